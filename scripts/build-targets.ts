@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { familySync } from "detect-libc";
+
+const root = join(import.meta.dir, "..");
+
+/** One platform the executable is built for. `addon` and `runtime` are npm packages pinned in tools/targets. */
+export type Target = {
+  os: "linux" | "darwin";
+  cpu: "x64" | "arm64";
+  libc: "glibc" | "musl";
+  compile: Bun.Build.CompileTarget;
+  addon: string;
+  runtime: string;
+};
+
+const linux = (cpu: "x64" | "arm64", musl: boolean): Target => ({
+  os: "linux",
+  cpu,
+  libc: musl ? "musl" : "glibc",
+  compile: musl ? `bun-linux-${cpu}-musl` : `bun-linux-${cpu}`,
+  addon: `@libsql/linux-${cpu}-${musl ? "musl" : "gnu"}`,
+  runtime: `@oven/bun-linux-${cpu === "x64" ? "x64" : "aarch64"}${musl ? "-musl" : ""}`,
+});
+
+const darwin = (cpu: "x64" | "arm64"): Target => ({
+  os: "darwin",
+  cpu,
+  libc: "glibc",
+  compile: `bun-darwin-${cpu}`,
+  addon: `@libsql/darwin-${cpu}`,
+  runtime: `@oven/bun-darwin-${cpu === "x64" ? "x64" : "aarch64"}`,
+});
+
+/** Every platform `--target` takes. */
+export const targets: Record<string, Target> = {
+  "linux-x64": linux("x64", false),
+  "linux-arm64": linux("arm64", false),
+  "linux-x64-musl": linux("x64", true),
+  "linux-arm64-musl": linux("arm64", true),
+  "darwin-x64": darwin("x64"),
+  "darwin-arm64": darwin("arm64"),
+};
+
+/** The name of the platform this process runs on; undefined when it is none of `targets`. */
+export function hostTargetName(): string | undefined {
+  const name = `${process.platform}-${process.arch}${familySync() === "musl" ? "-musl" : ""}`;
+  return name in targets ? name : undefined;
+}
+
+/**
+ * Fetches the runtime and the add-on of a platform from npm, checked against tools/targets/bun.lock, once.
+ * Returns the folder whose node_modules holds both. Throws when they cannot be fetched.
+ */
+export function fetchTarget(name: string, target: Target): string {
+  const source = join(root, "tools", "targets");
+  const dir = join(root, "node_modules", ".cache", "build-targets", name);
+  const stamp = join(dir, ".fetched");
+  const wanted = createHash("sha256").update(readFileSync(join(source, "bun.lock"))).digest("hex");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return dir;
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { recursive: true });
+  for (const file of ["package.json", "bun.lock"]) copyFileSync(join(source, file), join(dir, file));
+  const platform = [`--os=${target.os}`, `--cpu=${target.cpu}`, `--libc=${target.libc}`];
+  const { exitCode } = Bun.spawnSync(
+    [process.execPath, "install", "--frozen-lockfile", "--ignore-scripts", "--backend=copyfile", ...platform],
+    { cwd: dir, stdio: ["ignore", "inherit", "inherit"] },
+  );
+  if (exitCode !== 0) throw new Error(`The runtime for ${name} could not be fetched from npm.`);
+  writeFileSync(stamp, wanted);
+  return dir;
+}

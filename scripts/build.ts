@@ -1,0 +1,80 @@
+import { mkdirSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
+import manifest from "../package.json" with { type: "json" };
+import { fetchTarget, hostTargetName, targets } from "./build-targets.ts";
+import { embedAddon } from "./embed-addon.ts";
+
+const root = join(import.meta.dir, "..");
+const usage = `usage: bun run build [--target <name>]... [--all]\n\ntargets: ${Object.keys(targets).join(", ")}`;
+
+function readCommit(): string {
+  const { exitCode, stdout } = Bun.spawnSync(["git", "rev-parse", "--short=12", "HEAD"], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  return exitCode === 0 ? stdout.toString().trim() : "unknown";
+}
+
+/** Builds the executable of one platform. `name` undefined means this machine's, from the running Bun. */
+async function buildExecutable(name: string | undefined, entry: string, commit: string): Promise<string> {
+  const host = hostTargetName();
+  const target = targets[name ?? host ?? ""];
+  if (!target) throw new Error(`There is no libSQL add-on for ${name ?? "this machine"}.\n${usage}`);
+  const modules = join(name === undefined ? root : fetchTarget(name, target), "node_modules");
+  const outfile = join(root, "dist", name === undefined ? "bodega" : `bodega-${name}`);
+  const runtime = name === undefined ? process.execPath : join(modules, target.runtime, "bin", "bun");
+  await Bun.build({
+    entrypoints: [entry],
+    target: "bun",
+    minify: { whitespace: true, syntax: true, identifiers: true, keepNames: true },
+    sourcemap: "none",
+    bytecode: true,
+    define: {
+      "process.env.NODE_ENV": JSON.stringify("production"),
+      BODEGA_VERSION: JSON.stringify(manifest.version),
+      BODEGA_COMMIT: JSON.stringify(commit),
+    },
+    plugins: [embedAddon(join(modules, target.addon, "index.node"))],
+    compile: {
+      target: target.compile,
+      executablePath: runtime,
+      outfile,
+      // Whatever lies in the folder where the executable is started must not change what it does.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      autoloadTsconfig: false,
+      autoloadPackageJson: false,
+    },
+  });
+  return outfile;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      target: { type: "string", multiple: true, default: [] },
+      all: { type: "boolean", default: false },
+      entry: { type: "string", default: join(root, "src", "cli", "main.ts") },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (values.help) return console.log(usage);
+  mkdirSync(join(root, "dist"), { recursive: true });
+  const commit = readCommit();
+  const names = values.all ? Object.keys(targets) : values.target.length > 0 ? values.target : [undefined];
+  for (const name of names) {
+    const started = performance.now();
+    const outfile = await buildExecutable(name, values.entry, commit);
+    const size = (statSync(outfile).size / 1e6).toFixed(1);
+    console.log(`${relative(root, outfile)}  ${size} MB  ${Math.round(performance.now() - started)} ms`);
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  const causes = error instanceof AggregateError ? error.errors : [error];
+  for (const cause of causes) console.error(`build: ${cause instanceof Error ? cause.message : cause}`);
+  process.exit(1);
+}

@@ -1,0 +1,60 @@
+// Everything that must hold before a change is taken in. Runs every step even when an early one fails.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { countTests, renderReport, type StepResult } from "./test-report.ts";
+
+const root = join(import.meta.dir, "..");
+const reports = mkdtempSync(join(tmpdir(), "bodega-tests-"));
+const results: StepResult[] = [];
+let running: Bun.Subprocess | undefined;
+
+// Settings of the person who runs this must not decide what the tests see.
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("BODEGA_")));
+
+async function runBun(args: string[]): Promise<number> {
+  running = Bun.spawn([process.execPath, ...args], { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
+  return await running.exited;
+}
+
+async function runStep(title: string, work: () => Promise<Omit<StepResult, "title" | "ms">>): Promise<StepResult> {
+  console.log(`\n=== ${title}`);
+  const started = performance.now();
+  const result = { title, ...(await work()), ms: performance.now() - started };
+  console.log(`=== ${title}: ${result.failed > 0 ? "FAILED" : "ok"} in ${(result.ms / 1000).toFixed(1)} s`);
+  results.push(result);
+  return result;
+}
+
+/** A step that passes or fails as a whole. */
+function runCheck(title: string, args: string[]): Promise<StepResult> {
+  return runStep(title, async () => {
+    const ok = (await runBun(args)) === 0;
+    return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+  });
+}
+
+function runTestFiles(title: string, args: string[]): Promise<StepResult> {
+  return runStep(title, async () => {
+    const report = join(reports, `${results.length}.xml`);
+    const exitCode = await runBun(["test", ...args, "--reporter=junit", `--reporter-outfile=${report}`]);
+    return countTests(existsSync(report) ? readFileSync(report, "utf8") : null, exitCode);
+  });
+}
+
+process.on("exit", () => rmSync(reports, { recursive: true, force: true }));
+process.on("SIGTERM", () => {
+  running?.kill("SIGTERM");
+  process.exit(143);
+});
+
+await runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings"]);
+await runCheck("types", ["node_modules/typescript/bin/tsc", "--noEmit"]);
+await runCheck("migrations in step", ["scripts/check-migrations.ts"]);
+await runTestFiles("tests", ["--path-ignore-patterns=test/binary/**", "--path-ignore-patterns=test/bench/**"]);
+const build = await runCheck("build", ["scripts/build.ts"]);
+if (build.failed === 0) await runTestFiles("tests of the executable", ["./test/binary"]);
+else await runStep("tests of the executable", async () => ({ passed: 0, failed: 1, skipped: 0 }));
+
+console.log(`\n${renderReport(results)}`);
+process.exitCode = results.some(({ failed }) => failed > 0) ? 1 : 0;

@@ -1,0 +1,100 @@
+// Brings everything a checkout needs, then runs Bun with the arguments given.
+// Plain JavaScript without dependencies, because it runs before any of them is there: under Node 20 or under Bun.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const toolDir = join(root, "tools", "bun");
+const pinned = JSON.parse(readFileSync(join(toolDir, "package.json"), "utf8")).dependencies.bun;
+
+const say = (message) => process.stderr.write(`setup: ${message}\n`);
+
+/** The version a Bun executable reports, or null when it cannot run on this machine. */
+function versionOf(executable) {
+  const { status, stdout } = spawnSync(executable, ["--version"], { encoding: "utf8", timeout: 20_000 });
+  return status === 0 ? stdout.trim() : null;
+}
+
+/** Executables that npm put below tools/bun. bun's own postinstall, where it ran, has moved the one that fits. */
+function installedBuns() {
+  const scope = join(toolDir, "node_modules", "@oven");
+  const packages = existsSync(scope) ? readdirSync(scope).map((name) => join(scope, name, "bin", "bun")) : [];
+  return [...packages, join(toolDir, "node_modules", "bun", "bin", "bun.exe")].filter(existsSync);
+}
+
+/** Buns that are on the machine already: the one running this, the one that started it, the one on PATH. */
+function foreignBuns() {
+  const starter = process.env.npm_execpath ?? "";
+  const running = process.versions.bun ? [process.execPath] : [];
+  return [...running, ...(basename(starter).startsWith("bun") ? [starter] : []), "bun"];
+}
+
+function fetchBun() {
+  say(`fetching Bun ${pinned} with npm into tools/bun (once)`);
+  const starter = process.env.npm_execpath ?? "";
+  const npm = basename(starter) === "npm-cli.js" ? [process.execPath, starter] : ["npm"];
+  // Without scripts, so that the outcome does not depend on which npm blocks them.
+  const flags = ["ci", "--prefix", toolDir, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const { status } = spawnSync(npm[0], [...npm.slice(1), ...flags], { cwd: toolDir, stdio: ["ignore", 2, 2] });
+  return status === 0;
+}
+
+const numbers = (version) => version.split(".").map((part) => Number.parseInt(part, 10));
+
+/** Whether a version has the pinned major number and at least the pinned minor one. */
+function isCloseEnough(version) {
+  const [major, minor] = numbers(version);
+  const [wantMajor, wantMinor] = numbers(pinned);
+  return major === wantMajor && minor >= wantMinor;
+}
+
+function findBun() {
+  if (process.versions.bun === pinned) return process.execPath;
+  const isPinned = (executable) => versionOf(executable) === pinned;
+  const ready = installedBuns().find(isPinned) ?? foreignBuns().find(isPinned);
+  if (ready) return ready;
+  const fetched = fetchBun() ? installedBuns().find(isPinned) : undefined;
+  if (fetched) return fetched;
+  const other = foreignBuns().find((executable) => isCloseEnough(versionOf(executable) ?? "0.0"));
+  if (!other) throw new Error(`Bun ${pinned} is needed: neither npm nor a Bun on this machine could provide it.`);
+  say(`warning: using Bun ${versionOf(other)} in place of ${pinned}, which could not be fetched`);
+  return other;
+}
+
+function installPackages(bun) {
+  const hash = createHash("sha256").update(`${process.platform} ${process.arch}\n`);
+  for (const file of ["package.json", "bun.lock"]) hash.update(readFileSync(join(root, file)));
+  const wanted = hash.digest("hex");
+  const stamp = join(root, "node_modules", ".setup-stamp");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  say("installing the packages of bun.lock");
+  const { status } = spawnSync(bun, ["install", "--frozen-lockfile"], { cwd: root, stdio: ["ignore", 2, 2] });
+  if (status !== 0) throw new Error("the packages could not be installed; the lines above say why.");
+  writeFileSync(stamp, wanted);
+}
+
+function run(bun, args) {
+  const child = spawn(bun, args, { cwd: root, stdio: "inherit" });
+  child.on("error", (error) => fail(`could not start ${bun}: ${error.message}`));
+  // A terminal sends Ctrl-C to the child as well; passing it on again would look like an impatient second one.
+  process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}
+
+function fail(message) {
+  say(`error: ${message}`);
+  process.exit(1);
+}
+
+try {
+  const bun = findBun();
+  installPackages(bun);
+  run(bun, process.argv.slice(2));
+} catch (error) {
+  fail(error.message);
+}

@@ -1,0 +1,31 @@
+/** What one step of the whole check found. `ms` is wall time. */
+export type StepResult = { title: string; passed: number; failed: number; skipped: number; ms: number };
+
+type Counts = Pick<StepResult, "passed" | "failed" | "skipped">;
+
+/**
+ * Counts the tests of a `bun test` run from its JUnit report. A run that left no report, or ended badly without a
+ * failed test (a file that does not load, a crash), counts as one failure.
+ */
+export function countTests(report: string | null, exitCode: number | null): Counts {
+  const root = report?.match(/<testsuites [^>]*>/)?.[0];
+  if (!root) return { passed: 0, failed: 1, skipped: 0 };
+  const read = (name: string) => Number(root.match(new RegExp(` ${name}="(\\d+)"`))?.[1] ?? 0);
+  const [tests, failures, skipped] = [read("tests"), read("failures"), read("skipped")];
+  const passed = tests - failures - skipped;
+  return { passed, skipped, failed: failures === 0 && exitCode !== 0 ? 1 : failures };
+}
+
+/** The closing lines of a run: a table of the steps and, as the last line, `N passed, N failed[, N skipped]`. */
+export function renderReport(results: StepResult[]): string {
+  const sum = (key: keyof Counts) => results.reduce((total, result) => total + result[key], 0);
+  const width = Math.max(...results.map(({ title }) => title.length));
+  const rows = results.map(({ title, passed, failed, skipped, ms }) => {
+    const cells = [passed, failed, skipped].map((count) => String(count).padStart(8));
+    const seconds = `${(ms / 1000).toFixed(1)} s`.padStart(9);
+    return `${failed > 0 ? "FAIL" : "ok  "}  ${title.padEnd(width)}${cells.join("")}${seconds}`;
+  });
+  const head = `${"".padEnd(width + 6)}  passed  failed skipped     time`;
+  const total = `${sum("passed")} passed, ${sum("failed")} failed`;
+  return [head, ...rows, "", sum("skipped") > 0 ? `${total}, ${sum("skipped")} skipped` : total].join("\n");
+}
