@@ -57,7 +57,9 @@ export function fetchTarget(name: string, target: Target): string {
   const source = join(root, "tools", "targets");
   const dir = join(root, "node_modules", ".cache", "build-targets", name);
   const stamp = join(dir, ".fetched");
-  const wanted = createHash("sha256").update(readFileSync(join(source, "bun.lock"))).digest("hex");
+  const wanted = createHash("sha256")
+    .update(readFileSync(join(source, "bun.lock")))
+    .digest("hex");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return dir;
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });

@@ -45,7 +45,9 @@ function describeSchema(statements: string[]): Record<string, unknown> {
   for (const { name } of names) {
     described[name] = {
       columns: sorted(db.query(`SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_xinfo(?)`).all(name)),
-      keys: sorted(db.query(`SELECT "table", "from", "to", on_update, on_delete FROM pragma_foreign_key_list(?)`).all(name)),
+      keys: sorted(
+        db.query(`SELECT "table", "from", "to", on_update, on_delete FROM pragma_foreign_key_list(?)`).all(name),
+      ),
       indexes: sorted(
         db
           .query(`SELECT i.name, i."unique", i.partial, x.seqno, x.name AS "column", x."desc", x.coll
