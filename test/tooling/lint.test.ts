@@ -52,8 +52,8 @@ const samples: [path: string, content: string, rule: string | null][] = [
   ["src/server/modules/m/service.ts", `console.log("hello");\n`, "suspicious/noConsole"],
   [
     "src/server/modules/n/service.ts",
-    `export * from "./other.ts";\nexport const a = 1;\n`,
-    "performance/noReExportAll",
+    `export * from "./other.ts";\n`,
+    "performance/noBarrelFile performance/noReExportAll",
   ],
   ["src/server/modules/o/index.ts", `export { a } from "./other.ts";\n`, "performance/noBarrelFile"],
   [
@@ -110,6 +110,6 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 for (const [path, , rule] of samples) {
   test(`${path} ${rule ? `is refused by ${rule}` : "is accepted"}`, () => {
-    expect(found.get(path) ?? []).toEqual(rule ? rule.split(" ") : []);
+    expect((found.get(path) ?? []).toSorted()).toEqual(rule ? rule.split(" ") : []);
   });
 }
