@@ -1,0 +1,13 @@
+import manifest from "../../package.json" with { type: "json" };
+
+// The build defines these; run from source, they do not exist.
+declare const BODEGA_VERSION: string;
+declare const BODEGA_COMMIT: string;
+
+/** What this executable was built from; `commit` is `source` when it was not built at all. */
+export const buildInfo = {
+  version: typeof BODEGA_VERSION === "string" ? BODEGA_VERSION : manifest.version,
+  commit: typeof BODEGA_COMMIT === "string" ? BODEGA_COMMIT : "source",
+  bun: Bun.version,
+  platform: `${process.platform}-${process.arch}`,
+};

@@ -1,0 +1,23 @@
+import { defineVerb } from "../verb.ts";
+
+export default defineVerb({
+  name: "completion",
+  description: "Print a completion script for a shell",
+  args: {
+    shell: {
+      type: "positional",
+      required: true,
+      options: ["bash", "zsh", "fish"],
+      description: "Shell to complete in",
+    },
+  },
+  examples: [
+    "bodega completion bash > ~/.local/share/bash-completion/completions/bodega",
+    "bodega completion zsh > ~/.zfunc/_bodega",
+    "bodega completion fish > ~/.config/fish/completions/bodega.fish",
+  ],
+  async run({ shell }, io, tree) {
+    const { renderCompletion } = await import("../completion.ts");
+    await io.write(await renderCompletion(tree, shell));
+  },
+});

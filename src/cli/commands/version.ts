@@ -1,0 +1,14 @@
+import { buildInfo } from "../build-info.ts";
+import { printRecord } from "../output.ts";
+import { defineVerb } from "../verb.ts";
+
+export default defineVerb({
+  name: "version",
+  description: "Print the version",
+  args: {},
+  examples: ["bodega version", "bodega version --json"],
+  async run(_args, io) {
+    if (io.json) return printRecord(io, buildInfo, "version");
+    await io.write(`bodega ${buildInfo.version}\n`);
+  },
+});

@@ -1,0 +1,61 @@
+import type { CommandWords, CompletionWords, FlagWord } from "./completion-words.ts";
+
+/** A completion script for zsh; it works from a folder of \`fpath\` and by being evaluated. */
+export function renderZshCompletion({ nouns, commands }: CompletionWords): string {
+  const groups = nouns
+    .map(({ name }) => name)
+    .filter((name) => commands.some(({ path }) => path.length === 2 && path[0] === name));
+  return `#compdef bodega
+_bodega() {
+  local -a words_left entries flags
+  local noun="" verb="" word
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    [[ $word == -* ]] && continue
+    if [[ -z $noun ]]; then noun=$word; elif [[ -z $verb ]]; then verb=$word; fi
+  done
+  [[ $noun == help ]] && noun=$verb && verb=""
+  case $noun in
+    ${groups.join("|")}) ;;
+    *) verb="" ;;
+  esac
+  case "$noun $verb" in
+    " ")
+      entries=(${nouns.map(({ name, description }) => quote(`${name}:${description}`)).join(" ")})
+      _describe command entries ;;
+${groups.map((noun) => renderNoun(noun, commands)).join("\n")}
+${commands.map(renderCommand).join("\n")}
+  esac
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _bodega "$@"; else compdef _bodega bodega; fi
+`;
+}
+
+function renderNoun(noun: string, commands: CommandWords[]): string {
+  const verbs = commands.filter(({ path }) => path.length === 2 && path[0] === noun);
+  return `    "${noun} ")
+      entries=(${verbs.map(({ path, description }) => quote(`${path[1]}:${description}`)).join(" ")})
+      _describe verb entries ;;`;
+}
+
+function renderCommand({ path, flags, choices }: CommandWords): string {
+  const rest = choices.length > 0 ? ` '*:value:(${choices.join(" ")})'` : "";
+  return `    "${path[0]} ${path[1] ?? ""}")
+      _arguments -s ${flags.flatMap(renderFlag).join(" ")}${rest} ;;`;
+}
+
+function renderFlag({ forms, description, takesValue, options, completes }: FlagWord): string[] {
+  const action =
+    options.length > 0
+      ? `(${options.join(" ")})`
+      : completes === "directory"
+        ? "_files -/"
+        : completes === "file"
+          ? "_files"
+          : " ";
+  const text = description.replaceAll("[", "(").replaceAll("]", ")").replaceAll(":", "\\:");
+  return forms.map((form) => quote(`*${form}[${text}]${takesValue ? `:value:${action}` : ""}`));
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,106 @@
+import { type Arg, positionalsOf, sharedArgs } from "./args.ts";
+import { commandTree } from "./command-tree.ts";
+import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "./describe.ts";
+import type { Io } from "./io.ts";
+import { loadVerb, verbsOf } from "./walk-tree.ts";
+
+type Entry = [label: string, text: string];
+
+const widest = 100;
+const indent = "  ";
+
+/** Help about the program, a noun or a verb, wrapped to the terminal; ends with a line break. */
+export async function renderHelp(path: readonly string[], io: Io): Promise<string> {
+  const page: Page = { blocks: [], width: Math.min(io.columns ?? widest, widest), color: io.color };
+  if (path.length === 0) await writeRoot(page);
+  else if (path.length === 1 && verbsOf(commandTree, path[0] as string)) await writeNoun(page, path[0] as string);
+  else await writeVerb(page, path);
+  return `${page.blocks.join("\n\n")}\n`;
+}
+
+async function writeRoot(page: Page): Promise<void> {
+  addParagraph(page, "Bodega: a store-and-content back end in one executable.");
+  addSection(page, "Usage", ["bodega <command> [flags]", "bodega <noun> <verb> [flags]"]);
+  const entries: Entry[] = [];
+  for (const [name, entry] of Object.entries(commandTree)) {
+    const description =
+      typeof entry === "object" ? entry.description : (await loadVerb(commandTree, [name]))?.meta.description;
+    entries.push([name, description ?? ""]);
+    if (typeof entry === "object") entries.push(["", Object.keys(entry.verbs).join(", ")]);
+  }
+  addList(page, "Commands", [...entries, ["help", "Show help about a command, such as: bodega help key issue"]]);
+  addList(page, "Flags of every command", describeArgs(Object.entries(sharedArgs)));
+  addList(
+    page,
+    "Exit codes",
+    exitCodes.map(([code, meaning]): Entry => [String(code), meaning]),
+  );
+}
+
+async function writeNoun(page: Page, noun: string): Promise<void> {
+  const entry = commandTree[noun];
+  addParagraph(page, typeof entry === "object" ? `${entry.description}.` : "");
+  addSection(page, "Usage", [`bodega ${noun} <verb> [flags]`]);
+  const entries: Entry[] = [];
+  for (const name of Object.keys(verbsOf(commandTree, noun) ?? {})) {
+    entries.push([name, (await loadVerb(commandTree, [noun, name]))?.meta.description ?? ""]);
+  }
+  addList(page, "Verbs", entries);
+  addParagraph(page, `More about a verb: bodega help ${noun} <verb>`);
+}
+
+async function writeVerb(page: Page, path: readonly string[]): Promise<void> {
+  const verb = await loadVerb(commandTree, path);
+  if (verb === undefined) return;
+  addParagraph(page, `${verb.meta.description}.`);
+  addSection(page, "Usage", [describeUsage(path, verb)]);
+  addList(page, "Arguments", describeArgs(positionalsOf(verb.args)));
+  addList(page, "Flags", describeArgs(ownFlags(verb.args)));
+  addList(page, "Flags of every command", describeArgs(Object.entries(sharedArgs)));
+  for (const note of verb.notes) addParagraph(page, note);
+  addSection(page, "Examples", verb.examples);
+}
+
+function describeArgs(args: [string, Arg][]): Entry[] {
+  const aligned = args.some(([, arg]) => arg.type !== "positional" && arg.alias !== undefined);
+  return args.map(([name, arg]) => {
+    const label = labelArg(name, arg);
+    return [aligned && label.startsWith("--") ? `    ${label}` : label, explainArg(arg)];
+  });
+}
+
+/** Blocks of text, set apart by empty lines, and how they are laid out. */
+interface Page {
+  blocks: string[];
+  width: number;
+  color: boolean;
+}
+
+function addParagraph(page: Page, text: string): void {
+  page.blocks.push(wrapText(text, page.width).join("\n"));
+}
+
+function addSection(page: Page, title: string, lines: readonly string[]): void {
+  const heading = page.color ? `\u001b[1m${title}\u001b[22m` : title;
+  page.blocks.push([heading, ...lines.map((line) => indent + line)].join("\n"));
+}
+
+function addList(page: Page, title: string, entries: Entry[]): void {
+  if (entries.length === 0) return;
+  const labelWidth = Math.max(...entries.map(([label]) => label.length)) + 2;
+  const textWidth = Math.max(page.width - indent.length - labelWidth, 24);
+  const lines = entries.flatMap(([label, text]) =>
+    wrapText(text, textWidth).map((line, index) => `${(index === 0 ? label : "").padEnd(labelWidth)}${line}`),
+  );
+  addSection(page, title, lines);
+}
+
+function wrapText(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1) as string;
+    if (line !== "" && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines;
+}

@@ -1,0 +1,67 @@
+import { escapeControls, escapeJson } from "./escape.ts";
+import type { Io } from "./io.ts";
+import type { Column } from "./table.ts";
+
+/** How a list is shown to people. */
+export interface ListView<Row> {
+  columns: Column<Row>[];
+  /** What `-q` prints of each row. */
+  id(row: Row): string;
+  /** Said on standard error when there is nothing to list. */
+  empty: string;
+}
+
+/** Prints one JSON value: indented on a terminal, on one line elsewhere. */
+export function printJson(io: Io, value: unknown): Promise<void> {
+  return io.write(`${escapeJson(JSON.stringify(value, null, io.stdoutIsTerminal ? 2 : undefined))}\n`);
+}
+
+/** Prints a list: a JSON array, ids only, or a table. */
+export async function printList<Row>(io: Io, rows: readonly Row[], view: ListView<Row>): Promise<void> {
+  if (io.json) return printJson(io, rows);
+  if (rows.length === 0) return remark(io, view.empty);
+  if (io.quiet) return io.write(rows.map((row) => `${escapeControls(view.id(row))}\n`).join(""));
+  const { renderTable } = await import("./table.ts");
+  await io.write(renderTable(rows, view.columns, { width: io.columns, color: io.color }));
+}
+
+/**
+ * Prints one record: a JSON object, its id only, or a line for each field.
+ * @param idField which field `-q` prints.
+ */
+export async function printRecord(io: Io, record: object, idField: string): Promise<void> {
+  if (io.json) return printJson(io, record);
+  const entries = Object.entries(record);
+  if (io.quiet) return io.write(`${formatValue(entries.find(([name]) => name === idField)?.[1])}\n`);
+  const labels = entries.map(([name]) => formatLabel(name));
+  const width = Math.max(...labels.map((label) => label.length)) + 2;
+  const lines = entries.map(([, value], index) => {
+    const label = (labels[index] as string).padEnd(width);
+    return `${io.color ? `\u001b[1m${label}\u001b[22m` : label}${formatValue(value)}\n`;
+  });
+  await io.write(lines.join(""));
+}
+
+/** Says something beside the answer; `-q` silences it. */
+export async function remark(io: Io, text: string): Promise<void> {
+  if (!io.quiet) await io.say(`${escapeControls(text)}\n`);
+}
+
+/** Says what must not be missed, `-q` or not. */
+export async function warn(io: Io, text: string): Promise<void> {
+  await io.say(`warning: ${escapeControls(text)}\n`);
+}
+
+/** One value for people: `yes`, `none`, `-`, or the text with control characters written out. */
+export function formatValue(value: unknown): string {
+  if (value === null || value === undefined) return "-";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(formatValue).join(", ");
+  return escapeControls(typeof value === "object" ? JSON.stringify(value) : String(value));
+}
+
+/** `currency_sign` as `Currency sign`. */
+function formatLabel(field: string): string {
+  const words = field.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,62 @@
+import { type Arg, formatArg } from "./args.ts";
+import { escapeControls } from "./escape.ts";
+import type { Io } from "./io.ts";
+import { CancelledError, UsageError } from "./usage-error.ts";
+
+// Questions go to standard error, so that standard output carries the answer only.
+const streams = { input: process.stdin, output: process.stderr };
+
+/** Asks for the value of one argument: a choice where it has options, a line of text elsewhere. */
+export async function askForArg(name: string, arg: Arg): Promise<string | string[]> {
+  const message = `${arg.description} (${formatArg(name, arg)})`;
+  if (arg.options) {
+    const choices = [...arg.options];
+    return ask(({ select }) => select({ message, choices }, streams));
+  }
+  const validate = (text: string) => text.trim() !== "" || "A value is needed.";
+  const text = (await ask(({ input }) => input({ message, validate }, streams))).trim();
+  const isList = arg.type === "positional" ? arg.variadic : arg.type !== "boolean" && arg.multiple;
+  return isList ? text.split(/\s+/) : text;
+}
+
+/**
+ * Asks before a dangerous verb acts. `--yes` answers it.
+ * @throws CancelledError for a no, UsageError naming `--yes` where nobody can be asked.
+ */
+export async function confirmAction(io: Io, question: string): Promise<void> {
+  if (io.assumeYes) return;
+  if (!io.canAsk) throw needsFlag("--yes", question);
+  const agreed = await ask(({ confirm }) => confirm({ message: escapeControls(question), default: false }, streams));
+  if (!agreed) throw new CancelledError();
+}
+
+/**
+ * Has the name of what will be destroyed typed, or given as `--confirm <name>`; `--yes` is not enough.
+ * @throws UsageError when the name differs, or where nobody can be asked; CancelledError for ctrl-C.
+ */
+export async function confirmName(io: Io, warning: string, name: string, given: string | undefined): Promise<void> {
+  if (given === undefined && !io.canAsk) throw needsFlag(`--confirm ${name}`, warning);
+  const message = `${escapeControls(`${warning} Type ${name} to go on`)}:`;
+  const typed = given ?? (await ask(({ input }) => input({ message }, streams))).trim();
+  if (typed === name) return;
+  throw new UsageError(`The name given does not match ${JSON.stringify(name)}; nothing was done.`, {
+    details: [{ field: "--confirm", message: `must be ${name}` }],
+  });
+}
+
+function needsFlag(flag: string, question: string): UsageError {
+  const field = flag.split(" ")[0] as string;
+  return new UsageError(`This needs ${flag} where nobody can be asked.`, {
+    hint: question,
+    details: [{ field, message: "is required without a terminal" }],
+  });
+}
+
+async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => Promise<T>): Promise<T> {
+  try {
+    return await prompt(await import("@inquirer/prompts"));
+  } catch (error) {
+    if (error instanceof Error && error.name === "ExitPromptError") throw new CancelledError();
+    throw error;
+  }
+}

@@ -1,0 +1,91 @@
+import { AppError, type ErrorCode, exitCodeOf, remedyOf } from "../server/errors.ts";
+import { formatArg, type VerbArgs } from "./args.ts";
+import { escapeControls, escapeJson } from "./escape.ts";
+import type { Terminal } from "./terminal.ts";
+import { type ArgumentFault, CancelledError, UsageError } from "./usage-error.ts";
+
+/** What is known about a failed command line. */
+export interface Failure {
+  json: boolean;
+  /** Words of the command, as far as they were understood. */
+  path: readonly string[];
+  args: VerbArgs;
+}
+
+interface Problem {
+  exit: number;
+  code: ErrorCode | undefined;
+  message: string;
+  remedy?: string | undefined;
+  details?: (ArgumentFault & { flag?: string | undefined })[] | undefined;
+}
+
+const malformed = 5100;
+const internal = 5000;
+const cancelledExitCode = 130;
+
+/** Tells standard error what went wrong, as text or as one JSON object, and returns the exit code. */
+export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {
+  const problem = describeProblem(error, failure.args);
+  if (failure.json) {
+    const { code, message, remedy, details } = problem;
+    await terminal.say(`${escapeJson(JSON.stringify({ error: { code, message, remedy, details } }))}\n`);
+    return problem.exit;
+  }
+  const lines = [`${problem.exit === cancelledExitCode ? "" : "error: "}${escapeControls(problem.message)}`];
+  // One fault at fault is said in the message already; two or more are listed.
+  if (problem.details && problem.details.length > 1) {
+    lines.push(
+      ...problem.details.map(({ field, flag, message }) => `  ${escapeControls(`${flag ?? field} ${message}`)}`),
+    );
+  }
+  if (problem.remedy !== undefined) lines.push(`  ${escapeControls(problem.remedy)}`);
+  if (error instanceof UsageError) lines.push(`  Help: bodega ${[...failure.path, "-h"].join(" ")}`);
+  await terminal.say(`${lines.join("\n")}\n`);
+  return problem.exit;
+}
+
+function describeProblem(error: unknown, args: VerbArgs): Problem {
+  if (error instanceof CancelledError) return { exit: cancelledExitCode, code: undefined, message: error.message };
+  if (error instanceof UsageError) {
+    return { exit: 2, code: malformed, message: error.message, remedy: error.hint, details: error.details };
+  }
+  if (error instanceof AppError) return describeAppError(error, args);
+  return { exit: 1, code: internal, message: `Internal error: ${findReason(error)}` };
+}
+
+function describeAppError(error: AppError, args: VerbArgs): Problem {
+  const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, args) }));
+  const only = details?.length === 1 ? details[0] : undefined;
+  return {
+    exit: exitCodeOf(error.code),
+    code: error.code,
+    message: only?.flag === undefined ? error.message : `${only.flag} ${only.message}`,
+    // The remedies of 5000 and 5102 speak of parts of an HTTP reply.
+    remedy: error.code === 5000 || error.code === 5102 ? undefined : remedyOf(error.code),
+    details,
+  };
+}
+
+/** The flag or positional that carries a service's field: `currency_sign` is `--currency-sign`, `origins.1` is `<origin...>`. */
+function findArg(field: string, args: VerbArgs): string | undefined {
+  const base = (field.split(/[.[]/)[0] ?? field).replaceAll("_", "-");
+  const found = Object.entries(args).find(([name, arg]) => (arg.field ?? name).replaceAll("_", "-") === base);
+  return found && formatArg(...found);
+}
+
+/**
+ * One line about an error that nobody foresaw: without its stack, SQL, or places inside the executable. Drizzle puts the
+ * statement into the message, so only the innermost cause is asked.
+ */
+export function findReason(error: unknown): string {
+  let innermost = error;
+  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
+  if (!(innermost instanceof Error)) return "unknown";
+  const code = (innermost as { code?: unknown }).code;
+  const name = typeof code === "string" ? code : innermost.name;
+  const line = innermost.message.split("\n")[0] ?? "";
+  const telling = line !== "" && !/\b(select|insert|update|delete|create|alter|drop|pragma|begin|query)\b/i.test(line);
+  if (!telling || /(file:|\/)\S*(\$bunfs|~BUN|node_modules|\.[cm]?[jt]s\b|bodega\b)/.test(line)) return name;
+  return line.startsWith(name) ? line : `${name}: ${line}`;
+}

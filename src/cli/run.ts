@@ -1,0 +1,62 @@
+import type { VerbArgs } from "./args.ts";
+import { commandTree } from "./command-tree.ts";
+import { findVerb } from "./find-verb.ts";
+import { createIo, type Io } from "./io.ts";
+import { asksForHelp, findMissing, type GivenValues, missingError, parseVerbArgs, toRawArgs } from "./parse-args.ts";
+import { type Failure, reportError } from "./report-error.ts";
+import type { Terminal } from "./terminal.ts";
+import type { Verb, VerbData } from "./verb.ts";
+import { loadVerb } from "./walk-tree.ts";
+
+/**
+ * Runs one command line. Arguments are judged here, before citty sees them, because citty lets mistakes pass.
+ * @returns the exit code: 0 done, 1 failed, 2 usage, 3 not found, 4 conflict or busy, 130 cancelled. Never throws.
+ */
+export async function runCli(argv: string[], terminal: Terminal): Promise<number> {
+  const failure: Failure = { json: asksForJson(argv), path: [], args: {} };
+  try {
+    const target = findVerb(argv);
+    failure.path = target.path;
+    const verb = target.kind === "run" ? await loadVerb(commandTree, target.path) : undefined;
+    if (verb === undefined || asksForHelp(target.rest, verb.args)) {
+      const { renderHelp } = await import("./help.ts");
+      await terminal.write(await renderHelp(target.path, createIo(terminal, {})));
+      return 0;
+    }
+    failure.args = verb.args;
+    return await runVerb(verb, target.rest, terminal);
+  } catch (error) {
+    return reportError(error, terminal, failure);
+  }
+}
+
+async function runVerb(verb: Verb, rest: string[], terminal: Terminal): Promise<number> {
+  const values = parseVerbArgs(rest, verb.args, terminal.env);
+  const io = createIo(terminal, values);
+  await fillMissing(verb.args, values, io);
+  if (verb.longRunning) terminal.releaseSignals();
+  const lists: VerbData["lists"] = {};
+  for (const [name, arg] of Object.entries(verb.args as VerbArgs)) {
+    const isList = arg.type === "positional" ? arg.variadic : arg.type !== "boolean" && arg.multiple;
+    if (isList) lists[name] = (values[name] as string[] | undefined) ?? [];
+  }
+  const { runCommand } = await import("citty");
+  const data: VerbData = { io, tree: commandTree, lists };
+  const { result } = await runCommand(verb, { rawArgs: toRawArgs(verb.args, values), data });
+  return typeof result === "number" ? result : 0;
+}
+
+/** Asks for what is missing where somebody can answer; elsewhere it is an error that names all of it. */
+async function fillMissing(args: VerbArgs, values: GivenValues, io: Io): Promise<void> {
+  const missing = findMissing(args, values);
+  if (missing.length === 0) return;
+  if (!io.canAsk) throw missingError(missing);
+  const { askForArg } = await import("./prompt.ts");
+  for (const [name, arg] of missing) values[name] = await askForArg(name, arg);
+}
+
+/** `--json` counts even when the rest of the line cannot be read, so that its error is JSON as well. */
+function asksForJson(argv: string[]): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(0, end === -1 ? undefined : end).includes("--json");
+}

@@ -1,0 +1,54 @@
+import { AppError } from "../server/errors.ts";
+
+/** The process around a command, so that nothing else reads or writes it directly. */
+export interface Terminal {
+  env: Record<string, string | undefined>;
+  stdinIsTerminal: boolean;
+  stdoutIsTerminal: boolean;
+  stderrIsTerminal: boolean;
+  /** Columns of the terminal that standard output goes to; undefined when it goes elsewhere. */
+  columns: number | undefined;
+  /**
+   * Writes the answer to standard output, and waits until it is taken. A reader that has gone (`| head`) is no error.
+   * @throws AppError 5000 when it cannot be written, for instance to a full disk.
+   */
+  write(text: string): Promise<void>;
+  /** Writes to standard error: remarks, questions, errors. Never throws. */
+  say(text: string): Promise<void>;
+  /** Leaves SIGINT and SIGTERM to the verb, for one that runs until it is stopped. */
+  releaseSignals(): void;
+}
+
+const interruptedExitCode = 130;
+
+/** Ties a `Terminal` to the running process, and ends the process with 130 on SIGINT until signals are released. */
+export function openTerminal(host: NodeJS.Process): Terminal {
+  const interrupt = () => host.exit(interruptedExitCode);
+  host.on("SIGINT", interrupt);
+  // Failures reach the callbacks of write; without a listener the same event would end the process.
+  for (const stream of [host.stdout, host.stderr]) stream.on("error", () => {});
+  return {
+    env: host.env,
+    stdinIsTerminal: host.stdin.isTTY === true,
+    stdoutIsTerminal: host.stdout.isTTY === true,
+    stderrIsTerminal: host.stderr.isTTY === true,
+    columns: host.stdout.isTTY ? host.stdout.columns : undefined,
+    async write(text) {
+      const failure = await writeTo(host.stdout, text);
+      if (failure === undefined || failure.code === "EPIPE") return;
+      throw new AppError(5000, `The answer could not be written to standard output (${failure.code ?? "unknown"}).`);
+    },
+    async say(text) {
+      await writeTo(host.stderr, text);
+    },
+    releaseSignals() {
+      host.off("SIGINT", interrupt);
+    },
+  };
+}
+
+function writeTo(stream: NodeJS.WriteStream, text: string): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    stream.write(text, (error) => resolve(error ?? undefined));
+  });
+}
