@@ -1,0 +1,47 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Connection } from "./connection.ts";
+import { loadLibsql } from "./load-libsql.ts";
+import type { LocalClient } from "./local-client.ts";
+
+/** Writes `<data-dir>/backups/before-<name>-<time>.db`, and answers its path. */
+export async function backUpBefore(client: LocalClient, name: string, now: Date): Promise<string> {
+  const dir = join(dirname(client.path), "backups");
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const time = now.toISOString().replace(/[-:]|\.\d+/g, "");
+  const target = join(dir, `before-${name}-${time}.db`);
+  await copyDatabase(client.path, target);
+  return target;
+}
+
+/**
+ * Writes a sound copy of the database file while others read and write. It blocks the caller for as long as it takes.
+ * The copy appears under its name only when it is complete and on disk. Errors: 5001 for a full or faulty disk.
+ */
+export async function copyDatabase(path: string, target: string): Promise<void> {
+  const connection = new Connection(await loadLibsql(), path, { busyTimeoutMs: 5000 });
+  const partial = `${target}.partial`;
+  rmSync(partial, { force: true });
+  try {
+    closeSync(openSync(partial, "w", 0o600));
+    connection.run("VACUUM INTO ?", [partial]);
+    syncFile(partial);
+    renameSync(partial, target);
+    syncFile(dirname(target));
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  } finally {
+    connection.close();
+  }
+}
+
+// VACUUM INTO does not wait for the disk; a backup that a power cut can take away is none.
+function syncFile(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,98 @@
+import { LibsqlError } from "@libsql/core/api";
+import { AppError } from "../errors.ts";
+
+const unavailable: Record<string, string> = {
+  SQLITE_BUSY: "The database is busy.",
+  SQLITE_LOCKED: "The database is busy.",
+  SQLITE_FULL: "The database's disk is full.",
+  SQLITE_IOERR: "The database's disk cannot be read or written.",
+  SQLITE_CANTOPEN: "The database file cannot be opened.",
+  SQLITE_READONLY: "The database cannot be written.",
+  SQLITE_NOMEM: "The database is out of memory.",
+  SQLITE_INTERRUPT: "The database call was interrupted.",
+};
+const networkText =
+  /fetch failed|unable to connect|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|socket|network|connection (?:was )?(?:closed|reset|refused)|HTTP status (?:429|5\d\d)|timed? ?out|stream (?:was )?(?:closed|not found|expired)|failed to (?:connect|open)/i;
+const networkCodes =
+  /^(?:HRANA_WEBSOCKET_ERROR|HRANA_CLOSED_ERROR|STREAM_EXPIRED|TRANSACTION_(?:TIMEOUT|BUSY|CLOSED)|SERVER_ERROR|ConnectionRefused|ConnectionClosed|FailedToOpenSocket|E[A-Z]+)$/;
+
+interface CodedError extends Error {
+  code?: string;
+  rawCode?: number;
+  extendedCode?: string;
+}
+
+/**
+ * The error to throw for one that an engine threw: 5001 when waiting or a repeat can help (busy, disk), a
+ * `LibsqlError` for what SQL itself refused, anything else unchanged. The cause stays for the log.
+ */
+export function mapDbError(error: unknown): unknown {
+  if (error instanceof AppError || !(error instanceof Error)) return error;
+  const coded = error as CodedError;
+  const base = baseCode(coded);
+  const message = base === undefined ? undefined : unavailable[base];
+  if (message !== undefined) return new AppError(5001, message, { cause: error });
+  if (coded.name === "SqliteError" && base !== undefined) {
+    return new LibsqlError(error.message, base, coded.code, coded.rawCode, error);
+  }
+  return error;
+}
+
+/** As `mapDbError`, for errors of a database server: what the network or the server's own trouble caused is 5001. */
+export function mapServerError(error: unknown): unknown {
+  const mapped = mapDbError(error);
+  if (mapped instanceof AppError || !(mapped instanceof Error) || !isNetworkError(mapped)) return mapped;
+  return new AppError(5001, "The database server cannot be reached.", { cause: error });
+}
+
+/** True when someone else holds the lock, so that the same statement may succeed in a moment. */
+export function isBusy(error: unknown): boolean {
+  for (const one of chainOf(error)) {
+    const base = baseCode(one);
+    if (base === "SQLITE_BUSY" || base === "SQLITE_LOCKED") return true;
+    if (/SQLITE_(?:BUSY|LOCKED)|database is locked/.test(one.message)) return true;
+  }
+  return false;
+}
+
+/** True for a unique or primary key violation, of `table.column` when one is named. */
+export function isUniqueViolation(error: unknown, column?: string): boolean {
+  return violates(error, /UNIQUE constraint failed: ([^\n]*)/, column);
+}
+
+/** True for a failed CHECK, of that constraint name when one is given. */
+export function isCheckViolation(error: unknown, name?: string): boolean {
+  return violates(error, /CHECK constraint failed: ([^\n]*)/, name);
+}
+
+/** True for a row that refers to one that does not exist, or that others still refer to. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return chainOf(error).some((one) => /FOREIGN KEY constraint failed/.test(one.message));
+}
+
+// The local engine, the server and drizzle nest and word errors differently; the constraint's text is common to all.
+function violates(error: unknown, pattern: RegExp, subject: string | undefined): boolean {
+  return chainOf(error).some((one) => {
+    const found = pattern.exec(one.message)?.[1];
+    if (found === undefined || one instanceof AppError) return false;
+    return subject === undefined || found.split(/[,\s]+/).includes(subject) || found.trim() === subject;
+  });
+}
+
+function chainOf(error: unknown): CodedError[] {
+  const chain: CodedError[] = [];
+  for (let one = error; one instanceof Error && chain.length < 8; one = one.cause) chain.push(one);
+  return chain;
+}
+
+function baseCode(error: CodedError): string | undefined {
+  if (typeof error.code !== "string" || !error.code.startsWith("SQLITE_")) return undefined;
+  return error.code.split("_").slice(0, 2).join("_");
+}
+
+function isNetworkError(error: CodedError): boolean {
+  return chainOf(error).some((one) => {
+    if (typeof one.code === "string" && networkCodes.test(one.code)) return true;
+    return one.code === undefined || !one.code.startsWith("SQLITE_") ? networkText.test(one.message) : false;
+  });
+}

@@ -1,0 +1,35 @@
+/**
+ * A bounded map that forgets what was not asked for lately. Two generations cost one lookup on a hit, where a strict
+ * least-recently-used order would rewrite the map at every read.
+ */
+export class KeptMap<T> {
+  readonly #half: number;
+  #young = new Map<string, T>();
+  #old = new Map<string, T>();
+
+  /** Keeps at least `half`, at most twice as many entries. */
+  constructor(half: number) {
+    this.#half = half;
+  }
+
+  get(key: string): T | undefined {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
+  }
+
+  set(key: string, value: T): void {
+    if (this.#young.size >= this.#half) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, value);
+  }
+
+  clear(): void {
+    this.#young.clear();
+    this.#old.clear();
+  }
+}

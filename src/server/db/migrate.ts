@@ -1,0 +1,134 @@
+import { createHash } from "node:crypto";
+import type { InStatement } from "@libsql/core/api";
+import { AppError } from "../errors.ts";
+import { backUpBefore } from "./backup.ts";
+import { isUniqueViolation } from "./db-errors.ts";
+import { LocalDatabase } from "./local-database.ts";
+import { migrations as embedded, type Migration } from "./migrations.ts";
+import type { Database } from "./session.ts";
+
+export interface MigrateOptions {
+  /** Other steps than the embedded ones, for tests. */
+  migrations?: readonly Migration[];
+  /** Epoch milliseconds. */
+  now?: () => number;
+}
+
+/** One step as `db status` shows it; `appliedAt` is RFC 3339, null while it waits. */
+export interface MigrationState {
+  name: string;
+  appliedAt: string | null;
+}
+
+interface Applied {
+  name: string;
+  hash: string;
+  applied_at: string;
+}
+
+const createTable =
+  "CREATE TABLE IF NOT EXISTS __bodega_migrations (name TEXT PRIMARY KEY NOT NULL, hash TEXT NOT NULL, applied_at TEXT NOT NULL)";
+// A NULL hash breaks its NOT NULL and with it the whole transaction, also where no result can be looked at in between.
+const assertForeignKeys = `UPDATE __bodega_migrations
+  SET hash = CASE WHEN EXISTS (SELECT 1 FROM pragma_foreign_key_check) THEN NULL ELSE hash END
+  WHERE name = ?`;
+
+/**
+ * Brings the schema up to date: all missing steps in one transaction, after a backup when there is data to lose. Of
+ * several processes that start at once, one does the work and the others find it done. Returns the names of the steps
+ * that this call applied. Errors: 5001 when the schema is newer than this program, a known step has changed, or the
+ * result breaks a foreign key.
+ */
+export async function migrate(db: Database, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
+  const steps = options.migrations ?? embedded;
+  const now = new Date((options.now ?? Date.now)());
+  let pending = await findPending(db, steps);
+  if (pending.length === 0) return { applied: [] };
+  if (db instanceof LocalDatabase && (await holdsTables(db))) {
+    await backUpBefore(db.local, (pending[0] as Migration).name, now);
+  }
+  try {
+    await db.client.migrate(statementsFor(pending, now));
+  } catch (error) {
+    if (/NOT NULL constraint failed: __bodega_migrations\.hash/.test(String(error))) {
+      throw new AppError(5001, "The migrations would leave rows that refer to missing ones; nothing was changed.", {
+        cause: error,
+      });
+    }
+    if (!isUniqueViolation(error, "__bodega_migrations.name")) throw error;
+    pending = await findPending(db, steps);
+    if (pending.length > 0) throw new AppError(5001, "Another process is migrating the database.", { cause: error });
+    return { applied: [] };
+  }
+  return { applied: pending.map(({ name }) => name) };
+}
+
+/** All known steps, oldest first, then those that only a newer program knows. */
+export async function migrationStatus(db: Database, steps: readonly Migration[] = embedded): Promise<MigrationState[]> {
+  const applied = await readApplied(db);
+  const known = steps.map(({ name }) => ({ name, appliedAt: applied.get(name)?.applied_at ?? null }));
+  const names = new Set(steps.map(({ name }) => name));
+  const newer = [...applied.values()].filter(({ name }) => !names.has(name));
+  return [...known, ...newer.map(({ name, applied_at }) => ({ name, appliedAt: applied_at }))];
+}
+
+async function findPending(db: Database, steps: readonly Migration[]): Promise<Migration[]> {
+  const applied = await readApplied(db);
+  const names = new Set(steps.map(({ name }) => name));
+  const unknown = [...applied.keys()].find((name) => !names.has(name));
+  if (unknown !== undefined) {
+    throw new AppError(
+      5001,
+      `The database has the schema of a newer version (${unknown}). Run that version, or restore a backup from before it.`,
+    );
+  }
+  for (const step of steps) {
+    const found = applied.get(step.name);
+    if (found !== undefined && found.hash !== hashOf(step)) {
+      throw new AppError(
+        5001,
+        `The database was migrated with another form of ${step.name}. Run the version that made it, or restore a backup.`,
+      );
+    }
+  }
+  return steps.filter(({ name }) => !applied.has(name));
+}
+
+async function readApplied(db: Database): Promise<Map<string, Applied>> {
+  const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__bodega_migrations'";
+  if ((await db.primary.execute(table)).rows.length === 0) return new Map();
+  const { rows } = await db.primary.execute("SELECT name, hash, applied_at FROM __bodega_migrations ORDER BY name");
+  return new Map(rows.map((row) => [row.name as string, row as unknown as Applied]));
+}
+
+async function holdsTables(db: Database): Promise<boolean> {
+  const tables = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' LIMIT 1";
+  return (await db.execute(tables)).rows.length > 0;
+}
+
+// The row comes first: a process that lost the race fails at it before it touches anything.
+function statementsFor(steps: Migration[], now: Date): InStatement[] {
+  const appliedAt = now.toISOString();
+  const insert = "INSERT INTO __bodega_migrations (name, hash, applied_at) VALUES (?, ?, ?)";
+  const last = steps.at(-1) as Migration;
+  return [
+    createTable,
+    ...steps.flatMap((step): InStatement[] => [
+      { sql: insert, args: [step.name, hashOf(step), appliedAt] },
+      ...splitMigration(step.sql),
+    ]),
+    { sql: assertForeignKeys, args: [last.name] },
+  ];
+}
+
+/** The statements of a migration; only drizzle's breakpoints separate them, since triggers hold semicolons. */
+function splitMigration(sql: string): string[] {
+  return sql
+    .split("--> statement-breakpoint")
+    .map((text) => text.trim())
+    .filter((text) => text !== "");
+}
+
+function hashOf(step: Migration): string {
+  return createHash("sha256").update(step.sql).digest("hex");
+}

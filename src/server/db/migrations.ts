@@ -1,0 +1,14 @@
+import start from "../../../drizzle/0000_start.sql" with { type: "text" };
+import revision from "../../../drizzle/0001_revision.sql" with { type: "text" };
+
+/** One step of the schema. `name` is its file's name without the ending. */
+export interface Migration {
+  name: string;
+  sql: string;
+}
+
+/** All steps, oldest first; each new file of drizzle/ is added here, so that the executable carries it. */
+export const migrations: readonly Migration[] = [
+  { name: "0000_start", sql: start },
+  { name: "0001_revision", sql: revision },
+];

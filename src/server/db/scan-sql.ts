@@ -1,0 +1,85 @@
+import { KeptMap } from "./kept-map.ts";
+
+/** What the data layer needs to know of a statement before it runs it. */
+export interface SqlShape {
+  /** First keyword, upper case; empty for a blank statement. */
+  verb: string;
+  /** True when it cannot change anything, so that a read-only connection can run it. */
+  reads: boolean;
+  /** One entry for each parameter, in SQLite's numbering: its name without the sigil, null if it has none. */
+  params: (string | null)[];
+  /** True when text follows the first statement; preparing such SQL drops the rest in silence. */
+  several: boolean;
+}
+
+const tokens =
+  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?|\[[^\]]*\]?|\?\d*|[:@$][A-Za-z_][\w$]*|[A-Za-z_][\w$]*|[();]|\S/g;
+const word = /^[A-Za-z_]/;
+const changes = new Set(["INSERT", "UPDATE", "DELETE"]);
+const readingPragmas =
+  /^\s*PRAGMA\s+(?:\w+\.)?(?:(?:table_x?info|table_list|index_x?info|index_list|foreign_key_(?:list|check)|integrity_check|quick_check)\b|\w+\s*;?\s*$)/i;
+const actingPragmas = /^\s*PRAGMA\s+(?:\w+\.)?(?:wal_checkpoint|optimize|incremental_vacuum|shrink_memory)\b/i;
+
+const shapes = new KeptMap<SqlShape>(512);
+
+/** The shape of a statement, remembered for the texts in use. */
+export function shapeOf(sql: string): SqlShape {
+  let shape = shapes.get(sql);
+  if (shape === undefined) {
+    shape = scanSql(sql);
+    shapes.set(sql, shape);
+  }
+  return shape;
+}
+
+/** Reads a statement's shape from its text. It is not a parser: what it cannot judge counts as a write. */
+export function scanSql(sql: string): SqlShape {
+  const params: (string | null)[] = [];
+  let verb = "";
+  let depth = 0;
+  let ended = false;
+  let several = false;
+  let changing = false;
+  let previous = "";
+  for (const [token] of sql.matchAll(tokens)) {
+    if (token.startsWith("--") || token.startsWith("/*")) continue;
+    if (token === ";") {
+      ended = verb !== "";
+      continue;
+    }
+    if (ended) several = true;
+    if (token === "(") depth++;
+    else if (token === ")") depth--;
+    else if (token[0] === "?") addNumbered(params, token);
+    else if (token.length > 1 && /^[:@$]/.test(token)) addNamed(params, token.slice(1));
+    else if (word.test(token)) {
+      const upper = token.toUpperCase();
+      if (verb === "") verb = upper;
+      if (depth === 0 && (changes.has(upper) || (upper === "INTO" && previous === "REPLACE"))) changing = true;
+      previous = upper;
+    }
+  }
+  const trigger = verb === "CREATE" && /^\s*CREATE\s+(?:TEMP(?:ORARY)?\s+)?TRIGGER\b/i.test(sql);
+  return { verb, reads: isReading(sql, verb, changing), params, several: several && !trigger };
+}
+
+function isReading(sql: string, verb: string, changing: boolean): boolean {
+  if (verb === "SELECT" || verb === "VALUES" || verb === "EXPLAIN") return true;
+  if (verb === "WITH") return !changing;
+  return verb === "PRAGMA" && readingPragmas.test(sql) && !actingPragmas.test(sql);
+}
+
+function addNumbered(params: (string | null)[], token: string): void {
+  if (token === "?") {
+    params.push(null);
+    return;
+  }
+  const index = Number(token.slice(1));
+  // An absurd number is SQLite's to refuse; it must not make a list of that length here.
+  if (index > 32766) return;
+  while (params.length < index) params.push(null);
+}
+
+function addNamed(params: (string | null)[], name: string): void {
+  if (!params.includes(name)) params.push(name);
+}

@@ -1,0 +1,5 @@
+declare module "*.sql" {
+  const text: string;
+  // biome-ignore lint/style/noDefaultExport: a text import has nothing but a default.
+  export default text;
+}

@@ -1,0 +1,69 @@
+import type { InStatement, InValue } from "@libsql/core/api";
+import { is } from "drizzle-orm/entity";
+import { Param, Placeholder, type SQLWrapper } from "drizzle-orm/sql";
+import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+import type { Executor } from "./session.ts";
+
+/** A query compiled once to SQL text. `Row` says what its rows look like; columns keep their names in the database. */
+export interface CompiledStatement<Row> {
+  readonly sql: string;
+  /** One entry per parameter: a value fixed at compile time, or the name that a caller fills. */
+  readonly slots: readonly Slot[];
+  /** Only for the type. */
+  readonly row?: Row;
+}
+
+type Slot = { name: string } | { value: unknown };
+
+/** Values for the placeholders, by name. */
+export type Params = Record<string, unknown>;
+
+const dialect = new SQLiteSyncDialect();
+
+/**
+ * Compiles a drizzle `sql` template or query builder once, at module level. Callers' values stand as
+ * `sql.placeholder("name")` and are bound as they are: column encoders are not applied to them.
+ */
+export function statement<Row = Record<string, unknown>>(query: SQLWrapper): CompiledStatement<Row> {
+  const { sql, params } = dialect.sqlToQuery(query.getSQL());
+  return { sql, slots: params.map(slotOf) };
+}
+
+/** The statement with its values, for `batch`. Errors: TypeError for a placeholder without a value. */
+export function bind(stmt: CompiledStatement<unknown>, params: Params = {}): InStatement {
+  const { slots } = stmt;
+  const args: InValue[] = new Array(slots.length);
+  for (let i = 0; i < slots.length; i++) {
+    const slot = slots[i] as Slot;
+    const value = "name" in slot ? params[slot.name] : slot.value;
+    if (value === undefined) throw new TypeError(`No value for ${"name" in slot ? slot.name : "a parameter"}.`);
+    args[i] = value as InValue;
+  }
+  return { sql: stmt.sql, args };
+}
+
+/** All rows. Errors: those of `Executor.execute`. */
+export async function all<Row>(executor: Executor, stmt: CompiledStatement<Row>, params?: Params): Promise<Row[]> {
+  return (await executor.execute(bind(stmt, params))).rows as Row[];
+}
+
+/** The first row, undefined when there is none. */
+export async function get<Row>(
+  executor: Executor,
+  stmt: CompiledStatement<Row>,
+  params?: Params,
+): Promise<Row | undefined> {
+  const bound = bind(stmt, params);
+  if (executor.first !== undefined) return (await executor.first(bound)) as Row | undefined;
+  return (await executor.execute(bound)).rows[0] as Row | undefined;
+}
+
+/** Runs a write and answers how many rows it touched. */
+export async function run(executor: Executor, stmt: CompiledStatement<unknown>, params?: Params): Promise<number> {
+  return (await executor.execute(bind(stmt, params))).rowsAffected;
+}
+
+function slotOf(param: unknown): Slot {
+  const inner = is(param, Param) ? param.value : param;
+  return is(inner, Placeholder) ? { name: inner.name } : { value: inner };
+}
