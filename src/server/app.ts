@@ -1,0 +1,109 @@
+import { Elysia } from "elysia";
+import type { Database } from "./db/session.ts";
+import { AppError } from "./errors.ts";
+import { createAttemptCounter } from "./http/attempts.ts";
+import type { BodyLimits } from "./http/body.ts";
+import { clientAddressReader } from "./http/client-address.ts";
+import { preflightHeaders } from "./http/cors.ts";
+import { answerElsewhere, answerRoute, type PipelineDeps } from "./http/pipeline.ts";
+import type { LogRequest } from "./http/request-log.ts";
+import type { Route } from "./http/route.ts";
+import { createCredentialLookup } from "./modules/app-keys/lookup.ts";
+import { createUsageRecorder } from "./modules/app-keys/usage.ts";
+import { routes as allRoutes } from "./routes.ts";
+import { mountSystemPages } from "./system-pages.ts";
+
+/** What an application is made of; nothing in it is global. */
+export interface AppDeps {
+  db: Database;
+  /** Epoch milliseconds. */
+  now: () => number;
+  log: LogRequest;
+  trustedProxies: readonly string[];
+  bodyLimits?: BodyLimits;
+  /** The socket's peer, null where there is no socket. */
+  peerOf: (request: Request) => string | null;
+  /** Whether the process still takes new work; `/health/ready` says so. */
+  isDraining?: () => boolean;
+  /** The product's version, for the API description. */
+  version: string;
+  /** Instead of the product's own routes, in tests. */
+  routes?: readonly Route[];
+}
+
+/** 1 MiB, and ten seconds to send it. */
+export const defaultBodyLimits: BodyLimits = { bytes: 1_048_576, ms: 10_000 };
+
+/**
+ * The whole HTTP application, not yet listening. Elysia finds the route; every answer, also for what is no route, is
+ * made by the pipeline, so nothing can leave outside the envelope.
+ */
+export function createApp(deps: AppDeps) {
+  const { db, now } = deps;
+  const routes = deps.routes ?? allRoutes;
+  const readAddress = clientAddressReader(deps.trustedProxies);
+  const pipeline: PipelineDeps = {
+    db,
+    now,
+    log: deps.log,
+    lookup: createCredentialLookup(db),
+    countAttempt: createAttemptCounter(db, now),
+    noteUse: createUsageRecorder(db),
+    bodyLimits: deps.bodyLimits ?? defaultBodyLimits,
+    clientIpOf: (request) => {
+      const peer = deps.peerOf(request);
+      return peer === null ? null : readAddress(peer, request.headers.get("x-forwarded-for"));
+    },
+  };
+  const server = new Elysia({ aot: true, normalize: false, strictPath: false });
+  for (const route of routes) mountRoute(server, pipeline, route);
+  for (const [path, methods] of methodsByPath(routes)) {
+    const allow = allowHeader(methods);
+    server.all(path, ({ request }) => answerOtherMethod(pipeline, request, allow), { parse: "none" });
+  }
+  mountSystemPages(server, pipeline, {
+    routes,
+    isDraining: deps.isDraining ?? (() => false),
+    version: deps.version,
+  });
+  server.all("/*", ({ request }) => answerNoRoute(pipeline, request), { parse: "none" });
+  server.onError(({ request, code, error }) =>
+    code === "NOT_FOUND"
+      ? answerNoRoute(pipeline, request)
+      : answerElsewhere(pipeline, request, () => {
+          throw error;
+        }),
+  );
+  return server;
+}
+
+function mountRoute(server: Elysia, pipeline: PipelineDeps, route: Route): void {
+  const handle = ({ request, params }: { request: Request; params: Record<string, string> }) =>
+    answerRoute(pipeline, route, request, params);
+  server.route(route.method, route.path, handle as never, { parse: "none" } as never);
+  if (route.method === "GET") server.route("HEAD", route.path, handle as never, { parse: "none" } as never);
+}
+
+function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
+  const byPath = new Map<string, string[]>();
+  for (const { path, method } of routes) byPath.set(path, [...(byPath.get(path) ?? []), method]);
+  return byPath;
+}
+
+function allowHeader(methods: readonly string[]): string {
+  return [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+}
+
+function answerOtherMethod(pipeline: PipelineDeps, request: Request, allow: string): Response {
+  return answerElsewhere(pipeline, request, (headers, requestId) => {
+    if (request.method !== "OPTIONS") throw new AppError(5105, undefined, { headers: { Allow: allow } });
+    preflightHeaders(headers, request.headers.get("origin"), allow);
+    return new Response(`{"request_id":"${requestId}","data":{"allow":${JSON.stringify(allow)}}}`, { headers });
+  });
+}
+
+function answerNoRoute(pipeline: PipelineDeps, request: Request): Response {
+  return answerElsewhere(pipeline, request, () => {
+    throw new AppError(5106);
+  });
+}

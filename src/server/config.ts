@@ -1,0 +1,137 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import ipaddr from "ipaddr.js";
+import { AppError } from "./errors.ts";
+
+/** Everything that can be set from outside, parsed and checked once, then passed in. */
+export interface Config {
+  /** Absolute. */
+  dataDir: string;
+  databaseUrl: string | undefined;
+  databaseAuthToken: string | undefined;
+  databaseSyncUrl: string | undefined;
+  host: string;
+  port: number;
+  /** Processes that share the port; 1 serves from the process itself. */
+  workers: number;
+  publicUrl: string | undefined;
+  /** CIDR ranges whose `X-Forwarded-For` is believed. */
+  trustedProxies: string[];
+  log: "text" | "json";
+}
+
+/** Flags of the command line, as texts; a flag that was not given is undefined. */
+export interface ConfigFlags {
+  dataDir?: string | undefined;
+  databaseUrl?: string | undefined;
+  host?: string | undefined;
+  port?: string | undefined;
+  workers?: string | undefined;
+  publicUrl?: string | undefined;
+  trustedProxy?: string[] | undefined;
+  log?: string | undefined;
+}
+
+/** Environment variables, as `process.env` holds them. */
+export type Environment = Record<string, string | undefined>;
+
+export const defaultDataDir = "bodega-data";
+export const defaultPort = 8080;
+export const defaultHost = "127.0.0.1";
+
+/**
+ * Merges flags, environment (each variable also in its `…_FILE` form) and defaults. Flags beat the environment.
+ * @throws AppError 5102 that names the flag or variable at fault.
+ */
+export function readConfig(flags: ConfigFlags, env: Environment): Config {
+  const setting = (flag: string | undefined, flagName: string, name: string): Setting => {
+    if (flag !== undefined) return { value: flag, source: `--${flagName}` };
+    return { value: readVariable(env, name), source: name };
+  };
+  const dataDir = setting(flags.dataDir, "data-dir", "BODEGA_DATA_DIR");
+  return {
+    dataDir: resolve(nonEmpty(dataDir) ?? defaultDataDir),
+    databaseUrl: databaseUrl(setting(flags.databaseUrl, "database-url", "BODEGA_DATABASE_URL")),
+    databaseAuthToken: readVariable(env, "BODEGA_DATABASE_AUTH_TOKEN"),
+    databaseSyncUrl: databaseUrl({
+      value: readVariable(env, "BODEGA_DATABASE_SYNC_URL"),
+      source: "BODEGA_DATABASE_SYNC_URL",
+    }),
+    host: nonEmpty(setting(flags.host, "host", "BODEGA_HOST")) ?? defaultHost,
+    port: integer(setting(flags.port, "port", "BODEGA_PORT"), 0, 65535) ?? defaultPort,
+    workers: integer(setting(flags.workers, "workers", "BODEGA_WORKERS"), 1, 64) ?? 1,
+    publicUrl: httpUrl(setting(flags.publicUrl, "public-url", "BODEGA_PUBLIC_URL")),
+    trustedProxies: proxies(flags.trustedProxy, readVariable(env, "BODEGA_TRUSTED_PROXY")),
+    log: logFormat(setting(flags.log, "log", "BODEGA_LOG")),
+  };
+}
+
+interface Setting {
+  value: string | undefined;
+  source: string;
+}
+
+function invalid(source: string, message: string): AppError {
+  return new AppError(5102, `${source} ${message}`, { details: [{ field: source, message }] });
+}
+
+function readVariable(env: Environment, name: string): string | undefined {
+  const value = env[name];
+  if (value !== undefined && value !== "") return value;
+  const file = env[`${name}_FILE`];
+  if (file === undefined || file === "") return undefined;
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (cause) {
+    throw new AppError(5102, `${name}_FILE names a file that cannot be read: ${file}`, { cause });
+  }
+}
+
+function nonEmpty({ value, source }: Setting): string | undefined {
+  if (value !== undefined && value.trim() === "") throw invalid(source, "must not be empty");
+  return value;
+}
+
+function integer({ value, source }: Setting, least: number, most: number): number | undefined {
+  if (value === undefined) return undefined;
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= least && number <= most)) throw invalid(source, `must be a whole number from ${least} to ${most}`);
+  return number;
+}
+
+function databaseUrl({ value, source }: Setting): string | undefined {
+  if (value === undefined) return undefined;
+  if (value === ":memory:" || value.startsWith("file:")) return value;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (!url || !["http:", "https:", "libsql:", "ws:", "wss:"].includes(url.protocol)) {
+    throw invalid(source, "must begin with file:, http:, https:, libsql:, ws: or wss:");
+  }
+  return value;
+}
+
+function httpUrl({ value, source }: Setting): string | undefined {
+  if (value === undefined) return undefined;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:")
+    throw invalid(source, "must be an http or https address");
+  return value.replace(/\/+$/, "");
+}
+
+function proxies(flags: string[] | undefined, variable: string | undefined): string[] {
+  const source = flags ? "--trusted-proxy" : "BODEGA_TRUSTED_PROXY";
+  const entries = (flags ?? [variable ?? ""]).flatMap((entry) => entry.split(","));
+  return entries
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "")
+    .map((entry) => {
+      if (ipaddr.isValidCIDR(entry)) return entry;
+      if (ipaddr.isValid(entry)) return `${entry}/${ipaddr.parse(entry).kind() === "ipv4" ? 32 : 128}`;
+      throw invalid(source, `has an entry that is neither an address nor a CIDR range: ${entry}`);
+    });
+}
+
+function logFormat({ value, source }: Setting): "text" | "json" {
+  if (value === undefined) return "text";
+  if (value !== "text" && value !== "json") throw invalid(source, "must be text or json");
+  return value;
+}

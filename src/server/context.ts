@@ -1,0 +1,34 @@
+import type { Session } from "./db/session.ts";
+
+/** What a request needs to know of its store; kept in memory by the server. */
+export interface Tenant {
+  id: string;
+  namespace: string;
+  title: string;
+  /** ISO 4217 code, such as `EUR`. */
+  currency: string;
+  /** BCP 47 tag of the texts that name no language. */
+  language: string;
+}
+
+/** Who is acting, once that is proved. */
+export type Actor =
+  | { kind: "app"; appId: string; scopes: ReadonlySet<string> }
+  | { kind: "user"; userId: string; role: "customer" | "staff" | "owner" }
+  | { kind: "visitor" }
+  | { kind: "terminal" };
+
+/** What every service gets: the database (or the transaction), whose store, who acts, and when. */
+export interface Ctx {
+  db: Session;
+  tenant: Tenant;
+  actor: Actor;
+  requestId: string;
+  /** Epoch milliseconds; a fake clock in tests. */
+  now: () => number;
+  /** The caller's address, null from the terminal. */
+  clientIp: string | null;
+}
+
+/** The context of work that stands above a single store: administering tenants and keys. */
+export type SystemCtx = Omit<Ctx, "tenant">;

@@ -1,0 +1,125 @@
+import type { Actor, Tenant } from "../context.ts";
+import { AppError, type ErrorCode } from "../errors.ts";
+import type { CredentialLookup } from "../modules/app-keys/lookup.ts";
+import { judgeOrigin } from "../modules/app-keys/origins.ts";
+import { hasScope } from "../modules/app-keys/scopes.ts";
+import { sameHash } from "../modules/app-keys/secret.ts";
+import type { Access } from "./access.ts";
+import type { CountAttempt } from "./attempts.ts";
+import {
+  type AppCredentials,
+  appCredentialsOf,
+  type Common,
+  type TokenCredentials,
+  tokenCredentialsOf,
+} from "./credentials.ts";
+
+/** What proving a caller needs. */
+export interface AuthDeps {
+  lookup: CredentialLookup;
+  countAttempt: CountAttempt;
+  noteUse: (secret: { id: string; lastUsedAt: number }, now: number) => void;
+  now: () => number;
+}
+
+/** What a request says of its caller. */
+export interface Claim {
+  tenant: Tenant;
+  common: Common;
+  authorization: string | null;
+  origin: string | null;
+  clientIp: string | null;
+}
+
+/** Codes of a failed attempt to prove something; these count towards 5209. */
+const countedCodes: ReadonlySet<ErrorCode> = new Set([5202, 5203, 5204, 5205, 5206, 5207] as const);
+
+/**
+ * Proves who calls (specification, section 5). Of several methods sent, the first that succeeds counts.
+ * @returns the actor; a visitor only where the route is open to anyone.
+ * @throws AppError 5202 to 5207 as the table says, or 5209 instead of these once the address has spent its attempts.
+ */
+export async function authenticate(deps: AuthDeps, access: readonly Access[], claim: Claim): Promise<Actor> {
+  try {
+    return await prove(deps, access, claim);
+  } catch (error) {
+    if (error instanceof AppError && countedCodes.has(error.code) && attempted(claim)) {
+      await deps.countAttempt(claim.clientIp);
+    }
+    throw error;
+  }
+}
+
+/**
+ * Whether a proved caller may use a route.
+ * @throws AppError 5300 naming the scope that a key lacks.
+ */
+export function permit(access: readonly Access[], actor: Actor): void {
+  let missing: string | undefined;
+  for (const way of access) {
+    if (way.kind === "public") return;
+    if (way.kind === "app" && actor.kind === "app") {
+      if (hasScope(actor.scopes, way.scope)) return;
+      missing = way.scope;
+    }
+    if (way.kind === "token" && actor.kind === "user" && (way.role === undefined || actor.role !== "customer")) return;
+  }
+  throw new AppError(5300, missing ? `The key lacks the scope ${missing}.` : undefined);
+}
+
+async function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Promise<Actor> {
+  const { common, authorization } = claim;
+  const isPublic = access.some((way) => way.kind === "public");
+  const failures: AppError[] = [];
+  let sentApp = common.app_id !== undefined || common.app_secret !== undefined;
+  try {
+    const credentials = appCredentialsOf(authorization, common);
+    sentApp = credentials !== null;
+    if (credentials) return await proveApp(deps, credentials, claim);
+  } catch (error) {
+    sentApp = true;
+    failures.push(requireAppError(error));
+  }
+  try {
+    const credentials = tokenCredentialsOf(common, sentApp);
+    if (credentials) return proveToken(credentials);
+  } catch (error) {
+    failures.push(requireAppError(error));
+  }
+  const [first, second] = failures;
+  if (second) throw new AppError(5206, "Several methods were sent and none succeeded.");
+  if (first) throw first;
+  if (isPublic) return { kind: "visitor" };
+  throw new AppError(5206, "No credentials were sent.");
+}
+
+async function proveApp(deps: AuthDeps, sent: AppCredentials, claim: Claim): Promise<Actor> {
+  const found = deps.lookup.key(sent.appId);
+  const key = found instanceof Promise ? await found : found;
+  const now = deps.now();
+  const hash = Bun.SHA256.hash(sent.appSecret) as Uint8Array;
+  const secret = key?.secrets.find((known) => sameHash(known.hash, hash) && known.expiresAt > now);
+  const holds = key && secret && key.usable && key.tenantId === claim.tenant.id && key.expiresAt > now;
+  // One reply for all of these: it must not tell which part was right.
+  if (!holds) throw new AppError(5203);
+  const verdict = judgeOrigin(key, claim.origin);
+  if (!verdict.allowed) throw new AppError(5203, verdict.reason);
+  deps.noteUse(secret, now);
+  return { kind: "app", appId: key.appId, scopes: key.scopes };
+}
+
+/** No user token has ever been issued, so every well-formed one is unknown (5205). */
+function proveToken(_sent: TokenCredentials): Actor {
+  throw new AppError(5205);
+}
+
+function requireAppError(error: unknown): AppError {
+  // 5001 and bugs are not a verdict on credentials; they go up as they are.
+  if (error instanceof AppError && countedCodes.has(error.code)) return error;
+  throw error;
+}
+
+/** A call without any credentials tries nothing, so it is answered 5206 for as long as it likes. */
+function attempted({ authorization, common }: Claim): boolean {
+  return authorization !== null || Object.keys(common).some((name) => name !== "namespace" && name !== "lang");
+}

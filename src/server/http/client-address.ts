@@ -1,0 +1,37 @@
+import ipaddr from "ipaddr.js";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/**
+ * Makes the function that says where a request comes from: the socket's peer, unless that is a trusted proxy; then the
+ * right-most hop of `X-Forwarded-For` that is not one. Whatever stands further left was written by the caller.
+ * @param trusted CIDR ranges, already checked.
+ */
+export function clientAddressReader(trusted: readonly string[]): (peer: string, forwarded: string | null) => string {
+  const ranges = trusted.map((cidr) => ipaddr.parseCIDR(cidr));
+  const isTrusted = (address: Address) =>
+    ranges.some(([range, bits]) => range.kind() === address.kind() && address.match([range, bits] as never));
+  return (peer, forwarded) => {
+    if (ranges.length === 0 || forwarded === null || !ipaddr.isValid(peer)) return peer;
+    let nearest = ipaddr.process(peer);
+    for (const hop of forwarded.split(",").reverse()) {
+      if (!isTrusted(nearest)) break;
+      const text = hop.trim();
+      if (!ipaddr.isValid(text)) break;
+      nearest = ipaddr.process(text);
+    }
+    return nearest.toString();
+  };
+}
+
+/**
+ * What an address counts as in a limit: itself for IPv4 (also when mapped into IPv6), its /64 for IPv6, where one
+ * household or attacker has a whole such network.
+ */
+export function addressGroup(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === "ipv4") return parsed.toString();
+  const network = ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`);
+  return `${network.toString()}/64`;
+}

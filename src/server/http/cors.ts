@@ -1,0 +1,23 @@
+/** What scripts of another origin may read besides the body. */
+const exposed = "X-Request-Id, Retry-After, ETag";
+const allowedHeaders = "Authorization, Content-Type, If-Match, Idempotency-Key, X-Request-Id";
+
+/** Lets the page at `origin` read the reply. */
+export function allowOrigin(headers: Record<string, string>, origin: string): void {
+  headers["Access-Control-Allow-Origin"] = origin;
+  headers["Access-Control-Expose-Headers"] = exposed;
+  headers.Vary = "Origin";
+}
+
+/**
+ * Headers of the answer to a preflight. It cannot know the key yet, so it allows any origin to ask; the request itself
+ * is judged by the key's allowlist.
+ */
+export function preflightHeaders(headers: Record<string, string>, origin: string | null, methods: string): void {
+  headers.Allow = methods;
+  if (origin === null) return;
+  allowOrigin(headers, origin);
+  headers["Access-Control-Allow-Methods"] = methods;
+  headers["Access-Control-Allow-Headers"] = allowedHeaders;
+  headers["Access-Control-Max-Age"] = "600";
+}

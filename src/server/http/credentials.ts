@@ -1,0 +1,83 @@
+import { AppError } from "../errors.ts";
+import type { Query } from "./query.ts";
+
+/** The six names that may stand in the query or in any body; the query wins. */
+export const commonParameters = ["namespace", "lang", "app_id", "app_secret", "user_id", "token"] as const;
+
+type CommonParameter = (typeof commonParameters)[number];
+
+/** What a request sent of the six; undefined for what it did not. */
+export type Common = Partial<Record<CommonParameter, string>>;
+
+/**
+ * Takes the six common parameters out of query and body and merges them. A non-text in a body counts as an empty text,
+ * which no check accepts.
+ */
+export function takeCommon(query: Query, body: Record<string, unknown> | undefined): Common {
+  const common: Common = {};
+  for (const name of commonParameters) {
+    const inQuery = query[name];
+    if (inQuery !== undefined) {
+      common[name] = inQuery;
+      delete query[name];
+    }
+    if (body && Object.hasOwn(body, name)) {
+      const inBody = body[name];
+      if (inQuery === undefined) common[name] = typeof inBody === "string" ? inBody : "";
+      delete body[name];
+    }
+  }
+  return common;
+}
+
+/** App credentials as sent, still unproved. */
+export interface AppCredentials {
+  appId: string;
+  appSecret: string;
+}
+
+const bearer = /^bearer(?: +|$)/i;
+
+/**
+ * The app credentials of a request: the header `Authorization: Bearer <app_id>:<app_secret>`, else the parameters
+ * (specification, section 5). Null when none were sent.
+ * @throws AppError 5202 when one of the two is missing or malformed.
+ */
+export function appCredentialsOf(authorization: string | null, common: Common): AppCredentials | null {
+  const scheme = authorization === null ? null : bearer.exec(authorization);
+  if (authorization !== null && scheme) {
+    const value = authorization.slice(scheme[0].length).trim();
+    const colon = value.indexOf(":");
+    if (colon === -1) throw new AppError(5202, "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.");
+    return checkForm(value.slice(0, colon), value.slice(colon + 1));
+  }
+  if (common.app_id === undefined && common.app_secret === undefined) return null;
+  return checkForm(common.app_id ?? "", common.app_secret ?? "");
+}
+
+const visible = /^[\x21-\x7e]{1,256}$/;
+
+function checkForm(appId: string, appSecret: string): AppCredentials {
+  if (!visible.test(appId)) throw new AppError(5202, "`app_id` is missing or malformed.");
+  if (!visible.test(appSecret)) throw new AppError(5202, "`app_secret` is missing or malformed.");
+  return { appId, appSecret };
+}
+
+/** User credentials as sent, still unproved. */
+export interface TokenCredentials {
+  userId: string;
+  token: string;
+}
+
+/**
+ * The user credentials of a request, null when none were sent. `user_id` beside app credentials and without `token`
+ * names a subject, and is no attempt.
+ * @throws AppError 5204 when one of the two is missing or malformed.
+ */
+export function tokenCredentialsOf(common: Common, besideApp: boolean): TokenCredentials | null {
+  const { user_id: userId, token } = common;
+  if (token === undefined && (userId === undefined || besideApp)) return null;
+  if (!userId || !visible.test(userId)) throw new AppError(5204, "`user_id` is missing or malformed.");
+  if (!token || !visible.test(token)) throw new AppError(5204, "`token` is missing or malformed.");
+  return { userId, token };
+}

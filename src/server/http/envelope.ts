@@ -1,0 +1,63 @@
+import { AppError, type FieldError, remedyOf, statusOf } from "../errors.ts";
+
+/** A page of a list: how to go on, beside `data`. */
+export interface Page {
+  next_cursor: string | null;
+  has_more: boolean;
+  limit: number;
+}
+
+/** What a handler answers. `json` is the text of `data`, often written by SQLite itself and passed through. */
+export interface Reply {
+  json: string;
+  status?: number;
+  page?: Page;
+  /** The record's version, sent as `ETag`. */
+  version?: number;
+}
+
+/** A reply whose `data` is an ordinary value. */
+export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
+  return { json: JSON.stringify(data), ...rest };
+}
+
+const contentType = "application/json; charset=utf-8";
+
+/** The headers of every reply, whatever happens (specification, section 2). */
+export function baseHeaders(requestId: string): Record<string, string> {
+  return {
+    "Content-Type": contentType,
+    "X-Request-Id": requestId,
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+  };
+}
+
+/** The envelope of a success. */
+export function successResponse(requestId: string, answer: Reply, headers: Record<string, string>): Response {
+  if (answer.version !== undefined) headers.ETag = `"${answer.version}"`;
+  const page = answer.page ? `,"page":${JSON.stringify(answer.page)}` : "";
+  // A request id holds only characters that need no escaping.
+  const text = `{"request_id":"${requestId}","data":${answer.json}${page}}`;
+  return new Response(text, { status: answer.status ?? 200, headers });
+}
+
+/** The body of an error reply. */
+export interface ErrorBody {
+  request_id: string;
+  error: { code: number; message: string; remedy?: string; details?: FieldError[] };
+}
+
+/** The envelope of a failure; anything but an AppError is answered as 5000 and says nothing of its cause. */
+export function errorResponse(requestId: string, error: unknown, headers: Record<string, string>): Response {
+  const known = error instanceof AppError ? error : new AppError(5000);
+  const { code, message, details } = known;
+  const remedy = remedyOf(code);
+  const body: ErrorBody = {
+    request_id: requestId,
+    error: { code, message, ...(remedy && { remedy }), ...(details && { details }) },
+  };
+  if (known.retryAfter !== undefined) headers["Retry-After"] = String(known.retryAfter);
+  Object.assign(headers, known.headers);
+  return new Response(JSON.stringify(body), { status: statusOf(code), headers });
+}

@@ -1,0 +1,198 @@
+import { Kind, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type ErrorCode, meaningOf, remedyOf, statusOf } from "../errors.ts";
+import type { Access } from "./access.ts";
+import type { Route } from "./route.ts";
+import { isOptional } from "./validate.ts";
+
+type Json = Record<string, unknown>;
+
+/** Codes that any route can answer. */
+const always: ErrorCode[] = [5000, 5001, 5100, 5101, 5215];
+const appCodes: ErrorCode[] = [5202, 5203, 5206, 5209, 5300];
+const tokenCodes: ErrorCode[] = [5204, 5205, 5206, 5207, 5209, 5300];
+const bodyCodes: ErrorCode[] = [5102, 5103, 5104];
+
+const ErrorSchema = Type.Object({
+  request_id: Type.String(),
+  error: Type.Object({
+    code: Type.Integer(),
+    message: Type.String(),
+    remedy: Type.Optional(Type.String()),
+    details: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))),
+  }),
+});
+const PageSchema = Type.Object({
+  next_cursor: Type.Union([Type.String(), Type.Null()]),
+  has_more: Type.Boolean(),
+  limit: Type.Integer(),
+});
+
+/** Every code that a route can answer: its own, and those that its access and input bring with them. */
+export function errorCodesOf(route: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>([...always, ...route.errors]);
+  const add = (more: readonly ErrorCode[]) => {
+    for (const code of more) codes.add(code);
+  };
+  if (route.access.some((way) => way.kind === "app")) add(appCodes);
+  if (route.access.some((way) => way.kind === "token")) add(tokenCodes);
+  if (route.method !== "GET") add(bodyCodes);
+  add([5102]);
+  if (route.conditional) add([5303]);
+  return [...codes].sort((a, b) => a - b);
+}
+
+/** The OpenAPI 3.1 description of the routes, made from what the server itself checks. */
+export function describeApi(routes: readonly Route[], version: string): Json {
+  const schemas: Record<string, unknown> = { Error: plain(ErrorSchema), Page: plain(PageSchema) };
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Bodega",
+      version,
+      description: "Store and content back end. Every reply is `{request_id, data}` or `{request_id, error}`.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/" }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        app: { type: "http", scheme: "bearer", description: "`Authorization: Bearer <app_id>:<app_secret>`" },
+        userId: { type: "apiKey", in: "query", name: "user_id" },
+        token: { type: "apiKey", in: "query", name: "token" },
+      },
+    },
+  };
+}
+
+function operation(route: Route, schemas: Record<string, unknown>): Json {
+  const { data, status = 200, page } = route.reply;
+  const envelope = {
+    type: "object",
+    required: ["request_id", "data", ...(page ? ["page"] : [])],
+    properties: {
+      request_id: { type: "string" },
+      data: reference(data, schemas),
+      ...(page && { page: { $ref: "#/components/schemas/Page" } }),
+    },
+  };
+  const success: Json = { description: "Success", headers: requestIdHeader(), content: json(envelope) };
+  return {
+    operationId: route.id,
+    tags: [route.tag],
+    summary: route.summary,
+    description: `Who may call: ${route.access.map(describeAccess).join(", or ")}.`,
+    security: route.access.map(security),
+    parameters: [
+      ...commonParameters(),
+      ...objectParameters(route.params, "path"),
+      ...objectParameters(route.query, "query"),
+      ...ifMatch(route),
+    ],
+    ...(route.body && {
+      requestBody: { required: true, content: json(reference(route.body, schemas)) },
+    }),
+    responses: { [status]: success, ...errorResponses(errorCodesOf(route)) },
+  };
+}
+
+function errorResponses(codes: readonly ErrorCode[]): Record<string, Json> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), code]);
+  const responses: Record<string, Json> = {};
+  for (const [status, list] of byStatus) {
+    const description = list
+      .map((code) => `${code}: ${meaningOf(code)}${remedyOf(code) ? ` ${remedyOf(code)}` : ""}`)
+      .join("\n\n");
+    responses[status] = {
+      description,
+      headers: requestIdHeader(),
+      content: json({
+        allOf: [
+          { $ref: "#/components/schemas/Error" },
+          { properties: { error: { properties: { code: { enum: list } } } } },
+        ],
+      }),
+    };
+  }
+  return responses;
+}
+
+function commonParameters(): Json[] {
+  return [
+    {
+      name: "namespace",
+      in: "query",
+      required: true,
+      description: "The tenant. May stand in a JSON body instead; the query wins.",
+      schema: { type: "string" },
+    },
+    { name: "lang", in: "query", required: false, description: "Language code.", schema: { type: "string" } },
+  ];
+}
+
+function objectParameters(schema: TObject | undefined, where: "path" | "query"): Json[] {
+  if (!schema) return [];
+  return Object.entries(schema.properties).map(([name, property]) => {
+    const { description, ...rest } = plain(property);
+    return {
+      name,
+      in: where,
+      required: where === "path" || !isOptional(property),
+      ...(description !== undefined && { description }),
+      schema: rest,
+    };
+  });
+}
+
+function ifMatch(route: Route): Json[] {
+  if (!route.conditional) return [];
+  const description = "The `ETag` that the record must still have.";
+  return [{ name: "If-Match", in: "header", required: false, description, schema: { type: "string" } }];
+}
+
+function requestIdHeader(): Json {
+  return { "X-Request-Id": { description: "Equal to `request_id`.", schema: { type: "string" } } };
+}
+
+function describeAccess(access: Access): string {
+  if (access.kind === "app") return `app keys with the scope \`${access.scope}\``;
+  if (access.kind === "token") return access.role ? "staff with a user token" : "signed-in users with a token";
+  return "anyone";
+}
+
+function security(access: Access): Json {
+  if (access.kind === "app") return { app: [] };
+  return access.kind === "token" ? { userId: [], token: [] } : {};
+}
+
+function json(schema: unknown): Json {
+  return { "application/json": { schema } };
+}
+
+/** Named schemas stand once among the components. */
+function reference(schema: TSchema, schemas: Record<string, unknown>): unknown {
+  if (schema[Kind] === "Array" && schema.items) return { type: "array", items: reference(schema.items, schemas) };
+  if (schema.$id === undefined) return plain(schema);
+  const { $id, ...rest } = plain(schema);
+  schemas[schema.$id] = rest;
+  return { $ref: `#/components/schemas/${schema.$id}` };
+}
+
+/** A schema without what only this program understands. */
+function plain(schema: TSchema): Json {
+  const copy = JSON.parse(JSON.stringify(schema)) as Json;
+  const strip = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    delete (node as Json).expects;
+    for (const inner of Object.values(node)) strip(inner);
+  };
+  strip(copy);
+  return copy;
+}

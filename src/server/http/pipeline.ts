@@ -1,0 +1,182 @@
+import type { Actor, Ctx } from "../context.ts";
+import type { Database } from "../db/session.ts";
+import { AppError } from "../errors.ts";
+import type { CredentialLookup } from "../modules/app-keys/lookup.ts";
+import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
+import { type BodyLimits, readBody } from "./body.ts";
+import { allowOrigin } from "./cors.ts";
+import { takeCommon } from "./credentials.ts";
+import { baseHeaders, errorResponse, successResponse } from "./envelope.ts";
+import { parseIfMatch } from "./if-match.ts";
+import { parseQuery } from "./query.ts";
+import { requestIdOf } from "./request-id.ts";
+import { describeFault, type LogRequest } from "./request-log.ts";
+import type { Route } from "./route.ts";
+import { validate, validateQuery } from "./validate.ts";
+
+/** What answering requests needs. */
+export interface PipelineDeps extends AuthDeps {
+  db: Database;
+  lookup: CredentialLookup;
+  bodyLimits: BodyLimits;
+  clientIpOf: (request: Request) => string | null;
+  log: LogRequest;
+}
+
+/** What is learned of a request on its way, for CORS and the log. */
+interface Progress {
+  namespace?: string;
+  actor?: Actor;
+  sentApp: boolean;
+}
+
+/**
+ * Answers one request of a route. The checks run in the order of the specification's conventions: namespace, tenant,
+ * limit on `/auth/`, credentials, permission, input, work; whatever is thrown on the way becomes the envelope.
+ */
+export async function answerRoute(
+  deps: PipelineDeps,
+  route: Route,
+  request: Request,
+  params: Record<string, string>,
+): Promise<Response> {
+  const started = performance.now();
+  const requestId = requestIdOf(request.headers);
+  const headers = baseHeaders(requestId);
+  const progress: Progress = { sentApp: false };
+  const origin = request.headers.get("origin");
+  let response: Response;
+  let failure: unknown;
+  try {
+    const answer = await work(deps, route, request, params, requestId, origin, progress);
+    if (origin !== null) allowOrigin(headers, origin);
+    if (route.reply.status !== undefined && answer.status === undefined) answer.status = route.reply.status;
+    response = successResponse(requestId, answer, headers);
+  } catch (error) {
+    failure = error;
+    // A page may read why it was refused, unless a key was used from it that has not allowed it.
+    if (origin !== null && (!progress.sentApp || progress.actor)) allowOrigin(headers, origin);
+    response = errorResponse(requestId, error, headers);
+  }
+  logAnswer(deps, request, response, { requestId, started, failure, ...progress });
+  return request.method === "HEAD" ? withoutBody(response) : response;
+}
+
+/** Answers a request that no route takes: 5106, 5105, or an OPTIONS. */
+export function answerElsewhere(
+  deps: PipelineDeps,
+  request: Request,
+  decide: (headers: Record<string, string>, requestId: string) => Response,
+): Response {
+  const started = performance.now();
+  const requestId = requestIdOf(request.headers);
+  const headers = baseHeaders(requestId);
+  const origin = request.headers.get("origin");
+  let response: Response;
+  let failure: unknown;
+  try {
+    if (origin !== null) allowOrigin(headers, origin);
+    response = decide(headers, requestId);
+  } catch (error) {
+    failure = error;
+    response = errorResponse(requestId, error, headers);
+  }
+  logAnswer(deps, request, response, { requestId, started, failure });
+  return request.method === "HEAD" ? withoutBody(response) : response;
+}
+
+async function work(
+  deps: PipelineDeps,
+  route: Route,
+  request: Request,
+  params: Record<string, string>,
+  requestId: string,
+  origin: string | null,
+  progress: Progress,
+) {
+  const query = parseQuery(request.url);
+  const isRead = route.method === "GET";
+  const body = isRead ? undefined : await readBody(request, deps.bodyLimits);
+  const bodyError = body && "error" in body ? body.error : undefined;
+  const bodyValue = body && "value" in body ? body.value : undefined;
+  const common = takeCommon(query, bodyValue);
+  const authorization = request.headers.get("authorization");
+  progress.sentApp = authorization !== null || common.app_id !== undefined || common.app_secret !== undefined;
+
+  const { namespace } = common;
+  // A body that cannot be read may have held the namespace, so its own error says more than 5101.
+  if (!namespace) throw (namespace === undefined && bodyError) || new AppError(5101);
+  progress.namespace = namespace;
+  const found = deps.lookup.tenant(namespace);
+  const tenant = found instanceof Promise ? await found : found;
+  if (!tenant || tenant.suspended) throw new AppError(5215);
+
+  const clientIp = deps.clientIpOf(request);
+  if (route.path.startsWith("/auth/")) await deps.countAttempt(clientIp);
+  const claim = { tenant, common, authorization, origin, clientIp };
+  const actor = await authenticate(deps, route.access, claim);
+  progress.actor = actor;
+  permit(route.access, actor);
+
+  if (bodyError) throw bodyError;
+  const ctx: Ctx = { db: deps.db, tenant, actor, requestId, now: deps.now, clientIp };
+  return route.handle({
+    ctx,
+    params: route.params ? validate(route.params, params, "path") : {},
+    query: checkQuery(route, query),
+    body: checkBody(route, bodyValue),
+    lang: common.lang,
+    ifMatch: route.conditional ? parseIfMatch(request.headers.get("if-match")) : null,
+  });
+}
+
+function checkQuery(route: Route, query: Record<string, string>) {
+  if (route.query) return validateQuery(route.query, query);
+  for (const name in query) return refuseUnknown(name);
+  return {};
+}
+
+function checkBody(route: Route, value: Record<string, unknown> | undefined) {
+  if (route.body) return validate(route.body, value ?? {}, "body");
+  for (const name in value) return refuseUnknown(name);
+  return undefined;
+}
+
+function refuseUnknown(name: string): never {
+  const field = name.slice(0, 64);
+  throw new AppError(5102, `Validation failed: ${field}.`, { details: [{ field, message: "is not a known field" }] });
+}
+
+function logAnswer(
+  deps: PipelineDeps,
+  request: Request,
+  response: Response,
+  of: { requestId: string; started: number; failure: unknown; namespace?: string; actor?: Actor },
+): void {
+  const { requestId, started, failure, namespace, actor } = of;
+  const code = failure === undefined ? undefined : failure instanceof AppError ? failure.code : 5000;
+  const caller = actor?.kind === "app" ? actor.appId : actor?.kind === "user" ? actor.userId : undefined;
+  deps.log({
+    at: deps.now(),
+    method: request.method,
+    path: pathOf(request.url),
+    status: response.status,
+    ...(code !== undefined && { code }),
+    ms: performance.now() - started,
+    requestId,
+    ...(namespace !== undefined && { namespace }),
+    ...(caller !== undefined && { caller }),
+    ip: deps.clientIpOf(request),
+    ...(response.status >= 500 && { fault: describeFault(failure) }),
+  });
+}
+
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const end = url.indexOf("?", start);
+  return url.slice(start, end === -1 ? undefined : end);
+}
+
+function withoutBody(response: Response): Response {
+  return new Response(null, { status: response.status, headers: response.headers });
+}

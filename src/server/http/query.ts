@@ -1,0 +1,35 @@
+import { AppError } from "../errors.ts";
+
+/** Query parameters by name; without a prototype, so that no name means more than itself. */
+export type Query = Record<string, string>;
+
+/**
+ * Reads the query of a URL. A name given twice is refused, because two readers could each take another value.
+ * @throws AppError 5100 for broken percent-encoding or a repeated name.
+ */
+export function parseQuery(url: string): Query {
+  const query = Object.create(null) as Query;
+  const start = url.indexOf("?");
+  if (start === -1) return query;
+  const end = url.indexOf("#", start);
+  const text = url.slice(start + 1, end === -1 ? undefined : end);
+  for (const pair of text.split("&")) {
+    if (pair === "") continue;
+    const equals = pair.indexOf("=");
+    const name = decode(equals === -1 ? pair : pair.slice(0, equals));
+    if (name in query) {
+      throw new AppError(5100, `The query parameter ${JSON.stringify(name.slice(0, 64))} is given more than once.`);
+    }
+    query[name] = equals === -1 ? "" : decode(pair.slice(equals + 1));
+  }
+  return query;
+}
+
+function decode(text: string): string {
+  if (!text.includes("%") && !text.includes("+")) return text;
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch (cause) {
+    throw new AppError(5100, "The query is not valid percent-encoded UTF-8.", { cause });
+  }
+}

@@ -1,0 +1,61 @@
+/** What is known of a request once it is answered. Nothing of its query, headers or body is in it. */
+export interface RequestLogEntry {
+  at: number;
+  method: string;
+  path: string;
+  status: number;
+  /** The error's code, where there was one. */
+  code?: number;
+  ms: number;
+  requestId: string;
+  namespace?: string;
+  /** `app_…` or `usr_…`. */
+  caller?: string;
+  ip: string | null;
+  /** What went wrong inside, for a 5xx: one line, never sent to the caller. */
+  fault?: string;
+}
+
+export type LogRequest = (entry: RequestLogEntry) => void;
+
+/** One line of the log, in the chosen form. */
+export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): string {
+  const { at, method, path, status, code, ms, requestId, namespace, caller, ip, fault } = entry;
+  const time = new Date(at).toISOString();
+  const took = Math.round(ms * 100) / 100;
+  if (form === "json") {
+    const level = status >= 500 ? "error" : "info";
+    return `${JSON.stringify({ time, level, method, path, status, code, ms: took, request_id: requestId, namespace, caller, ip, fault })}\n`;
+  }
+  const words = [time, method, visible(path), status, `${took}ms`];
+  if (code !== undefined) words.push(`code=${code}`);
+  if (namespace !== undefined) words.push(`namespace=${visible(namespace)}`);
+  if (caller !== undefined) words.push(`caller=${caller}`);
+  words.push(`ip=${ip ?? "-"}`, `request_id=${requestId}`);
+  if (fault !== undefined) words.push(`fault=${JSON.stringify(fault)}`);
+  return `${words.join(" ")}\n`;
+}
+
+/** A text that cannot forge a second line or colour a terminal. */
+function visible(text: string): string {
+  const short = text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return short.replace(/[^\x21-\x7e…]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/**
+ * One line that says what an unexpected error was, for the log: its kind and message, without stack, paths of the
+ * source, or SQL.
+ */
+export function describeFault(error: unknown): string {
+  const chain: string[] = [];
+  for (let at: unknown = error; at instanceof Error && chain.length < 4; at = at.cause) {
+    const code = "code" in at && typeof at.code === "string" ? ` ${at.code}` : "";
+    chain.push(`${at.name}${code}: ${firstLine(at.message)}`);
+  }
+  return chain.length > 0 ? chain.join(" <- ") : "a value that is no error was thrown";
+}
+
+function firstLine(message: string): string {
+  const line = message.split("\n", 1)[0] ?? "";
+  return line.replace(/(?:\/[\w.$@~-]+){2,}/g, "…").slice(0, 300);
+}

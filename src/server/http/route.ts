@@ -1,0 +1,54 @@
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { Ctx } from "../context.ts";
+import type { ErrorCode } from "../errors.ts";
+import type { Access } from "./access.ts";
+import type { Reply } from "./envelope.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** What a handler gets: proved caller, checked input. */
+export interface Call<P, Q, B> {
+  ctx: Ctx;
+  params: P;
+  query: Q;
+  body: B;
+  /** The language asked for by `lang`, as sent. */
+  lang: string | undefined;
+  /** The version that `If-Match` demands; null for `*` and for no header. */
+  ifMatch: number | null;
+}
+
+/** One row of the API: where, who, what goes in, what comes out, what can go wrong. */
+export interface RouteDefinition<P extends TObject, Q extends TObject, B extends TSchema> {
+  method: Method;
+  /** Canonical, with the trailing slash; `:name` is a parameter. */
+  path: `/${string}/` | "/";
+  /** Unique name in the API description. */
+  id: string;
+  tag: string;
+  summary: string;
+  /** Who may call. An empty list is refused at start: a route is closed until it says otherwise. */
+  access: readonly [Access, ...Access[]];
+  params?: P;
+  query?: Q;
+  body?: B;
+  /** The schema of `data`, and whether the reply has `page`. */
+  reply: { status?: 200 | 201; data: TSchema; page?: boolean };
+  /** Codes that this route adds to those that its access and input imply. */
+  errors: readonly ErrorCode[];
+  /** Whether `If-Match` is honoured. */
+  conditional?: boolean;
+  handle(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<Reply>;
+}
+
+/** A route whose schemas are no longer told apart by type. */
+export type Route = RouteDefinition<TObject, TObject, TSchema>;
+
+/** Declares a route; its handler's `params`, `query` and `body` have the types of their schemas. */
+export function defineRoute<P extends TObject, Q extends TObject, B extends TSchema>(
+  definition: RouteDefinition<P, Q, B>,
+): Route {
+  if (definition.access.length === 0)
+    throw new Error(`${definition.method} ${definition.path} names nobody who may call`);
+  return definition as unknown as Route;
+}

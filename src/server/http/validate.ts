@@ -1,0 +1,96 @@
+import { Kind, OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { AppError, type FieldError } from "../errors.ts";
+import type { Query } from "./query.ts";
+
+const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
+const mostDetails = 20;
+
+/**
+ * Checks a value against a schema, naming every field at fault and echoing nothing of it.
+ * @param root what to call the value itself, such as `body`.
+ * @throws AppError 5102 with `details`.
+ */
+export function validate<T extends TSchema>(schema: T, value: unknown, root: string): Static<T> {
+  let check = compiled.get(schema);
+  if (!check) {
+    // Compiled at first use: a server that only reads never pays for the schemas of writes.
+    check = TypeCompiler.Compile(schema);
+    compiled.set(schema, check);
+  }
+  if (check.Check(value)) return value as Static<T>;
+  const details = new Map<string, FieldError>();
+  for (const error of check.Errors(value)) {
+    const field =
+      error.path === "" ? root : error.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+    if (!details.has(field)) details.set(field, { field, message: explain(error) });
+    if (details.size >= mostDetails) break;
+  }
+  const names = [...details.keys()].slice(0, 3).map((name) => name.slice(0, 64));
+  throw new AppError(5102, `Validation failed: ${names.join(", ")}${details.size > 3 ? ", …" : ""}.`, {
+    details: [...details.values()],
+  });
+}
+
+/**
+ * Checks the parameters of a query, turning texts into the numbers and booleans that the schema asks for. A text that
+ * is neither stays as it is and fails the check.
+ */
+export function validateQuery<T extends TObject>(schema: T, query: Query): Static<T> {
+  const values: Record<string, unknown> = { ...query };
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const text = query[name];
+    if (text === undefined) continue;
+    const kind = property[Kind];
+    if ((kind === "Number" || kind === "Integer") && /^-?\d{1,16}(\.\d{1,16})?$/.test(text))
+      values[name] = Number(text);
+    if (kind === "Boolean" && (text === "true" || text === "false")) values[name] = text === "true";
+  }
+  return validate(schema, values, "query");
+}
+
+function explain({ type, schema }: ValueError): string {
+  if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
+  if (type === ValueErrorType.ObjectAdditionalProperties) return "is not a known field";
+  return `must be ${describe(schema)}`;
+}
+
+/** What a schema accepts, in words. */
+function describe(schema: TSchema): string {
+  if (typeof schema.expects === "string") return schema.expects;
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
+  switch (schema[Kind]) {
+    case "String":
+      return `a string${range(minLength, maxLength, "characters")}`;
+    case "Integer":
+      return `a whole number${range(minimum, maximum, "")}`;
+    case "Number":
+      return `a number${range(minimum, maximum, "")}`;
+    case "Boolean":
+      return "true or false";
+    case "Array":
+      return `an array${range(minItems, maxItems, "items")}`;
+    case "Null":
+      return "null";
+    case "Literal":
+      return JSON.stringify(schema.const);
+    case "Union":
+      return (schema.anyOf as TSchema[]).map(describe).join(" or ");
+    default:
+      return "an object";
+  }
+}
+
+function range(least: number | undefined, most: number | undefined, unit: string): string {
+  const tail = unit && ` ${unit}`;
+  if (least !== undefined && most !== undefined) return ` of ${least} to ${most}${tail}`;
+  if (least !== undefined) return ` of at least ${least}${tail}`;
+  if (most !== undefined) return ` of at most ${most}${tail}`;
+  return "";
+}
+
+/** Whether a property of an object schema may be left out. */
+export function isOptional(schema: TSchema): boolean {
+  return schema[OptionalKind] === "Optional";
+}

@@ -1,0 +1,144 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { SystemCtx } from "../../context.ts";
+import { run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError, invalidField } from "../../errors.ts";
+import type { AppKey } from "./model.ts";
+import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
+import { getKey, requireKey } from "./service.ts";
+import { appKeyOrigins, appKeys } from "./table.ts";
+
+const param = sql.placeholder;
+const mostOrigins = 200;
+
+const insertOrigin = statement(sql`
+  insert into ${appKeyOrigins} (tenant_id, app_id, pattern, created_at)
+  values (${param("tenantId")}, ${param("appId")}, ${param("pattern")}, ${param("now")})
+  on conflict do nothing`);
+const removeOrigin = statement(sql`
+  delete from ${appKeyOrigins} where app_id = ${param("appId")} and pattern = ${param("pattern")}`);
+const removeAllOrigins = statement(sql`delete from ${appKeyOrigins} where app_id = ${param("appId")}`);
+const setEnforcement = statement(sql`
+  update ${appKeys} set enforce_origins = ${param("enforce")},
+    allow_no_origin = coalesce(${param("allowNoOrigin")}, allow_no_origin), updated_at = ${param("now")}
+  where id = ${param("appId")}`);
+
+/** Whether and why a key would accept a request with this `Origin`. */
+export interface OriginVerdict {
+  allowed: boolean;
+  reason: string;
+  /** The entry that it fits. */
+  matched: string | null;
+}
+
+/**
+ * Adds entries to a key's allowlist and enforces it from now on. Entries that stand already are left alone.
+ * @throws AppError 5301, 5306 for a revoked key, 5102 for an entry at fault.
+ */
+export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKey> {
+  const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
+  if (patterns.length === 0) throw invalidField("origins", "must hold at least one origin");
+  return change(ctx, input.appId, async (tx, tenantId) => {
+    await insertAll(tx, tenantId, input.appId, patterns);
+    await enforce(tx, input.appId, true, null);
+  });
+}
+
+/**
+ * Takes entries off the allowlist. Enforcement stays on even when the list is empty: removing the last origin must not
+ * open the key to the world.
+ * @throws AppError 5301 for the key, or for an entry that is not on the list.
+ */
+export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKey> {
+  const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
+  return change(ctx, input.appId, async (tx) => {
+    for (const pattern of patterns) {
+      const removed = await run(tx.db, removeOrigin, { appId: input.appId, pattern });
+      if (removed === 0) throw new AppError(5301, `${pattern} is not on the list of ${input.appId}.`);
+    }
+  });
+}
+
+/**
+ * Replaces the allowlist and enforces it. An empty list with `enforce: false` opens the key to every origin.
+ * @throws AppError 5301, 5306 for a revoked key, 5102 for an entry at fault.
+ */
+export function setOrigins(
+  ctx: SystemCtx,
+  input: { appId: string; origins: string[]; allowNoOrigin?: boolean; enforce?: boolean },
+): Promise<AppKey> {
+  const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
+  return change(ctx, input.appId, async (tx, tenantId) => {
+    await run(tx.db, removeAllOrigins, { appId: input.appId });
+    await insertAll(tx, tenantId, input.appId, patterns);
+    await enforce(tx, input.appId, input.enforce ?? true, input.allowNoOrigin ?? false);
+  });
+}
+
+/** The allowlist of a key and whether it is enforced, as part of the key. */
+export function listOrigins(ctx: SystemCtx, appId: string): Promise<AppKey> {
+  return getKey(ctx, appId);
+}
+
+/**
+ * Says what the server would say to this `Origin` (null: none sent), by the same code.
+ * @throws AppError 5301.
+ */
+export async function checkOrigin(
+  ctx: SystemCtx,
+  input: { appId: string; origin: string | null },
+): Promise<OriginVerdict> {
+  const key = await getKey(ctx, input.appId);
+  return judgeOrigin(
+    {
+      enforceOrigins: key.enforce_origins,
+      allowNoOrigin: key.allow_no_origin,
+      patterns: key.origins.map(parseOriginPattern),
+    },
+    input.origin,
+  );
+}
+
+/** Domain enforcement (specification, section 5). */
+export function judgeOrigin(
+  key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
+  origin: string | null,
+): OriginVerdict {
+  if (!key.enforceOrigins) return { allowed: true, reason: "The key does not restrict origins.", matched: null };
+  if (origin === null) {
+    return key.allowNoOrigin
+      ? { allowed: true, reason: "The key permits requests without an Origin.", matched: null }
+      : { allowed: false, reason: "The key does not permit requests without an Origin.", matched: null };
+  }
+  const match = matchOrigin(key.patterns, origin);
+  if (match) return { allowed: true, reason: `The origin fits ${match.text}.`, matched: match.text };
+  const reason = parseOrigin(origin)
+    ? `The origin ${JSON.stringify(origin.slice(0, 200))} is not on the key's list.`
+    : `${JSON.stringify(origin.slice(0, 200))} is not an origin of the form https://host[:port].`;
+  return { allowed: false, reason, matched: null };
+}
+
+function change(
+  ctx: SystemCtx,
+  appId: string,
+  work: (tx: SystemCtx, tenantId: string) => Promise<void>,
+): Promise<AppKey> {
+  return inTransaction(ctx, async (tx) => {
+    const key = await requireKey(tx, appId);
+    if (key.revoked_at) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
+    await work(tx, key.tenant_id);
+    const after = await getKey(tx, appId);
+    if (after.origins.length > mostOrigins) throw invalidField("origins", `must hold at most ${mostOrigins} entries`);
+    return after;
+  });
+}
+
+async function insertAll(ctx: SystemCtx, tenantId: string, appId: string, patterns: string[]): Promise<void> {
+  const now = toTimestamp(ctx.now());
+  for (const pattern of patterns) await run(ctx.db, insertOrigin, { tenantId, appId, pattern, now });
+}
+
+async function enforce(ctx: SystemCtx, appId: string, value: boolean, allowNoOrigin: boolean | null): Promise<void> {
+  await run(ctx.db, setEnforcement, { appId, enforce: value, allowNoOrigin, now: toTimestamp(ctx.now()) });
+}

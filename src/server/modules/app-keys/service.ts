@@ -1,0 +1,242 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { SystemCtx } from "../../context.ts";
+import { build } from "../../db/build.ts";
+import { all, get, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError, invalidField } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { requireText } from "../../text.ts";
+import { tenants } from "../tenants/table.ts";
+import type { AppKey, IssuedAppKey } from "./model.ts";
+import { parseScopes } from "./scopes.ts";
+import { hashSecret, newSecret } from "./secret.ts";
+import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
+
+const param = sql.placeholder;
+
+const selectTenantId = statement<{ id: string }>(
+  sql`select id from ${tenants} where namespace = ${param("namespace")}`,
+);
+const insertKey = statement(
+  build.insert(appKeys).values({
+    id: param("id"),
+    tenantId: param("tenantId"),
+    name: param("name"),
+    scopes: param("scopes"),
+    active: true,
+    published: param("published"),
+    expiresAt: param("expiresAt"),
+    createdAt: param("now"),
+    updatedAt: param("now"),
+  }),
+);
+const insertSecret = statement(
+  build.insert(appKeySecrets).values({
+    id: param("id"),
+    tenantId: param("tenantId"),
+    appId: param("appId"),
+    hash: param("hash"),
+    createdAt: param("now"),
+  }),
+);
+const keyColumns = sql`
+  k.id as app_id, t.namespace, k.name, k.scopes, k.active, k.published, k.enforce_origins, k.allow_no_origin,
+  k.expires_at, k.revoked_at, k.created_at, k.tenant_id,
+  (select max(last_used_at) from ${appKeySecrets} s where s.app_id = k.id) as last_used_at,
+  (select json_group_array(pattern) from (select pattern from ${appKeyOrigins} o where o.app_id = k.id order by pattern))
+    as origins,
+  (select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at, 'last_used_at', last_used_at))
+    from (select * from ${appKeySecrets} s where s.app_id = k.id order by s.created_at desc, s.id desc)) as secrets`;
+const selectKey = statement<KeyRow>(sql`
+  select ${keyColumns} from ${appKeys} k join ${tenants} t on t.id = k.tenant_id where k.id = ${param("appId")}`);
+const selectKeys = statement<KeyRow>(sql`
+  select ${keyColumns} from ${appKeys} k join ${tenants} t on t.id = k.tenant_id
+  where t.namespace = ${param("namespace")} order by k.id`);
+const setPublished = statement(sql`
+  update ${appKeys} set published = ${param("value")}, updated_at = ${param("now")}
+  where id = ${param("appId")} and revoked_at is null`);
+const setActive = statement(sql`
+  update ${appKeys} set active = ${param("value")}, updated_at = ${param("now")}
+  where id = ${param("appId")} and revoked_at is null`);
+const setRevoked = statement(sql`
+  update ${appKeys} set revoked_at = ${param("now")}, active = 0, published = 0, updated_at = ${param("now")}
+  where id = ${param("appId")} and revoked_at is null`);
+const endSecrets = statement(sql`
+  update ${appKeySecrets} set expires_at = ${param("until")}
+  where app_id = ${param("appId")} and (expires_at is null or expires_at > ${param("until")})`);
+const removeSecrets = statement(sql`delete from ${appKeySecrets} where app_id = ${param("appId")}`);
+const removeEndedSecrets = statement(sql`
+  delete from ${appKeySecrets} where app_id = ${param("appId")} and expires_at <= ${param("now")}`);
+
+interface KeyRow {
+  app_id: string;
+  tenant_id: string;
+  namespace: string;
+  name: string;
+  scopes: string;
+  active: number;
+  published: number;
+  enforce_origins: number;
+  allow_no_origin: number;
+  expires_at: string | null;
+  revoked_at: string | null;
+  last_used_at: string | null;
+  created_at: string;
+  origins: string;
+  secrets: string;
+}
+
+/**
+ * Makes a key for a tenant: active, unpublished unless asked, with every scope unless named. The reply is the only
+ * place where the secret ever stands.
+ * @throws AppError 5301 for an unknown tenant, 5102 for a field at fault.
+ */
+export async function issueKey(
+  ctx: SystemCtx,
+  input: { namespace: string; name: string; scopes?: string[]; publish?: boolean; expiresAt?: string | null },
+): Promise<IssuedAppKey> {
+  const name = requireText("name", input.name, 100);
+  const scopes = parseScopes(input.scopes ?? ["*"]);
+  const now = toTimestamp(ctx.now());
+  const expiresAt = input.expiresAt ? parseExpiry(input.expiresAt, ctx.now()) : null;
+  const appId = newId("app");
+  const secret = newSecret();
+  return inTransaction(ctx, async (tx) => {
+    const tenant = await get(tx.db, selectTenantId, { namespace: input.namespace });
+    if (!tenant) throw new AppError(5301, `There is no tenant named ${JSON.stringify(input.namespace)}.`);
+    const published = input.publish ?? false;
+    await run(tx.db, insertKey, {
+      id: appId,
+      tenantId: tenant.id,
+      name,
+      scopes: JSON.stringify(scopes),
+      published,
+      expiresAt,
+      now,
+    });
+    await run(tx.db, insertSecret, { id: newId("sec"), tenantId: tenant.id, appId, hash: hashSecret(secret), now });
+    return withSecret(await getKey(tx, appId), secret);
+  });
+}
+
+/**
+ * The keys of a tenant, oldest first.
+ * @throws AppError 5301 for an unknown tenant.
+ */
+export async function listKeys(ctx: SystemCtx, filter: { namespace: string }): Promise<AppKey[]> {
+  const tenant = await get(ctx.db.primary, selectTenantId, filter);
+  if (!tenant) throw new AppError(5301, `There is no tenant named ${JSON.stringify(filter.namespace)}.`);
+  return (await all(ctx.db.primary, selectKeys, filter)).map(toAppKey);
+}
+
+/**
+ * One key by its `app_id`.
+ * @throws AppError 5301 when there is none.
+ */
+export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
+  return toAppKey(await requireKey(ctx, appId));
+}
+
+/** Lets the world use the key; without this, calls with it fail with 5203. */
+export function publishKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
+  return setFlag(ctx, appId, setPublished, true);
+}
+
+/** Takes a published key back, from the next call on. */
+export function unpublishKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
+  return setFlag(ctx, appId, setPublished, false);
+}
+
+/** Switches a deactivated key on again. */
+export function activateKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
+  return setFlag(ctx, appId, setActive, true);
+}
+
+/** Switches a key off, from the next call on. */
+export function deactivateKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
+  return setFlag(ctx, appId, setActive, false);
+}
+
+/**
+ * Ends a key for good: its secrets are forgotten, and no command brings it back. Revoking again changes nothing.
+ * @throws AppError 5301.
+ */
+export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
+  return inTransaction(ctx, async (tx) => {
+    await requireKey(tx, appId);
+    await run(tx.db, setRevoked, { appId, now: toTimestamp(ctx.now()) });
+    await run(tx.db, removeSecrets, { appId });
+    return getKey(tx, appId);
+  });
+}
+
+/**
+ * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they end now), so that callers can be moved
+ * over one by one.
+ * @throws AppError 5301, 5306 for a revoked key.
+ */
+export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: number }): Promise<IssuedAppKey> {
+  const { appId, overlapMs } = input;
+  if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > 365 * 86_400_000) {
+    throw invalidField("overlap", "must be from 0 to 365 days");
+  }
+  const now = toTimestamp(ctx.now());
+  const secret = newSecret();
+  return inTransaction(ctx, async (tx) => {
+    const key = await requireKey(tx, appId);
+    if (key.revoked_at) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
+    await run(tx.db, endSecrets, { appId, until: toTimestamp(ctx.now() + overlapMs) });
+    await run(tx.db, removeEndedSecrets, { appId, now });
+    await run(tx.db, insertSecret, { id: newId("sec"), tenantId: key.tenant_id, appId, hash: hashSecret(secret), now });
+    return withSecret(await getKey(tx, appId), secret);
+  });
+}
+
+/**
+ * The stored row of a key, for the services of this module.
+ * @throws AppError 5301 when there is none.
+ */
+export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow> {
+  const row = await get(ctx.db.primary, selectKey, { appId });
+  if (!row) throw new AppError(5301, `There is no key ${JSON.stringify(appId)}.`);
+  return row;
+}
+
+async function setFlag(ctx: SystemCtx, appId: string, change: typeof setPublished, value: boolean): Promise<AppKey> {
+  const changed = await run(ctx.db, change, { appId, value, now: toTimestamp(ctx.now()) });
+  const key = await getKey(ctx, appId);
+  if (changed === 0) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
+  return key;
+}
+
+function toAppKey(row: KeyRow): AppKey {
+  const { app_id, namespace, name, expires_at, revoked_at, last_used_at, created_at } = row;
+  return {
+    app_id,
+    namespace,
+    name,
+    scopes: JSON.parse(row.scopes),
+    active: row.active === 1,
+    published: row.published === 1,
+    origins: JSON.parse(row.origins),
+    enforce_origins: row.enforce_origins === 1,
+    allow_no_origin: row.allow_no_origin === 1,
+    expires_at,
+    revoked_at,
+    last_used_at,
+    created_at,
+    secrets: JSON.parse(row.secrets),
+  };
+}
+
+function withSecret({ app_id, ...rest }: AppKey, app_secret: string): IssuedAppKey {
+  return { app_id, app_secret, ...rest };
+}
+
+function parseExpiry(text: string, now: number): string {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw invalidField("expires_at", "must be a time, such as 2030-01-31T00:00:00Z");
+  if (at <= now) throw invalidField("expires_at", "must lie in the future");
+  return toTimestamp(at);
+}

@@ -1,0 +1,63 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { tenants } from "../tenants/table.ts";
+
+/** An app key: who a backend or integration is, and what it may do. The id is the public `app_id`. */
+export const appKeys = sqliteTable(
+  "app_keys",
+  {
+    id: text("id").primaryKey(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    name: text("name").notNull(),
+    /** JSON array of scope names. */
+    scopes: text("scopes").notNull(),
+    active: integer("active", { mode: "boolean" }).notNull().default(true),
+    published: integer("published", { mode: "boolean" }).notNull().default(false),
+    enforceOrigins: integer("enforce_origins", { mode: "boolean" }).notNull().default(false),
+    allowNoOrigin: integer("allow_no_origin", { mode: "boolean" }).notNull().default(false),
+    expiresAt: text("expires_at"),
+    revokedAt: text("revoked_at"),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [index("app_keys_by_tenant").on(t.tenantId, t.id), check("app_keys_scopes", sql`json_valid(${t.scopes})`)],
+);
+
+/** The secrets of a key. More than one is valid only while a rotation overlaps. */
+export const appKeySecrets = sqliteTable(
+  "app_key_secrets",
+  {
+    id: text("id").primaryKey(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    appId: text("app_id")
+      .notNull()
+      .references(() => appKeys.id, { onDelete: "cascade" }),
+    /** SHA-256 of the secret, in hex. The secret itself has 256 random bits, so a slow hash would add nothing. */
+    hash: text("hash").notNull(),
+    createdAt: text("created_at").notNull(),
+    expiresAt: text("expires_at"),
+    lastUsedAt: text("last_used_at"),
+  },
+  (t) => [index("app_key_secrets_by_app").on(t.appId)],
+);
+
+/** The origins that a key may be used from. */
+export const appKeyOrigins = sqliteTable(
+  "app_key_origins",
+  {
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    appId: text("app_id")
+      .notNull()
+      .references(() => appKeys.id, { onDelete: "cascade" }),
+    /** As the admin gave it, normalised: `shop.example.com`, `*.example.org`, `https://shop.example.com:8443`. */
+    pattern: text("pattern").notNull(),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.appId, t.pattern] })],
+);

@@ -1,0 +1,29 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { Database } from "../../db/session.ts";
+import { run, statement } from "../../db/statement.ts";
+import { appKeySecrets } from "./table.ts";
+
+const param = sql.placeholder;
+const everyMs = 60_000;
+
+// The guard keeps many processes to one write a minute together, not one each.
+const touchSecret = statement(sql`
+  update ${appKeySecrets} set last_used_at = ${param("now")}
+  where id = ${param("id")} and (last_used_at is null or last_used_at <= ${param("before")})`);
+
+/**
+ * Makes the function that notes the use of a secret, at most once a minute each and outside the request: nobody waits
+ * for it, and a failure only means that the next minute's use is noted instead.
+ */
+export function createUsageRecorder(db: Database): (secret: { id: string; lastUsedAt: number }, now: number) => void {
+  const noted = new Map<string, number>();
+  return (secret, now) => {
+    const last = noted.get(secret.id) ?? secret.lastUsedAt;
+    if (now - last < everyMs) return;
+    if (noted.size > 10_000) noted.clear();
+    noted.set(secret.id, now);
+    const times = { now: toTimestamp(now), before: toTimestamp(now - everyMs) };
+    run(db, touchSecret, { id: secret.id, ...times }).catch(() => noted.delete(secret.id));
+  };
+}

@@ -1,0 +1,91 @@
+import type { Ctx } from "../../context.ts";
+import { invalidField } from "../../errors.ts";
+import { currencyDigits } from "../tenants/currency.ts";
+import type { ProductPatch } from "./model.ts";
+import { parseMoney } from "./money.ts";
+import { isSlug } from "./slug.ts";
+
+const mostMetadataBytes = 16_384;
+const deepestMetadata = 20;
+
+/** Column values of the fields given, checked; whoever calls, the terminal included, comes through here. */
+export interface ProductColumns {
+  title?: string;
+  slug?: string;
+  description?: string | null;
+  status?: "draft" | "published" | "archived";
+  priceMinor?: number;
+  currency?: string;
+  currencyDigits?: number;
+  sku?: string | null;
+  stock?: number | null;
+  images?: string;
+  tags?: string;
+  metadata?: string;
+}
+
+/**
+ * Checks what a schema cannot and turns fields into columns. A price is taken in the store's present currency.
+ * @throws AppError 5102 naming the field.
+ */
+export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
+  const columns: ProductColumns = {};
+  if (input.title !== undefined) columns.title = text("title", input.title, true);
+  if (input.slug !== undefined) columns.slug = slug(input.slug);
+  if (input.description !== undefined)
+    columns.description = input.description && text("description", input.description);
+  if (input.status !== undefined) columns.status = input.status;
+  if (input.price !== undefined) {
+    columns.currency = ctx.tenant.currency;
+    columns.currencyDigits = currencyDigits(ctx.tenant.currency);
+    columns.priceMinor = parseMoney("price", input.price, columns.currencyDigits);
+  }
+  if (input.sku !== undefined) columns.sku = input.sku && text("sku", input.sku, true);
+  if (input.stock !== undefined) columns.stock = input.stock;
+  if (input.images !== undefined) columns.images = JSON.stringify(input.images.map(checkImage));
+  if (input.tags !== undefined) {
+    columns.tags = JSON.stringify(input.tags.map((tag, index) => text(`tags.${index}`, tag, true)));
+  }
+  if (input.metadata !== undefined) columns.metadata = metadata(input.metadata);
+  return columns;
+}
+
+function text(field: string, value: string, visible = false): string {
+  if (visible && value.trim() === "") throw invalidField(field, "must not be blank");
+  // NUL would end the text early for some readers of the database, a lone surrogate would be replaced.
+  if (value.includes("\0") || !value.isWellFormed()) throw invalidField(field, "must not hold NUL or broken Unicode");
+  return value;
+}
+
+function slug(value: string): string {
+  if (!isSlug(value)) throw invalidField("slug", "must be lower-case letters and digits, joined by single hyphens");
+  return value;
+}
+
+function checkImage(image: { url: string; alt?: string }, index: number): { url: string; alt: string } {
+  const field = `images.${index}.url`;
+  text(field, image.url);
+  if (!URL.canParse(image.url) || !/^https?:/i.test(image.url))
+    throw invalidField(field, "must be an http or https address");
+  return { url: image.url, alt: text(`images.${index}.alt`, image.alt ?? "") };
+}
+
+function metadata(value: Record<string, unknown>): string {
+  checkDepth(value, 0);
+  const json = JSON.stringify(value);
+  if (Buffer.byteLength(json) > mostMetadataBytes)
+    throw invalidField("metadata", `must be at most ${mostMetadataBytes} bytes`);
+  text("metadata", json);
+  if (json.includes("\\u0000") || /\\ud[89a-f]/i.test(json)) {
+    throw invalidField("metadata", "must not hold NUL or broken Unicode");
+  }
+  return json;
+}
+
+function checkDepth(value: unknown, depth: number): void {
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw invalidField("metadata", "holds a number that is too large");
+  if (typeof value !== "object" || value === null) return;
+  if (depth >= deepestMetadata) throw invalidField("metadata", `must be at most ${deepestMetadata} levels deep`);
+  for (const inner of Object.values(value)) checkDepth(inner, depth + 1);
+}

@@ -1,0 +1,107 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { decodeCursor, encodeCursor, type Position } from "../../cursor.ts";
+import { all, type CompiledStatement, statement } from "../../db/statement.ts";
+import { AppError } from "../../errors.ts";
+import { currencyDigits } from "../tenants/currency.ts";
+import type { ProductListQuery, ProductSortKey } from "./model.ts";
+import { parseMoney } from "./money.ts";
+import { productJson } from "./rendering.ts";
+import { seesDrafts } from "./service.ts";
+import { products } from "./table.ts";
+
+const param = sql.placeholder;
+const defaultLimit = 20;
+
+const sortColumns: Record<ProductSortKey, SQL> = {
+  created_at: sql.raw("created_at"),
+  updated_at: sql.raw("updated_at"),
+  price: sql.raw("price_minor"),
+  title: sql.raw("title"),
+};
+
+/** A page of products: their JSON texts in order, and how to go on. */
+export interface ProductPage {
+  json: string;
+  nextCursor: string | null;
+  limit: number;
+}
+
+interface Row {
+  json: string;
+  value: string | number;
+  id: string;
+}
+
+/** One statement for each shape of list; there are at most 4 sorts × 2 directions × 16 sets of filters. */
+const statements = new Map<string, CompiledStatement<Row>>();
+
+/**
+ * One page of the tenant's products by keyset, so that the thousandth page costs what the first does, and none is
+ * missed or repeated while others are added. Customers see published products only.
+ * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a price at fault, 5300 for a
+ * customer who asks for what is not published.
+ */
+export async function listProducts(ctx: Ctx, query: ProductListQuery): Promise<ProductPage> {
+  const limit = query.limit ?? defaultLimit;
+  const sort = query.sort ?? "-created_at";
+  const descending = sort.startsWith("-");
+  const key = (descending ? sort.slice(1) : sort) as ProductSortKey;
+  const digits = currencyDigits(ctx.tenant.currency);
+  const bound = (field: "price[gte]" | "price[lte]") => {
+    const amount = query[field];
+    return amount === undefined ? undefined : parseMoney(field, amount, digits);
+  };
+  if (!seesDrafts(ctx) && query.status !== undefined && query.status !== "published") {
+    throw new AppError(5300, "Only published products are open to you.");
+  }
+  const filters = {
+    status: seesDrafts(ctx) ? query.status : "published",
+    priceFrom: bound("price[gte]"),
+    priceTo: bound("price[lte]"),
+  };
+  const asked = [ctx.tenant.id, sort, filters.status, filters.priceFrom, filters.priceTo];
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
+  const rows = await all(ctx.db, listStatement(key, descending, filters, after), {
+    tenantId: ctx.tenant.id,
+    ...filters,
+    value: after?.value,
+    id: after?.id,
+    limit: limit + 1,
+  });
+  return toPage(rows, limit, asked);
+}
+
+function listStatement(
+  key: ProductSortKey,
+  descending: boolean,
+  filters: { status?: string | undefined; priceFrom?: number | undefined; priceTo?: number | undefined },
+  after: Position | undefined,
+): CompiledStatement<Row> {
+  const shape = [key, descending, ...Object.values(filters).map((value) => value !== undefined), after !== undefined];
+  const name = shape.join();
+  const kept = statements.get(name);
+  if (kept) return kept;
+  const column = sortColumns[key];
+  const conditions = [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
+  if (filters.status !== undefined) conditions.push(sql`status = ${param("status")}`);
+  if (filters.priceFrom !== undefined) conditions.push(sql`price_minor >= ${param("priceFrom")}`);
+  if (filters.priceTo !== undefined) conditions.push(sql`price_minor <= ${param("priceTo")}`);
+  if (after) {
+    conditions.push(sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`);
+  }
+  const direction = sql.raw(descending ? "desc" : "asc");
+  const made = statement<Row>(sql`
+    select ${productJson} as json, ${column} as value, id from ${products} where ${sql.join(conditions, sql` and `)}
+    order by ${column} ${direction}, id ${direction} limit ${param("limit")}`);
+  statements.set(name, made);
+  return made;
+}
+
+function toPage(rows: Row[], limit: number, asked: readonly unknown[]): ProductPage {
+  const hasMore = rows.length > limit;
+  let json = "[";
+  for (let i = 0; i < rows.length && i < limit; i++) json += (i === 0 ? "" : ",") + (rows[i] as Row).json;
+  const last = hasMore ? rows[limit - 1] : undefined;
+  return { json: `${json}]`, nextCursor: last ? encodeCursor(last, asked) : null, limit };
+}

@@ -1,0 +1,55 @@
+import { sql } from "drizzle-orm";
+import type { Session } from "../../db/session.ts";
+import { get, run, statement } from "../../db/statement.ts";
+import { rateLimits } from "./table.ts";
+
+const param = sql.placeholder;
+
+/** How many hits a subject may have in any stretch of `windowMs` milliseconds. */
+export interface RateLimit {
+  name: string;
+  most: number;
+  windowMs: number;
+}
+
+/** Authentication attempts per address (specification, section 8). */
+export const authAttempts: RateLimit = { name: "auth", most: 10, windowMs: 60_000 };
+
+const inWindow = sql`value > ${param("now")} - ${param("windowMs")}`;
+// Judged and counted in one statement, so that no two processes can both take the last free place.
+const takePlace = statement<{ taken: number }>(sql`
+  insert into ${rateLimits} (key, hits, expires_at)
+  values (${param("key")}, json_array(${param("now")}), ${param("now")} + ${param("windowMs")})
+  on conflict (key) do update set
+    hits = (select json_group_array(value) from (
+      select value from json_each(rate_limits.hits) where ${inWindow} union all select ${param("now")})),
+    expires_at = excluded.expires_at
+  where (select count(*) from json_each(rate_limits.hits) where ${inWindow}) < ${param("most")}
+  returning 1 as taken`);
+const selectOldest = statement<{ oldest: number | null }>(sql`
+  select min(value) as oldest from ${rateLimits}, json_each(hits) where key = ${param("key")} and ${inWindow}`);
+const removeExpired = statement(sql`delete from ${rateLimits} where key in (
+  select key from ${rateLimits} where expires_at <= ${param("now")} limit 1000)`);
+
+interface LimitContext {
+  db: Session;
+  now: () => number;
+}
+
+/**
+ * Counts one hit of a subject in a sliding window, unless its places are taken: then nothing is written.
+ * @returns 0 when it was counted, else the milliseconds until the next place is free.
+ */
+export async function countHit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<number> {
+  const key = `${limit.name}:${subject}`;
+  const now = ctx.now();
+  const { windowMs, most } = limit;
+  if (await get(ctx.db.primary, takePlace, { key, now, windowMs, most })) return 0;
+  const row = await get(ctx.db.primary, selectOldest, { key, now, windowMs });
+  return Math.max(1, (row?.oldest ?? now) + windowMs - now);
+}
+
+/** Removes rows whose window has passed, at most a thousand a call. Returns how many went. */
+export function sweepRateLimits(ctx: LimitContext): Promise<number> {
+  return run(ctx.db, removeExpired, { now: ctx.now() });
+}

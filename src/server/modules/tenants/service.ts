@@ -1,0 +1,203 @@
+import { eq, sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { SystemCtx } from "../../context.ts";
+import { build } from "../../db/build.ts";
+import { isUniqueViolation } from "../../db/db-errors.ts";
+import { all, get, run, statement } from "../../db/statement.ts";
+import { AppError, invalidField } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { requireText } from "../../text.ts";
+import { currencySign, parseCurrency } from "./currency.ts";
+import { parseLanguage } from "./language.ts";
+import { parseNamespace } from "./namespace.ts";
+import { tenants } from "./table.ts";
+
+/** A tenant as the terminal prints it; its first seven fields are the `store` of the login reply (specification, 2). */
+export interface TenantRecord {
+  namespace: string;
+  title: string;
+  domain: string | null;
+  url: string | null;
+  currency: string;
+  currency_sign: string;
+  logo: string | null;
+  language: string;
+  status: "active" | "suspended";
+  created_at: string;
+  updated_at: string;
+}
+
+/** What can be said of a tenant besides its name. */
+export interface TenantInput {
+  title?: string | undefined;
+  domain?: string | null | undefined;
+  url?: string | null | undefined;
+  currency?: string | undefined;
+  currencySign?: string | undefined;
+  logo?: string | null | undefined;
+  language?: string | undefined;
+}
+
+const shown = {
+  namespace: tenants.namespace,
+  title: tenants.title,
+  domain: tenants.domain,
+  url: tenants.url,
+  currency: tenants.currency,
+  currency_sign: tenants.currencySign,
+  logo: tenants.logo,
+  language: tenants.language,
+  status: tenants.status,
+  created_at: tenants.createdAt,
+  updated_at: tenants.updatedAt,
+};
+
+const byNamespace = eq(tenants.namespace, sql.placeholder("namespace"));
+const insertTenant = statement(
+  build.insert(tenants).values({
+    id: sql.placeholder("id"),
+    namespace: sql.placeholder("namespace"),
+    title: sql.placeholder("title"),
+    domain: sql.placeholder("domain"),
+    url: sql.placeholder("url"),
+    currency: sql.placeholder("currency"),
+    currencySign: sql.placeholder("currencySign"),
+    logo: sql.placeholder("logo"),
+    language: sql.placeholder("language"),
+    status: "active",
+    createdAt: sql.placeholder("now"),
+    updatedAt: sql.placeholder("now"),
+  }),
+);
+const selectTenant = statement<TenantRecord>(build.select(shown).from(tenants).where(byNamespace));
+const selectTenants = statement<TenantRecord>(build.select(shown).from(tenants).orderBy(tenants.namespace));
+const changeTenant = statement(sql`
+  update ${tenants} set title = ${sql.placeholder("title")}, domain = ${sql.placeholder("domain")},
+    url = ${sql.placeholder("url")}, currency = ${sql.placeholder("currency")},
+    currency_sign = ${sql.placeholder("currencySign")}, logo = ${sql.placeholder("logo")},
+    language = ${sql.placeholder("language")}, updated_at = ${sql.placeholder("now")}
+  where ${byNamespace}`);
+const changeStatus = statement(sql`
+  update ${tenants} set status = ${sql.placeholder("status")}, updated_at = ${sql.placeholder("now")}
+  where ${byNamespace}`);
+const removeTenant = statement(build.delete(tenants).where(byNamespace));
+
+/**
+ * Makes a tenant. Without a title the namespace is its title; the currency is EUR and the language `en` unless given.
+ * @throws AppError 5302 when the namespace is taken, 5102 for a field at fault.
+ */
+export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
+  const namespace = parseNamespace(input.namespace);
+  const currency = parseCurrency(input.currency ?? "EUR");
+  const fields = checkFields({ ...input, title: input.title ?? namespace, currency });
+  try {
+    await run(ctx.db, insertTenant, {
+      id: newId("tnt"),
+      namespace,
+      title: fields.title,
+      domain: fields.domain ?? null,
+      url: fields.url ?? null,
+      currency,
+      currencySign: fields.currencySign ?? currencySign(currency),
+      logo: fields.logo ?? null,
+      language: fields.language ?? "en",
+      now: toTimestamp(ctx.now()),
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error, "tenants.namespace")) throw error;
+    throw new AppError(5302, `A tenant named ${namespace} exists already.`, { cause: error });
+  }
+  return getTenant(ctx, namespace);
+}
+
+/** All tenants by name. */
+export function listTenants(ctx: SystemCtx): Promise<TenantRecord[]> {
+  return all(ctx.db.primary, selectTenants);
+}
+
+/**
+ * One tenant by name.
+ * @throws AppError 5301 when there is none.
+ */
+export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
+  const tenant = await get(ctx.db.primary, selectTenant, { namespace });
+  if (!tenant) throw noSuchTenant(namespace);
+  return tenant;
+}
+
+/**
+ * Changes the fields given; `null` clears one. Existing products keep the currency that they were made with.
+ * @throws AppError 5301, or 5102 for a field at fault.
+ */
+export async function updateTenant(ctx: SystemCtx, namespace: string, patch: TenantInput): Promise<TenantRecord> {
+  const fields = checkFields(patch);
+  const currency = fields.currency === undefined ? undefined : parseCurrency(fields.currency);
+  return ctx.db.transaction(async (db) => {
+    const before = await getTenant({ ...ctx, db }, namespace);
+    await run(db, changeTenant, {
+      namespace,
+      title: fields.title ?? before.title,
+      domain: fields.domain === undefined ? before.domain : fields.domain,
+      url: fields.url === undefined ? before.url : fields.url,
+      currency: currency ?? before.currency,
+      currencySign: fields.currencySign ?? (currency ? currencySign(currency) : before.currency_sign),
+      logo: fields.logo === undefined ? before.logo : fields.logo,
+      language: fields.language ?? before.language,
+      now: toTimestamp(ctx.now()),
+    });
+    return getTenant({ ...ctx, db }, namespace);
+  });
+}
+
+/** Closes a store to every request (5215) until it is resumed. Nothing is lost. */
+export function suspendTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
+  return setStatus(ctx, namespace, "suspended");
+}
+
+/** Opens a suspended store again. */
+export function resumeTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
+  return setStatus(ctx, namespace, "active");
+}
+
+/**
+ * Removes a tenant and every row that belongs to it, for good.
+ * @returns the tenant as it was.
+ */
+export function deleteTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
+  return ctx.db.transaction(async (db) => {
+    const tenant = await getTenant({ ...ctx, db }, namespace);
+    await run(db, removeTenant, { namespace });
+    return tenant;
+  });
+}
+
+async function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["status"]): Promise<TenantRecord> {
+  const changed = await run(ctx.db, changeStatus, { namespace, status, now: toTimestamp(ctx.now()) });
+  if (changed === 0) throw noSuchTenant(namespace);
+  return getTenant(ctx, namespace);
+}
+
+function noSuchTenant(namespace: string): AppError {
+  return new AppError(5301, `There is no tenant named ${JSON.stringify(namespace)}.`);
+}
+
+function checkFields<T extends TenantInput>(input: T): T {
+  if (input.title !== undefined) requireText("title", input.title, 200);
+  if (input.currencySign !== undefined) requireText("currency_sign", input.currencySign, 8);
+  if (input.language !== undefined) input = { ...input, language: parseLanguage("language", input.language) };
+  if (input.domain) requireHost(input.domain);
+  for (const field of ["url", "logo"] as const) {
+    const value = input[field];
+    if (value && !(URL.canParse(value) && /^https?:/i.test(value))) {
+      throw invalidField(field, "must be an http or https address");
+    }
+  }
+  return input;
+}
+
+function requireHost(domain: string): void {
+  const url = `http://${domain}`;
+  if (!URL.canParse(url) || new URL(url).host !== domain.toLowerCase()) {
+    throw invalidField("domain", "must be a host name, such as shop.example.com");
+  }
+}

@@ -1,0 +1,37 @@
+import { sql } from "drizzle-orm";
+import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** One store. Every other row belongs to one of these. */
+export const tenants = sqliteTable(
+  "tenants",
+  {
+    id: text("id").primaryKey(),
+    namespace: text("namespace").notNull().unique(),
+    title: text("title").notNull(),
+    domain: text("domain"),
+    url: text("url"),
+    currency: text("currency").notNull(),
+    currencySign: text("currency_sign").notNull(),
+    logo: text("logo"),
+    language: text("language").notNull(),
+    status: text("status", { enum: ["active", "suspended"] })
+      .notNull()
+      .default("active"),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [check("tenants_status", sql`${t.status} in ('active', 'suspended')`)],
+);
+
+/**
+ * One row whose value moves with every change of a tenant, key, secret or origin (by triggers, so that no writer can
+ * forget it). What a server keeps of these in memory holds as long as the value stands.
+ */
+export const revision = sqliteTable(
+  "revision",
+  {
+    id: integer("id").primaryKey(),
+    value: integer("value").notNull().default(0),
+  },
+  (t) => [check("revision_single_row", sql`${t.id} = 1`)],
+);

@@ -1,0 +1,22 @@
+import { invalidField } from "./errors.ts";
+
+/**
+ * A text that a person gave: not blank, at most `most` characters, without control characters or broken surrogates.
+ * @throws AppError 5102 naming the field.
+ */
+export function requireText(field: string, value: string, most: number): string {
+  if (value.trim() === "") throw invalidField(field, "must not be blank");
+  if (value.length > most) throw invalidField(field, `must be at most ${most} characters`);
+  if (!value.isWellFormed() || hasControlCharacter(value)) {
+    throw invalidField(field, "must not hold control characters or broken Unicode");
+  }
+  return value;
+}
+
+function hasControlCharacter(value: string): boolean {
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i);
+    if (code < 32 || code === 127) return true;
+  }
+  return false;
+}
