@@ -29,6 +29,8 @@ export interface FlagArg {
 export interface PositionalArg {
   type: "positional";
   description: string;
+  /** How help calls it, where that is not the definition's name: a flag may have that name already. */
+  label?: string;
   required: boolean;
   /** The only values that it takes. */
   options?: readonly string[];
@@ -104,7 +106,7 @@ export function formatFlag(name: string, arg: FlagArg): string {
 /** The argument as a person types it: `--name`, `<app_id>`, `<origin...>`. */
 export function formatArg(name: string, arg: Arg): string {
   if (arg.type !== "positional") return formatFlag(name, arg);
-  return `<${name}${arg.variadic ? "..." : ""}>`;
+  return `<${arg.label ?? name}${arg.variadic ? "..." : ""}>`;
 }
 
 /** The flags of a definition, without its positionals. */

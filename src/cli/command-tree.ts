@@ -2,6 +2,50 @@ import type { CommandTree } from "./walk-tree.ts";
 
 /** All commands. Each is imported only when it is needed, so that starting stays fast. */
 export const commandTree: CommandTree = {
+  health: () => import("./commands/health.ts"),
+  tenant: {
+    description: "Stores: each has its own keys, products and everything else",
+    verbs: {
+      create: () => import("./commands/tenant/create.ts"),
+      list: () => import("./commands/tenant/list.ts"),
+      show: () => import("./commands/tenant/show.ts"),
+      update: () => import("./commands/tenant/update.ts"),
+      suspend: () => import("./commands/tenant/suspend.ts"),
+      resume: () => import("./commands/tenant/resume.ts"),
+      delete: () => import("./commands/tenant/delete.ts"),
+    },
+  },
+  key: {
+    description: "App keys: the credentials of backends and integrations",
+    verbs: {
+      issue: () => import("./commands/key/issue.ts"),
+      list: () => import("./commands/key/list.ts"),
+      show: () => import("./commands/key/show.ts"),
+      publish: () => import("./commands/key/publish.ts"),
+      unpublish: () => import("./commands/key/unpublish.ts"),
+      activate: () => import("./commands/key/activate.ts"),
+      deactivate: () => import("./commands/key/deactivate.ts"),
+      rotate: () => import("./commands/key/rotate.ts"),
+      revoke: () => import("./commands/key/revoke.ts"),
+    },
+  },
+  origin: {
+    description: "Origins: the sites that a browser may use a key from",
+    verbs: {
+      add: () => import("./commands/origin/add.ts"),
+      remove: () => import("./commands/origin/remove.ts"),
+      list: () => import("./commands/origin/list.ts"),
+      set: () => import("./commands/origin/set.ts"),
+      check: () => import("./commands/origin/check.ts"),
+    },
+  },
+  db: {
+    description: "The database schema",
+    verbs: {
+      migrate: () => import("./commands/db/migrate.ts"),
+      status: () => import("./commands/db/status.ts"),
+    },
+  },
   version: () => import("./commands/version.ts"),
   completion: () => import("./commands/completion.ts"),
 };

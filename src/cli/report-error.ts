@@ -23,6 +23,8 @@ interface Problem {
 const malformed = 5100;
 const internal = 5000;
 const cancelledExitCode = 130;
+// Their remedies speak of parts of an HTTP reply, or of waiting, which helps against few of the faults behind 5001.
+const withoutRemedy = new Set<ErrorCode>([5000, 5001, 5102]);
 
 /** Tells standard error what went wrong, as text or as one JSON object, and returns the exit code. */
 export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {
@@ -61,8 +63,7 @@ function describeAppError(error: AppError, args: VerbArgs): Problem {
     exit: exitCodeOf(error.code),
     code: error.code,
     message: only?.flag === undefined ? error.message : `${only.flag} ${only.message}`,
-    // The remedies of 5000 and 5102 speak of parts of an HTTP reply.
-    remedy: error.code === 5000 || error.code === 5102 ? undefined : remedyOf(error.code),
+    remedy: withoutRemedy.has(error.code) ? undefined : remedyOf(error.code),
     details,
   };
 }

@@ -1,0 +1,90 @@
+import type { SystemCtx } from "../server/context.ts";
+import { AppError } from "../server/errors.ts";
+import type { getKey, issueKey } from "../server/modules/app-keys/service.ts";
+import { type FlagArg, namespaceArg, type PositionalArg, type SharedValues } from "./args.ts";
+import { withContext } from "./context.ts";
+import { escapeControls } from "./escape.ts";
+import type { Io } from "./io.ts";
+import { printRecord, remark, warn } from "./output.ts";
+import { reserveSecretFile } from "./secret-file.ts";
+
+/** A key as the services return it, and the same with its secret. */
+export type AppKey = Awaited<ReturnType<typeof getKey>>;
+type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;
+
+/** The key that a verb is about. */
+export const appIdArg = {
+  type: "positional",
+  required: true,
+  description: "Id of the key",
+} as const satisfies PositionalArg;
+
+/** `-n` where the id names the tenant already: a check, not a choice. */
+export const expectedNamespaceArg = {
+  ...namespaceArg,
+  description: "Tenant that the key must belong to",
+} as const satisfies FlagArg;
+
+/** Where a new secret goes instead of the screen. */
+export const secretFileArg = {
+  type: "string",
+  valueHint: "path",
+  completes: "file",
+  description: "Write the secret to this new file (mode 0600) and do not print it",
+} as const satisfies FlagArg;
+
+type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };
+
+/**
+ * Runs work on a key, after making sure that it is the tenant's where `-n` names one.
+ * @throws AppError 5301 when the key is another tenant's.
+ */
+export function withKey<T>(args: KeyArgs, io: Io, work: (ctx: SystemCtx) => Promise<T>): Promise<T> {
+  return withContext(args, io, async (ctx) => {
+    if (args.namespace !== undefined) {
+      const { getKey } = await import("../server/modules/app-keys/service.ts");
+      const { namespace } = await getKey(ctx, args.app_id);
+      if (namespace !== args.namespace) {
+        throw new AppError(5301, `There is no key ${JSON.stringify(args.app_id)} in tenant ${args.namespace}.`);
+      }
+    }
+    return work(ctx);
+  });
+}
+
+/** Prints a key without its secret: whole as JSON, for people without the list of its secrets' times. */
+export function printKey(io: Io, key: AppKey): Promise<void> {
+  const { secrets, ...rest } = key;
+  return printRecord(io, io.json ? key : { ...rest, secrets: secrets.length }, "app_id");
+}
+
+/**
+ * Has a secret made, and hands it over exactly once: into a file, or on standard output. `-q` prints
+ * `<app_id>:<app_secret>`, which is what stands after `Bearer`.
+ */
+export async function deliverSecret(
+  io: Io,
+  path: string | undefined,
+  make: () => Promise<IssuedAppKey>,
+): Promise<IssuedAppKey> {
+  if (path === undefined) {
+    const issued = await make();
+    const { app_id, app_secret, secrets, ...rest } = issued;
+    if (io.json) await printRecord(io, issued, "app_id");
+    else if (io.quiet) await io.write(`${escapeControls(`${app_id}:${app_secret}`)}\n`);
+    else await printRecord(io, { app_id, app_secret, ...rest, secrets: secrets.length }, "app_id");
+    if (!io.json) await warn(io, "The secret is shown this once; it cannot be read again.");
+    return issued;
+  }
+  const file = await reserveSecretFile(path);
+  const issued = await make().catch(async (error) => {
+    await file.discard();
+    throw error;
+  });
+  await file.save(issued.app_secret);
+  const { app_secret: _, ...key } = issued;
+  if (io.json) await printRecord(io, { ...key, secret_file: file.path }, "app_id");
+  else await printKey(io, key);
+  await remark(io, `The secret is in ${file.path}`);
+  return issued;
+}

@@ -1,0 +1,19 @@
+import { withDatabase } from "../../context.ts";
+import { printJson } from "../../output.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "migrate",
+  description: "Bring the database schema up to date",
+  args: {},
+  examples: ["bodega db migrate", "bodega db migrate --data-dir /var/lib/bodega --json"],
+  notes: ["bodega serve does the same when it starts."],
+  async run(args, io) {
+    const { migrate } = await import("../../../server/db/migrate.ts");
+    const { applied } = await withDatabase(args, io, (db) => migrate(db));
+    if (io.json) return printJson(io, { applied });
+    if (applied.length > 0)
+      await io.write(applied.map((name) => (io.quiet ? `${name}\n` : `applied ${name}\n`)).join(""));
+    else if (!io.quiet) await io.write("The schema is up to date.\n");
+  },
+});

@@ -1,0 +1,30 @@
+import { withDatabase } from "../../context.ts";
+import { printJson, printList, remark } from "../../output.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "status",
+  description: "Show which migrations the database has",
+  args: {},
+  examples: ["bodega db status", "bodega db status --json"],
+  notes: ["The exit code is 0 when the schema is up to date and 1 when migrations wait."],
+  async run(args, io) {
+    const { migrationStatus } = await import("../../../server/db/migrate.ts");
+    const status = await withDatabase(args, io, (db) => migrationStatus(db));
+    const migrations = status.map(({ name, appliedAt }) => ({ name, applied_at: appliedAt }));
+    const waiting = migrations.filter(({ applied_at }) => applied_at === null).length;
+    if (io.json) await printJson(io, { up_to_date: waiting === 0, migrations });
+    else {
+      await printList(io, migrations, {
+        id: (migration) => migration.name,
+        empty: "There are no migrations.",
+        columns: [
+          { header: "MIGRATION", value: (migration) => migration.name, whole: true },
+          { header: "APPLIED", value: (migration) => migration.applied_at ?? "waiting" },
+        ],
+      });
+      if (waiting > 0) await remark(io, "Bring the schema up to date with: bodega db migrate");
+    }
+    return waiting === 0 ? 0 : 1;
+  },
+});

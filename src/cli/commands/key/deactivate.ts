@@ -1,0 +1,17 @@
+import { appIdArg, expectedNamespaceArg, printKey, withKey } from "../../app-key.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "deactivate",
+  description: "Switch an app key off",
+  args: { app_id: appIdArg, namespace: expectedNamespaceArg },
+  examples: [
+    "bodega key deactivate app_01k8z3v5x2f1rt9m6q7wbn4hcd",
+    "bodega key deactivate app_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
+  ],
+  notes: ["It takes effect on the next request, with the server running."],
+  async run(args, io) {
+    const { deactivateKey } = await import("../../../server/modules/app-keys/service.ts");
+    await printKey(io, await withKey(args, io, (ctx) => deactivateKey(ctx, args.app_id)));
+  },
+});

@@ -1,0 +1,49 @@
+import { deliverSecret, secretFileArg } from "../../app-key.ts";
+import { namespaceArg } from "../../args.ts";
+import { withContext } from "../../context.ts";
+import { parseTime } from "../../duration.ts";
+import { remark } from "../../output.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "issue",
+  description: "Issue an app key to a tenant",
+  args: {
+    namespace: { ...namespaceArg, required: true },
+    name: { type: "string", valueHint: "text", required: true, description: "What the key is for" },
+    scope: {
+      type: "string",
+      valueHint: "scope",
+      multiple: true,
+      field: "scopes",
+      description: "What the key may do, such as products:read (default: everything)",
+    },
+    publish: { type: "boolean", description: "Publish it at once" },
+    expires: {
+      type: "string",
+      valueHint: "span|time",
+      field: "expires_at",
+      description: "When it ends: 90d, or 2030-01-31T00:00:00Z (default: never)",
+    },
+    "secret-file": secretFileArg,
+  },
+  examples: [
+    "bodega key issue -n demo --name web --publish",
+    "bodega key issue -n demo --name import --scope products:read --scope products:write --expires 90d",
+    "bodega key issue -n demo --name backend --secret-file backend.secret --json",
+  ],
+  notes: [
+    "A key is issued active and unpublished: calls with it fail until it is published. " +
+      "The secret is handed over once and kept only as a hash.",
+  ],
+  async run(args, io) {
+    const expiresAt = args.expires === undefined ? undefined : parseTime("--expires", args.expires, Date.now());
+    const { issueKey } = await import("../../../server/modules/app-keys/service.ts");
+    const { namespace, name, publish } = args;
+    const scopes = args.scope.length > 0 ? args.scope : undefined;
+    const key = await deliverSecret(io, args["secret-file"], () =>
+      withContext(args, io, (ctx) => issueKey(ctx, { namespace, name, scopes, publish, expiresAt })),
+    );
+    if (!publish && !io.json) await remark(io, `It is not published yet: bodega key publish ${key.app_id}`);
+  },
+});

@@ -1,0 +1,17 @@
+import { appIdArg, expectedNamespaceArg, printKey, withKey } from "../../app-key.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "publish",
+  description: "Let an app key be used",
+  args: { app_id: appIdArg, namespace: expectedNamespaceArg },
+  examples: [
+    "bodega key publish app_01k8z3v5x2f1rt9m6q7wbn4hcd",
+    "bodega key publish app_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
+  ],
+  notes: ["It takes effect on the next request, with the server running."],
+  async run(args, io) {
+    const { publishKey } = await import("../../../server/modules/app-keys/service.ts");
+    await printKey(io, await withKey(args, io, (ctx) => publishKey(ctx, args.app_id)));
+  },
+});

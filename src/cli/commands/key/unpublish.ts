@@ -1,0 +1,17 @@
+import { appIdArg, expectedNamespaceArg, printKey, withKey } from "../../app-key.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "unpublish",
+  description: "Take a published app key back",
+  args: { app_id: appIdArg, namespace: expectedNamespaceArg },
+  examples: [
+    "bodega key unpublish app_01k8z3v5x2f1rt9m6q7wbn4hcd",
+    "bodega key unpublish app_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
+  ],
+  notes: ["It takes effect on the next request, with the server running."],
+  async run(args, io) {
+    const { unpublishKey } = await import("../../../server/modules/app-keys/service.ts");
+    await printKey(io, await withKey(args, io, (ctx) => unpublishKey(ctx, args.app_id)));
+  },
+});

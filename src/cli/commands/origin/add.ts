@@ -1,0 +1,16 @@
+import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
+import { originsArg, printOrigins } from "../../origin.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "add",
+  description: "Add origins to a key's list, and enforce it",
+  args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
+  examples: ["bodega origin add app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'"],
+  notes: ["Entries that stand on the list already are left alone."],
+  async run(args, io) {
+    const { addOrigins } = await import("../../../server/modules/app-keys/origins.ts");
+    const input = { appId: args.app_id, origins: args.origin };
+    await printOrigins(io, await withKey(args, io, (ctx) => addOrigins(ctx, input)));
+  },
+});

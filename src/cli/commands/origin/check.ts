@@ -1,0 +1,37 @@
+import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
+import { escapeControls } from "../../escape.ts";
+import { printJson } from "../../output.ts";
+import { UsageError } from "../../usage-error.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "check",
+  description: "Say whether a key may be used from an origin, and why",
+  args: {
+    app_id: appIdArg,
+    origin: { type: "positional", required: false, description: "The Origin header, such as https://shop.example.com" },
+    none: { type: "boolean", description: "Check a request that sends no Origin" },
+    namespace: expectedNamespaceArg,
+  },
+  examples: [
+    "bodega origin check app_01k8z3v5x2f1rt9m6q7wbn4hcd https://shop.example.com",
+    "bodega origin check app_01k8z3v5x2f1rt9m6q7wbn4hcd --none --json",
+  ],
+  notes: ["The exit code is 0 when it is allowed and 1 when it is not."],
+  async run(args, io) {
+    if ((args.origin === undefined) !== args.none) {
+      throw new UsageError("Give either <origin> or --none.", {
+        details: [{ field: "<origin>", message: "is required, or --none" }],
+      });
+    }
+    const { checkOrigin } = await import("../../../server/modules/app-keys/origins.ts");
+    const input = { appId: args.app_id, origin: args.origin ?? null };
+    const verdict = await withKey(args, io, (ctx) => checkOrigin(ctx, input));
+    if (io.json) await printJson(io, verdict);
+    else
+      await io.write(
+        `${verdict.allowed ? "allowed" : "refused"}${io.quiet ? "" : `: ${escapeControls(verdict.reason)}`}\n`,
+      );
+    return verdict.allowed ? 0 : 1;
+  },
+});

@@ -1,0 +1,18 @@
+import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
+import { originsArg, printOrigins } from "../../origin.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "remove",
+  description: "Take origins off a key's list",
+  args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
+  examples: ["bodega origin remove app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'"],
+  notes: [
+    "The list stays enforced even when it is empty; bodega origin set <app_id> --any opens the key to every origin.",
+  ],
+  async run(args, io) {
+    const { removeOrigins } = await import("../../../server/modules/app-keys/origins.ts");
+    const input = { appId: args.app_id, origins: args.origin };
+    await printOrigins(io, await withKey(args, io, (ctx) => removeOrigins(ctx, input)));
+  },
+});

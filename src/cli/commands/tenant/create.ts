@@ -1,0 +1,23 @@
+import { namespaceArg } from "../../args.ts";
+import { withContext } from "../../context.ts";
+import { printRecord } from "../../output.ts";
+import { newTenantArg, readTenantFlags, tenantFlags } from "../../tenant-args.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "create",
+  description: "Create a tenant",
+  args: { tenant: newTenantArg, ...tenantFlags, namespace: namespaceArg },
+  examples: [
+    'bodega tenant create demo --title "Demo store" --currency EUR',
+    "bodega tenant create demo --domain shop.example.com --language pt-BR --json",
+  ],
+  notes: ["Without --title the namespace is the title. The currency is EUR and the language en unless given."],
+  async run(args, io) {
+    const { createTenant } = await import("../../../server/modules/tenants/service.ts");
+    const tenant = await withContext(args, io, (ctx) =>
+      createTenant(ctx, { namespace: args.tenant, ...readTenantFlags(args) }),
+    );
+    await printRecord(io, tenant, "namespace");
+  },
+});

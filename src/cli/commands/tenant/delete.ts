@@ -1,0 +1,24 @@
+import { namespaceArg } from "../../args.ts";
+import { withContext } from "../../context.ts";
+import { printRecord } from "../../output.ts";
+import { confirmName } from "../../prompt.ts";
+import { tenantArg } from "../../tenant-args.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "delete",
+  description: "Delete a tenant with all that belongs to it, for good",
+  args: {
+    tenant: tenantArg,
+    confirm: { type: "string", valueHint: "namespace", description: "The same name again, where nobody can be asked" },
+    namespace: namespaceArg,
+  },
+  examples: ["bodega tenant delete demo", "bodega tenant delete demo --confirm demo --json"],
+  notes: ["It prints the tenant as it was. --yes is not enough for what cannot be undone."],
+  async run(args, io) {
+    const warning = `This deletes ${args.tenant} with its keys, products and everything else, for good.`;
+    await confirmName(io, warning, args.tenant, args.confirm);
+    const { deleteTenant } = await import("../../../server/modules/tenants/service.ts");
+    await printRecord(io, await withContext(args, io, (ctx) => deleteTenant(ctx, args.tenant)), "namespace");
+  },
+});

@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import type { Config } from "../server/config.ts";
+import type { SystemCtx } from "../server/context.ts";
+import type { Database } from "../server/db/session.ts";
+import type { SharedValues } from "./args.ts";
+import type { Io } from "./io.ts";
+import { remark } from "./output.ts";
+
+/** What of a verb's arguments says which database is meant. */
+type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
+
+// A command waits longer for its turn than a request does: nobody's browser is waiting.
+const lockDeadlineMs = 30_000;
+
+/**
+ * Runs one service call on the database that flags and environment name. A new database gets its schema first, so that
+ * `tenant create` works before the first `serve`.
+ * @throws AppError 5306 when the schema is older than this program, 5001 when it is newer or the database is not to be had.
+ */
+export function withContext<T>(flags: DatabaseFlags, io: Io, work: (ctx: SystemCtx) => Promise<T>): Promise<T> {
+  return withDatabase(flags, io, async (db, place) => {
+    const { prepareSchema } = await import("./prepare-schema.ts");
+    if (await prepareSchema(db)) await remark(io, `Made a new database: ${place}`);
+    const ctx: SystemCtx = {
+      db,
+      actor: { kind: "terminal" },
+      requestId: randomUUID(),
+      now: Date.now,
+      clientIp: null,
+    };
+    return work(ctx);
+  });
+}
+
+/**
+ * Opens the database whatever its schema, and closes it whatever happens.
+ * @param work gets the database and where it is, for people.
+ */
+export async function withDatabase<T>(
+  flags: DatabaseFlags,
+  io: Io,
+  work: (db: Database, place: string) => Promise<T>,
+): Promise<T> {
+  const { readCliConfig } = await import("./read-config.ts");
+  const config = readCliConfig(flags, io);
+  const { openDatabase } = await import("../server/db/open.ts");
+  const db = await openDatabase({
+    dataDir: config.dataDir,
+    url: config.databaseUrl,
+    authToken: config.databaseAuthToken,
+    syncUrl: config.databaseSyncUrl,
+    lockDeadlineMs,
+  });
+  try {
+    return await work(db, formatPlace(config));
+  } finally {
+    await db.close();
+  }
+}
+
+/** Where the database is, without what a server's address may hold besides its host. */
+function formatPlace({ databaseUrl, dataDir }: Config): string {
+  return databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).host : dataDir;
+}
