@@ -18,6 +18,8 @@ export interface Config {
   /** CIDR ranges whose `X-Forwarded-For` is believed. */
   trustedProxies: string[];
   log: "text" | "json";
+  /** Set by a server for the workers that it starts; not meant for people. */
+  isWorker: boolean;
 }
 
 /** Flags of the command line, as texts; a flag that was not given is undefined. */
@@ -63,6 +65,7 @@ export function readConfig(flags: ConfigFlags, env: Environment): Config {
     publicUrl: httpUrl(setting(flags.publicUrl, "public-url", "BODEGA_PUBLIC_URL")),
     trustedProxies: proxies(flags.trustedProxy, readVariable(env, "BODEGA_TRUSTED_PROXY")),
     log: logFormat(setting(flags.log, "log", "BODEGA_LOG")),
+    isWorker: env.BODEGA_WORKER === "1",
   };
 }
 

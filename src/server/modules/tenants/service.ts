@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { toTimestamp } from "../../clock.ts";
-import type { SystemCtx } from "../../context.ts";
+import type { SystemCtx, Tenant } from "../../context.ts";
 import { build } from "../../db/build.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { all, get, run, statement } from "../../db/statement.ts";
@@ -70,6 +70,8 @@ const insertTenant = statement(
   }),
 );
 const selectTenant = statement<TenantRecord>(build.select(shown).from(tenants).where(byNamespace));
+const selectForWork = statement<Tenant>(sql`
+  select id, namespace, title, currency, language from ${tenants} where ${byNamespace}`);
 const selectTenants = statement<TenantRecord>(build.select(shown).from(tenants).orderBy(tenants.namespace));
 const changeTenant = statement(sql`
   update ${tenants} set title = ${sql.placeholder("title")}, domain = ${sql.placeholder("domain")},
@@ -121,6 +123,16 @@ export function listTenants(ctx: SystemCtx): Promise<TenantRecord[]> {
  */
 export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
   const tenant = await get(ctx.db.primary, selectTenant, { namespace });
+  if (!tenant) throw noSuchTenant(namespace);
+  return tenant;
+}
+
+/**
+ * A tenant as the services of its modules need it.
+ * @throws AppError 5301 when there is none.
+ */
+export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<Tenant> {
+  const tenant = await get(ctx.db.primary, selectForWork, { namespace });
   if (!tenant) throw noSuchTenant(namespace);
   return tenant;
 }

@@ -1,0 +1,177 @@
+import type { Config, Environment } from "./config.ts";
+import { startCheckpointer } from "./db/checkpoint.ts";
+import { migrate } from "./db/migrate.ts";
+import { openDatabase } from "./db/open.ts";
+import { acquireServerLock } from "./db/server-lock.ts";
+import type { Database } from "./db/session.ts";
+import { AppError } from "./errors.ts";
+import { type Listener, listen, reservePort } from "./listen.ts";
+import { createLogWriter, type LogWriter } from "./log-writer.ts";
+import { sweepRateLimits } from "./modules/rate-limits/service.ts";
+import { startWorkers, workerEnvironment } from "./workers.ts";
+
+/** How long requests that have begun may take once the server is asked to stop. */
+const graceMs = 10_000;
+const sweepMs = 60_000;
+
+/** What a running server needs from the process that it runs in. */
+export interface ServerProcess {
+  version: string;
+  env: Environment;
+  /** How this program is started again, without arguments. */
+  command: readonly string[];
+  /** Standard output: the announcement, once requests are taken. */
+  print: (text: string) => Promise<unknown>;
+  /** Standard error: the log. */
+  writeLog: (text: string) => Promise<unknown>;
+  /** Runs on the migrated database before the first request is taken. */
+  prepare?: (db: Database) => Promise<void>;
+  /** Runs after the announcement. */
+  onReady?: (url: string) => Promise<void>;
+}
+
+/**
+ * Serves until SIGTERM or SIGINT, then drains: ten seconds for what has begun, then hard. A second signal cuts at once.
+ * @returns the exit code, 0 after a clean stop.
+ * @throws AppError 5001 when the port, the data directory or the database cannot be had.
+ */
+export async function runServer(config: Config, self: ServerProcess): Promise<number> {
+  const log = createLogWriter(config.log, self.writeLog);
+  const stopSignal = nextStopSignal(config.isWorker);
+  try {
+    if (config.isWorker) return await runWorker(config, self, log, stopSignal);
+    const lock = usesFile(config) ? await acquireServerLock(config.dataDir) : { release: () => {} };
+    if (!lock) {
+      throw new AppError(
+        5001,
+        `Another server uses ${config.dataDir}. Stop it, or choose another --data-dir; --workers uses more processors.`,
+      );
+    }
+    try {
+      return config.workers > 1
+        ? await runGroup(config, self, log, stopSignal)
+        : await runAlone(config, self, log, stopSignal);
+    } finally {
+      await lock.release();
+    }
+  } finally {
+    await log.flush();
+  }
+}
+
+/** The database options of a server. */
+function databaseOptions(config: Config) {
+  return {
+    dataDir: config.dataDir,
+    ...(config.databaseUrl !== undefined && { url: config.databaseUrl }),
+    ...(config.databaseAuthToken !== undefined && { authToken: config.databaseAuthToken }),
+    ...(config.databaseSyncUrl !== undefined && { syncUrl: config.databaseSyncUrl }),
+  };
+}
+
+function usesFile(config: Config): boolean {
+  return config.databaseUrl === undefined;
+}
+
+async function runAlone(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
+  const db = await openDatabase(databaseOptions(config));
+  let listener: Listener | undefined;
+  try {
+    await migrate(db);
+    await self.prepare?.(db);
+    const upkeep = startUpkeep(db, log);
+    listener = listen(config, db, { version: self.version, log, shared: false });
+    await announce(config, self, listener.url);
+    await self.onReady?.(listener.url);
+    log.notice("info", `${await stopSignal}: finishing what has begun`);
+    await listener.stop(graceMs);
+    await upkeep.stop();
+    return 0;
+  } finally {
+    await db.close();
+  }
+}
+
+async function runGroup(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
+  if (config.databaseSyncUrl !== undefined) {
+    throw new AppError(5102, "--workers cannot share one embedded replica; use one worker, or the server's address.");
+  }
+  const port = await reservePort(config);
+  const db = await openDatabase(databaseOptions(config));
+  try {
+    await migrate(db);
+    await self.prepare?.(db);
+    // The parent answers no requests; it alone empties the write-ahead log, for all of them.
+    const upkeep = startUpkeep(db, log);
+    const shared = { ...config, port };
+    const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log);
+    const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
+    await announce(config, self, url);
+    await self.onReady?.(url);
+    const end = await Promise.race([stopSignal, group.failed]);
+    if (typeof end === "string") log.notice("info", `${end}: workers finish what has begun`);
+    await group.stop(graceMs);
+    await upkeep.stop();
+    if (end instanceof AppError) throw end;
+    return 0;
+  } finally {
+    await db.close();
+  }
+}
+
+async function runWorker(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
+  const db = await openDatabase(databaseOptions(config));
+  try {
+    const listener = listen(config, db, { version: self.version, log, shared: true });
+    // Without its parent a worker would hold the port with nobody to stop it.
+    const orphaned = new Promise<string>((resolve) => process.once("disconnect", () => resolve("disconnect")));
+    process.send?.("ready");
+    await Promise.race([stopSignal, orphaned]);
+    await listener.stop(graceMs);
+    return 0;
+  } finally {
+    await db.close();
+  }
+}
+
+/** What one process does for all: empties the log of the database, and sweeps rows that have had their time. */
+function startUpkeep(db: Database, log: LogWriter): { stop(): Promise<void> } {
+  const checkpointer = startCheckpointer(db);
+  const sweep = setInterval(() => {
+    sweepRateLimits({ db, now: Date.now }).catch(() => log.notice("warn", "old rate limits could not be swept"));
+  }, sweepMs);
+  return {
+    stop: () => {
+      clearInterval(sweep);
+      return checkpointer.stop();
+    },
+  };
+}
+
+async function announce(config: Config, self: ServerProcess, url: string): Promise<void> {
+  const database = config.databaseSyncUrl ?? config.databaseUrl;
+  const lines = [`Bodega ${self.version} listens on ${url}`, `Data directory: ${config.dataDir}`];
+  if (database !== undefined) lines.push(`Database: ${withoutCredentials(database)}`);
+  await self.print(`${lines.join("\n")}\n`);
+}
+
+function withoutCredentials(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const { protocol, host } = new URL(address);
+  return `${protocol}//${host}`;
+}
+
+/** The first signal that asks to stop; the second ends the process where it stands. */
+function nextStopSignal(isWorker: boolean): Promise<string> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = (signal: string) => {
+      if (asked) process.exit(signal === "SIGINT" ? 130 : 143);
+      asked = true;
+      resolve(signal);
+    };
+    process.on("SIGTERM", onSignal);
+    // Ctrl-C reaches the whole group of processes; a worker leaves the answer to its parent.
+    process.on("SIGINT", isWorker ? () => {} : onSignal);
+  });
+}

@@ -1,0 +1,101 @@
+import type { Subprocess } from "bun";
+import type { Config } from "./config.ts";
+import { AppError } from "./errors.ts";
+import type { LogWriter } from "./log-writer.ts";
+
+/** Several processes that answer on one port. */
+export interface WorkerGroup {
+  /** Ends all of them: gently, and by force after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+  /** Settles when the group gives up, because its workers keep ending. */
+  failed: Promise<AppError>;
+}
+
+/** A worker that ends sooner than this after its start has not recovered. */
+const soundMs = 10_000;
+const mostQuickEnds = 5;
+
+/**
+ * Starts the workers and keeps their number: one that ends is replaced.
+ * @param command how this program is started again, without arguments.
+ * @param env the environment of a worker, its configuration included.
+ * @throws AppError 5001 when a worker cannot start.
+ */
+export async function startWorkers(
+  config: Config,
+  command: readonly string[],
+  env: Record<string, string | undefined>,
+  log: LogWriter,
+): Promise<WorkerGroup> {
+  const workers = new Set<Subprocess>();
+  let isStopping = false;
+  let quickEnds = 0;
+  const giveUp = Promise.withResolvers<AppError>();
+
+  function start(): Promise<void> {
+    const ready = Promise.withResolvers<void>();
+    const startedAt = performance.now();
+    const worker = Bun.spawn([...command, "serve"], {
+      env,
+      stdin: "ignore",
+      stdout: "inherit",
+      stderr: "inherit",
+      ipc: (message) => {
+        if (message === "ready") ready.resolve();
+      },
+      onExit: (ended, exitCode, signal) => {
+        workers.delete(ended);
+        ready.reject(new AppError(5001, "A worker ended before it could answer."));
+        if (isStopping) return;
+        log.notice("error", `worker ${ended.pid} ended (${signal ?? `exit code ${exitCode}`})`);
+        quickEnds = performance.now() - startedAt < soundMs ? quickEnds + 1 : 0;
+        if (quickEnds >= mostQuickEnds) {
+          giveUp.resolve(new AppError(5001, "Workers end as soon as they start; see the log."));
+          return;
+        }
+        start().catch(() => {
+          // Its own end has been logged and counted.
+        });
+      },
+    });
+    workers.add(worker);
+    return ready.promise;
+  }
+
+  async function stop(graceMs: number): Promise<void> {
+    isStopping = true;
+    for (const worker of workers) worker.kill("SIGTERM");
+    const timer = setTimeout(() => {
+      for (const worker of workers) worker.kill("SIGKILL");
+    }, graceMs + 1000);
+    await Promise.all([...workers].map((worker) => worker.exited));
+    clearTimeout(timer);
+  }
+
+  try {
+    await Promise.all(Array.from({ length: config.workers }, start));
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+  return { stop, failed: giveUp.promise };
+}
+
+/** The environment that gives a worker the configuration of its parent, flags included. */
+export function workerEnvironment(
+  config: Config,
+  env: Record<string, string | undefined>,
+): Record<string, string | undefined> {
+  return {
+    ...env,
+    BODEGA_WORKER: "1",
+    BODEGA_DATA_DIR: config.dataDir,
+    BODEGA_DATABASE_URL: config.databaseUrl,
+    BODEGA_DATABASE_AUTH_TOKEN: config.databaseAuthToken,
+    BODEGA_HOST: config.host,
+    BODEGA_PORT: String(config.port),
+    BODEGA_PUBLIC_URL: config.publicUrl,
+    BODEGA_TRUSTED_PROXY: config.trustedProxies.join(","),
+    BODEGA_LOG: config.log,
+  };
+}
