@@ -5,13 +5,20 @@ export function renderZshCompletion({ nouns, commands }: CompletionWords): strin
   const groups = nouns
     .map(({ name }) => name)
     .filter((name) => commands.some(({ path }) => path.length === 2 && path[0] === name));
+  const valueFlags = new Set(
+    commands.flatMap(({ flags }) => flags.filter((flag) => flag.takesValue).flatMap((flag) => flag.forms)),
+  );
   return `#compdef bodega
 _bodega() {
-  local -a words_left entries flags
-  local noun="" verb="" word
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    [[ $word == -* ]] && continue
-    if [[ -z $noun ]]; then noun=$word; elif [[ -z $verb ]]; then verb=$word; fi
+  local -a entries
+  local noun="" verb="" word index
+  for ((index = 2; index < CURRENT; index++)); do
+    word=\${words[index]}
+    case $word in
+      ${[...valueFlags].join("|")}) ((index++)) ;;
+      -*) ;;
+      *) if [[ -z $noun ]]; then noun=$word; elif [[ -z $verb ]]; then verb=$word; fi ;;
+    esac
   done
   [[ $noun == help ]] && noun=$verb && verb=""
   case $noun in
@@ -38,7 +45,7 @@ function renderNoun(noun: string, commands: CommandWords[]): string {
 }
 
 function renderCommand({ path, flags, choices }: CommandWords): string {
-  const rest = choices.length > 0 ? ` '*:value:(${choices.join(" ")})'` : "";
+  const rest = choices.length > 0 ? ` '*:value:(${choices.join(" ")})'` : " '*:value: '";
   return `    "${path[0]} ${path[1] ?? ""}")
       _arguments -s ${flags.flatMap(renderFlag).join(" ")}${rest} ;;`;
 }

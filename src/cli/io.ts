@@ -16,11 +16,13 @@ export interface Io extends Terminal {
 /** Applies the shared flags. Colours need a terminal, and neither NO_COLOR (any non-empty value) nor TERM=dumb. */
 export function createIo(terminal: Terminal, flags: Partial<SharedValues>): Io {
   const { env } = terminal;
+  // The library that asks questions knows no flag, but it reads this.
+  if (flags.color === false) env.NO_COLOR = "1";
   return {
     ...terminal,
     json: flags.json === true,
     quiet: flags.quiet === true,
-    color: terminal.stdoutIsTerminal && flags.color !== false && !env.NO_COLOR && env.TERM !== "dumb",
+    color: terminal.stdoutIsTerminal && !env.NO_COLOR && env.TERM !== "dumb",
     canAsk: terminal.stdinIsTerminal && terminal.stderrIsTerminal && flags.input !== false,
     assumeYes: flags.yes === true,
   };

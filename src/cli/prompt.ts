@@ -3,6 +3,7 @@ import { escapeControls } from "./escape.ts";
 import type { Io } from "./io.ts";
 import { CancelledError, UsageError } from "./usage-error.ts";
 
+const showCursor = "\u001b[?25h";
 // Questions go to standard error, so that standard output carries the answer only.
 const streams = { input: process.stdin, output: process.stderr };
 
@@ -36,12 +37,17 @@ export async function confirmAction(io: Io, question: string): Promise<void> {
  */
 export async function confirmName(io: Io, warning: string, name: string, given: string | undefined): Promise<void> {
   if (given === undefined && !io.canAsk) throw needsFlag(`--confirm ${name}`, warning);
-  const message = `${escapeControls(`${warning} Type ${name} to go on`)}:`;
-  const typed = given ?? (await ask(({ input }) => input({ message }, streams))).trim();
+  const typed = given ?? (await askName(io, warning, name));
   if (typed === name) return;
   throw new UsageError(`The name given does not match ${JSON.stringify(name)}; nothing was done.`, {
     details: [{ field: "--confirm", message: `must be ${name}` }],
   });
+}
+
+async function askName(io: Io, warning: string, name: string): Promise<string> {
+  await io.say(`${escapeControls(warning)}\n`);
+  const message = `Type ${escapeControls(name)} to go on:`;
+  return (await ask(({ input }) => input({ message }, streams))).trim();
 }
 
 function needsFlag(flag: string, question: string): UsageError {
@@ -53,10 +59,20 @@ function needsFlag(flag: string, question: string): UsageError {
 }
 
 async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => Promise<T>): Promise<T> {
+  // ctrl-D closes the input without an answer: nothing is left to wait for, and the process would end as if all were done.
+  const { promise: abandoned, reject } = Promise.withResolvers<never>();
+  const abandon = () => {
+    process.stdin.setRawMode?.(false);
+    process.stderr.write(`\n${showCursor}`);
+    reject(new CancelledError());
+  };
+  process.once("beforeExit", abandon);
   try {
-    return await prompt(await import("@inquirer/prompts"));
+    return await Promise.race([prompt(await import("@inquirer/prompts")), abandoned]);
   } catch (error) {
     if (error instanceof Error && error.name === "ExitPromptError") throw new CancelledError();
     throw error;
+  } finally {
+    process.off("beforeExit", abandon);
   }
 }

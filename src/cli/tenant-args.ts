@@ -13,7 +13,7 @@ export const tenantArg = {
 /** The same for a tenant that does not exist yet. */
 export const newTenantArg = {
   ...tenantArg,
-  description: "Its namespace: lower-case letters, digits and inner hyphens",
+  description: "Namespace of the new tenant, such as my-shop",
 } as const satisfies PositionalArg;
 
 /** What can be said of a tenant besides its name. */
