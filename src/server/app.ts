@@ -55,7 +55,13 @@ export function createApp(deps: AppDeps) {
       return peer === null ? null : readAddress(peer, request.headers.get("x-forwarded-for"));
     },
   };
-  const server = new Elysia({ aot: true, normalize: false, strictPath: false });
+  const server = new Elysia({
+    aot: true,
+    normalize: false,
+    strictPath: false,
+    // Otherwise a host of three characters or fewer, such as `api` on a private network, finds no route.
+    handler: { standardHostname: false },
+  });
   for (const route of routes) mountRoute(server, pipeline, route);
   for (const [path, methods] of methodsByPath(routes)) {
     const allow = allowHeader(methods);

@@ -28,6 +28,8 @@ interface Progress {
   namespace?: string;
   actor?: Actor;
   sentApp: boolean;
+  /** Part of the body may still be on its way, and would be taken for the next request. */
+  mustClose?: boolean;
 }
 
 /**
@@ -56,10 +58,11 @@ export async function answerRoute(
     failure = error;
     // A page may read why it was refused, unless a key was used from it that has not allowed it.
     if (origin !== null && (!progress.sentApp || progress.actor)) allowOrigin(headers, origin);
+    if (progress.mustClose) headers.Connection = "close";
     response = errorResponse(requestId, error, headers);
   }
   logAnswer(deps, request, response, { requestId, started, failure, ...progress });
-  return request.method === "HEAD" ? withoutBody(response) : response;
+  return response;
 }
 
 /** Answers a request that no route takes: 5106, 5105, or an OPTIONS. */
@@ -82,7 +85,7 @@ export function answerElsewhere(
     response = errorResponse(requestId, error, headers);
   }
   logAnswer(deps, request, response, { requestId, started, failure });
-  return request.method === "HEAD" ? withoutBody(response) : response;
+  return response;
 }
 
 async function work(
@@ -99,6 +102,7 @@ async function work(
   const body = isRead ? undefined : await readBody(request, deps.bodyLimits);
   const bodyError = body && "error" in body ? body.error : undefined;
   const bodyValue = body && "value" in body ? body.value : undefined;
+  if (bodyError?.headers) progress.mustClose = true;
   const common = takeCommon(query, bodyValue);
   const authorization = request.headers.get("authorization");
   progress.sentApp = authorization !== null || common.app_id !== undefined || common.app_secret !== undefined;
@@ -122,12 +126,21 @@ async function work(
   const ctx: Ctx = { db: deps.db, tenant, actor, requestId, now: deps.now, clientIp };
   return route.handle({
     ctx,
-    params: route.params ? validate(route.params, params, "path") : {},
+    params: checkParams(route, params),
     query: checkQuery(route, query),
     body: checkBody(route, bodyValue),
     lang: common.lang,
     ifMatch: route.conditional ? parseIfMatch(request.headers.get("if-match")) : null,
   });
+}
+
+function checkParams(route: Route, params: Record<string, string>) {
+  if (!route.params) return {};
+  for (const name in route.params.properties) {
+    // The router leaves out what it could not decode.
+    if (params[name] === undefined) throw new AppError(5100, "The path is not valid percent-encoded UTF-8.");
+  }
+  return validate(route.params, params, "path");
 }
 
 function checkQuery(route: Route, query: Record<string, string>) {
@@ -175,8 +188,4 @@ function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const end = url.indexOf("?", start);
   return url.slice(start, end === -1 ? undefined : end);
-}
-
-function withoutBody(response: Response): Response {
-  return new Response(null, { status: response.status, headers: response.headers });
 }

@@ -73,7 +73,8 @@ export const DeletedProduct = Type.Object(
   { $id: "DeletedProduct" },
 );
 
-export const ProductParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) });
+/** The id as it stands in the path; one that no product can have is answered as unknown (5301). */
+export const ProductParams = Type.Object({ id: Type.String() });
 
 /** Keys that a list of products can be sorted by; a hyphen before it turns it round. */
 export const productSortKeys = ["created_at", "updated_at", "price", "title"] as const;

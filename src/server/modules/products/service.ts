@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { type CompiledStatement, get, statement } from "../../db/statement.ts";
 import { AppError, invalidField } from "../../errors.ts";
-import { newId } from "../../ids.ts";
+import { isId, newId } from "../../ids.ts";
 import { parseLanguage } from "../tenants/language.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
 import type { ProductInput, ProductPatch } from "./model.ts";
@@ -70,6 +70,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
  * @throws AppError 5301.
  */
 export async function getProduct(ctx: Ctx, id: string): Promise<RenderedProduct> {
+  requireProductId(id);
   const select = seesDrafts(ctx) ? selectAny : selectPublished;
   const product = await get(ctx.db, select, { tenantId: ctx.tenant.id, id });
   if (!product) throw noSuchProduct();
@@ -111,6 +112,7 @@ export function patchProduct(
  * @throws AppError 5301, 5303.
  */
 export async function deleteProduct(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
+  requireProductId(id);
   const now = toTimestamp(ctx.now());
   const gone = await get(ctx.db.primary, deleteProductRow, { tenantId: ctx.tenant.id, id, now, ifMatch });
   if (!gone) throw await missOrChanged(ctx, id);
@@ -188,6 +190,7 @@ async function update(
   ifMatch: number | null,
   mergeMetadata: boolean,
 ): Promise<RenderedProduct> {
+  requireProductId(id);
   const names = (Object.keys(columnNames) as (keyof ProductColumns)[]).filter((name) => columns[name] !== undefined);
   const values = { ...columns, tenantId: ctx.tenant.id, id, now: toTimestamp(ctx.now()), ifMatch };
   let product: RenderedProduct | undefined;
@@ -203,6 +206,11 @@ async function update(
 async function missOrChanged(ctx: Ctx, id: string): Promise<AppError> {
   const product = await get(ctx.db.primary, selectAny, { tenantId: ctx.tenant.id, id });
   return product ? new AppError(5303) : noSuchProduct();
+}
+
+/** Spares the database what cannot be an id, and what it could not hold, such as NUL. */
+function requireProductId(id: string): void {
+  if (!isId("prod", id)) throw noSuchProduct();
 }
 
 function noSuchProduct(): AppError {
