@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
@@ -24,6 +24,7 @@ async function buildExecutable(name: string | undefined, entry: string, commit: 
   const modules = join(name === undefined ? root : fetchTarget(name, target), "node_modules");
   const outfile = join(root, "dist", name === undefined ? "bodega" : `bodega-${name}`);
   const runtime = name === undefined ? process.execPath : join(modules, target.runtime, "bin", "bun");
+  rmSync(outfile, { force: true });
   await Bun.build({
     entrypoints: [entry],
     target: "bun",

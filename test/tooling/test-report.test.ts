@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { countTests, renderReport } from "../../scripts/test-report.ts";
+
+const report = (attributes: string) =>
+  `<?xml version="1.0"?>\n<testsuites name="bun test" ${attributes}>\n</testsuites>`;
+
+test("tests are counted from the report, skipped ones apart", () => {
+  const counts = countTests(report(`tests="6" assertions="2" failures="1" skipped="2" time="0.1"`), 1);
+  expect(counts).toEqual({ passed: 3, failed: 1, skipped: 2 });
+});
+
+test("a run that ends badly without a failed test counts as a failure", () => {
+  const counts = countTests(report(`tests="6" assertions="2" failures="0" skipped="0" time="0.1"`), 1);
+  expect(counts).toEqual({ passed: 6, failed: 1, skipped: 0 });
+});
+
+test("a run that leaves no report counts as a failure, whatever its exit code", () => {
+  for (const exitCode of [0, 1, null]) expect(countTests(null, exitCode)).toEqual({ passed: 0, failed: 1, skipped: 0 });
+});
+
+test("the last line is the sum, and names skipped tests only when there are any", () => {
+  const step = { title: "types", passed: 1, failed: 0, skipped: 0, ms: 1200 };
+  const tests = { title: "tests", passed: 40, failed: 2, skipped: 3, ms: 61_000 };
+  expect(renderReport([step, step]).split("\n").at(-1)).toBe("2 passed, 0 failed");
+  expect(renderReport([step, tests]).split("\n").at(-1)).toBe("41 passed, 2 failed, 3 skipped");
+});
