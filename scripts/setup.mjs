@@ -72,7 +72,10 @@ function installPackages(bun) {
   const stamp = join(root, "node_modules", ".setup-stamp");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   say("installing the packages of bun.lock");
-  const { status } = spawnSync(bun, ["install", "--frozen-lockfile", "--ignore-scripts"], { cwd: root, stdio: ["ignore", 2, 2] });
+  const { status } = spawnSync(bun, ["install", "--frozen-lockfile", "--ignore-scripts"], {
+    cwd: root,
+    stdio: ["ignore", 2, 2],
+  });
   if (status !== 0) throw new Error("the packages could not be installed; the lines above say why.");
   writeFileSync(stamp, wanted);
 }
