@@ -60,6 +60,12 @@ CREATE TABLE `products` (
 	`updated_at` text NOT NULL,
 	`published_at` text,
 	`deleted_at` text,
+	`rendered` text GENERATED ALWAYS AS (json_object(
+  'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
+  'price', case currency_digits when 0 then price_minor
+    else json(printf('%d.%0*d', price_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, price_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'price_minor', price_minor, 'currency', currency,
+  'sku', sku, 'stock', stock, 'images', json(images), 'tags', json(tags), 'metadata', json(metadata), 'lang', lang,
+  'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at)) STORED,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "products_status" CHECK("products"."status" in ('draft', 'published', 'archived')),
 	CONSTRAINT "products_price" CHECK("products"."price_minor" between 0 and 9007199254740991),

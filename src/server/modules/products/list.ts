@@ -1,12 +1,11 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { decodeCursor, encodeCursor, type Position } from "../../cursor.ts";
-import { all, type CompiledStatement, statement } from "../../db/statement.ts";
+import { type CompiledStatement, get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import type { ProductListQuery, ProductSortKey } from "./model.ts";
 import { parseMoney } from "./money.ts";
-import { productJson } from "./rendering.ts";
 import { seesDrafts } from "./service.ts";
 import { products } from "./table.ts";
 
@@ -27,14 +26,16 @@ export interface ProductPage {
   limit: number;
 }
 
-interface Row {
-  json: string;
-  value: string | number;
-  id: string;
+interface PageRow {
+  /** The products, joined by commas; null when there are none. */
+  json: string | null;
+  /** JSON array of sort value and id of the page's last row; null when the page is not full. */
+  last: string | null;
+  has_more: number;
 }
 
 /** One statement for each shape of list; there are at most 4 sorts × 2 directions × 16 sets of filters. */
-const statements = new Map<string, CompiledStatement<Row>>();
+const statements = new Map<string, CompiledStatement<PageRow>>();
 
 /**
  * One page of the tenant's products by keyset, so that the thousandth page costs what the first does, and none is
@@ -62,22 +63,26 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery): Promise<P
   };
   const asked = [ctx.tenant.id, sort, filters.status, filters.priceFrom, filters.priceTo];
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
-  const rows = await all(ctx.db, listStatement(key, descending, filters, after), {
+  const row = await get(ctx.db, listStatement(key, descending, filters, after), {
     tenantId: ctx.tenant.id,
     ...filters,
     value: after?.value,
     id: after?.id,
-    limit: limit + 1,
+    limit,
+    lastIndex: limit - 1,
   });
-  return toPage(rows, limit, asked);
+  const last = row?.has_more && row.last ? (JSON.parse(row.last) as [string | number, string]) : undefined;
+  const nextCursor = last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null;
+  return { json: `[${row?.json ?? ""}]`, nextCursor, limit };
 }
 
+/** Page, last position and whether more follows are one statement, and so one snapshot, whatever others write. */
 function listStatement(
   key: ProductSortKey,
   descending: boolean,
   filters: { status?: string | undefined; priceFrom?: number | undefined; priceTo?: number | undefined },
   after: Position | undefined,
-): CompiledStatement<Row> {
+): CompiledStatement<PageRow> {
   const shape = [key, descending, ...Object.values(filters).map((value) => value !== undefined), after !== undefined];
   const name = shape.join();
   const kept = statements.get(name);
@@ -91,17 +96,12 @@ function listStatement(
     conditions.push(sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`);
   }
   const direction = sql.raw(descending ? "desc" : "asc");
-  const made = statement<Row>(sql`
-    select ${productJson} as json, ${column} as value, id from ${products} where ${sql.join(conditions, sql` and `)}
-    order by ${column} ${direction}, id ${direction} limit ${param("limit")}`);
+  const from = sql`from ${products} where ${sql.join(conditions, sql` and `)}
+    order by ${column} ${direction}, id ${direction}`;
+  const made = statement<PageRow>(sql`select
+    (select group_concat(rendered) from (select rendered ${from} limit ${param("limit")})) as json,
+    (select json_array(${column}, id) ${from} limit 1 offset ${param("lastIndex")}) as last,
+    exists(select 1 ${from} limit 1 offset ${param("limit")}) as has_more`);
   statements.set(name, made);
   return made;
-}
-
-function toPage(rows: Row[], limit: number, asked: readonly unknown[]): ProductPage {
-  const hasMore = rows.length > limit;
-  let json = "[";
-  for (let i = 0; i < rows.length && i < limit; i++) json += (i === 0 ? "" : ",") + (rows[i] as Row).json;
-  const last = hasMore ? rows[limit - 1] : undefined;
-  return { json: `${json}]`, nextCursor: last ? encodeCursor(last, asked) : null, limit };
 }

@@ -1,4 +1,3 @@
-import { sql } from "drizzle-orm";
 import { invalidField } from "../../errors.ts";
 
 /**
@@ -25,12 +24,4 @@ export function parseMoney(field: string, amount: number, digits: number): numbe
   // Past this, two different amounts could look the same to a reader of JSON numbers.
   if (!Number.isSafeInteger(minor)) throw invalidField(field, "is too large to be exact");
   return minor;
-}
-
-/** SQL for the wire form of minor units: an exact JSON number, by integer arithmetic alone. */
-export function moneyJson(minor: string, digits: string) {
-  const scale = `case ${digits} when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end`;
-  return sql.raw(
-    `case ${digits} when 0 then ${minor} else json(printf('%d.%0*d', ${minor} / (${scale}), ${digits}, ${minor} % (${scale}))) end`,
-  );
 }

@@ -8,7 +8,7 @@ import { isId, newId } from "../../ids.ts";
 import { parseLanguage } from "../tenants/language.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
 import type { ProductInput, ProductPatch } from "./model.ts";
-import { productJson, type RenderedProduct } from "./rendering.ts";
+import type { RenderedProduct } from "./rendering.ts";
 import { slugFrom } from "./slug.ts";
 import { products } from "./table.ts";
 
@@ -20,9 +20,9 @@ const living = and(
 ) as SQL;
 
 const selectAny = statement<RenderedProduct>(sql`
-  select ${productJson} as json, version from ${products} where ${living}`);
+  select rendered as json, version from ${products} where ${living}`);
 const selectPublished = statement<RenderedProduct>(sql`
-  select ${productJson} as json, version from ${products} where ${living} and status = 'published'`);
+  select rendered as json, version from ${products} where ${living} and status = 'published'`);
 const insertProduct = statement<RenderedProduct>(sql`
   insert into ${products} (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits, sku,
     stock, images, tags, metadata, lang, created_at, updated_at, published_at)
@@ -30,7 +30,7 @@ const insertProduct = statement<RenderedProduct>(sql`
     ${param("status")}, ${param("priceMinor")}, ${param("currency")}, ${param("currencyDigits")}, ${param("sku")},
     ${param("stock")}, ${param("images")}, ${param("tags")}, ${param("metadata")}, ${param("lang")}, ${param("now")},
     ${param("now")}, ${param("publishedAt")})
-  returning ${productJson} as json, version`);
+  returning rendered as json, version`);
 const deleteProductRow = statement<{ id: string }>(sql`
   update ${products} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
   where ${living} and version = coalesce(${param("ifMatch")}, version) returning id`);
@@ -177,7 +177,7 @@ function updateStatement(names: (keyof ProductColumns)[], mergeMetadata: boolean
     made = statement<RenderedProduct>(sql`
       update ${products} set ${sql.join(changes, sql`, `)}
       where ${living} and version = coalesce(${param("ifMatch")}, version)
-      returning ${productJson} as json, version`);
+      returning rendered as json, version`);
     updates.set(key, made);
   }
   return made;
