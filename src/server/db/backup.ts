@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Connection } from "./connection.ts";
+import { FileLock } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
 import type { LocalClient } from "./local-client.ts";
 
@@ -19,7 +20,10 @@ export async function backUpBefore(client: LocalClient, name: string, now: Date)
  * The copy appears under its name only when it is complete and on disk. Errors: 5001 for a full or faulty disk.
  */
 export async function copyDatabase(path: string, target: string): Promise<void> {
-  const connection = new Connection(await loadLibsql(), path, { busyTimeoutMs: 5000 });
+  const libsql = await loadLibsql();
+  const lock = new FileLock(libsql, `${path}-readers`);
+  while (!lock.tryShared()) await Bun.sleep(10);
+  const connection = new Connection(libsql, path, { busyTimeoutMs: 5000 });
   const partial = `${target}.partial`;
   rmSync(partial, { force: true });
   try {
@@ -33,6 +37,7 @@ export async function copyDatabase(path: string, target: string): Promise<void> 
     throw error;
   } finally {
     connection.close();
+    lock.close();
   }
 }
 

@@ -1,53 +1,47 @@
-import type { Connection } from "./connection.ts";
+import { LocalDatabase } from "./local-database.ts";
 import type { Database } from "./session.ts";
-import type { WriterQueue } from "./writer-queue.ts";
 
 /** When the server's checkpointer acts; sizes in bytes. */
 export interface CheckpointerOptions {
   everyMs?: number;
-  /** From this size on, as soon as nothing waits to be written. */
+  /** From this size on, as soon as nothing waits to be written; from four times the size on, in any case. */
   walBytes?: number;
 }
 
-/**
- * Moves the log into the database file and empties it. The bundled SQLite can lose pages when a commit runs beside a
- * checkpoint, so only TRUNCATE is used, which holds the write lock: first the lock is proved to be free, waiting
- * asynchronously; then, without a turn of the event loop in between, it is taken by a connection whose long busy
- * timeout keeps SQLite from falling back to a checkpoint beside the writers. Answers whether the log was emptied.
- */
-export function truncateLog(queue: WriterQueue, writer: Connection, checkpointer: Connection): Promise<boolean> {
-  return queue.exclusive(async () => {
-    if (!(await queue.beginAlone())) return false;
-    writer.run("ROLLBACK");
-    const row = checkpointer.run("PRAGMA wal_checkpoint(TRUNCATE)").rows[0];
-    return row?.[0] === 0;
-  });
-}
+const pauseMs = 30_000;
 
-/** The server's only checkpointer; commands checkpoint at most once, at close, when no server runs. */
+/**
+ * The server's only checkpointer; commands checkpoint at most once, at close, when no server runs. `stop` empties the
+ * log for the last time. Databases without a log are left alone.
+ */
 export function startCheckpointer(db: Database, options: CheckpointerOptions = {}): { stop(): Promise<void> } {
   const limit = options.walBytes ?? 4 * 1024 * 1024;
-  let pauseUntil = 0;
+  let pausedUntil = 0;
   let running: Promise<void> | undefined;
-  async function check(): Promise<void> {
-    try {
-      const emptied = await db.checkpoint();
-      // A reader elsewhere holds its snapshot: waiting for it again at once would stall this process each time.
-      if (!emptied) pauseUntil = performance.now() + 60_000;
-    } catch {
-      pauseUntil = performance.now() + 60_000;
-    }
+
+  async function checkpoint(): Promise<void> {
+    const emptied = await db.checkpoint().catch(() => false);
+    // Whoever is in the way, such as a backup, needs time: to try again at once would only hold up writers.
+    if (!emptied) pausedUntil = performance.now() + pauseMs;
     running = undefined;
   }
+
   const timer = setInterval(() => {
-    if (running !== undefined || performance.now() < pauseUntil || db.walBytes() < limit) return;
-    running = check();
-  }, options.everyMs ?? 500);
+    if (running !== undefined || performance.now() < pausedUntil) return;
+    const size = db.walBytes();
+    if (size >= limit * 4 || (size >= limit && isIdle(db))) running = checkpoint();
+  }, options.everyMs ?? 250);
   timer.unref();
+
   return {
     async stop() {
       clearInterval(timer);
       await running;
+      if (db.walBytes() > 0) await db.checkpoint().catch(() => false);
     },
   };
+}
+
+function isIdle(db: Database): boolean {
+  return !(db instanceof LocalDatabase) || db.local.queue.isIdle;
 }

@@ -29,6 +29,8 @@ export interface ConnectionOptions {
   /** How long a call may block the process on a lock; 0 where the caller retries by itself. */
   busyTimeoutMs?: number;
   cacheKiB?: number;
+  /** Leaves the journal mode as it is, for a file that something else creates. */
+  keepFormat?: boolean | undefined;
 }
 
 /**
@@ -45,7 +47,7 @@ export class Connection {
       this.#engine = new libsql(path, { timeout: 0 });
       // Creating the file and turning WAL on needs a lock that another process may hold for a moment.
       this.#pragma(`busy_timeout = ${openingTimeoutMs}`);
-      this.#pragma("journal_mode = WAL");
+      if (!options.keepFormat) this.#pragma("journal_mode = WAL");
       this.#pragma("wal_autocheckpoint = 0");
       this.#pragma("synchronous = FULL");
       this.#pragma("foreign_keys = ON");

@@ -12,9 +12,10 @@ const unavailable: Record<string, string> = {
   SQLITE_INTERRUPT: "The database call was interrupted.",
 };
 const networkText =
-  /fetch failed|unable to connect|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|socket|network|connection (?:was )?(?:closed|reset|refused)|HTTP status (?:429|5\d\d)|timed? ?out|stream (?:was )?(?:closed|not found|expired)|failed to (?:connect|open)/i;
+  /fetch failed|unable to connect|connection (?:was )?(?:closed|reset|refused)|socket|HTTP status \d+|timed out|PrimaryHandshakeTimeout|tcp connect/i;
 const networkCodes =
-  /^(?:HRANA_WEBSOCKET_ERROR|HRANA_CLOSED_ERROR|STREAM_EXPIRED|TRANSACTION_(?:TIMEOUT|BUSY|CLOSED)|SERVER_ERROR|ConnectionRefused|ConnectionClosed|FailedToOpenSocket|E[A-Z]+)$/;
+  /^(?:SERVER_ERROR|HRANA_\w+|STREAM_EXPIRED|TRANSACTION_\w+|ConnectionRefused|ConnectionClosed|FailedToOpenSocket|E[A-Z_]+)$/;
+const networkNames = new Set(["TimeoutError", "AbortError"]);
 
 interface CodedError extends Error {
   code?: string;
@@ -41,8 +42,10 @@ export function mapDbError(error: unknown): unknown {
 /** As `mapDbError`, for errors of a database server: what the network or the server's own trouble caused is 5001. */
 export function mapServerError(error: unknown): unknown {
   const mapped = mapDbError(error);
-  if (mapped instanceof AppError || !(mapped instanceof Error) || !isNetworkError(mapped)) return mapped;
-  return new AppError(5001, "The database server cannot be reached.", { cause: error });
+  if (mapped instanceof AppError || !chainOf(mapped).some(isNetworkError)) return mapped;
+  const refused = /HTTP status 40[13]\b/.test(String(mapped));
+  const message = refused ? "The database server refused its token." : "The database server cannot be reached.";
+  return new AppError(5001, message, { cause: error });
 }
 
 /** True when someone else holds the lock, so that the same statement may succeed in a moment. */
@@ -91,8 +94,7 @@ function baseCode(error: CodedError): string | undefined {
 }
 
 function isNetworkError(error: CodedError): boolean {
-  return chainOf(error).some((one) => {
-    if (typeof one.code === "string" && networkCodes.test(one.code)) return true;
-    return one.code === undefined || !one.code.startsWith("SQLITE_") ? networkText.test(one.message) : false;
-  });
+  if (networkNames.has(error.name)) return true;
+  if (typeof error.code === "string" && networkCodes.test(error.code)) return true;
+  return baseCode(error) === undefined && networkText.test(error.message);
 }

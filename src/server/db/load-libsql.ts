@@ -44,6 +44,18 @@ export function loadLibsql(): Promise<Libsql> {
   return loaded;
 }
 
+/**
+ * Loads the engine's way to synchronise a replica on a thread of its own; the engine's plain `sync` would stop this
+ * process for as long as the network takes. Its class cannot open replicas itself in this version, but its method works
+ * on a connection that the other class has opened.
+ */
+export async function loadSync(): Promise<(engine: Engine) => Promise<unknown>> {
+  const { default: AsyncEngine } = (await import("libsql/promise")) as unknown as {
+    default: { prototype: { sync(this: Engine): Promise<unknown> } };
+  };
+  return (engine) => AsyncEngine.prototype.sync.call(engine);
+}
+
 /** The error to show for a failed load; exported for its test. */
 export function loadFailure(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string };

@@ -11,17 +11,18 @@ import {
 } from "@libsql/core/api";
 import { argsOf, sqlOf } from "./bind-args.ts";
 import { Connection } from "./connection.ts";
-import { isBusy } from "./db-errors.ts";
+import { FileLock } from "./file-lock.ts";
 import type { Libsql } from "./load-libsql.ts";
+import { LocalReader } from "./local-reader.ts";
 import { LocalTransaction, LocalUnit } from "./local-transaction.ts";
 import { LockTurns } from "./lock-turns.ts";
-import { ReadPool } from "./read-pool.ts";
 import { shapeOf } from "./scan-sql.ts";
+import { truncateLog } from "./truncate-log.ts";
 import { WriterQueue, type WriterQueueOptions } from "./writer-queue.ts";
 
 type Statement = InStatement | [string, InArgs?];
 
-const readerCacheKiB = 16 * 1024;
+const checkpointTimeoutMs = 10_000;
 const writerCacheKiB = 8 * 1024;
 const refusedVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
 const ownPragmas = /\b(?:wal_checkpoint|wal_autocheckpoint|journal_mode|synchronous|query_only|busy_timeout)\b/i;
@@ -35,19 +36,21 @@ export class LocalClient implements Client {
   readonly path: string;
   readonly queue: WriterQueue;
   readonly writer: Connection;
-  readonly reader: Connection;
-  readonly readTransactions: ReadPool;
+  readonly reader: LocalReader;
   readonly #turns: LockTurns;
-  readonly #deadlineMs: number;
+  readonly #libsql: Libsql;
+  #readersLock: FileLock | undefined;
+  #checkpointer: Connection | undefined;
   closed = false;
 
   /** Opens the file, creating it where needed. Errors: 5001 when it cannot be opened. */
   constructor(libsql: Libsql, path: string, options: Partial<WriterQueueOptions> = {}) {
     this.path = path;
-    this.#deadlineMs = options.lockDeadlineMs ?? 5000;
+    this.#libsql = libsql;
     this.writer = new Connection(libsql, path, { cacheKiB: writerCacheKiB });
-    this.reader = new Connection(libsql, path, { cacheKiB: readerCacheKiB, readOnly: true });
-    this.readTransactions = new ReadPool(() => new Connection(libsql, path, { readOnly: true }));
+    this.reader = new LocalReader(libsql, path, options.lockDeadlineMs ?? 5000, {
+      readersLock: () => this.readersLock,
+    });
     this.#turns = new LockTurns(`${path}-turns`);
     this.queue = new WriterQueue(this.writer, this.#turns, options);
   }
@@ -58,7 +61,7 @@ export class LocalClient implements Client {
     this.#assertOpen();
     const sql = sqlOf(stmt);
     const values = args ?? argsOf(stmt);
-    if (shapeOf(sql).reads) return this.#read(() => this.reader.run(sql, values));
+    if (shapeOf(sql).reads) return this.reader.run(sql, values);
     this.#assertOrdinary(sql);
     return this.queue.enqueue(() => this.writer.run(sql, values));
   }
@@ -68,12 +71,12 @@ export class LocalClient implements Client {
     this.#assertOpen();
     const sql = sqlOf(stmt);
     if (!shapeOf(sql).reads) return (await this.execute(stmt)).rows[0];
-    return this.#read(() => this.reader.first(sql, argsOf(stmt)));
+    return this.reader.first(sql, argsOf(stmt));
   }
 
   async batch(stmts: Statement[], mode: TransactionMode = "deferred"): Promise<ResultSet[]> {
     this.#assertOpen();
-    if (mode === "read") return this.#read(() => this.#readTogether(stmts));
+    if (mode === "read") return this.reader.batch(stmts);
     for (const stmt of stmts) this.#assertOrdinary(sqlOf(stmt));
     return this.queue.enqueue(() => stmts.map((stmt) => this.writer.run(sqlOf(stmt), argsOf(stmt))));
   }
@@ -86,7 +89,7 @@ export class LocalClient implements Client {
 
   async transaction(mode: TransactionMode = "write"): Promise<Transaction> {
     this.#assertOpen();
-    if (mode === "read") return this.#read(() => this.readTransactions.begin());
+    if (mode === "read") return this.reader.begin();
     return new Promise((resolve, reject) => {
       const answered: Promise<void> = this.queue.enqueue(
         (life) =>
@@ -128,10 +131,25 @@ export class LocalClient implements Client {
     });
   }
 
+  /** Shared by whoever keeps a snapshot of the file for long, in any process; see `truncateLog`. */
+  get readersLock(): FileLock {
+    this.#readersLock ??= new FileLock(this.#libsql, `${this.path}-readers`);
+    return this.#readersLock;
+  }
+
+  /** Empties the write-ahead log; false when a reader or another process stands in the way. */
+  async checkpoint(): Promise<boolean> {
+    if (this.closed || this.reader.transactions.open > 0) return false;
+    this.#checkpointer ??= new Connection(this.#libsql, this.path, { busyTimeoutMs: checkpointTimeoutMs });
+    const { queue, writer, readersLock } = this;
+    return truncateLog({ queue, writer, readersLock, checkpointer: this.#checkpointer });
+  }
+
   close(): void {
     if (this.closed) return;
     this.closed = true;
-    this.readTransactions.close();
+    this.#readersLock?.close();
+    this.#checkpointer?.close();
     this.reader.close();
     this.writer.close();
     this.#turns.close();
@@ -140,29 +158,6 @@ export class LocalClient implements Client {
   /** A closed local client stays closed: whoever needs the file again opens it again. */
   reconnect(): void {
     if (this.closed) throw new LibsqlError("The client is closed.", "CLIENT_CLOSED");
-  }
-
-  #readTogether(stmts: Statement[]): ResultSet[] {
-    this.reader.run("BEGIN");
-    try {
-      return stmts.map((stmt) => this.reader.run(sqlOf(stmt), argsOf(stmt)));
-    } finally {
-      this.reader.run("ROLLBACK");
-    }
-  }
-
-  // A reader meets a lock only while another process recovers the log, which is over in a moment.
-  async #read<T>(work: () => T): Promise<T> {
-    const deadline = performance.now() + this.#deadlineMs;
-    for (;;) {
-      try {
-        return work();
-      } catch (error) {
-        if (!isBusy(error) || performance.now() > deadline) throw error;
-      }
-      await Bun.sleep(1 + Math.random() * 4);
-      this.#assertOpen();
-    }
   }
 
   #assertOrdinary(sql: string): void {

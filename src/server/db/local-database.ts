@@ -1,21 +1,18 @@
 import { statSync } from "node:fs";
 import type { Client, InStatement, ResultSet, Row } from "@libsql/core/api";
-import { sqlOf } from "./bind-args.ts";
-import { truncateLog } from "./checkpoint.ts";
-import { Connection } from "./connection.ts";
-import type { Libsql } from "./load-libsql.ts";
 import type { LocalClient } from "./local-client.ts";
 import { LocalUnit } from "./local-transaction.ts";
-import { shapeOf } from "./scan-sql.ts";
 import type { Database, Session } from "./session.ts";
+
+const largeLogBytes = 4 * 1024 * 1024;
 
 /** How the file database differs between the product and the tests. */
 export interface LocalDatabaseOptions {
   kind: "memory" | "file";
   /** Runs after everything is closed, such as the removal of a temporary directory. */
   afterClose?: () => void;
-  /** Decides at close whether this process should empty the log, because no server is there to do it. */
-  mayCheckpointAtClose?: () => Promise<boolean>;
+  /** Whether a server works on the file, whose checkpointer then does what is due at close. */
+  isServerRunning?: () => Promise<boolean>;
 }
 
 /** The file database: `LocalClient` behind the interface that services use. */
@@ -23,15 +20,12 @@ export class LocalDatabase implements Database {
   readonly kind: "memory" | "file";
   readonly client: Client;
   readonly #local: LocalClient;
-  readonly #libsql: Libsql;
   readonly #options: LocalDatabaseOptions;
-  #checkpointer: Connection | undefined;
 
-  constructor(libsql: Libsql, client: LocalClient, options: LocalDatabaseOptions) {
+  constructor(client: LocalClient, options: LocalDatabaseOptions) {
     this.kind = options.kind;
     this.client = client;
     this.#local = client;
-    this.#libsql = libsql;
     this.#options = options;
   }
 
@@ -62,13 +56,11 @@ export class LocalDatabase implements Database {
   }
 
   dataVersion(): number | null {
-    return this.#local.reader.first("PRAGMA data_version")?.[0] as number;
+    return this.#local.reader.dataVersion();
   }
 
-  async checkpoint(): Promise<boolean> {
-    if (this.#local.closed || this.#local.readTransactions.open > 0) return false;
-    this.#checkpointer ??= new Connection(this.#libsql, this.#local.path, { busyTimeoutMs: 10_000 });
-    return truncateLog(this.#local.queue, this.#local.writer, this.#checkpointer);
+  checkpoint(): Promise<boolean> {
+    return this.#local.checkpoint();
   }
 
   walBytes(): number {
@@ -82,14 +74,14 @@ export class LocalDatabase implements Database {
   async close(): Promise<void> {
     if (this.#local.closed) return;
     await this.drain();
-    if (this.walBytes() > 0 && (await this.#options.mayCheckpointAtClose?.())) await this.checkpoint();
-    this.#checkpointer?.close();
+    if (this.#leavesLog() && (await this.#options.isServerRunning?.()) === false) {
+      await this.checkpoint().catch(() => false);
+    }
     this.#local.close();
     this.#options.afterClose?.();
   }
-}
 
-/** True when a statement only reads; such a statement may be answered by a copy. */
-export function onlyReads(stmt: InStatement): boolean {
-  return shapeOf(sqlOf(stmt)).reads;
+  #leavesLog(): boolean {
+    return this.#local.queue.commits > 0 || this.walBytes() > largeLogBytes;
+  }
 }

@@ -1,11 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
+import { makeDataDir, restrictFile } from "./data-dir.ts";
 import { loadLibsql } from "./load-libsql.ts";
 import { LocalClient } from "./local-client.ts";
 import { LocalDatabase } from "./local-database.ts";
+import { isServerRunning } from "./server-lock.ts";
 import type { Database } from "./session.ts";
+
+const serverAddress = /^(?:https?|libsql|wss?):\/\//;
 
 /** Which database to open. */
 export interface DatabaseOptions {
@@ -22,54 +26,43 @@ export interface DatabaseOptions {
 
 /** Opens the database that the options name. Errors: 5001 when it cannot be opened, 5102 for an unusable address. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  if (options.url === ":memory:") return openMemory(options);
-  if (options.url !== undefined) throw new AppError(5102, "The database address must be http:, https: or libsql:.");
-  return openFile(options);
+  const { url, syncUrl, authToken, lockDeadlineMs = 5000 } = options;
+  if (url !== undefined && syncUrl !== undefined) {
+    throw new AppError(5102, "A database address and a synchronisation address exclude each other.");
+  }
+  if (url === ":memory:") return openMemory(lockDeadlineMs);
+  const address = url ?? syncUrl;
+  if (address === undefined) return openFile(options.dataDir, lockDeadlineMs);
+  if (!serverAddress.test(address)) {
+    throw new AppError(5102, "The database address must begin with http:, https:, libsql:, ws: or wss:.");
+  }
+  const server = { url: address, authToken, lockDeadlineMs };
+  if (syncUrl === undefined) return (await import("./server-database.ts")).openServer(server);
+  return (await import("./replica-database.ts")).openReplica(options.dataDir, server);
 }
 
-async function openFile(options: DatabaseOptions): Promise<Database> {
+async function openFile(dataDir: string, lockDeadlineMs: number): Promise<Database> {
   const libsql = await loadLibsql();
-  makeDataDir(options.dataDir);
-  const path = join(options.dataDir, "bodega.db");
-  const client = new LocalClient(libsql, path, queueOptions(options));
+  makeDataDir(dataDir);
+  const path = join(dataDir, "bodega.db");
+  const client = new LocalClient(libsql, path, { lockDeadlineMs });
   // SQLite gives the log and its index the mode of the file, so the first creation decides for all three.
-  for (const suffix of ["", "-wal", "-shm"]) restrict(path + suffix);
-  return new LocalDatabase(libsql, client, { kind: "file" });
+  for (const suffix of ["", "-wal", "-shm"]) restrictFile(path + suffix);
+  return new LocalDatabase(client, { kind: "file", isServerRunning: () => isServerRunning(dataDir) });
 }
 
 // A private file behaves like the real thing in every respect; SQLite's own `:memory:` knows neither WAL nor readers.
-async function openMemory(options: DatabaseOptions): Promise<Database> {
+async function openMemory(lockDeadlineMs: number): Promise<Database> {
   const libsql = await loadLibsql();
   const dir = mkdtempSync(join(tmpdir(), "bodega-memory-"));
   const remove = () => rmSync(dir, { recursive: true, force: true });
   process.once("exit", remove);
-  const client = new LocalClient(libsql, join(dir, "bodega.db"), queueOptions(options));
-  return new LocalDatabase(libsql, client, {
+  const client = new LocalClient(libsql, join(dir, "bodega.db"), { lockDeadlineMs });
+  return new LocalDatabase(client, {
     kind: "memory",
     afterClose: () => {
       process.off("exit", remove);
       remove();
     },
   });
-}
-
-function queueOptions(options: DatabaseOptions) {
-  return options.lockDeadlineMs === undefined ? {} : { lockDeadlineMs: options.lockDeadlineMs };
-}
-
-/** Creates the data directory, readable by its owner only. Errors: 5001 when that is impossible. */
-export function makeDataDir(dir: string): void {
-  try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw new AppError(5001, `The data directory ${dir} cannot be created.`, { cause });
-  }
-}
-
-function restrict(path: string): void {
-  try {
-    chmodSync(path, 0o600);
-  } catch {
-    // The log may not exist yet, and a file of another owner keeps the mode that this owner chose.
-  }
 }

@@ -1,19 +1,24 @@
-import type { InArgs, InStatement, ResultSet, Transaction } from "@libsql/core/api";
+import { type InArgs, type InStatement, LibsqlError, type ResultSet, type Transaction } from "@libsql/core/api";
 import { AppError } from "../errors.ts";
 import { argsOf, sqlOf } from "./bind-args.ts";
 import type { Connection } from "./connection.ts";
+import { mapDbError } from "./db-errors.ts";
+import type { FileLock } from "./file-lock.ts";
 
 const keptConnections = 2;
 
 /** Read-only connections for transactions that keep one snapshot over several ticks; most programs never need one. */
 export class ReadPool {
   readonly #connect: () => Connection;
+  readonly #readersLock: () => FileLock | undefined;
   #free: Connection[] = [];
   #open = 0;
   #closed = false;
 
-  constructor(connect: () => Connection) {
+  /** While one of them is open, `readersLock` is shared, so that no checkpoint waits for it. */
+  constructor(connect: () => Connection, readersLock: () => FileLock | undefined = () => undefined) {
     this.#connect = connect;
+    this.#readersLock = readersLock;
   }
 
   /** Transactions that are open now. */
@@ -23,11 +28,20 @@ export class ReadPool {
 
   /** Begins a transaction that sees the state of this moment until it is closed. */
   begin(): Transaction {
+    if (this.#open === 0 && this.#readersLock()?.tryShared() === false) {
+      throw mapDbError(new LibsqlError("A checkpoint is under way.", "SQLITE_BUSY"));
+    }
     const connection = this.#free.pop() ?? this.#connect();
-    connection.run("BEGIN");
-    // SQLite takes the snapshot at the first read, not at BEGIN.
-    connection.run("SELECT 1 FROM sqlite_schema LIMIT 1");
     this.#open++;
+    try {
+      connection.run("BEGIN");
+      // SQLite takes the snapshot at the first read, not at BEGIN.
+      connection.run("SELECT 1 FROM sqlite_schema LIMIT 1");
+    } catch (error) {
+      if (connection.inTransaction) connection.run("ROLLBACK");
+      this.#giveBack(connection);
+      throw error;
+    }
     return new ReadTransaction(connection, () => this.#giveBack(connection));
   }
 
@@ -38,6 +52,7 @@ export class ReadPool {
 
   #giveBack(connection: Connection): void {
     this.#open--;
+    if (this.#open === 0) this.#readersLock()?.release();
     if (this.#closed || this.#free.length >= keptConnections) connection.close();
     else this.#free.push(connection);
   }

@@ -1,0 +1,20 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import { AppError } from "../errors.ts";
+
+/** Creates the data directory, readable by its owner only. Errors: 5001 when that is impossible. */
+export function makeDataDir(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new AppError(5001, `The data directory ${dir} cannot be created.`, { cause });
+  }
+}
+
+/** Takes a file from everyone but its owner, where it exists and is ours to change. */
+export function restrictFile(path: string): void {
+  try {
+    chmodSync(path, 0o600);
+  } catch {
+    // The log may not exist yet, and a file of another owner keeps the mode that this owner chose.
+  }
+}

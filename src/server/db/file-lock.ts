@@ -1,0 +1,55 @@
+import { chmodSync, existsSync } from "node:fs";
+import { isBusy, mapDbError } from "./db-errors.ts";
+import type { Engine, Libsql } from "./load-libsql.ts";
+
+/**
+ * A lock between processes that vanishes with its holder, however that ends: SQLite's own lock on an empty file of its
+ * own. Nothing else may open that file, because closing any descriptor of it would drop the lock.
+ */
+export class FileLock {
+  readonly #engine: Engine;
+
+  /** Opens the lock's file, creating it with mode 0600. Errors: 5001 when that is impossible. */
+  constructor(libsql: Libsql, path: string) {
+    try {
+      const isNew = !existsSync(path);
+      this.#engine = new libsql(path, { timeout: 0 });
+      // SQLite creates the file when it first looks into it.
+      this.#engine.prepare("PRAGMA journal_mode").get([]);
+      if (isNew && existsSync(path)) chmodSync(path, 0o600);
+    } catch (error) {
+      throw mapDbError(error);
+    }
+  }
+
+  /** Takes the lock for this holder alone; false when anyone else has it in any form. */
+  tryExclusive(): boolean {
+    return this.#try("BEGIN EXCLUSIVE");
+  }
+
+  /** Takes the lock beside other sharers; false when someone has it alone. */
+  tryShared(): boolean {
+    return this.#try("BEGIN; SELECT 1 FROM sqlite_schema");
+  }
+
+  /** Gives the lock back; it can be taken again. */
+  release(): void {
+    if (this.#engine.inTransaction) this.#engine.exec("ROLLBACK");
+  }
+
+  close(): void {
+    this.release();
+    this.#engine.close();
+  }
+
+  #try(sql: string): boolean {
+    try {
+      this.#engine.exec(sql);
+      return true;
+    } catch (error) {
+      this.release();
+      if (isBusy(error)) return false;
+      throw mapDbError(error);
+    }
+  }
+}

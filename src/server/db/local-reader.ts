@@ -1,0 +1,82 @@
+import type { InArgs, InStatement, ResultSet, Row, Transaction } from "@libsql/core/api";
+import { argsOf, sqlOf } from "./bind-args.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
+import { isBusy } from "./db-errors.ts";
+import type { FileLock } from "./file-lock.ts";
+import type { Libsql } from "./load-libsql.ts";
+import { ReadPool } from "./read-pool.ts";
+
+const cacheKiB = 16 * 1024;
+
+/** Reads a local file: a read-only connection whose calls are answered at once, and a pool for longer snapshots. */
+export class LocalReader {
+  readonly connection: Connection;
+  readonly transactions: ReadPool;
+  readonly #deadlineMs: number;
+
+  /** `replica` leaves the file's format to the engine that copies it; `readersLock` is for the read transactions. */
+  constructor(
+    libsql: Libsql,
+    path: string,
+    deadlineMs: number,
+    options: { replica?: boolean; readersLock?: () => FileLock } = {},
+  ) {
+    const common: ConnectionOptions = { readOnly: true, keepFormat: options.replica };
+    this.connection = new Connection(libsql, path, { cacheKiB, ...common });
+    this.transactions = new ReadPool(() => new Connection(libsql, path, common), options.readersLock);
+    this.#deadlineMs = deadlineMs;
+  }
+
+  run(sql: string, args?: InArgs): Promise<ResultSet> {
+    return this.#read(() => this.connection.run(sql, args));
+  }
+
+  first(sql: string, args?: InArgs): Promise<Row | undefined> {
+    return this.#read(() => this.connection.first(sql, args));
+  }
+
+  /** All statements on one snapshot. */
+  batch(stmts: (InStatement | [string, InArgs?])[]): Promise<ResultSet[]> {
+    return this.#read(() => {
+      this.connection.run("BEGIN");
+      try {
+        return stmts.map((stmt) => this.connection.run(sqlOf(stmt), argsOf(stmt)));
+      } finally {
+        this.connection.run("ROLLBACK");
+      }
+    });
+  }
+
+  /** A transaction of its own that keeps its snapshot until it is closed. */
+  begin(): Promise<Transaction> {
+    return this.#read(() => this.transactions.begin());
+  }
+
+  /** SQLite's counter of commits by other connections, the writer of this process included. */
+  dataVersion(): number {
+    return this.connection.first("PRAGMA data_version")?.[0] as number;
+  }
+
+  close(): void {
+    this.transactions.close();
+    this.connection.close();
+  }
+
+  // A reader meets a lock only while another process recovers the log, which is over in a moment.
+  async #read<T>(work: () => T): Promise<T> {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+    const deadline = performance.now() + this.#deadlineMs;
+    for (;;) {
+      await Bun.sleep(1 + Math.random() * 4);
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > deadline) throw error;
+      }
+    }
+  }
+}

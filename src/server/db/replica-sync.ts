@@ -1,0 +1,76 @@
+/** What the replica's synchronisation rests on. */
+export interface ReplicaSyncParts {
+  /** Brings the copy up to the primary's present state, off the event loop. */
+  sync: () => Promise<unknown>;
+  /** Rejects when the primary cannot be reached; the engine's own attempt takes 3 s and writes to stdout. */
+  ping: () => Promise<unknown>;
+  /** Milliseconds between two looks for others' writes. */
+  everyMs: number;
+}
+
+/**
+ * Keeps a local copy up to date: after own writes, before they are answered, and on a timer for those of others. Many
+ * writers that wait at once share one synchronisation.
+ */
+export class ReplicaSync {
+  readonly #parts: ReplicaSyncParts;
+  readonly #timer: Timer;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #owed = false;
+  #stopped = false;
+
+  constructor(parts: ReplicaSyncParts) {
+    this.#parts = parts;
+    this.#timer = setInterval(() => this.#lookForOthers(), parts.everyMs);
+    this.#timer.unref();
+  }
+
+  /** True while an own write is answered but not in the copy, so that reads belong to the primary. */
+  get isBehind(): boolean {
+    return this.#owed;
+  }
+
+  /** Resolves when the copy holds what was written before the call. A failure shows only as `isBehind`. */
+  afterWrite(): Promise<void> {
+    if (this.#running === undefined) return this.#start(true);
+    // The one that runs may have begun before the write; the next one serves all who come until then.
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      return this.#start(true);
+    });
+    return this.#next;
+  }
+
+  /** Ends the timer and waits for what runs. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    while (this.#running !== undefined) await (this.#next ?? this.#running);
+  }
+
+  #lookForOthers(): void {
+    if (this.#running !== undefined || this.#stopped) return;
+    this.#parts.ping().then(
+      () => {
+        if (this.#running === undefined && !this.#stopped) return this.#start(false);
+      },
+      () => {},
+    );
+  }
+
+  #start(afterWrite: boolean): Promise<void> {
+    const run = this.#parts.sync().then(
+      () => {
+        this.#owed = false;
+      },
+      () => {
+        this.#owed ||= afterWrite;
+      },
+    );
+    this.#running = run.finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+}

@@ -1,0 +1,126 @@
+import type {
+  Client,
+  InArgs,
+  InStatement,
+  Replicated,
+  ResultSet,
+  Transaction,
+  TransactionMode,
+} from "@libsql/core/api";
+import { AppError } from "../errors.ts";
+import { sqlOf } from "./bind-args.ts";
+import { shapeOf } from "./scan-sql.ts";
+import { bindForServer, retryWhileBusy } from "./server-calls.ts";
+import { ServerTransaction } from "./server-transaction.ts";
+import { Turns } from "./turns.ts";
+
+type Statement = InStatement | [string, InArgs?];
+
+const requestLimitMs = 10_000;
+const requestsAtOnce = 64;
+// The server runs one writer at a time anyway; a few in flight hide the network, and many would only age there.
+const writesAtOnce = 8;
+
+/** Where a database server is and how long to try. */
+export interface ServerOptions {
+  url: string;
+  authToken: string | undefined;
+  lockDeadlineMs: number;
+}
+
+/**
+ * The `Client` of a libSQL server, spoken to over HTTP: arguments are bound as locally, a busy server is asked again
+ * until the deadline, interactive transactions of this process take turns, and network trouble is 5001.
+ */
+export class ServerClient implements Client {
+  readonly protocol = "http";
+  readonly #client: Client;
+  readonly #deadlineMs: number;
+  readonly #writes = new Turns(writesAtOnce);
+  readonly #transactions = new Turns(1);
+
+  constructor(client: Client, lockDeadlineMs: number) {
+    this.#client = client;
+    this.#deadlineMs = lockDeadlineMs;
+  }
+
+  get closed(): boolean {
+    return this.#client.closed;
+  }
+
+  execute(stmt: InStatement): Promise<ResultSet>;
+  execute(sql: string, args?: InArgs): Promise<ResultSet>;
+  async execute(stmt: InStatement, args?: InArgs): Promise<ResultSet> {
+    const bound = bindForServer(args === undefined ? stmt : { sql: sqlOf(stmt), args });
+    if (shapeOf(sqlOf(bound)).reads) return this.#untilFree(() => this.#client.execute(bound));
+    return this.#write(() => this.#client.execute(bound));
+  }
+
+  async batch(stmts: Statement[], mode: TransactionMode = "write"): Promise<ResultSet[]> {
+    const bound = stmts.map(bindForServer);
+    if (mode === "read") return this.#untilFree(() => this.#client.batch(bound, "read"));
+    return this.#write(() => this.#client.batch(bound, "write"));
+  }
+
+  async migrate(stmts: InStatement[]): Promise<ResultSet[]> {
+    const bound = stmts.map(bindForServer);
+    return this.#write(() => this.#client.migrate(bound));
+  }
+
+  async executeMultiple(sql: string): Promise<void> {
+    return this.#write(() => this.#client.executeMultiple(sql));
+  }
+
+  async transaction(mode: TransactionMode = "write"): Promise<ServerTransaction> {
+    const giveBack = await this.#transactions.take(this.#deadlineMs);
+    const begin = () => this.#client.transaction(mode) as Promise<Transaction>;
+    return new ServerTransaction(begin, { deadlineMs: this.#deadlineMs, atEnd: giveBack });
+  }
+
+  sync(): Promise<Replicated> {
+    return Promise.reject(new TypeError("A database server has nothing to synchronise with."));
+  }
+
+  /** Resolves when all writes in flight are answered. */
+  async drain(): Promise<void> {
+    await Promise.all([this.#writes.drain(), this.#transactions.drain()]);
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  reconnect(): void {
+    this.#client.reconnect();
+  }
+
+  async #write<T>(work: () => Promise<T>): Promise<T> {
+    const giveBack = await this.#writes.take(this.#deadlineMs);
+    try {
+      return await this.#untilFree(work);
+    } finally {
+      giveBack();
+    }
+  }
+
+  #untilFree<T>(work: () => Promise<T>): Promise<T> {
+    return retryWhileBusy(work, this.#deadlineMs);
+  }
+}
+
+/** Opens the client; nothing is sent yet. Errors: 5102 for an address that no server can have. */
+export async function openServerClient(options: ServerOptions): Promise<ServerClient> {
+  const { createClient } = await import("@libsql/client/http");
+  try {
+    const client = createClient({
+      // The WebSocket forms of an address reach the same server; HTTP survives a restart of it without a reconnect.
+      url: options.url.replace(/^ws(s?):/, "http$1:"),
+      ...(options.authToken === undefined ? {} : { authToken: options.authToken }),
+      concurrency: requestsAtOnce,
+      fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(requestLimitMs) }),
+    });
+    return new ServerClient(client, options.lockDeadlineMs);
+  } catch (cause) {
+    throw new AppError(5102, "The database address is not one of a libSQL server.", { cause });
+  }
+}

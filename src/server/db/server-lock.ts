@@ -1,0 +1,37 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { makeDataDir } from "./data-dir.ts";
+import { FileLock } from "./file-lock.ts";
+import { loadLibsql } from "./load-libsql.ts";
+
+const fileName = "server.lock";
+// A command that only asks holds the lock for a moment, and must not keep a server from starting.
+const patienceMs = 250;
+
+/** Marks this process as the one server of the data directory until it is released or ends; null when there is one. */
+export async function acquireServerLock(dataDir: string): Promise<{ release(): void } | null> {
+  const libsql = await loadLibsql();
+  makeDataDir(dataDir);
+  const lock = new FileLock(libsql, join(dataDir, fileName));
+  const deadline = performance.now() + patienceMs;
+  while (!lock.tryExclusive()) {
+    if (performance.now() > deadline) {
+      lock.close();
+      return null;
+    }
+    await Bun.sleep(20);
+  }
+  return { release: () => lock.close() };
+}
+
+/** Whether a server works on this data directory now, in this process or another. */
+export async function isServerRunning(dataDir: string): Promise<boolean> {
+  const path = join(dataDir, fileName);
+  if (!existsSync(path)) return false;
+  const lock = new FileLock(await loadLibsql(), path);
+  try {
+    return !lock.tryExclusive();
+  } finally {
+    lock.close();
+  }
+}

