@@ -71,6 +71,8 @@ export function createCredentialLookup(db: Database): CredentialLookup {
   const keptKeys = new Map<string, KnownKey>();
   let seenVersion: number | null = null;
   let seenRevision: number | undefined;
+  let isConfirmed = false;
+  let confirming: Promise<void> | undefined;
 
   async function refresh(version: number): Promise<void> {
     const row = await get(db.primary, selectRevision);
@@ -82,15 +84,32 @@ export function createCredentialLookup(db: Database): CredentialLookup {
     seenVersion = version;
   }
 
-  /** Undefined when what is kept stands; otherwise the promise that it will. */
+  /**
+   * Undefined when what is kept stands; otherwise the promise that it will. Asked once a turn of the event loop: the
+   * requests of one turn had all arrived before the first of them asked, so none can have followed a later commit.
+   */
   function confirm(): Promise<void> | undefined {
+    if (isConfirmed) return confirming;
     const version = db.dataVersion();
     if (version === null) {
       keptTenants.clear();
       keptKeys.clear();
       return undefined;
     }
-    return version === seenVersion ? undefined : refresh(version);
+    isConfirmed = true;
+    setImmediate(forget);
+    if (version !== seenVersion) {
+      confirming = refresh(version).finally(() => {
+        confirming = undefined;
+        // What could not be read has not been confirmed.
+        isConfirmed = seenVersion === version;
+      });
+    }
+    return confirming;
+  }
+
+  function forget(): void {
+    isConfirmed = false;
   }
 
   async function loadTenant(namespace: string, after: Promise<void> | undefined): Promise<KnownTenant | null> {
