@@ -114,7 +114,7 @@ export function patchProduct(
 export async function deleteProduct(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   requireProductId(id);
   const now = toTimestamp(ctx.now());
-  const gone = await get(ctx.db.primary, deleteProductRow, { tenantId: ctx.tenant.id, id, now, ifMatch });
+  const gone = await get(ctx.db, deleteProductRow, { tenantId: ctx.tenant.id, id, now, ifMatch });
   if (!gone) throw await missOrChanged(ctx, id);
 }
 
@@ -124,7 +124,7 @@ export function seesDrafts(ctx: Ctx): boolean {
 }
 
 async function insert(ctx: Ctx, values: Record<string, unknown>): Promise<RenderedProduct> {
-  const product = await get(ctx.db.primary, insertProduct, values);
+  const product = await get(ctx.db, insertProduct, values);
   if (!product) throw new Error("An insert returned no row");
   return product;
 }
@@ -195,7 +195,7 @@ async function update(
   const values = { ...columns, tenantId: ctx.tenant.id, id, now: toTimestamp(ctx.now()), ifMatch };
   let product: RenderedProduct | undefined;
   try {
-    product = await get(ctx.db.primary, updateStatement(names, mergeMetadata), values);
+    product = await get(ctx.db, updateStatement(names, mergeMetadata), values);
   } catch (error) {
     throw explainConflict(error);
   }
