@@ -1,0 +1,185 @@
+import { expect, test } from "bun:test";
+import type { ProductReply, Shop } from "../../support/factories.ts";
+import { runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const full = {
+  title: "Lamp",
+  slug: "the-lamp",
+  description: "Shines.",
+  status: "archived",
+  price: 19.99,
+  sku: "L-1",
+  stock: 5,
+  images: [{ url: "https://a.b/c", alt: "" }],
+  tags: ["home"],
+  metadata: { a: 1 },
+};
+const missing = "prod_01h455vb4pex5vsknk084sn02q";
+
+onEachDatabase((suite) => {
+  test("PUT replaces: what is not given returns to its default, except the slug", async () => {
+    const { call, createProduct } = await suite.shop();
+    const before = await createProduct(full);
+    suite.app.clock.advance(1000);
+    const { status, data, headers } = await call<ProductReply>(`PUT /products/${before.id}/`, {
+      body: { title: "Torch", price: 5 },
+    });
+    expect(status).toBe(200);
+    const at = new Date(suite.app.clock.now()).toISOString();
+    expect(data).toEqual({
+      ...before,
+      title: "Torch",
+      price: 5,
+      price_minor: 500,
+      description: null,
+      status: "published",
+      sku: null,
+      stock: null,
+      images: [],
+      tags: [],
+      metadata: {},
+      version: 2,
+      updated_at: at,
+      published_at: at,
+    });
+    expect(headers.get("etag")).toBe('"2"');
+    expect((await call(`GET /products/${before.id}/`)).data).toEqual(data as never);
+  });
+
+  test("PUT replaces metadata as a whole", async () => {
+    const { call, createProduct } = await suite.shop();
+    const { id } = await createProduct(full);
+    const { data } = await call<ProductReply>(`PUT /products/${id}/`, { body: { ...full, metadata: { b: 2 } } });
+    expect(data.metadata).toEqual({ b: 2 });
+  });
+
+  test("PATCH changes the field given and no other", async () => {
+    const { call, createProduct } = await suite.shop();
+    const changes: Record<string, unknown> = {
+      title: "Torch",
+      slug: "torch",
+      description: null,
+      status: "draft",
+      sku: null,
+      stock: null,
+      images: [],
+      tags: ["b", "a"],
+      metadata: { a: 2 },
+    };
+    for (const [field, value] of Object.entries(changes)) {
+      const before = await createProduct({ ...full, slug: `lamp-${field}`, sku: field });
+      suite.app.clock.advance(1000);
+      const { data } = await call<ProductReply>(`PATCH /products/${before.id}/`, { body: { [field]: value } });
+      const at = new Date(suite.app.clock.now()).toISOString();
+      expect(data).toEqual({ ...before, [field]: value, version: 2, updated_at: at });
+    }
+  });
+
+  test("PATCH merges metadata: null takes away, objects merge, arrays replace", async () => {
+    const { call, createProduct } = await suite.shop();
+    const { id } = await createProduct({ metadata: { keep: 1, drop: 2, nested: { a: 1, b: 2 }, list: [1, 2] } });
+    const { data } = await call<ProductReply>(`PATCH /products/${id}/`, {
+      body: { metadata: { drop: null, nested: { b: null, c: 3 }, list: [3], fresh: "é" } },
+    });
+    expect(data.metadata).toEqual({ keep: 1, nested: { a: 1, c: 3 }, list: [3], fresh: "é" });
+  });
+
+  test("metadata that a merge would make too large is refused, and the product stays as it was", async () => {
+    const { call, createProduct } = await suite.shop();
+    const { id } = await createProduct({ metadata: { a: "x".repeat(9000) } });
+    const { code, fields } = await call(`PATCH /products/${id}/`, { body: { metadata: { b: "x".repeat(9000) } } });
+    expect([code, fields]).toEqual([5102, ["metadata"]]);
+    expect((await call<ProductReply>(`GET /products/${id}/`)).data.version).toBe(1);
+  });
+
+  test("the time of first publication stays when a product is hidden and shown again", async () => {
+    const { call, createProduct } = await suite.shop();
+    const { id } = await createProduct({ status: "draft" });
+    const publishedAt: (string | null)[] = [];
+    for (const status of ["published", "archived", "published"]) {
+      suite.app.clock.advance(1000);
+      const { data } = await call<ProductReply>(`PATCH /products/${id}/`, { body: { status } });
+      publishedAt.push(data.published_at);
+    }
+    const first = new Date(suite.app.clock.now() - 2000).toISOString();
+    expect(publishedAt).toEqual([first, first, first]);
+  });
+
+  test("DELETE answers once, and the product is gone for every method", async () => {
+    const { call, createProduct } = await suite.shop();
+    const { id } = await createProduct();
+    const { status, data } = await call(`DELETE /products/${id}/`);
+    expect([status, data]).toEqual([200, { id, deleted: true }]);
+    for (const request of ["GET", "PATCH", "DELETE"]) {
+      expect((await call(`${request} /products/${id}/`)).code).toBe(5301);
+    }
+    expect((await call(`PUT /products/${id}/`, { body: full })).code).toBe(5301);
+    expect((await call("GET /products/")).data).toEqual([] as never);
+  });
+
+  test("a query's language is taken by every method", async () => {
+    const { call, createProduct } = await suite.shop();
+    const { id } = await createProduct();
+    const query = { lang: "de" };
+    expect((await call(`GET /products/${id}/`, { query })).status).toBe(200);
+    expect((await call("GET /products/", { query })).status).toBe(200);
+    expect((await call(`PATCH /products/${id}/`, { query, body: { stock: 1 } })).status).toBe(200);
+    expect((await call(`DELETE /products/${id}/`, { query })).status).toBe(200);
+  });
+
+  const own = async (shop: Shop) => (await shop.createProduct()).id;
+  runScenarios(suite, [
+    { name: "getting an unknown id is 5301", request: `GET /products/${missing}/`, expect: 5301 },
+    { name: "getting what is no id is 5301", request: "GET /products/5/", expect: 5301 },
+    {
+      name: "replacing an unknown id is 5301",
+      request: `PUT /products/${missing}/`,
+      send: { body: { title: "A", price: 1 } },
+      expect: 5301,
+    },
+    {
+      name: "patching an unknown id is 5301",
+      request: `PATCH /products/${missing}/`,
+      send: { body: { title: "A" } },
+      expect: 5301,
+    },
+    { name: "deleting an unknown id is 5301", request: `DELETE /products/${missing}/`, expect: 5301 },
+    { name: "an id too long to be one is 5301", request: `GET /products/${"x".repeat(1000)}/`, expect: 5301 },
+    {
+      name: "PUT without a price is refused",
+      request: `PUT /products/${missing}/`,
+      send: { body: { title: "A" } },
+      expect: 5102,
+      fields: ["price"],
+    },
+    {
+      name: "PATCH refuses an unknown field",
+      request: `PATCH /products/${missing}/`,
+      send: { body: { colour: "red" } },
+      expect: 5102,
+      fields: ["colour"],
+    },
+    {
+      name: "DELETE takes no fields",
+      request: `DELETE /products/${missing}/`,
+      send: { body: { title: "A" } },
+      expect: 5102,
+      fields: ["title"],
+    },
+    {
+      name: "an unknown query parameter is refused when reading one product",
+      request: `GET /products/${missing}/`,
+      send: { query: { fields: "id" } },
+      expect: 5102,
+      fields: ["fields"],
+    },
+  ]);
+
+  test("an empty PATCH is a write that changes nothing but version and time", async () => {
+    const shop = await suite.shop();
+    const id = await own(shop);
+    const { data } = await shop.call<ProductReply>(`PATCH /products/${id}/`, { body: {} });
+    expect(data).toMatchObject({ title: "Lamp", price: 19, version: 2 });
+  });
+});

@@ -1,0 +1,85 @@
+import { expect, test } from "bun:test";
+import type { ProductReply } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const lamp = { title: "Lamp", price: 1 };
+
+onEachDatabase((suite) => {
+  for (const [field, value] of [
+    ["slug", "taken"],
+    ["sku", "L-1"],
+  ] as const) {
+    test(`a ${field} that is taken is 409 and named, on create, PUT and PATCH`, async () => {
+      const { call, createProduct } = await suite.shop();
+      await createProduct({ [field]: value });
+      const { id } = await createProduct();
+      for (const request of ["POST /products/", `PUT /products/${id}/`, `PATCH /products/${id}/`]) {
+        const { code, status, fields } = await call(request, { body: { ...lamp, [field]: value } });
+        expect({ request, code, status, fields }).toEqual({ request, code: 5302, status: 409, fields: [field] });
+      }
+      expect((await call<ProductReply>(`GET /products/${id}/`)).data.version).toBe(1);
+    });
+
+    test(`a product may be written with the ${field} that it has`, async () => {
+      const { call, createProduct } = await suite.shop();
+      const { id } = await createProduct({ [field]: value });
+      expect((await call(`PUT /products/${id}/`, { body: { ...lamp, [field]: value } })).status).toBe(200);
+      expect((await call(`PATCH /products/${id}/`, { body: { [field]: value } })).status).toBe(200);
+    });
+
+    test(`the ${field} of a deleted product is free again`, async () => {
+      const { call, createProduct } = await suite.shop();
+      const { id } = await createProduct({ [field]: value });
+      await call(`DELETE /products/${id}/`);
+      expect(await createProduct({ [field]: value })).toMatchObject({ [field]: value });
+    });
+
+    test(`two stores may use the same ${field}`, async () => {
+      const [one, other] = [await suite.shop(), await suite.shop()];
+      await one.createProduct({ [field]: value });
+      expect(await other.createProduct({ [field]: value })).toMatchObject({ [field]: value });
+    });
+
+    test(`of twenty creates of the same ${field} one is done, and the others are told`, async () => {
+      const { call } = await suite.shop();
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          call("POST /products/", { body: { title: `Lamp ${n}`, price: 1, [field]: value } }),
+        ),
+      );
+      expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
+      expect(replies.filter(({ code }) => code === 5302)).toHaveLength(19);
+      expect((await call<unknown[]>("GET /products/")).data).toHaveLength(1);
+    });
+  }
+
+  test("twenty creates of the same title are all done, each with a slug of its own", async () => {
+    const { call } = await suite.shop();
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => call<ProductReply>("POST /products/", { body: lamp })),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(201));
+    const slugs = replies.map(({ data }) => data.slug);
+    expect(new Set(slugs).size).toBe(20);
+    for (const slug of slugs) expect(slug).toMatch(/^lamp(-[0-9a-z]+)?$/);
+  });
+
+  test("products without a SKU do not stand in each other's way", async () => {
+    const { createProduct } = await suite.shop();
+    await createProduct({ sku: null });
+    expect((await createProduct({ sku: null })).sku).toBeNull();
+  });
+
+  test("a title without letters still gets a slug", async () => {
+    const { createProduct } = await suite.shop();
+    expect((await createProduct({ title: "!!!" })).slug).toBe("product");
+    expect((await createProduct({ title: "???" })).slug).toMatch(/^product-[0-9a-z]+$/);
+  });
+
+  test("a slug stays when the title changes", async () => {
+    const { call, createProduct } = await suite.shop();
+    const { id } = await createProduct({ title: "Lamp" });
+    const { data } = await call<ProductReply>(`PATCH /products/${id}/`, { body: { title: "Torch" } });
+    expect(data.slug).toBe("lamp");
+  });
+});

@@ -1,0 +1,119 @@
+import { expect, test } from "bun:test";
+import type { ProductReply } from "../../support/factories.ts";
+import { runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const lamp = { title: "Lamp", price: 19.99 };
+const request = "POST /products/";
+
+onEachDatabase((suite) => {
+  test("title and price make a complete product, and the rest has its defaults", async () => {
+    const { call } = await suite.shop();
+    const { status, data, headers } = await call<ProductReply>(request, { body: lamp });
+    expect(status).toBe(201);
+    const at = new Date(suite.app.clock.now()).toISOString();
+    expect(data).toEqual({
+      id: expect.stringMatching(/^prod_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
+      ...lamp,
+      slug: "lamp",
+      description: null,
+      status: "published",
+      price_minor: 1999,
+      currency: "EUR",
+      sku: null,
+      stock: null,
+      images: [],
+      tags: [],
+      metadata: {},
+      lang: "en",
+      version: 1,
+      created_at: at,
+      updated_at: at,
+      published_at: at,
+    });
+    expect(headers.get("etag")).toBe('"1"');
+  });
+
+  test("every field given is kept as given, and read back the same", async () => {
+    const { call } = await suite.shop();
+    const body = {
+      title: "Lampe « Été » 灯 💡",
+      slug: "été-lampe_2",
+      description: "First line.\nSecond\tline, 100% 'quoted' \"twice\" \\ back.",
+      status: "draft",
+      price: 0.1,
+      sku: "LMP/01 ü",
+      stock: 0,
+      images: [{ url: "https://img.example.com/a.png?x=1", alt: "A lamp" }, { url: "http://img.example.com/b" }],
+      tags: ["home", "Été", "home "],
+      metadata: { a: { b: [1, "two", null, true, { c: 1.5 }] }, "": "empty name", "x.y": "dotted" },
+    };
+    const created = await call<ProductReply>(request, { body, query: { lang: "fr-ca" } });
+    expect(created.status).toBe(201);
+    expect(created.data).toMatchObject({
+      ...body,
+      images: [body.images[0], { ...body.images[1], alt: "" }],
+      lang: "fr-CA",
+      published_at: null,
+    } as never);
+    const read = await call(`GET /products/${created.data.id}/`);
+    expect(read.data).toEqual(created.data as never);
+  });
+
+  test("a store's language is that of a product created without one", async () => {
+    const { createProduct } = await suite.shop({ tenant: { language: "pt-BR" } });
+    expect((await createProduct()).lang).toBe("pt-BR");
+  });
+
+  runScenarios(suite, [
+    { name: "a title is required", request, send: { body: { price: 1 } }, expect: 5102, fields: ["title"] },
+    { name: "a price is required", request, send: { body: { title: "A" } }, expect: 5102, fields: ["price"] },
+    { name: "an empty object lacks both", request, send: { body: {} }, expect: 5102, fields: ["price", "title"] },
+    { name: "no body at all lacks both", request, expect: 5102, fields: ["price", "title"] },
+    {
+      name: "an unknown field is refused by name, and nothing is created",
+      request,
+      send: { body: { ...lamp, colour: "not-to-be-echoed" } },
+      expect: 5102,
+      fields: ["colour"],
+      lacks: ["not-to-be-echoed"],
+      check: async (_, { call }) => expect((await call("GET /products/")).data).toEqual([] as never),
+    },
+    {
+      name: "fields that the service itself writes are unknown in a body",
+      request,
+      send: { body: { ...lamp, id: "prod_1", price_minor: 1, version: 7 } },
+      expect: 5102,
+      fields: ["id", "price_minor", "version"],
+    },
+    {
+      name: "an unknown query parameter is refused by name",
+      request,
+      send: { body: lamp, query: { dry_run: "1" } },
+      expect: 5102,
+      fields: ["dry_run"],
+    },
+    {
+      name: "the six common parameters may stand in the body and are no fields of the product",
+      request,
+      send: ({ namespace }) => ({ body: { ...lamp, namespace, lang: "de", user_id: "usr_1" } }),
+      expect: 201,
+      has: ['"lang":"de"'],
+      lacks: ["usr_1"],
+    },
+    {
+      name: "a language that is none is refused",
+      request,
+      send: { body: lamp, query: { lang: "not a language" } },
+      expect: 5102,
+      fields: ["lang"],
+    },
+    {
+      name: "a query's language beats the body's",
+      request,
+      send: { body: { ...lamp, lang: "de" }, query: { lang: "es" } },
+      expect: 201,
+      has: ['"lang":"es"'],
+    },
+  ]);
+});

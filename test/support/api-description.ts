@@ -1,0 +1,98 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { default as addFormats } from "ajv-formats";
+
+type Json = Record<string, unknown>;
+
+/** One operation of `/openapi.json`, as far as tests read it. */
+export interface Operation {
+  operationId: string;
+  summary: string;
+  parameters: { name: string; in: string }[];
+  requestBody?: unknown;
+  responses: Record<string, { description: string }>;
+}
+
+/** What the API says of itself, and the proof that it does what it says. */
+export interface ApiDescription {
+  document: Json & { paths: Record<string, Record<string, Operation>> };
+  /** The path as described and the operation of a request; undefined where no route is. */
+  find: (method: string, path: string) => { template: string; operation: Operation } | undefined;
+  /** Fails when a reply is not what the description promises for this operation. */
+  checkReply: (method: string, path: string, status: number, body: unknown) => void;
+  /** Fails when a request that was taken is not one that the description allows. */
+  checkRequest: (method: string, path: string, query: Iterable<string>, body: unknown) => void;
+}
+
+/** Names that stand in any body or query beside what a route describes. */
+const common = new Set(["namespace", "lang", "app_id", "app_secret", "user_id", "token"]);
+
+/** Reads `/openapi.json` of a running server. */
+export async function readDescription(url: string): Promise<ApiDescription> {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as ApiDescription["document"];
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema(closeObjects(document) as Json, "api");
+  const compiled = new Map<string, ValidateFunction>();
+
+  function validate(pointer: string[], value: unknown, what: string): void {
+    const ref = `api#/${pointer.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`;
+    const check = compiled.get(ref) ?? (ajv.getSchema(ref) as ValidateFunction | undefined);
+    if (!check) throw new Error(`${what}: /openapi.json has no schema for it`);
+    compiled.set(ref, check);
+    if (!check(value)) throw new Error(`${what} is not as described: ${ajv.errorsText(check.errors)}`);
+  }
+
+  function find(method: string, path: string) {
+    const wanted = path.endsWith("/") ? path : `${path}/`;
+    for (const [template, item] of Object.entries(document.paths)) {
+      const operation = item[method === "HEAD" ? "get" : method.toLowerCase()];
+      const pattern = new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`);
+      if (operation && pattern.test(wanted)) return { template, operation };
+    }
+    return undefined;
+  }
+
+  const pointerTo = (template: string, method: string) => [
+    "paths",
+    template,
+    method === "HEAD" ? "get" : method.toLowerCase(),
+  ];
+  const content = ["content", "application/json", "schema"];
+
+  return {
+    document,
+    find,
+    checkReply(method, path, status, body) {
+      const found = find(method, path);
+      if (!found) return;
+      const what = `The ${status} of ${method} ${found.template}`;
+      if (!found.operation.responses[status]) throw new Error(`${what} is not listed in /openapi.json`);
+      if (method !== "HEAD") {
+        validate([...pointerTo(found.template, method), "responses", String(status), ...content], body, what);
+      }
+    },
+    checkRequest(method, path, query, body) {
+      const found = find(method, path);
+      if (!found) return;
+      const known = new Set(found.operation.parameters.filter((one) => one.in === "query").map(({ name }) => name));
+      for (const name of query) {
+        if (!common.has(name) && !known.has(name)) throw new Error(`${method} ${path} took ?${name}, undescribed`);
+      }
+      if (!found.operation.requestBody || typeof body !== "object" || body === null) return;
+      const own = Object.fromEntries(Object.entries(body).filter(([name]) => !common.has(name)));
+      const pointer = [...pointerTo(found.template, method), "requestBody", ...content];
+      validate(pointer, own, `The accepted body of ${method} ${found.template}`);
+    },
+  };
+}
+
+/** The same document, with every described object closed: what is not described must not be sent. */
+function closeObjects(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closeObjects);
+  if (typeof node !== "object" || node === null) return node;
+  const copy = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, closeObjects(value)])) as Json;
+  if (copy.type === "object" && "properties" in copy && !("additionalProperties" in copy)) {
+    copy.additionalProperties = false;
+  }
+  return copy;
+}

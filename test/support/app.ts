@@ -1,0 +1,80 @@
+import { type AppDeps, createApp } from "../../src/server/app.ts";
+import type { SystemCtx } from "../../src/server/context.ts";
+import type { Database } from "../../src/server/db/session.ts";
+import { formatRequest, type RequestLogEntry } from "../../src/server/http/request-log.ts";
+import { type ApiDescription, readDescription } from "./api-description.ts";
+import { createClock, type FakeClock } from "./clock.ts";
+import { secretForm } from "./invariants.ts";
+
+/** The header by which a test says from which socket address its request comes. */
+export const peerHeader = "x-test-peer";
+
+/** A real server on a free port, over the application under test. */
+export interface TestApp {
+  url: string;
+  port: number;
+  db: Database;
+  clock: FakeClock;
+  /** What was logged, in order. */
+  entries: RequestLogEntry[];
+  /** The same as lines, in both forms. */
+  lines: string[];
+  /** For services that stand above a tenant. */
+  system: SystemCtx;
+  /** What `/openapi.json` says, read once. */
+  description: () => Promise<ApiDescription>;
+  /** Ends it, and fails when a secret was logged. The database stays open. */
+  stop: () => Promise<void>;
+}
+
+type TestAppOptions = Partial<Omit<AppDeps, "db" | "now" | "log" | "peerOf">> & {
+  db: Database;
+  clock?: FakeClock;
+};
+
+/** Starts the application with a fake clock; the peer of a request is what its `x-test-peer` says. */
+export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOptions): TestApp {
+  const entries: RequestLogEntry[] = [];
+  const lines: string[] = [];
+  const app = createApp({
+    trustedProxies: [],
+    version: "0.0.0-test",
+    ...deps,
+    db,
+    now: clock.now,
+    log: (entry) => {
+      entries.push(entry);
+      lines.push(formatRequest(entry, "text"), formatRequest(entry, "json"));
+    },
+    peerOf: (request) => request.headers.get(peerHeader) ?? "127.0.0.1",
+  });
+  // As the product listens, except for the port.
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 30,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    fetch: app.fetch,
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  let description: Promise<ApiDescription> | undefined;
+  return {
+    url,
+    port: server.port as number,
+    db,
+    clock,
+    entries,
+    lines,
+    system: { db, actor: { kind: "terminal" }, requestId: "test", now: clock.now, clientIp: null },
+    description: () => {
+      description ??= readDescription(url);
+      return description;
+    },
+    async stop() {
+      await server.stop(true);
+      const leak = lines.find((line) => secretForm.test(line));
+      if (leak !== undefined) throw new Error(`A secret was logged: ${leak}`);
+    },
+  };
+}

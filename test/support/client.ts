@@ -1,0 +1,117 @@
+import type { TestApp } from "./app.ts";
+import { peerHeader } from "./app.ts";
+import { checkReply, type Envelope } from "./invariants.ts";
+
+/** What a call sends besides its method and path. */
+export interface CallOptions {
+  /** Parameters after `namespace`; a text is sent as it stands. */
+  query?: Record<string, string | number> | string;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it stands, instead of `body`. */
+  raw?: string | Uint8Array<ArrayBuffer> | ReadableStream;
+  /** Replaces or adds; null takes away, also what the client would send of itself. */
+  headers?: Record<string, string | null>;
+  /** Null: not in the query. */
+  namespace?: string | null;
+  /** The `Authorization` header; null: none. */
+  auth?: string | null;
+  /** The socket's peer. */
+  address?: string;
+}
+
+/** A reply that has passed every check that holds for all. */
+export interface ApiReply<T = Record<string, unknown>> {
+  status: number;
+  headers: Headers;
+  text: string;
+  requestId: string;
+  /** The error's code; undefined for a success. */
+  code: number | undefined;
+  error: Envelope["error"];
+  /** Names in the error's `details`. */
+  fields: string[];
+  data: T;
+  page: NonNullable<Envelope["page"]>;
+}
+
+/** Sends `"GET /products/"` and the like. */
+export type Call = <T = Record<string, unknown>>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
+
+let addresses = 0;
+
+/** An address that nobody else in this run has. */
+export function newAddress(): string {
+  addresses += 1;
+  return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`;
+}
+
+/**
+ * Makes a client with an address of its own, and with what it sends unless a call says otherwise. Each reply is
+ * checked for the envelope and against the API's own description.
+ */
+export function createClient(app: TestApp, usual: { namespace?: string; auth?: string; address?: string } = {}): Call {
+  const address = usual.address ?? newAddress();
+  return async <T>(request: string, options: CallOptions = {}) => {
+    const [method = "", path = ""] = request.split(" ");
+    const namespace = options.namespace === undefined ? usual.namespace : options.namespace;
+    const search = searchOf(namespace ?? undefined, options.query);
+    const init = { method, headers: headersOf(options, usual.auth, address), ...bodyOf(options) };
+    const response = await fetch(`${app.url}${path}${search === "" ? "" : `?${search}`}`, init);
+    const { status, headers } = response;
+    const text = await response.text();
+    const body = checkReply({ method, status, headers, text });
+    await checkDescription(app, method, path, status, search, body, options.body);
+    return {
+      status,
+      headers,
+      text,
+      requestId: headers.get("x-request-id") as string,
+      code: body?.error?.code,
+      error: body?.error,
+      fields: (body?.error?.details ?? []).map(({ field }) => field),
+      data: body?.data as T,
+      page: body?.page as NonNullable<Envelope["page"]>,
+    };
+  };
+}
+
+function searchOf(namespace: string | undefined, query: CallOptions["query"]): string {
+  const parts = namespace === undefined ? [] : [`namespace=${encodeURIComponent(namespace)}`];
+  if (typeof query === "string") parts.push(query);
+  else {
+    for (const [name, value] of Object.entries(query ?? {})) {
+      parts.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+    }
+  }
+  return parts.join("&");
+}
+
+function headersOf({ auth, headers = {}, address: given, ...options }: CallOptions, usual = "", address: string) {
+  const all: Record<string, string | null> = {
+    [peerHeader]: given ?? address,
+    authorization: auth === undefined ? usual || null : auth,
+    "content-type": options.body === undefined && options.raw === undefined ? null : "application/json",
+    ...headers,
+  };
+  return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== null));
+}
+
+function bodyOf({ body, raw }: CallOptions): { body?: NonNullable<CallOptions["raw"]> } {
+  if (raw !== undefined) return { body: raw };
+  return body === undefined ? {} : { body: JSON.stringify(body) };
+}
+
+async function checkDescription(
+  app: TestApp,
+  method: string,
+  path: string,
+  status: number,
+  search: string,
+  reply: unknown,
+  sent: unknown,
+): Promise<void> {
+  const description = await app.description();
+  description.checkReply(method, path, status, reply);
+  if (status < 400) description.checkRequest(method, path, new URLSearchParams(search).keys(), sent);
+}

@@ -1,0 +1,94 @@
+import type { Ctx } from "../../src/server/context.ts";
+import type { IssuedAppKey } from "../../src/server/modules/app-keys/model.ts";
+import { issueKey } from "../../src/server/modules/app-keys/service.ts";
+import { createTenant, type TenantInput, type TenantRecord } from "../../src/server/modules/tenants/service.ts";
+import type { TestApp } from "./app.ts";
+import { type Call, createClient } from "./client.ts";
+
+/** A product as replies show it, as far as tests look at it. */
+export interface ProductReply {
+  id: string;
+  title: string;
+  slug: string;
+  description: string | null;
+  status: string;
+  price: number;
+  price_minor: number;
+  currency: string;
+  sku: string | null;
+  stock: number | null;
+  images: { url: string; alt: string }[];
+  tags: string[];
+  metadata: Record<string, unknown>;
+  lang: string;
+  version: number;
+  created_at: string;
+  updated_at: string;
+  published_at: string | null;
+}
+
+/** What a key is issued with; published unless it says otherwise. */
+export type KeyOptions = Partial<Omit<Parameters<typeof issueKey>[1], "namespace">>;
+
+/** A store of its own, with a key that may do everything, and a client that uses it. */
+export interface Shop {
+  app: TestApp;
+  namespace: string;
+  tenant: TenantRecord;
+  key: IssuedAppKey;
+  /** The `Authorization` of the key. */
+  auth: string;
+  /** Calls with namespace and key. */
+  call: Call;
+  /** Calls with the namespace only, from another address. */
+  callAnonymously: Call;
+  issueKey: (options?: KeyOptions) => Promise<IssuedAppKey>;
+  createProduct: (fields?: Record<string, unknown>) => Promise<ProductReply>;
+}
+
+/** A namespace that no other test of this run has. */
+export function newNamespace(): string {
+  return `t-${Bun.randomUUIDv7("hex")}`;
+}
+
+/** `Authorization` for a key. */
+export function bearer(key: { app_id: string; app_secret: string }): string {
+  return `Bearer ${key.app_id}:${key.app_secret}`;
+}
+
+/** Makes a tenant and a published key through the services. */
+export async function createShop(
+  app: TestApp,
+  options: { tenant?: TenantInput; key?: KeyOptions } = {},
+): Promise<Shop> {
+  const namespace = newNamespace();
+  const tenant = await createTenant(app.system, { namespace, ...options.tenant });
+  const issue = (more: KeyOptions = {}) => issueKey(app.system, { namespace, name: "test", publish: true, ...more });
+  const key = await issue(options.key);
+  const auth = bearer(key);
+  const call = createClient(app, { namespace, auth });
+  return {
+    app,
+    namespace,
+    tenant,
+    key,
+    auth,
+    call,
+    callAnonymously: createClient(app, { namespace }),
+    issueKey: issue,
+    async createProduct(fields = {}) {
+      const body = { title: "Lamp", price: 19, ...fields };
+      const reply = await call<ProductReply>("POST /products/", { body });
+      if (reply.status !== 201) throw new Error(`The product was not created: ${reply.text}`);
+      return reply.data;
+    },
+  };
+}
+
+/** The context in which the services of a tenant run, as its terminal. */
+export async function tenantContext({ app, namespace }: { app: TestApp; namespace: string }): Promise<Ctx> {
+  const sql = "select id, namespace, title, currency, language from tenants where namespace = ?";
+  const { rows } = await app.db.primary.execute({ sql, args: [namespace] });
+  const { id, title, currency, language } = rows[0] as unknown as Ctx["tenant"];
+  return { ...app.system, tenant: { id, namespace, title, currency, language } };
+}

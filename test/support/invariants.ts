@@ -1,0 +1,88 @@
+import { expect } from "bun:test";
+import { join } from "node:path";
+
+/** What an app secret looks like, also a wrong one. */
+export const secretForm = /sk_[A-Za-z0-9_-]{20,}/;
+
+const repository = join(import.meta.dir, "..", "..");
+/** What only the inside of the program may know. */
+const internals = [
+  /\n\s+at \S/,
+  /\.ts:\d+/,
+  /node_modules|\/src\/|\$bunfs/,
+  /SQLITE_|constraint failed|no such (?:table|column)/i,
+  /\b(?:select .+ from|insert into|update .+ set|delete from)\b/i,
+  /TypeError|ReferenceError|SyntaxError|LibsqlError|SqliteError|DrizzleError/,
+];
+
+/** What every reply has, whatever was asked; the rest of a reply is each test's own business. */
+export interface ReplyShape {
+  method: string;
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/**
+ * Proves the promises that hold for each reply of the API: content type, request id, envelope, and that nothing of the
+ * inside is told. Returns the body, undefined for HEAD.
+ */
+export function checkReply({ method, status, headers, text }: ReplyShape): Envelope | undefined {
+  expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+  expect(headers.get("cache-control")).toBe("no-store");
+  const requestId = headers.get("x-request-id");
+  expect(requestId).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
+  checkDiscretion(text);
+  if (status === 429) expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+  if (status === 405) expect(headers.get("allow")).toContain("OPTIONS");
+  if (method === "HEAD") {
+    expect(text).toBe("");
+    return undefined;
+  }
+  const body = JSON.parse(text) as Envelope;
+  expect(body.request_id).toBe(requestId as string);
+  const { request_id: _, ...rest } = body;
+  if (status < 400) {
+    expect(rest).toContainKey("data");
+    expect(["data", "page"]).toContainValues(Object.keys(rest).toSorted());
+  } else {
+    expect(Object.keys(rest)).toEqual(["error"]);
+    checkError(body.error);
+  }
+  return body;
+}
+
+/** Proves that a text for the outside tells neither a stack, nor SQL, nor a path, nor a secret. */
+export function checkDiscretion(text: string): void {
+  expect(text).not.toContain(repository);
+  for (const pattern of internals) expect(text).not.toMatch(pattern);
+  expect(text).not.toMatch(secretForm);
+}
+
+function checkError(error: ErrorReply | undefined): void {
+  const { code, message, remedy, details, ...others } = error as ErrorReply;
+  expect(others).toEqual({});
+  expect(code).toBeInteger();
+  expect(message).toMatch(/\S/);
+  if (remedy !== undefined) expect(remedy).toMatch(/\S/);
+  for (const detail of details ?? []) {
+    expect(Object.keys(detail).toSorted()).toEqual(["field", "message"]);
+    expect(detail.message).toMatch(/\S/);
+  }
+}
+
+/** The body of any reply. */
+export interface Envelope {
+  request_id: string;
+  data?: unknown;
+  page?: { next_cursor: string | null; has_more: boolean; limit: number };
+  error?: ErrorReply;
+}
+
+interface ErrorReply {
+  code: number;
+  message: string;
+  remedy?: string;
+  details?: { field: string; message: string }[];
+}

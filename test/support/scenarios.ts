@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import type { ErrorCode } from "../../src/server/errors.ts";
+import { statusOf } from "../../src/server/errors.ts";
+import type { ApiReply, CallOptions } from "./client.ts";
+import type { Shop } from "./factories.ts";
+import type { Suite } from "./suite.ts";
+
+/** One call and what must come of it, as a row of a table. */
+export interface ApiScenario {
+  name: string;
+  /** `"GET /products/"`. */
+  request: string;
+  send?: CallOptions | ((shop: Shop) => CallOptions | Promise<CallOptions>);
+  /** A status of success, or the code of an error, which brings its status. */
+  expect: 200 | 201 | ErrorCode;
+  /** Exactly the names in `details`. */
+  fields?: string[];
+  /** What the text of the reply must hold, and must not. */
+  has?: string[];
+  lacks?: string[];
+  check?: (reply: ApiReply<never>, shop: Shop) => void | Promise<void>;
+}
+
+/** Runs each row as a test, in a store of its own. */
+export function runScenarios(suite: Suite, scenarios: readonly ApiScenario[]): void {
+  for (const scenario of scenarios) {
+    test(scenario.name, async () => {
+      const shop = await suite.shop();
+      const send = typeof scenario.send === "function" ? await scenario.send(shop) : scenario.send;
+      const reply = await shop.call(scenario.request, send);
+      checkOutcome(reply, scenario);
+      await scenario.check?.(reply as ApiReply<never>, shop);
+    });
+  }
+}
+
+function checkOutcome(reply: ApiReply, scenario: ApiScenario): void {
+  const { expect: outcome, fields, has = [], lacks = [] } = scenario;
+  const code = outcome > 1000 ? (outcome as ErrorCode) : undefined;
+  expect({ code: reply.code, status: reply.status }).toEqual({ code, status: code ? statusOf(code) : outcome });
+  if (fields) expect(reply.fields.toSorted()).toEqual(fields.toSorted());
+  for (const text of has) expect(reply.text).toContain(text);
+  for (const text of lacks) expect(reply.text).not.toContain(text);
+}

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe } from "bun:test";
+import { startTestApp, type TestApp } from "./app.ts";
+import { canTest, type DatabaseKind, databaseKinds, openTestDatabase, type TestDatabase } from "./backend.ts";
+import { createShop, type Shop } from "./factories.ts";
+
+/** What the tests of one file share on one kind of database. */
+export interface Suite {
+  kind: DatabaseKind;
+  readonly app: TestApp;
+  readonly database: TestDatabase;
+  /** A store of its own, with a key and a client. */
+  shop: (options?: Parameters<typeof createShop>[1]) => Promise<Shop>;
+}
+
+type SuiteOptions = Omit<Parameters<typeof startTestApp>[0], "db" | "clock">;
+
+/** Runs the same tests with the data in a file, on a libSQL server, and in an embedded replica of it. */
+export function onEachDatabase(define: (suite: Suite) => void, options: SuiteOptions = {}): void {
+  for (const kind of databaseKinds) onDatabase(kind, define, options);
+}
+
+/** Runs tests on one kind of database. */
+export function onDatabase(kind: DatabaseKind, define: (suite: Suite) => void, options: SuiteOptions = {}): void {
+  describe.skipIf(!canTest(kind))(`on ${kind}`, () => {
+    let database: TestDatabase;
+    let app: TestApp;
+    beforeAll(async () => {
+      database = await openTestDatabase(kind);
+      app = startTestApp({ ...options, db: database.db });
+    }, 30_000);
+    afterAll(async () => {
+      await app.stop();
+      await database.close();
+    });
+    define({
+      kind,
+      get app() {
+        return app;
+      },
+      get database() {
+        return database;
+      },
+      shop: (shopOptions) => createShop(app, shopOptions),
+    });
+  });
+}
