@@ -11,3 +11,6 @@ export const buildInfo = {
   bun: Bun.version,
   platform: `${process.platform}-${process.arch}`,
 };
+
+/** Whether this is the built executable, not the source run by Bun. */
+export const isExecutable = typeof BODEGA_COMMIT === "string";

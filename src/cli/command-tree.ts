@@ -2,6 +2,8 @@ import type { CommandTree } from "./walk-tree.ts";
 
 /** All commands. Each is imported only when it is needed, so that starting stays fast. */
 export const commandTree: CommandTree = {
+  serve: () => import("./commands/serve.ts"),
+  demo: () => import("./commands/demo.ts"),
   health: () => import("./commands/health.ts"),
   tenant: {
     description: "Stores: each has its own keys, products and everything else",

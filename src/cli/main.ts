@@ -1,7 +1,12 @@
 #!/usr/bin/env bun
-import { runCli } from "./run.ts";
+import { reportCrash, runCli } from "./run.ts";
 import { openTerminal } from "./terminal.ts";
+
+const terminal = openTerminal(process);
+const end = (code: number) => process.exit(code);
 
 // An event loop that runs dry before the command has said how it went is a failure.
 process.exitCode = 1;
-void runCli(process.argv.slice(2), openTerminal(process)).then((code) => process.exit(code));
+process.on("uncaughtException", (error) => void reportCrash(error, terminal).then(end));
+process.on("unhandledRejection", (error) => void reportCrash(error, terminal).then(end));
+void runCli(process.argv.slice(2), terminal).then(end);

@@ -42,9 +42,9 @@ export async function printRecord(io: Io, record: object, idField: string): Prom
   await io.write(lines.join(""));
 }
 
-/** Says something beside the answer; `-q` silences it. */
+/** Says something beside the answer; `-q` silences it, and `--json`, which keeps standard error to one object. */
 export async function remark(io: Io, text: string): Promise<void> {
-  if (!io.quiet) await io.say(`${escapeControls(text)}\n`);
+  if (!io.quiet && !io.json) await io.say(`${escapeControls(text)}\n`);
 }
 
 /** Says what must not be missed, `-q` or not. */

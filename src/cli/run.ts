@@ -30,6 +30,11 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
   }
 }
 
+/** Says what ended the process outside of a command's own course, without a stack trace; returns the exit code. */
+export function reportCrash(error: unknown, terminal: Terminal): Promise<number> {
+  return reportError(error, terminal, { json: false, path: [], args: {} });
+}
+
 async function runVerb(verb: Verb, rest: string[], terminal: Terminal): Promise<number> {
   const values = parseVerbArgs(rest, verb.args, terminal.env);
   const io = createIo(terminal, values);

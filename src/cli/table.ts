@@ -62,14 +62,24 @@ function fitWidths<Row>(cells: string[][], columns: readonly Column<Row>[], widt
   const widths = columns.map((_, column) => Math.max(...cells.map((row) => Bun.stringWidth(row[column] ?? ""))));
   if (width === undefined) return widths;
   const room = Math.max(width - gap * (columns.length - 1), columns.length);
-  for (const group of [columns.map((column) => !column.whole), columns.map(() => true)]) {
-    while (sum(widths) > room) {
-      const widest = Math.max(...widths.filter((_, column) => group[column]));
-      if (widest <= narrowest) break;
-      widths[widths.findIndex((size, column) => group[column] && size === widest)] = widest - 1;
-    }
-  }
+  const flexible = columns.map((column) => !column.whole);
+  shrink(widths, flexible, room, narrowest);
+  shrink(
+    widths,
+    columns.map(() => true),
+    room,
+    1,
+  );
   return widths;
+}
+
+/** Narrows the widest of the columns in question, one by one, until all fit or none is wider than `least`. */
+function shrink(widths: number[], isOpen: boolean[], room: number, least: number): void {
+  while (sum(widths) > room) {
+    const widest = Math.max(...widths.filter((_, column) => isOpen[column]));
+    if (widest <= least) return;
+    widths[widths.findIndex((width, column) => isOpen[column] && width === widest)] = widest - 1;
+  }
 }
 
 function sum(numbers: number[]): number {

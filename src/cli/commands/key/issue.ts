@@ -44,6 +44,6 @@ export default defineVerb({
     const key = await deliverSecret(io, args["secret-file"], () =>
       withContext(args, io, (ctx) => issueKey(ctx, { namespace, name, scopes, publish, expiresAt })),
     );
-    if (!publish && !io.json) await remark(io, `It is not published yet: bodega key publish ${key.app_id}`);
+    if (!publish) await remark(io, `It is not published yet: bodega key publish ${key.app_id}`);
   },
 });

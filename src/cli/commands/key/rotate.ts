@@ -28,6 +28,6 @@ export default defineVerb({
     await deliverSecret(io, args["secret-file"], () =>
       withKey(args, io, (ctx) => rotateKey(ctx, { appId: args.app_id, overlapMs })),
     );
-    if (!io.json) await remark(io, `The old secrets ${overlapMs === 0 ? "have ended" : `end in ${args.overlap}`}.`);
+    await remark(io, `The old secrets ${overlapMs === 0 ? "have ended" : `end in ${args.overlap}`}.`);
   },
 });

@@ -1,0 +1,56 @@
+import { printJson } from "../output.ts";
+import { readCliConfig } from "../read-config.ts";
+import { describeServerProcess, readServerFlags, serverFlags } from "../server-process.ts";
+import { defineVerb } from "../verb.ts";
+
+export default defineVerb({
+  name: "serve",
+  description: "Serve the HTTP API until stopped",
+  longRunning: true,
+  args: {
+    ...serverFlags,
+    workers: {
+      type: "string",
+      valueHint: "number",
+      configEnv: "BODEGA_WORKERS",
+      description: "Processes that share the port (default: 1)",
+    },
+    "public-url": {
+      type: "string",
+      valueHint: "url",
+      configEnv: "BODEGA_PUBLIC_URL",
+      description: "Address under which the world sees the server",
+    },
+    "trusted-proxy": {
+      type: "string",
+      valueHint: "cidr",
+      multiple: true,
+      configEnv: "BODEGA_TRUSTED_PROXY",
+      description: "Proxies whose X-Forwarded-For is believed",
+    },
+  },
+  examples: [
+    "bodega serve",
+    "bodega serve --host 0.0.0.0 --port 80 --workers 4 --data-dir /var/lib/bodega",
+    "bodega serve --trusted-proxy 10.0.0.0/8 --log json",
+  ],
+  notes: [
+    "The schema is brought up to date first. SIGTERM and SIGINT let requests that have begun finish, for ten seconds; " +
+      "a second signal ends the server at once. The log goes to standard error.",
+  ],
+  async run(args, io) {
+    const config = readCliConfig(args, io, {
+      ...readServerFlags(args),
+      workers: args.workers,
+      publicUrl: args["public-url"],
+      trustedProxy: args["trusted-proxy"].length > 0 ? args["trusted-proxy"] : undefined,
+    });
+    const { runServer } = await import("../../server/serve.ts");
+    return runServer(config, {
+      ...describeServerProcess(io),
+      onReady: async (url) => {
+        if (io.json) await printJson(io, { url, data_dir: config.dataDir });
+      },
+    });
+  },
+});

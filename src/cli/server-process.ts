@@ -1,0 +1,43 @@
+import type { ArgValues, VerbArgs } from "./args.ts";
+import { buildInfo, isExecutable } from "./build-info.ts";
+import type { Io } from "./io.ts";
+
+/** The flags of every verb that starts a server. */
+export const serverFlags = {
+  host: {
+    type: "string",
+    valueHint: "address",
+    configEnv: "BODEGA_HOST",
+    description: "Address to listen on (default: 127.0.0.1)",
+  },
+  port: {
+    type: "string",
+    valueHint: "number",
+    configEnv: "BODEGA_PORT",
+    description: "Port to listen on; 0 takes a free one (default: 8080)",
+  },
+  log: {
+    type: "enum",
+    options: ["text", "json"],
+    configEnv: "BODEGA_LOG",
+    description: "Form of the log (default: text)",
+  },
+} as const satisfies VerbArgs;
+
+/** The same as the configuration takes them. */
+export function readServerFlags({ host, port, log }: ArgValues<typeof serverFlags>) {
+  return { host, port, log };
+}
+
+/** How a server speaks and is started again; its announcement in words gives way to `--json` and `-q`. */
+export function describeServerProcess(io: Io) {
+  return {
+    version: buildInfo.version,
+    env: io.env,
+    command: isExecutable ? [process.execPath] : [process.execPath, Bun.main],
+    print: async (text: string) => {
+      if (!io.json && !io.quiet) await io.write(text);
+    },
+    writeLog: (text: string) => io.say(text),
+  };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test";
+import { openCli } from "./run-bodega.ts";
+
+const { run, failure } = openCli();
+
+/** What is typed, and what the message must say. All end with exit code 2 and touch nothing. */
+const mistakes: [line: string[], message: string][] = [
+  [["tenant", "list", "--bogus"], "Unknown flag --bogus."],
+  [["tenant", "list", "-x"], "Unknown flag -x."],
+  [["tenant", "list", "-qx"], "Unknown flag -x."],
+  [["tenant", "list", "--no-json"], "Unknown flag --no-json."],
+  [["tenant", "list", "--input"], "Unknown flag --input."],
+  [["tenant", "list", "--__proto__=x"], "Unknown flag --__proto__."],
+  [["tenant", "list", "-n", "demo"], "Unknown flag -n."],
+  [["tenant", "list", "extra"], 'Unexpected argument "extra".'],
+  [["tenant", "list", "--", "--json"], 'Unexpected argument "--json".'],
+  [["tenant", "list", "--quiet=yes"], "--quiet takes no value."],
+  [["tenant", "list", "--quiet", "-q"], "--quiet was given more than once."],
+  [["tenant", "list", "--data-dir="], "--data-dir must not be empty."],
+  [["tenant", "create"], "Missing <namespace>."],
+  [["tenant", "create", ""], "<namespace> must not be empty."],
+  [["tenant", "create", "demo", "--title"], "--title needs a value."],
+  [["tenant", "create", "demo", "--title", "--yes"], "--title needs a value."],
+  [["tenant", "create", "demo", "--title", "-5"], "--title needs a value."],
+  [["tenant", "create", "demo", "--title", "a", "--title", "b"], "--title was given more than once."],
+  [["tenant", "create", "demo", "demo"], 'Unexpected argument "demo".'],
+  [["key", "issue"], "Missing --namespace, --name."],
+  [["key", "issue", "-n"], "--namespace needs a value."],
+  [["key", "issue", "-n=demo", "--name", "web"], "-n takes its value without =."],
+  [["origin", "add", "app_x"], "Missing <origin...>."],
+  [["completion", "csh"], "<shell> must be one of bash, zsh, fish."],
+  [["serve", "--log", "yaml"], "--log must be one of text, json."],
+  [["serve", "--port", "http"], "--port must be a whole number from 0 to 65535"],
+  [["tenant"], "Incomplete command: bodega tenant <verb>."],
+  [["constructor"], 'Unknown command "constructor".'],
+  [["tenant", "constructor"], 'Unknown command "tenant constructor".'],
+  [["help", "nothing"], 'Unknown command "nothing".'],
+  [["--bogus", "tenant", "list"], "Unknown flag --bogus."],
+];
+
+describe("a mistake in the command line is exit code 2, and is named", () => {
+  test.concurrent.each(mistakes)("%j", async (line, message) => {
+    const at = line.indexOf("--");
+    const args = at === -1 ? [...line, "--json"] : [...line.slice(0, at), "--json", ...line.slice(at)];
+    const { code, stdout, stderr } = await run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(JSON.parse(stderr).error).toMatchObject({ message: expect.stringMatching(startOf(message)) });
+  });
+});
+
+describe("a word that is nearly right is answered with the right one", () => {
+  test.concurrent.each([
+    [["tenat", "list"], 'Did you mean "bodega tenant"?'],
+    [["tenant", "craete", "demo"], 'Did you mean "bodega tenant create"?'],
+    [["tenant", "create", "demo", "--titel", "x"], "Did you mean --title?"],
+    [["--jsno", "tenant", "list"], "Did you mean --json?"],
+    [["completion", "bas"], "Did you mean bash?"],
+  ])("%j", async (line, hint) => {
+    const { code, stderr } = await run(line);
+    expect(code).toBe(2);
+    expect(stderr).toContain(hint);
+  });
+});
+
+describe("the same arguments in another form are the same command", () => {
+  const forms: string[][] = [
+    ["tenant", "show", "nobody", "--json", "--yes", "--quiet"],
+    ["--json", "tenant", "show", "nobody"],
+    ["tenant", "--json", "show", "nobody"],
+    ["-yq", "--json", "tenant", "show", "nobody"],
+    ["-n", "nobody", "tenant", "show", "--json"],
+    ["tenant", "show", "-nnobody", "--json"],
+    ["tenant", "show", "-yqn", "nobody", "--json"],
+    ["tenant", "show", "--namespace=nobody", "--json"],
+    ["tenant", "show", "--json", "--", "nobody"],
+    ["tenant", "show", "nobody", "-n", "another", "--json"],
+  ];
+  test.concurrent.each(forms)("%j", async (...line) => {
+    const { code, stderr } = await run(line);
+    expect({ code, message: JSON.parse(stderr).error.message }).toEqual({
+      code: 3,
+      message: 'There is no tenant named "nobody".',
+    });
+  });
+});
+
+test("a value that begins with a hyphen can be given after =", async () => {
+  const { error } = await failure("tenant", "show", "nobody", "--data-dir=--json");
+  expect(error.message).toBe('There is no tenant named "nobody".');
+});
+
+test("flags beat the environment, and an empty variable is none", async () => {
+  const show = (env: Record<string, string>, ...args: string[]) => run(["tenant", "show", ...args], { env });
+  expect((await show({ BODEGA_NAMESPACE: "from-env" })).stderr).toContain('"from-env"');
+  expect((await show({ BODEGA_NAMESPACE: "from-env" }, "-n", "from-flag")).stderr).toContain('"from-flag"');
+  expect(await show({ BODEGA_NAMESPACE: "" })).toMatchObject({ code: 2 });
+});
+
+function startOf(message: string): RegExp {
+  return new RegExp(`^${message.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`);
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { openCli } from "./run-bodega.ts";
+
+interface Status {
+  up_to_date: boolean;
+  migrations: { name: string; applied_at: string | null }[];
+}
+
+test("status of a new database lists what waits with exit code 1, migrate applies it once", async () => {
+  const { run, json } = openCli();
+  const before = await run(["db", "status", "--json"]);
+  expect(before.code).toBe(1);
+  const { up_to_date, migrations }: Status = JSON.parse(before.stdout);
+  expect(up_to_date).toBe(false);
+  expect(migrations.map(({ applied_at }) => applied_at)).toEqual(migrations.map(() => null));
+  expect(await json<unknown>("db", "migrate")).toEqual({ applied: migrations.map(({ name }) => name) });
+  expect(await json<unknown>("db", "migrate")).toEqual({ applied: [] });
+  const after = await json<Status>("db", "status");
+  expect(after.up_to_date).toBe(true);
+  expect(after.migrations.every(({ applied_at }) => applied_at !== null)).toBe(true);
+  expect((await run(["db", "status"])).stdout).toMatch(/^MIGRATION +APPLIED\n0000_/);
+});
+
+test("eight commands on a new directory make one sound database", async () => {
+  const { run, json } = openCli();
+  const names = Array.from({ length: 8 }, (_, index) => `shop-${index}`);
+  const outcomes = await Promise.all(names.map((name) => run(["tenant", "create", name])));
+  expect(outcomes.map(({ code, stderr }) => (code === 0 ? "" : stderr))).toEqual(names.map(() => ""));
+  expect((await json<{ namespace: string }[]>("tenant", "list")).map(({ namespace }) => namespace)).toEqual(names);
+});
+
+test("help, version and completion touch no data directory", async () => {
+  const { run, dataDir } = openCli();
+  for (const line of [
+    ["--help"],
+    ["version"],
+    ["completion", "bash"],
+    ["tenant", "create", "-h"],
+    ["tenant", "show"],
+  ]) {
+    await run(line);
+  }
+  expect(existsSync(dataDir)).toBe(false);
+});

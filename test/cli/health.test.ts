@@ -1,0 +1,49 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { openCli } from "./run-bodega.ts";
+
+const { run } = openCli();
+const replies: Record<string, () => Response> = {
+  "/ready/health/ready": () => Response.json({ request_id: "r", data: { status: "ok" } }),
+  "/draining/health/ready": () =>
+    Response.json({ request_id: "r", error: { code: 5001, message: "Draining." } }, { status: 503 }),
+  "/moved/health/ready": () => new Response(null, { status: 302, headers: { Location: "/ready/health/ready" } }),
+};
+const server = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
+    if (pathname.startsWith("/silent")) await Bun.sleep(5_000);
+    return replies[pathname]?.() ?? new Response(null, { status: 404 });
+  },
+});
+const base = `http://127.0.0.1:${server.port}`;
+
+afterAll(() => server.stop(true));
+
+describe("health exits 0 when the server is ready, and 1 when it is not", () => {
+  test.each([
+    ["/ready", 0, { status: "ready", http_status: 200 }],
+    ["/ready/", 0, { status: "ready" }],
+    ["/draining", 1, { status: "not ready", http_status: 503, message: "Draining." }],
+    ["/moved", 1, { status: "not ready", http_status: 302 }],
+    ["/nothing", 1, { status: "not ready", http_status: 404 }],
+    ["/silent", 1, { status: "unreachable", http_status: null, message: "no answer in time" }],
+  ])("%s", async (path, code, expected) => {
+    const outcome = await run(["health", "--url", base + path, "--timeout", "1s", "--json"]);
+    expect(outcome).toMatchObject({ code, stderr: "" });
+    expect(JSON.parse(outcome.stdout)).toMatchObject(expected);
+  });
+});
+
+test("the server's own address comes from host and port", async () => {
+  const { code, stdout } = await run(["health"], { env: { BODEGA_HOST: "0.0.0.0", BODEGA_PORT: "1" } });
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: "unreachable: no connection (http://127.0.0.1:1/health/ready)\n",
+  });
+});
+
+test("an address that is none is exit code 2", async () => {
+  expect(await run(["health", "--url", "shop.example.com"])).toMatchObject({ code: 2, stdout: "" });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import { commandTree } from "../../src/cli/command-tree.ts";
+import { findVerb } from "../../src/cli/find-verb.ts";
+import { findMissing, parseVerbArgs } from "../../src/cli/parse-args.ts";
+import { renderReference } from "../../src/cli/reference.ts";
+import type { Verb } from "../../src/cli/verb.ts";
+import { listPaths, loadVerb } from "../../src/cli/walk-tree.ts";
+import { openCli } from "./run-bodega.ts";
+
+const { run } = openCli();
+const paths = listPaths(commandTree);
+const verbs = await Promise.all(paths.map(async (path): Promise<[string[], Verb]> => [path, await load(path)]));
+
+async function load(path: string[]): Promise<Verb> {
+  const verb = await loadVerb(commandTree, path);
+  if (verb === undefined) throw new Error(`no verb at ${path.join(" ")}`);
+  return verb;
+}
+
+describe("help is an answer", () => {
+  test.concurrent.each([
+    [[]],
+    [["-h"]],
+    [["--help"]],
+    [["help"]],
+    [["key"]],
+    [["key", "-h"]],
+    [["help", "key"]],
+    [["help", "key", "issue"]],
+    [["-h", "key", "issue"]],
+    [["key", "-h", "issue"]],
+    [["key", "issue", "-h"]],
+    [["key", "issue", "--bogus", "--name", "a", "--name", "b", "-qh"]],
+  ])("bodega %j", async (line) => {
+    const { code, stdout, stderr } = await run(line);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(line.includes("issue") ? "bodega key issue [flags]" : "Usage\n  bodega ");
+    expect(stdout).not.toContain("\u001b");
+  });
+});
+
+test("-h after -- is a value", async () => {
+  expect(await run(["tenant", "show", "--", "-h"])).toMatchObject({ code: 3 });
+});
+
+test("help for people tells every command and every exit code", async () => {
+  const { stdout } = await run(["--help"]);
+  for (const name of Object.keys(commandTree)) expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
+  for (const code of [0, 1, 2, 3, 4, 130]) expect(stdout).toMatch(new RegExp(`^  ${code} `, "m"));
+});
+
+describe("every command", () => {
+  test.each(verbs)("%j describes each argument in one line without a full stop", (path, verb) => {
+    expect(verb.meta.name).toBe(path.at(-1) as string);
+    const lines = [verb.meta.description, ...Object.values(verb.args).map((arg) => arg.description ?? "")];
+    for (const line of lines) expect(line).toMatch(/^[A-Z][^\n]*[^.\n]$/);
+  });
+
+  test.each(verbs)("%j has examples that its own parser takes", (path, verb) => {
+    expect(verb.examples.length).toBeGreaterThan(0);
+    for (const example of verb.examples) {
+      const [program, ...argv] = splitShell(example.replace(/ > .*/, ""));
+      expect(program).toBe("bodega");
+      const target = findVerb(argv);
+      expect(target).toMatchObject({ kind: "run", path });
+      expect(findMissing(verb.args, parseVerbArgs(target.rest, verb.args, {}))).toEqual([]);
+    }
+  });
+
+  test.each(verbs)("%j takes no secret as an argument", (_path, verb) => {
+    for (const name of Object.keys(verb.args)) {
+      expect(name).not.toMatch(/(secret|password|token)$/);
+    }
+  });
+});
+
+test("a secret in the address of the database server is refused", async () => {
+  const url = "libsql://example.com?authToken=sesame";
+  const { code, stderr } = await run(["tenant", "list", "--database-url", url]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("BODEGA_DATABASE_AUTH_TOKEN");
+  expect(stderr).not.toContain("sesame");
+});
+
+test("docs/CLI.md is what the definitions say", async () => {
+  const file = Bun.file(new URL("../../docs/CLI.md", import.meta.url));
+  expect(await file.text()).toBe(await renderReference());
+});
+
+/** The words of a command line with plain, single-quoted and double-quoted parts. */
+function splitShell(line: string): string[] {
+  return [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replace(/['"]/g, ""));
+}

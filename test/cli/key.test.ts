@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeDir, openCli } from "./run-bodega.ts";
+
+const { json, failure, run } = openCli();
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const unknownId = "app_00000000000000000000000000";
+
+interface Key {
+  app_id: string;
+  app_secret: string;
+  secrets: { expires_at: string | null }[];
+}
+
+const issue = (...args: string[]) => json<Key>("key", "issue", "-n", "demo", "--name", "web", ...args);
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+  await json("tenant", "create", "other");
+});
+
+test("a key is issued active and unpublished, and the JSON is exactly the documented record", async () => {
+  const issued = await issue();
+  const record = {
+    app_id: expect.stringMatching(/^app_[0-9a-z]{26}$/),
+    app_secret: expect.stringMatching(/^\S{40,}$/),
+    namespace: "demo",
+    name: "web",
+    scopes: ["*"],
+    active: true,
+    published: false,
+    origins: [],
+    enforce_origins: false,
+    allow_no_origin: false,
+    expires_at: null,
+    revoked_at: null,
+    last_used_at: null,
+    created_at: timestamp,
+    secrets: [{ created_at: timestamp, expires_at: null, last_used_at: null }],
+  };
+  expect(issued).toEqual(record as unknown as Key);
+  expect(Object.keys(issued)).toEqual(Object.keys(record));
+  const { app_secret, ...withoutSecret } = issued;
+  const shown = await run(["key", "show", issued.app_id, "--json"]);
+  expect(JSON.parse(shown.stdout)).toEqual(withoutSecret);
+  for (const line of [
+    ["key", "show", issued.app_id],
+    ["key", "list", "-n", "demo"],
+    ["key", "list", "-n", "demo", "--json"],
+  ]) {
+    expect((await run(line)).stdout).not.toContain(app_secret);
+  }
+});
+
+test("a key is published, scoped and made to expire as asked", async () => {
+  const key = await issue("--publish", "--scope", "products:read", "--scope=products:write", "--expires", "90d");
+  expect(key).toMatchObject({ published: true, scopes: ["products:read", "products:write"] });
+  const { expires_at } = key as unknown as { expires_at: string };
+  expect(Math.abs(Date.parse(expires_at) - Date.now() - 90 * 86_400_000)).toBeLessThan(60_000);
+  expect(await issue("--expires", "2090-01-31T00:00:00+01:00")).toMatchObject({
+    expires_at: "2090-01-30T23:00:00.000Z",
+  });
+});
+
+test("for people the secret is shown once, with a warning beside it", async () => {
+  const { stdout, stderr } = await run(["key", "issue", "-n", "demo", "--name", "web"]);
+  expect(stdout).toMatch(/^App id +app_\S+\nApp secret +\S{40,}\n/);
+  expect(stderr).toContain("warning: The secret is shown this once");
+  expect(stderr).toContain("bodega key publish app_");
+});
+
+test("-q prints what stands after Bearer", async () => {
+  const { stdout } = await run(["key", "issue", "-n", "demo", "--name", "web", "-q"]);
+  expect(stdout).toMatch(/^app_[0-9a-z]{26}:\S{40,}\n$/);
+});
+
+describe("--secret-file", () => {
+  test("keeps the secret off the screen, in a new file for its owner only", async () => {
+    const path = join(makeDir(), "secret");
+    const { stdout } = await run(["key", "issue", "-n", "demo", "--name", "web", "--secret-file", path, "--json"]);
+    const secret = readFileSync(path, "utf8");
+    expect(secret).toMatch(/^\S{40,}\n$/);
+    expect(stdout).not.toContain(secret.trim());
+    expect(JSON.parse(stdout)).toMatchObject({ name: "web", secret_file: path });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("refuses a file that exists, and issues nothing", async () => {
+    const path = join(makeDir(), "secret");
+    writeFileSync(path, "precious");
+    const before = await json<Key[]>("key", "list", "-n", "demo");
+    const { code } = await failure("key", "issue", "-n", "demo", "--name", "web", "--secret-file", path);
+    expect(code).toBe(4);
+    expect(readFileSync(path, "utf8")).toBe("precious");
+    expect(await json<Key[]>("key", "list", "-n", "demo")).toHaveLength(before.length);
+  });
+
+  test("leaves no file behind when no key is issued", async () => {
+    const path = join(makeDir(), "secret");
+    expect(await failure("key", "issue", "-n", "nobody", "--name", "web", "--secret-file", path)).toMatchObject({
+      code: 3,
+    });
+    expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test("takes the new secret of a rotated key", async () => {
+    const path = join(makeDir(), "secret");
+    const { app_id, app_secret } = await issue();
+    await json("key", "rotate", app_id, "--secret-file", path);
+    expect(readFileSync(path, "utf8").trim()).not.toBe(app_secret);
+  });
+});
+
+test("a key lives through publish, deactivate, rotate and revoke", async () => {
+  const { app_id, app_secret } = await issue();
+  expect(await json("key", "publish", app_id)).toMatchObject({ app_id, published: true });
+  expect(await json("key", "unpublish", app_id)).toMatchObject({ published: false });
+  expect(await json("key", "deactivate", app_id)).toMatchObject({ active: false });
+  expect(await json("key", "activate", app_id)).toMatchObject({ active: true });
+  const rotated = await json<Key>("key", "rotate", app_id, "--overlap", "24h");
+  expect(rotated.app_secret).not.toBe(app_secret);
+  const [newest, older] = rotated.secrets;
+  expect(newest?.expires_at).toBeNull();
+  expect(Math.abs(Date.parse(older?.expires_at ?? "") - Date.now() - 86_400_000)).toBeLessThan(60_000);
+  const { secrets } = await json<Key>("key", "rotate", app_id);
+  expect(secrets.filter((secret) => !(Date.parse(secret.expires_at ?? "9999") <= Date.now()))).toHaveLength(1);
+  expect(await json("key", "revoke", app_id, "--yes")).toMatchObject({ revoked_at: timestamp, active: false });
+  expect(await failure("key", "publish", app_id)).toMatchObject({ code: 4, error: { code: 5306 } });
+});
+
+describe("a key that does not exist is exit code 3", () => {
+  test.each([
+    [["show", unknownId]],
+    [["show", "nonsense"]],
+    [["publish", unknownId]],
+    [["unpublish", unknownId]],
+    [["activate", unknownId]],
+    [["deactivate", unknownId]],
+    [["rotate", unknownId]],
+    [["revoke", unknownId, "--yes"]],
+    [["issue", "-n", "nobody", "--name", "web"]],
+    [["list", "-n", "nobody"]],
+  ])("key %j", async (line) => {
+    expect(await failure("key", ...line)).toMatchObject({ code: 3, error: { code: 5301 } });
+  });
+});
+
+test("-n keeps a verb from another tenant's key", async () => {
+  const { app_id } = await issue();
+  expect(await failure("key", "publish", app_id, "-n", "other")).toMatchObject({ code: 3 });
+  expect(await json("key", "publish", app_id, "-n", "demo")).toMatchObject({ published: true });
+});
+
+describe("a value at fault is exit code 2 and names its flag", () => {
+  test.each([
+    [["issue", "-n", "demo", "--name", "web", "--scope", "everything"], "--scope"],
+    [["issue", "-n", "demo", "--name", " "], "--name"],
+    [["issue", "-n", "demo", "--name", "web", "--expires", "soon"], "--expires"],
+    [["issue", "-n", "demo", "--name", "web", "--expires", "2030-02-31T00:00:00Z"], "--expires"],
+    [["issue", "-n", "demo", "--name", "web", "--expires", "2030-01-31"], "--expires"],
+    [["issue", "-n", "demo", "--name", "web", "--expires", "2001-01-01T00:00:00Z"], "--expires"],
+    [["issue", "-n", "demo", "--name", "web", "--secret-file", "/nowhere/at/all"], "--secret-file"],
+    [["rotate", unknownId, "--overlap", "a while"], "--overlap"],
+    [["rotate", unknownId, "--overlap", "999w"], "--overlap"],
+  ])("key %j", async (line, flag) => {
+    const { code, error } = await failure("key", ...line);
+    expect(code).toBe(2);
+    expect(error.message).toStartWith(`${flag} `);
+  });
+});
+
+test("without a terminal, revoke does nothing without --yes", async () => {
+  const { app_id } = await issue();
+  expect(await failure("key", "revoke", app_id)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
+  expect(await json("key", "show", app_id)).toMatchObject({ revoked_at: null });
+});

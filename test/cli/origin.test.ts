@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { openCli } from "./run-bodega.ts";
+
+const { json, failure, run } = openCli();
+let id = "";
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+  id = (await json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web")).app_id;
+});
+
+test("set replaces the list and enforces it", async () => {
+  await json("origin", "set", id, "old.example.com", "--allow-no-origin");
+  const key = await json("origin", "set", id, "shop.example.com", "*.example.org");
+  const expected = { origins: ["*.example.org", "shop.example.com"], enforce_origins: true, allow_no_origin: false };
+  expect(key).toMatchObject({ app_id: id, ...expected });
+  expect(key).not.toHaveProperty("app_secret");
+  expect(await json<string[]>("origin", "list", id)).toEqual(expected.origins);
+  expect((await run(["origin", "list", id, "-q"])).stdout).toBe("*.example.org\nshop.example.com\n");
+});
+
+test("add and remove change single entries, and an emptied list stays enforced", async () => {
+  await json("origin", "set", id, "a.example.com");
+  expect(await json("origin", "add", id, "b.example.com")).toMatchObject({
+    origins: ["a.example.com", "b.example.com"],
+  });
+  const emptied = await json("origin", "remove", id, "a.example.com", "b.example.com");
+  expect(emptied).toMatchObject({ origins: [], enforce_origins: true });
+  expect(await failure("origin", "remove", id, "c.example.com")).toMatchObject({ code: 3 });
+});
+
+test("--any opens the key, --allow-no-origin alone closes it to browsers", async () => {
+  const closed = await json("origin", "set", id, "--allow-no-origin");
+  expect(closed).toMatchObject({ origins: [], enforce_origins: true, allow_no_origin: true });
+  expect(await json("origin", "set", id, "--any")).toMatchObject({ enforce_origins: false, allow_no_origin: false });
+});
+
+describe("check says what the server would say, and exits 0 or 1", () => {
+  beforeAll(() => json("origin", "set", id, "shop.example.com", "*.example.org"));
+  test.each([
+    ["https://shop.example.com", 0, "shop.example.com"],
+    ["https://SHOP.example.com:443", 0, "shop.example.com"],
+    ["https://a.b.example.org", 0, "*.example.org"],
+    ["https://example.org", 1, null],
+    ["https://evilexample.org", 1, null],
+    ["https://shop.example.com.evil.com", 1, null],
+    ["null", 1, null],
+    ["--none", 1, null],
+  ])("%s", async (origin, code, matched) => {
+    const outcome = await run(["origin", "check", id, origin, "--json"]);
+    expect(outcome).toMatchObject({ code, stderr: "" });
+    expect(JSON.parse(outcome.stdout)).toEqual({ allowed: code === 0, reason: expect.any(String), matched });
+    const people = await run(["origin", "check", id, origin]);
+    expect(people).toMatchObject({ code, stdout: expect.stringMatching(code === 0 ? /^allowed: / : /^refused: /) });
+  });
+});
+
+describe("a mistake is exit code 2 and changes nothing", () => {
+  test.each([
+    [["set"], "Missing <origin...>."],
+    [["set", "shop.example.com", "--any"], "--any goes with no origin"],
+    [["set", "--any", "--allow-no-origin"], "--any goes with no origin"],
+    [["set", "https://shop.example.com/path"], "<origin...> "],
+    [["add", "*.com"], "<origin...> "],
+    [["check"], "Give either <origin> or --none."],
+    [["check", "https://a.example.com", "--none"], "Give either <origin> or --none."],
+  ])("origin %j", async ([verb, ...rest], message) => {
+    const before = await json("key", "show", id);
+    const { code, error } = await failure("origin", verb as string, id, ...rest);
+    expect(code).toBe(2);
+    expect(error.message).toStartWith(message);
+    expect(await json("key", "show", id)).toEqual(before);
+  });
+});
+
+test.each([
+  [["list"]],
+  [["set", "a.example.com"]],
+  [["add", "a.example.com"]],
+  [["remove", "a.example.com"]],
+  [["check", "https://a.example.com"]],
+])("an unknown key is exit code 3: origin %j", async ([verb, ...rest]) => {
+  expect(await failure("origin", verb as string, "app_unknown", ...rest)).toMatchObject({ code: 3 });
+});

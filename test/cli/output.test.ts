@@ -1,0 +1,132 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { closeSync, existsSync, openSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { escapeControls, escapeJson } from "../../src/cli/escape.ts";
+import { renderTable, truncateText } from "../../src/cli/table.ts";
+import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+
+const { json, run, environment } = openCli();
+const title = "Крамниця 商店 👩‍👩‍👧 with a title that is much too long for the terminal it is shown on";
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo", "--title", title);
+});
+
+describe("nobody's text can act on the terminal", () => {
+  const hostile = "a\u001b[2Jb\u0007\u009b31m\u202egpj\nc\u2028\ud800";
+
+  test("in text", () => {
+    expect(escapeControls(hostile)).toBe("a\\u001b[2Jb\\u0007\\u009b31m\\u202egpj\\nc\\u2028\\ud800");
+  });
+
+  test("in JSON, which stays the same value", () => {
+    const escaped = escapeJson(JSON.stringify({ hostile }, null, 2));
+    expect(escaped.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    expect(JSON.parse(escaped)).toEqual({ hostile });
+  });
+
+  test("in an error about what was typed", async () => {
+    const { code, stderr } = await run(["tenant", "show", "a\u009b31m\u001b[31m"]);
+    expect(code).toBe(3);
+    expect(stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+  });
+
+  test("in an unknown command", async () => {
+    const { stderr } = await run([`\u001b[31m`]);
+    expect(stderr).not.toContain("\u001b");
+  });
+});
+
+describe("a table", () => {
+  const rows = [
+    { id: "app_01k8z3v5x2f1rt9m6q7wbn4hcd", title },
+    { id: "app_2", title: "é e\u0301 🏳️‍🌈 \u001b[31m" },
+  ];
+  const columns = [
+    { header: "ID", value: (row: (typeof rows)[number]) => row.id, whole: true },
+    { header: "TITLE", value: (row: (typeof rows)[number]) => row.title },
+  ];
+
+  test.each([40, 60, 80, 12])("fits %d columns, and cuts titles before ids", (width) => {
+    const lines = renderTable(rows, columns, { width, color: false }).trimEnd().split("\n");
+    expect(lines).toHaveLength(3);
+    for (const line of lines) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width);
+    if (width >= 40) expect(lines[1]).toMatch(/^app_01k8z3v5x2f1rt9m6q7wbn4hcd {2}.*…$/);
+  });
+
+  test("is cut nowhere in a pipe", () => {
+    expect(renderTable(rows, columns, { width: undefined, color: false })).toContain(title);
+  });
+
+  test("is cut between whole characters", () => {
+    expect(truncateText("a👩‍👩‍👧b", 3)).toBe("a…");
+    expect(truncateText("商店", 3)).toBe("商…");
+    expect(truncateText("商店", 4)).toBe("商店");
+    expect(truncateText("e\u0301e\u0301e\u0301", 2)).toBe("e\u0301…");
+  });
+
+  test("fits a real terminal, in bold unless colours are off", async () => {
+    const wide = await runAtTerminal(["tenant", "list"], [], { env: environment(), columns: 72 });
+    expect(wide.screen).toContain("\u001b[1mNAMESPACE");
+    for (const line of Bun.stripANSI(wide.screen).split("\r\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(72);
+    for (const [args, env] of [
+      [["--no-color"], {}],
+      [[], { NO_COLOR: "1" }],
+      [[], { TERM: "dumb" }],
+    ] as const) {
+      const plain = await runAtTerminal(["tenant", "list", ...args], [], { env: environment(env) });
+      expect(plain.screen).not.toContain("\u001b");
+    }
+  });
+});
+
+test("JSON is one line in a pipe, and indented at a terminal", async () => {
+  expect((await run(["tenant", "list", "--json"])).stdout.split("\n")).toHaveLength(2);
+  const { screen } = await runAtTerminal(["tenant", "list", "--json"], [], { env: environment() });
+  expect(JSON.parse(screen)).toHaveLength(1);
+  expect(screen).toContain('\r\n    "namespace": "demo"');
+});
+
+test("a reader that has gone is no error", async () => {
+  const script = `${command.map((word) => `'${word}'`).join(" ")} --help | true; exit "\${PIPESTATUS[0]}"`;
+  const child = Bun.spawn(["bash", "-c", script], {
+    env: environment(),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  expect(await child.stderr.text()).toBe("");
+  expect(await child.exited).toBe(0);
+});
+
+// Linux only: a file that is always full.
+if (existsSync("/dev/full")) {
+  test("an answer that cannot be written is a failure", async () => {
+    const full = openSync("/dev/full", "w");
+    const stdio: ["ignore", number, "pipe"] = ["ignore", full, "pipe"];
+    const child = Bun.spawn([...command, "tenant", "list"], { env: environment(), stdio });
+    expect(await child.stderr.text()).toContain("could not be written to standard output");
+    expect(await child.exited).toBe(1);
+    closeSync(full);
+  });
+}
+
+describe("an error that nobody foresaw", () => {
+  test("is one line without a stack trace, SQL or a place in the program", async () => {
+    const dataDir = makeDir();
+    writeFileSync(join(dataDir, "bodega.db"), "This is not a database at all. ".repeat(200));
+    const { code, stdout, stderr } = await run(["tenant", "list"], { env: { BODEGA_DATA_DIR: dataDir } });
+    expect(code).toBeGreaterThan(0);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/^error: .*\n$/);
+    expect(stderr).not.toMatch(/\bat |\.ts\b|node_modules|\b(select|pragma|from)\b/i);
+  });
+
+  test("names a data directory that cannot be made", async () => {
+    const file = join(makeDir(), "file");
+    writeFileSync(file, "");
+    const { code, stderr } = await run(["tenant", "list", "--data-dir", join(file, "data")]);
+    expect(code).toBe(4);
+    expect(stderr).toContain(join(file, "data"));
+  });
+});

@@ -1,0 +1,91 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+
+const ctrlC = "\u0003";
+const ctrlD = "\u0004";
+const down = "\u001b[B";
+
+let cli: ReturnType<typeof openCli>;
+let env: Record<string, string | undefined>;
+
+beforeEach(async () => {
+  cli = openCli();
+  env = cli.environment();
+  await cli.json("tenant", "create", "demo");
+});
+
+test("what is missing is asked for, one after the other", async () => {
+  const steps: [string, string][] = [
+    ["(--namespace)", "demo\r"],
+    ["(--name)", "web\r"],
+  ];
+  const { code, screen } = await runAtTerminal(["key", "issue", "--publish"], steps, { env });
+  expect(code).toBe(0);
+  expect(stripEscapes(screen)).toMatch(/\nApp secret +\S{40,}\n/);
+  expect(await cli.json<unknown[]>("key", "list", "-n", "demo")).toMatchObject([{ name: "web", published: true }]);
+});
+
+test("a list and a choice can be answered too", async () => {
+  const { app_id } = await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web");
+  const steps: [string, string][] = [["<origin...>", "a.example.com  *.example.org\r"]];
+  expect(await runAtTerminal(["origin", "add", app_id], steps, { env })).toMatchObject({ code: 0 });
+  expect(await cli.json<string[]>("origin", "list", app_id)).toEqual(["*.example.org", "a.example.com"]);
+  const { code, screen } = await runAtTerminal(["completion"], [["<shell>", `${down}\r`]], { env });
+  expect({ code, isZsh: screen.includes("#compdef bodega") }).toEqual({ code: 0, isZsh: true });
+});
+
+test("questions go to standard error, so that the answer alone is on standard output", async () => {
+  const wrapper = ["sh", "-c", '"$0" "$@" > answer && tr -d "\\n" < answer'];
+  const steps: [string, string][] = [["<namespace>", "new\r"]];
+  const { screen } = await runAtTerminal(["tenant", "create", "--json"], steps, { env, wrapper });
+  expect(JSON.parse(screen.slice(screen.indexOf("{")))).toMatchObject({ namespace: "new" });
+});
+
+describe("a dangerous verb asks", () => {
+  const status = async () => (await cli.json("tenant", "show", "demo")).status;
+  test.each([
+    ["y\r", 0, "suspended"],
+    ["n\r", 130, "active"],
+    ["\r", 130, "active"],
+    [ctrlC, 130, "active"],
+    [ctrlD, 130, "active"],
+  ])("and takes %j", async (answer, code, after) => {
+    const outcome = await runAtTerminal(["tenant", "suspend", "demo"], [["Suspend demo?", answer]], { env });
+    expect(outcome.code).toBe(code);
+    expect(await status()).toBe(after);
+  });
+
+  test("but not with --yes, and not with --no-input", async () => {
+    expect(await runAtTerminal(["tenant", "suspend", "demo", "--no-input"], [], { env })).toMatchObject({ code: 2 });
+    expect(await status()).toBe("active");
+    expect(await runAtTerminal(["tenant", "suspend", "demo", "--yes"], [], { env })).toMatchObject({ code: 0 });
+    expect(await status()).toBe("suspended");
+  });
+});
+
+describe("what cannot be undone wants the name typed", () => {
+  test.each([
+    ["demo\r", 0],
+    ["yes\r", 2],
+    ["\r", 2],
+    [ctrlC, 130],
+    [ctrlD, 130],
+  ])("and takes %j", async (answer, code) => {
+    const outcome = await runAtTerminal(["tenant", "delete", "demo"], [["Type demo to go on:", answer]], { env });
+    expect(outcome.code).toBe(code);
+    expect((await cli.run(["tenant", "show", "demo"])).code).toBe(code === 0 ? 3 : 0);
+  });
+});
+
+test("ctrl-C while asked for a value is 130, and nothing is done", async () => {
+  expect(await runAtTerminal(["tenant", "create"], [["<namespace>", ctrlC]], { env })).toMatchObject({ code: 130 });
+  expect(await runAtTerminal(["tenant", "create"], [["<namespace>", ctrlD]], { env })).toMatchObject({ code: 130 });
+  expect(await cli.json<unknown[]>("tenant", "list")).toHaveLength(1);
+});
+
+test("questions have no colours with --no-color", async () => {
+  const steps: [string, string][] = [["<namespace>", "new\r"]];
+  const { screen } = await runAtTerminal(["tenant", "create", "--no-color"], steps, { env });
+  const colours = screen.split("\u001b").filter((part) => /^\[[0-9;]*m/.test(part));
+  expect(colours).toEqual([]);
+});

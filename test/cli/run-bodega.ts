@@ -1,0 +1,124 @@
+import { afterAll } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** What a finished command left behind. */
+export interface Outcome {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+interface RunOptions {
+  env?: Record<string, string>;
+  cwd?: string;
+}
+
+/** How the terminal program is started; it is always the real entry, in a process of its own. */
+export const command = [process.execPath, join(import.meta.dir, "../../src/cli/main.ts")];
+
+const made: string[] = [];
+
+afterAll(() => {
+  for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+/** A new empty folder that goes when the test file ends. */
+export function makeDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), "bodega-cli-"));
+  made.push(dir);
+  return dir;
+}
+
+/** Runs commands on one data directory, without a terminal and with an empty environment. */
+export function openCli(dataDir = join(makeDir(), "data")) {
+  const environment = (env: Record<string, string> = {}) => ({
+    PATH: process.env.PATH,
+    BODEGA_DATA_DIR: dataDir,
+    ...env,
+  });
+
+  async function run(args: string[], { env, cwd }: RunOptions = {}): Promise<Outcome> {
+    const child = Bun.spawn([...command, ...args], {
+      env: environment(env),
+      cwd: cwd ?? makeDir(),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    return { code, stdout, stderr };
+  }
+
+  /** Runs a command that must succeed, and returns its one JSON value. */
+  async function json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
+    const { code, stdout, stderr } = await run([...args, "--json"]);
+    if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
+    return JSON.parse(stdout) as T;
+  }
+
+  /** Runs a command that must fail, and returns its exit code and the error from standard error. */
+  async function failure(...args: string[]): Promise<{ code: number | null; error: CliError }> {
+    const { code, stdout, stderr } = await run([...args, "--json"]);
+    if (stdout !== "") throw new Error(`an error beside an answer: ${stdout}`);
+    return { code, error: (JSON.parse(stderr) as { error: CliError }).error };
+  }
+
+  return { dataDir, environment, run, json, failure };
+}
+
+interface CliError {
+  code: number;
+  message: string;
+  remedy?: string;
+  details?: { field: string; flag?: string; message: string }[];
+}
+
+/** One exchange at a terminal: once `expect` has appeared, `send` is typed. */
+type Step = [expect: string, send: string];
+
+interface TerminalOptions {
+  env: Record<string, string | undefined>;
+  columns?: number;
+  /** Words before the command, such as a shell that redirects its output. */
+  wrapper?: string[];
+}
+
+/** Runs a command at a real pseudo-terminal; `screen` is all that the terminal received, on either stream. */
+export async function runAtTerminal(
+  args: string[],
+  steps: Step[],
+  { env, columns = 100, wrapper = [] }: TerminalOptions,
+): Promise<{ code: number | null; screen: string }> {
+  const decoder = new TextDecoder();
+  let screen = "";
+  let seen = 0;
+  const left = [...steps];
+  const child = Bun.spawn([...wrapper, ...command, ...args], {
+    env: { TERM: "xterm", ...env },
+    cwd: makeDir(),
+    terminal: {
+      cols: columns,
+      rows: 40,
+      data(terminal, bytes) {
+        screen += decoder.decode(bytes, { stream: true });
+        const [expect, send] = left[0] ?? [];
+        if (expect === undefined || send === undefined || !screen.slice(seen).includes(expect)) return;
+        left.shift();
+        seen = screen.length;
+        terminal.write(send);
+      },
+    },
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
+  const code = await child.exited;
+  clearTimeout(timer);
+  child.terminal?.close();
+  return { code: child.signalCode === null ? code : null, screen };
+}
+
+/** A screen without its colours and cursor movements. */
+export function stripEscapes(screen: string): string {
+  return Bun.stripANSI(screen).replaceAll("\r", "");
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import { openCli } from "./run-bodega.ts";
+
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const demo = {
+  namespace: "demo",
+  title: "Demo",
+  domain: null,
+  url: null,
+  currency: "EUR",
+  currency_sign: "€",
+  logo: null,
+  language: "en",
+  status: "active",
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+test("the first tenant makes the database, and the JSON is exactly the documented record", async () => {
+  const { json, run } = openCli();
+  const created = await json("tenant", "create", "demo", "--title", "Demo", "--currency", "EUR");
+  expect(created).toEqual(demo);
+  expect(Object.keys(created)).toEqual(Object.keys(demo));
+  expect(await json("tenant", "show", "demo")).toEqual(created);
+  expect(await json<unknown[]>("tenant", "list")).toEqual([created]);
+  expect((await run(["tenant", "list", "-q"])).stdout).toBe("demo\n");
+  expect((await run(["tenant", "show", "demo"])).stdout).toMatch(/^Namespace +demo\nTitle +Demo\nDomain +-\n/);
+});
+
+test("an empty list is an empty array, and a remark for people", async () => {
+  const { json, run } = openCli();
+  expect(await json<unknown[]>("tenant", "list")).toEqual([]);
+  const { code, stdout, stderr } = await run(["tenant", "list"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+  expect(stderr).toContain("bodega tenant create");
+});
+
+test("a tenant lives through update, suspend, resume and delete", async () => {
+  const { json, failure, run } = openCli();
+  await json("tenant", "create", "demo", "--domain", "shop.example.com");
+  const updated = await json("tenant", "update", "demo", "--title", "New", "--currency", "USD", "--domain=");
+  expect(updated).toMatchObject({ title: "New", currency: "USD", currency_sign: "$", domain: null });
+  expect(await json("tenant", "suspend", "demo", "--yes")).toMatchObject({ status: "suspended", title: "New" });
+  expect(await json("tenant", "resume", "demo")).toMatchObject({ status: "active" });
+  expect((await run(["tenant", "delete", "demo", "--confirm", "demo", "-q"])).stdout).toBe("demo\n");
+  expect(await failure("tenant", "show", "demo")).toMatchObject({ code: 3, error: { code: 5301 } });
+});
+
+describe("a tenant that does not exist is exit code 3", () => {
+  const { failure } = openCli();
+  test.each([
+    [["tenant", "show", "nobody"]],
+    [["tenant", "update", "nobody", "--title", "x"]],
+    [["tenant", "suspend", "nobody", "--yes"]],
+    [["tenant", "resume", "nobody"]],
+    [["tenant", "delete", "nobody", "--confirm", "nobody"]],
+  ])("%j", async (line) => {
+    const { code, error } = await failure(...line);
+    expect(code).toBe(3);
+    expect(error).toMatchObject({ code: 5301, message: 'There is no tenant named "nobody".' });
+  });
+});
+
+test("a taken namespace is exit code 4", async () => {
+  const { json, failure } = openCli();
+  await json("tenant", "create", "demo");
+  expect(await failure("tenant", "create", "demo")).toMatchObject({ code: 4, error: { code: 5302 } });
+});
+
+describe("a field at fault is exit code 2 and names its flag", () => {
+  const { failure } = openCli();
+  test.each([
+    [["tenant", "create", "Not_A_Name"], "<namespace>"],
+    [["tenant", "create", "a", "--currency", "EURO"], "--currency"],
+    [["tenant", "create", "a", "--currency-sign", "too long a sign"], "--currency-sign"],
+    [["tenant", "create", "a", "--language", "not a language"], "--language"],
+    [["tenant", "create", "a", "--domain", "two words"], "--domain"],
+    [["tenant", "create", "a", "--url", "ftp://example.com"], "--url"],
+    [["tenant", "create", "a", "--logo", "logo.png"], "--logo"],
+    [["tenant", "create", "a", "--title", "\u001b[31mred"], "--title"],
+    [["tenant", "update", "a", "--title", "  "], "--title"],
+  ])("%j", async (line, flag) => {
+    const { code, error } = await failure(...line);
+    expect(code).toBe(2);
+    expect(error).toMatchObject({ code: 5102, details: [{ flag }] });
+    expect(error.message).toStartWith(`${flag} `);
+  });
+});
+
+test("an update that changes nothing is a mistake", async () => {
+  const { run } = openCli();
+  const { code, stderr } = await run(["tenant", "update", "demo"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("--title, --domain");
+});
+
+describe("without a terminal, a dangerous verb does nothing unless it is told to go on", () => {
+  const { json, run } = openCli();
+  test.each([
+    [["tenant", "suspend", "demo"], "--yes"],
+    [["tenant", "delete", "demo"], "--confirm demo"],
+    [["tenant", "delete", "demo", "--yes"], "--confirm demo"],
+    [["tenant", "delete", "demo", "--confirm", "dem"], "does not match"],
+    [["tenant", "delete", "demo", "--confirm", "DEMO"], "does not match"],
+  ])("%j", async (line, told) => {
+    await json("tenant", "create", "demo").catch(() => {});
+    const { code, stdout, stderr } = await run(line);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(told);
+    expect(await json("tenant", "show", "demo")).toMatchObject({ status: "active" });
+  });
+});
