@@ -11,15 +11,13 @@ export class FileLock {
 
   /** Opens the lock's file, creating it with mode 0600. Errors: 5001 when that is impossible. */
   constructor(libsql: Libsql, path: string) {
+    const isNew = !existsSync(path);
     try {
-      const isNew = !existsSync(path);
       this.#engine = new libsql(path, { timeout: 0 });
-      // SQLite creates the file when it first looks into it.
-      this.#engine.prepare("PRAGMA journal_mode").get([]);
-      if (isNew && existsSync(path)) chmodSync(path, 0o600);
     } catch (error) {
       throw mapDbError(error);
     }
+    if (isNew) this.#create(path);
   }
 
   /** Takes the lock for this holder alone; false when anyone else has it in any form. */
@@ -40,6 +38,17 @@ export class FileLock {
   close(): void {
     this.release();
     this.#engine.close();
+  }
+
+  /** SQLite makes the file when it first looks into it. */
+  #create(path: string): void {
+    try {
+      this.#engine.prepare("PRAGMA journal_mode").get([]);
+      chmodSync(path, 0o600);
+    } catch (error) {
+      // Another process made it in the same moment, and has locked it already.
+      if (!isBusy(error)) throw mapDbError(error);
+    }
   }
 
   #try(sql: string): boolean {
