@@ -6,6 +6,7 @@ import { renderReference } from "../../src/cli/reference.ts";
 import type { Verb } from "../../src/cli/verb.ts";
 import { listPaths, loadVerb } from "../../src/cli/walk-tree.ts";
 import { openCli } from "./run-bodega.ts";
+import { splitShell } from "./split-shell.ts";
 
 const { run } = openCli();
 const paths = listPaths(commandTree);
@@ -86,8 +87,3 @@ test("docs/CLI.md is what the definitions say", async () => {
   const file = Bun.file(new URL("../../docs/CLI.md", import.meta.url));
   expect(await file.text()).toBe(await renderReference());
 });
-
-/** The words of a command line with plain, single-quoted and double-quoted parts. */
-function splitShell(line: string): string[] {
-  return [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replace(/['"]/g, ""));
-}

@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { command, makeDir, openCli } from "./run-bodega.ts";
+import { splitShell } from "./split-shell.ts";
+
+const { dataDir, environment, json, run } = openCli();
+const running: Bun.Subprocess[] = [];
+
+afterEach(async () => {
+  for (const child of running.splice(0)) {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+});
+
+/** Starts a command that serves, and waits until its standard output holds `sign`. */
+async function start(args: string[], sign: string) {
+  const child = Bun.spawn([...command, ...args, "--port", "0"], {
+    env: environment(),
+    cwd: makeDir(),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  running.push(child);
+  let stdout = "";
+  const decoder = new TextDecoder();
+  for await (const bytes of child.stdout) {
+    stdout += decoder.decode(bytes, { stream: true });
+    if (stdout.includes(sign)) break;
+  }
+  const stop = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return child.exited;
+  };
+  return { stdout, stop };
+}
+
+describe("serve", () => {
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "says where it is and where its data are, and ends cleanly on %s",
+    async (signal) => {
+      const { stdout, stop } = await start(["serve"], "Data directory");
+      const url = /listens on (http:\S+)/.exec(stdout)?.[1] ?? "";
+      expect(stdout).toContain(`Data directory: ${dataDir}\n`);
+      expect(await run(["health", "--url", url])).toMatchObject({ code: 0 });
+      expect(await stop(signal)).toBe(0);
+      expect(await run(["health", "--url", url])).toMatchObject({ code: 1 });
+    },
+  );
+
+  test("with --json the announcement is one JSON value", async () => {
+    const { stdout } = await start(["serve", "--json"], "\n");
+    expect(JSON.parse(stdout)).toEqual({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      data_dir: dataDir,
+    });
+  });
+
+  test("a command takes effect on its next request", async () => {
+    await json("tenant", "create", "live");
+    const { app_id, app_secret } = await json<Record<string, string>>("key", "issue", "-n", "live", "--name", "web");
+    const { stdout } = await start(["serve", "--json"], "\n");
+    const url = `${JSON.parse(stdout).url}/products/?namespace=live`;
+    const request = async () =>
+      (await fetch(url, { headers: { Authorization: `Bearer ${app_id}:${app_secret}` } })).status;
+    expect(await request()).toBe(401);
+    await json("key", "publish", app_id as string);
+    expect(await request()).toBe(200);
+    await json("key", "unpublish", app_id as string);
+    expect(await request()).toBe(401);
+    await json("tenant", "suspend", "live", "--yes");
+    expect(await request()).toBe(404);
+  });
+
+  test("a port in use and a data directory in use are refused", async () => {
+    const { stdout } = await start(["serve", "--json"], "\n");
+    const { port } = new URL(JSON.parse(stdout).url);
+    const samePort = await run(["serve", "--port", port, "--data-dir", makeDir()]);
+    expect(samePort).toMatchObject({ code: 4, stderr: expect.stringContaining("in use") });
+    expect(await run(["serve", "--port", "0"])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("Another server"),
+    });
+  });
+});
+
+describe("demo", () => {
+  test("prints requests that work when pasted, and keeps what they did", async () => {
+    const dir = makeDir();
+    const first = await start(["demo", "--data-dir", dir], "PATCH");
+    const lines = first.stdout.split("\n").filter((line) => line.startsWith("curl "));
+    expect(lines.length).toBeGreaterThan(2);
+    for (const line of lines) expect((await paste(line)).ok).toBe(true);
+    expect(await first.stop("SIGTERM")).toBe(0);
+
+    const second = await start(["demo", "--data-dir", dir, "--json"], "\n");
+    const { url, namespace, app_id, app_secret, data_dir } = JSON.parse(second.stdout);
+    expect(data_dir).toBe(dir);
+    expect(lines[0]).toContain(`${app_id}:${app_secret}`);
+    const found = await paste(
+      `curl -H 'Authorization: Bearer ${app_id}:${app_secret}' '${url}/products/?namespace=${namespace}'`,
+    );
+    expect(await found.text()).toContain("Blue mug");
+  });
+});
+
+/** Does what curl does with the few flags that the demo's lines use. */
+function paste(line: string): Promise<Response> {
+  const words = splitShell(line).slice(1);
+  const headers = new Headers();
+  let method: string | undefined;
+  let body: string | undefined;
+  let url = "";
+  while (words.length > 0) {
+    const word = words.shift() as string;
+    if (word === "-X") method = words.shift();
+    else if (word === "-d") body = words.shift();
+    else if (word === "-H") {
+      const [name = "", value = ""] = (words.shift() ?? "").split(": ");
+      headers.set(name, value);
+    } else url = word;
+  }
+  return fetch(url, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers,
+    ...(body !== undefined && { body }),
+  });
+}
