@@ -83,7 +83,7 @@ export type ProductSortKey = (typeof productSortKeys)[number];
 export const ProductListQuery = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-    cursor: Type.Optional(Type.String({ maxLength: 2000, description: "`page.next_cursor` of the page before." })),
+    cursor: Type.Optional(Type.String({ maxLength: 4000, description: "`page.next_cursor` of the page before." })),
     sort: Type.Optional(
       Type.Union(
         productSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
