@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { createClient } from "../../support/client.ts";
+import { bearer, type Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const body = { title: "Torch", price: 2 };
+/** Each endpoint, the scope it asks for, and a body that it would take. */
+const endpoints = [
+  { request: "GET /products/", scope: "products:read", send: {}, done: 200 },
+  { request: "GET /products/:id/", scope: "products:read", send: {}, done: 200 },
+  { request: "POST /products/", scope: "products:write", send: { body }, done: 201 },
+  { request: "PUT /products/:id/", scope: "products:write", send: { body }, done: 200 },
+  { request: "PATCH /products/:id/", scope: "products:write", send: { body }, done: 200 },
+  { request: "DELETE /products/:id/", scope: "products:write", send: {}, done: 200 },
+] as const;
+const otherScope = { "products:read": "products:write", "products:write": "products:read" } as const;
+
+/** What is in the store, as its owner sees it. */
+async function contents({ call }: Shop): Promise<string> {
+  return JSON.stringify((await call("GET /products/")).data);
+}
+
+onEachDatabase((suite) => {
+  for (const { request, scope, send, done } of endpoints) {
+    test(`${request} works with ${scope} alone`, async () => {
+      const shop = await suite.shop();
+      const { id } = await shop.createProduct();
+      const auth = bearer(await shop.issueKey({ scopes: [scope] }));
+      expect((await shop.call(request.replace(":id", id), { ...send, auth })).status).toBe(done);
+    });
+
+    test(`${request} without credentials is 5206, and nothing happens`, async () => {
+      const shop = await suite.shop();
+      const { id } = await shop.createProduct();
+      const before = await contents(shop);
+      const { code, text } = await shop.callAnonymously(request.replace(":id", id), send);
+      expect(code).toBe(5206);
+      expect(text).not.toContain("Lamp");
+      expect(await contents(shop)).toBe(before);
+    });
+
+    test(`${request} with a key that lacks ${scope} is 5300 and says which scope, and nothing happens`, async () => {
+      const shop = await suite.shop();
+      const { id } = await shop.createProduct();
+      const before = await contents(shop);
+      const auth = bearer(await shop.issueKey({ scopes: [otherScope[scope]] }));
+      const { code, status, text } = await shop.call(request.replace(":id", id), { ...send, auth });
+      expect([code, status]).toEqual([5300, 403]);
+      expect(text).toContain(scope);
+      expect(text).not.toContain("Lamp");
+      expect(await contents(shop)).toBe(before);
+    });
+
+    test(`${request} with another store's key is 5203, and nothing happens in either`, async () => {
+      const [shop, other] = [await suite.shop(), await suite.shop()];
+      const { id } = await shop.createProduct();
+      await other.createProduct();
+      const before = [await contents(shop), await contents(other)];
+      const call = createClient(suite.app, { namespace: shop.namespace, auth: other.auth });
+      const { code, text } = await call(request.replace(":id", id), send);
+      expect(code).toBe(5203);
+      expect(text).not.toContain("Lamp");
+      expect([await contents(shop), await contents(other)]).toEqual(before);
+    });
+
+    if (request.includes(":id")) {
+      test(`${request} of another store's product is 5301 in one's own store, and nothing happens`, async () => {
+        const [shop, other] = [await suite.shop(), await suite.shop()];
+        const { id } = await shop.createProduct();
+        const before = await contents(shop);
+        for (const headers of [{}, { "if-match": '"1"' }] as Record<string, string>[]) {
+          const { code, text } = await other.call(request.replace(":id", id), { ...send, headers });
+          expect(code).toBe(5301);
+          expect(text).not.toContain("Lamp");
+        }
+        expect(await contents(shop)).toBe(before);
+      });
+    }
+  }
+
+  test("a list shows nothing of another store, under any sort or filter", async () => {
+    const [shop, other] = [await suite.shop(), await suite.shop()];
+    await shop.createProduct();
+    for (const query of [
+      {},
+      { sort: "title" },
+      { status: "published" },
+      { "price[gte]": 0 },
+      { limit: 1 },
+    ] as never[]) {
+      expect((await other.call("GET /products/", { query })).data).toEqual([] as never);
+    }
+  });
+});

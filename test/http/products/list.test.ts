@@ -1,0 +1,212 @@
+import { expect, test } from "bun:test";
+import type { ApiReply, Call } from "../../support/client.ts";
+import type { ProductReply, Shop } from "../../support/factories.ts";
+import { runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase, type Suite } from "../../support/suite.ts";
+
+const request = "GET /products/";
+type Query = Record<string, string | number>;
+
+/** Follows the cursors to the end; `between` runs after each page. */
+async function readAll(call: Call, query: Query, between: (page: number) => unknown = () => {}) {
+  const products: ProductReply[] = [];
+  let cursor: string | null = null;
+  for (let page = 1; page < 100; page++) {
+    const reply: ApiReply<ProductReply[]> = await call(request, {
+      query: { ...query, ...(cursor !== null && { cursor }) },
+    });
+    expect(reply.status).toBe(200);
+    products.push(...reply.data);
+    cursor = reply.page.next_cursor;
+    expect(reply.page.has_more).toBe(cursor !== null);
+    if (cursor === null) return products;
+    expect(reply.data).toHaveLength(Number(query.limit));
+    await between(page);
+  }
+  throw new Error("The list has no end");
+}
+
+/** Nine products with equal keys in each sort, one second between every three. */
+async function stock(suite: Suite): Promise<Shop> {
+  const shop = await suite.shop();
+  for (let group = 0; group < 3; group++) {
+    for (let n = 0; n < 3; n++) {
+      await shop.createProduct({
+        title: ["b", "a", "B"][n],
+        price: [2, 1, 10][group],
+        slug: `p-${group}-${n}`,
+        status: n === 2 ? "draft" : "published",
+      });
+    }
+    suite.app.clock.advance(1000);
+  }
+  return shop;
+}
+
+const sorts: Record<string, (product: ProductReply) => string | number> = {
+  created_at: (product) => product.created_at,
+  updated_at: (product) => product.updated_at,
+  price: (product) => product.price,
+  title: (product) => product.title,
+};
+
+/** By the key, and where keys are equal by the id, both in the same direction. */
+function inOrder(products: ProductReply[], key: string, sign: 1 | -1): string[] {
+  const value = sorts[key] as (product: ProductReply) => string | number;
+  const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
+  return products.toSorted((a, b) => sign * (compare(value(a), value(b)) || compare(a.id, b.id))).map(({ id }) => id);
+}
+
+const ids = (products: ProductReply[]) => products.map(({ id }) => id);
+
+onEachDatabase((suite) => {
+  test("an empty store has an empty page and no more", async () => {
+    const { call } = await suite.shop();
+    const { data, page } = await call(request);
+    expect([data, page]).toEqual([[], { next_cursor: null, has_more: false, limit: 20 }] as never);
+  });
+
+  test("a page holds 20 unless asked, the newest first, each as it is read alone", async () => {
+    const { call, createProduct } = await suite.shop();
+    await Promise.all(Array.from({ length: 21 }, (_, n) => createProduct({ slug: `p${n}` })));
+    const first = await call<ProductReply[]>(request);
+    expect([first.data.length, first.page.limit, first.page.has_more]).toEqual([20, 20, true]);
+    expect(ids(first.data)).toEqual(inOrder(first.data, "created_at", -1));
+    expect(first.data[3]).toEqual((await call<ProductReply>(`GET /products/${first.data[3]?.id}/`)).data);
+    expect((await call<ProductReply[]>(request, { query: { limit: 100 } })).data).toHaveLength(21);
+  });
+
+  for (const key of Object.keys(sorts)) {
+    test(`pages sorted by ${key}, either way, hold each product once and in order, also where keys are equal`, async () => {
+      const { call } = await stock(suite);
+      const all = await readAll(call, { limit: 100 });
+      for (const [sort, sign] of [
+        [key, 1],
+        [`-${key}`, -1],
+      ] as const) {
+        for (const limit of [1, 2, 3, 9]) {
+          expect({ sort, limit, ids: ids(await readAll(call, { sort, limit })) }).toEqual({
+            sort,
+            limit,
+            ids: inOrder(all, key, sign),
+          });
+        }
+      }
+    });
+  }
+
+  test("filters combine, hold across pages, and both ends of a price range belong to it", async () => {
+    const { call } = await stock(suite);
+    const all = await readAll(call, { limit: 100 });
+    const cases: [Query, (product: ProductReply) => boolean][] = [
+      [{ status: "draft" }, ({ status }) => status === "draft"],
+      [{ status: "archived" }, () => false],
+      [{ "price[gte]": 2 }, ({ price }) => price >= 2],
+      [{ "price[lte]": "2.00" }, ({ price }) => price <= 2],
+      [{ "price[gte]": 2, "price[lte]": 2 }, ({ price }) => price === 2],
+      [{ "price[gte]": "2.01", "price[lte]": "9.99" }, () => false],
+      [{ status: "published", "price[gte]": 1, "price[lte]": 2 }, (p) => p.status === "published" && p.price <= 2],
+    ];
+    for (const [query, fits] of cases) {
+      for (const sort of ["-created_at", "price", "-title"]) {
+        const expected = inOrder(all.filter(fits), sort.replace("-", ""), sort.startsWith("-") ? -1 : 1);
+        expect(ids(await readAll(call, { ...query, sort, limit: 2 }))).toEqual(expected);
+      }
+    }
+  });
+
+  test("products that come or go while someone pages neither repeat nor hide another", async () => {
+    const { call, createProduct } = await stock(suite);
+    const before = inOrder(await readAll(call, { limit: 100 }), "title", 1);
+    const doomed = before.at(-1) as string;
+    const seen = await readAll(call, { sort: "title", limit: 2 }, async (page) => {
+      await createProduct({ title: "A", slug: `early-${page}` });
+      if (page === 2) await call(`DELETE /products/${doomed}/`);
+    });
+    expect(ids(seen)).toEqual(before.filter((id) => id !== doomed));
+  });
+
+  test("a title of any length and script can stand at the end of a page", async () => {
+    const { call, createProduct } = await suite.shop();
+    for (const title of ["\u0001".repeat(300), "灯".repeat(300), "\\\"'".repeat(100), "💡".repeat(150)]) {
+      await createProduct({ title });
+    }
+    expect(await readAll(call, { sort: "title", limit: 1 })).toHaveLength(4);
+  });
+
+  test("a cursor serves only the list that gave it", async () => {
+    const [{ call }, other] = [await stock(suite), await stock(suite)];
+    const query = { limit: 2, sort: "price", status: "published", "price[gte]": 1 };
+    const cursor = (await call(request, { query })).page.next_cursor as string;
+    expect((await call(request, { query: { ...query, cursor, limit: 5 } })).status).toBe(200);
+    const asked: [string, Call, Query][] = [
+      ["another sort", call, { ...query, sort: "-price" }],
+      ["another status", call, { ...query, status: "draft" }],
+      ["no status", call, { limit: 2, sort: "price", "price[gte]": 1 }],
+      ["another price", call, { ...query, "price[gte]": 2 }],
+      ["one more price", call, { ...query, "price[lte]": 9 }],
+      ["another store", other.call, query],
+    ];
+    for (const [what, ask, others] of asked) {
+      expect([what, (await ask(request, { query: { ...others, cursor } })).code]).toEqual([what, 5100]);
+    }
+  });
+
+  test("a cursor that is broken, forged or empty is 5100 and never an error of ours", async () => {
+    const { call } = await stock(suite);
+    const good = (await call(request, { query: { limit: 2 } })).page.next_cursor as string;
+    const [bound] = JSON.parse(Buffer.from(good, "base64url").toString());
+    const forge = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const broken = [
+      "",
+      "x",
+      "%00",
+      good.slice(0, -3),
+      forge(null),
+      forge({}),
+      forge([bound]),
+      forge([bound, null, "prod_1"]),
+      forge([bound, { a: 1 }, "prod_1"]),
+      forge([bound, 1.5, "prod_1"]),
+      forge([bound, "2030", 7]),
+      forge([bound, "2030", "prod_1", "more"]),
+      forge(["x", "2030", "prod_1"]),
+    ];
+    for (const cursor of broken) {
+      expect([cursor, (await call(request, { query: { limit: 2, cursor } })).code]).toEqual([cursor, 5100]);
+    }
+  });
+
+  const refused: [name: string, query: Query, field: string][] = [
+    ["a limit of 0", { limit: 0 }, "limit"],
+    ["a limit of 101", { limit: 101 }, "limit"],
+    ["a limit of -1", { limit: -1 }, "limit"],
+    ["a limit that is no number", { limit: "abc" }, "limit"],
+    ["half a limit", { limit: "1.5" }, "limit"],
+    ["an empty limit", { limit: "" }, "limit"],
+    ["a limit in exponent form", { limit: "1e1" }, "limit"],
+    ["an unknown sort key", { sort: "stock" }, "sort"],
+    ["a column that is no sort key", { sort: "tenant_id" }, "sort"],
+    ["SQL as a sort", { sort: "price; drop table products" }, "sort"],
+    ["two sort keys", { sort: "price,title" }, "sort"],
+    ["an unknown status", { status: "sold" }, "status"],
+    ["a price that is no number", { "price[gte]": "cheap" }, "price[gte]"],
+    ["a negative price", { "price[lte]": -1 }, "price[lte]"],
+    ["a price finer than the currency", { "price[gte]": "0.001" }, "price[gte]"],
+    ["a price past exact numbers", { "price[lte]": "9007199254740993" }, "price[lte]"],
+    ["an unknown operator", { "price[gt]": 1 }, "price[gt]"],
+    ["an unknown parameter", { colour: "red" }, "colour"],
+    ["a parameter named __proto__", { __proto__x: 1, ["__proto__"]: "1" }, "__proto__"],
+    ["a parameter named constructor", { constructor: "1" } as never, "constructor"],
+  ];
+  runScenarios(
+    suite,
+    refused.map(([name, query, field]) => ({
+      name: `${name} is 422 and named`,
+      request,
+      send: { query },
+      expect: 5102 as const,
+      check: ({ fields }) => expect(fields).toContain(field),
+    })),
+  );
+});
