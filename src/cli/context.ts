@@ -46,9 +46,9 @@ export async function withDatabase<T>(
   const { openDatabase } = await import("../server/db/open.ts");
   const db = await openDatabase({
     dataDir: config.dataDir,
-    url: config.databaseUrl,
+    // The replica's file belongs to the server; a command asks the primary itself.
+    url: config.databaseUrl ?? config.databaseSyncUrl,
     authToken: config.databaseAuthToken,
-    syncUrl: config.databaseSyncUrl,
     lockDeadlineMs,
   });
   try {
@@ -59,6 +59,7 @@ export async function withDatabase<T>(
 }
 
 /** Where the database is, without what a server's address may hold besides its host. */
-function formatPlace({ databaseUrl, dataDir }: Config): string {
-  return databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).host : dataDir;
+function formatPlace({ databaseUrl, databaseSyncUrl, dataDir }: Config): string {
+  const address = databaseUrl ?? databaseSyncUrl;
+  return address !== undefined && URL.canParse(address) ? new URL(address).host : dataDir;
 }

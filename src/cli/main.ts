@@ -1,4 +1,3 @@
-#!/usr/bin/env bun
 import { reportCrash, runCli } from "./run.ts";
 import { openTerminal } from "./terminal.ts";
 

@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { openDatabase } from "../../src/server/db/open.ts";
 import { openCli } from "./run-bodega.ts";
 
 interface Status {
@@ -42,4 +43,34 @@ test("help, version and completion touch no data directory", async () => {
     await run(line);
   }
   expect(existsSync(dataDir)).toBe(false);
+});
+
+describe("a schema of another version is left alone", () => {
+  async function change(dataDir: string, statement: string): Promise<void> {
+    const db = await openDatabase({ dataDir });
+    await db.execute(statement);
+    await db.close();
+  }
+
+  test("an older one, until it is migrated by name", async () => {
+    const { dataDir, json, failure } = openCli();
+    await json("tenant", "create", "demo");
+    await change(dataDir, "delete from __bodega_migrations where name = (select max(name) from __bodega_migrations)");
+    const { code, error } = await failure("tenant", "list");
+    expect({ code, says: error.message }).toEqual({ code: 4, says: expect.stringContaining("bodega db migrate") });
+  });
+
+  test("a newer one", async () => {
+    const { dataDir, json, failure } = openCli();
+    await json("tenant", "create", "demo");
+    await change(dataDir, "insert into __bodega_migrations values ('9999_later', 'x', '2030-01-01T00:00:00Z')");
+    for (const line of [
+      ["tenant", "list"],
+      ["tenant", "create", "another"],
+      ["db", "migrate"],
+    ]) {
+      const { code, error } = await failure(...line);
+      expect({ code, says: error.message }).toEqual({ code: 4, says: expect.stringContaining("newer version") });
+    }
+  });
 });

@@ -1,17 +1,19 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { openCli } from "./run-bodega.ts";
+import { command, openCli } from "./run-bodega.ts";
 
-const { run } = openCli();
+const { run, environment } = openCli();
 const replies: Record<string, () => Response> = {
   "/ready/health/ready": () => Response.json({ request_id: "r", data: { status: "ok" } }),
   "/draining/health/ready": () =>
     Response.json({ request_id: "r", error: { code: 5001, message: "Draining." } }, { status: 503 }),
   "/moved/health/ready": () => new Response(null, { status: 302, headers: { Location: "/ready/health/ready" } }),
 };
+let asked = Promise.withResolvers<void>();
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {
+    asked.resolve();
     const { pathname } = new URL(request.url);
     if (pathname.startsWith("/silent")) await Bun.sleep(5_000);
     return replies[pathname]?.() ?? new Response(null, { status: 404 });
@@ -46,4 +48,15 @@ test("the server's own address comes from host and port", async () => {
 
 test("an address that is none is exit code 2", async () => {
   expect(await run(["health", "--url", "shop.example.com"])).toMatchObject({ code: 2, stdout: "" });
+});
+
+test("SIGINT ends a command with exit code 130", async () => {
+  asked = Promise.withResolvers();
+  const child = Bun.spawn([...command, "health", "--url", `${base}/silent`], {
+    env: environment(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  await asked.promise;
+  child.kill("SIGINT");
+  expect(await child.exited).toBe(130);
 });

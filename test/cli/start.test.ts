@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+const source = resolve(import.meta.dir, "../../src/cli");
+const transpiler = new Bun.Transpiler({ loader: "ts" });
+
+/** The packages that these files load before anything is run; imports of types and lazy imports do not count. */
+function findPackages(files: string[]): Set<string> {
+  const packages = new Set<string>();
+  const seen = new Set<string>();
+  const left = [...files];
+  for (let file = left.pop(); file !== undefined; file = left.pop()) {
+    if (seen.has(file) || !file.endsWith(".ts")) continue;
+    seen.add(file);
+    for (const { path, kind } of transpiler.scanImports(readFileSync(file, "utf8"))) {
+      if (kind === "dynamic-import") continue;
+      if (path.startsWith(".")) left.push(resolve(dirname(file), path));
+      else if (!path.startsWith("node:")) packages.add(path);
+    }
+  }
+  return packages;
+}
+
+test("help, version and completion load neither database, server nor prompts, so that commands start at once", () => {
+  const commands = readdirSync(join(source, "commands"), { recursive: true, encoding: "utf8" });
+  const files = ["main.ts", "help.ts", "completion.ts", ...commands.map((name) => join("commands", name))];
+  expect([...findPackages(files.map((name) => join(source, name)))].sort()).toEqual(["citty", "ipaddr.js"]);
+});
