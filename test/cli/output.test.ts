@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { closeSync, existsSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { escapeControls, escapeJson } from "../../src/cli/escape.ts";
+import { findReason } from "../../src/cli/report-error.ts";
 import { renderTable, truncateText } from "../../src/cli/table.ts";
 import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 
@@ -112,6 +113,22 @@ if (existsSync("/dev/full")) {
 }
 
 describe("an error that nobody foresaw", () => {
+  const coded = (message: string, code: string) => Object.assign(new Error(message), { code });
+  test.each([
+    [
+      new Error("Failed query: select * from tenants\nparams: x", { cause: coded("disk I/O error", "SQLITE_IOERR") }),
+      "SQLITE_IOERR: disk I/O error",
+    ],
+    [new Error("insert into app_keys failed"), "Error"],
+    [coded('SQLITE_ERROR: no such column: x in "SELECT x"', "SQLITE_ERROR"), "SQLITE_ERROR"],
+    [new Error("Cannot find module '/$bunfs/root/chunk.js'"), "Error"],
+    [new TypeError("x is undefined\n    at run (/srv/src/cli/run.ts:3:1)"), "TypeError: x is undefined"],
+    [coded("ENOSPC: no space left on device, write", "ENOSPC"), "ENOSPC: no space left on device, write"],
+    ["thrown text", "unknown"],
+  ])("%p is told as %p", (error, reason) => {
+    expect(findReason(error)).toBe(reason);
+  });
+
   test("is one line without a stack trace, SQL or a place in the program", async () => {
     const dataDir = makeDir();
     writeFileSync(join(dataDir, "bodega.db"), "This is not a database at all. ".repeat(200));
