@@ -1,5 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { invalidField } from "../../errors.ts";
+import { requireText } from "../../text.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import type { ProductPatch } from "./model.ts";
 import { parseMoney } from "./money.ts";
@@ -30,7 +31,7 @@ export interface ProductColumns {
  */
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   const columns: ProductColumns = {};
-  if (input.title !== undefined) columns.title = text("title", input.title, true);
+  if (input.title !== undefined) columns.title = requireText("title", input.title, 300);
   if (input.slug !== undefined) columns.slug = slug(input.slug);
   if (input.description !== undefined)
     columns.description = input.description && text("description", input.description);
@@ -40,18 +41,17 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
     columns.currencyDigits = currencyDigits(ctx.tenant.currency);
     columns.priceMinor = parseMoney("price", input.price, columns.currencyDigits);
   }
-  if (input.sku !== undefined) columns.sku = input.sku && text("sku", input.sku, true);
+  if (input.sku !== undefined) columns.sku = input.sku && requireText("sku", input.sku, 100);
   if (input.stock !== undefined) columns.stock = input.stock;
   if (input.images !== undefined) columns.images = JSON.stringify(input.images.map(checkImage));
   if (input.tags !== undefined) {
-    columns.tags = JSON.stringify(input.tags.map((tag, index) => text(`tags.${index}`, tag, true)));
+    columns.tags = JSON.stringify(input.tags.map((tag, index) => requireText(`tags.${index}`, tag, 100)));
   }
   if (input.metadata !== undefined) columns.metadata = metadata(input.metadata);
   return columns;
 }
 
-function text(field: string, value: string, visible = false): string {
-  if (visible && value.trim() === "") throw invalidField(field, "must not be blank");
+function text(field: string, value: string): string {
   // NUL would end the text early for some readers of the database, a lone surrogate would be replaced.
   if (value.includes("\0") || !value.isWellFormed()) throw invalidField(field, "must not hold NUL or broken Unicode");
   return value;

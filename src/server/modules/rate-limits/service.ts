@@ -27,7 +27,8 @@ const takePlace = statement<{ taken: number }>(sql`
   where (select count(*) from json_each(rate_limits.hits) where ${inWindow}) < ${param("most")}
   returning 1 as taken`);
 const selectOldest = statement<{ oldest: number | null }>(sql`
-  select min(value) as oldest from ${rateLimits}, json_each(hits) where key = ${param("key")} and ${inWindow}`);
+  select min(hit.value) as oldest from ${rateLimits} l, json_each(l.hits) hit
+  where l.key = ${param("key")} and hit.${inWindow}`);
 const removeExpired = statement(sql`delete from ${rateLimits} where key in (
   select key from ${rateLimits} where expires_at <= ${param("now")} limit 1000)`);
 
