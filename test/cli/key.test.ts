@@ -130,7 +130,7 @@ test("a key lives through publish, deactivate, rotate and revoke", async () => {
 });
 
 describe("a key that does not exist is exit code 3", () => {
-  test.each([
+  test.concurrent.each([
     [["show", unknownId]],
     [["show", "nonsense"]],
     [["publish", unknownId]],
@@ -153,7 +153,7 @@ test("-n keeps a verb from another tenant's key", async () => {
 });
 
 describe("a value at fault is exit code 2 and names its flag", () => {
-  test.each([
+  test.concurrent.each([
     [["issue", "-n", "demo", "--name", "web", "--scope", "everything"], "--scope"],
     [["issue", "-n", "demo", "--name", " "], "--name"],
     [["issue", "-n", "demo", "--name", "web", "--expires", "soon"], "--expires"],

@@ -114,18 +114,18 @@ if (existsSync("/dev/full")) {
 
 describe("an error that nobody foresaw", () => {
   const coded = (message: string, code: string) => Object.assign(new Error(message), { code });
-  test.each([
+  test.each<[reason: string, error: unknown]>([
     [
-      new Error("Failed query: select * from tenants\nparams: x", { cause: coded("disk I/O error", "SQLITE_IOERR") }),
       "SQLITE_IOERR: disk I/O error",
+      new Error("Failed query: select 1", { cause: coded("disk I/O error", "SQLITE_IOERR") }),
     ],
-    [new Error("insert into app_keys failed"), "Error"],
-    [coded('SQLITE_ERROR: no such column: x in "SELECT x"', "SQLITE_ERROR"), "SQLITE_ERROR"],
-    [new Error("Cannot find module '/$bunfs/root/chunk.js'"), "Error"],
-    [new TypeError("x is undefined\n    at run (/srv/src/cli/run.ts:3:1)"), "TypeError: x is undefined"],
-    [coded("ENOSPC: no space left on device, write", "ENOSPC"), "ENOSPC: no space left on device, write"],
-    ["thrown text", "unknown"],
-  ])("%p is told as %p", (error, reason) => {
+    ["Error", new Error("insert into app_keys failed")],
+    ["SQLITE_ERROR", coded('SQLITE_ERROR: no such column: x in "SELECT x"', "SQLITE_ERROR")],
+    ["Error", new Error("Cannot find module '/$bunfs/root/chunk.js'")],
+    ["TypeError: x is undefined", new TypeError("x is undefined\n    at run (/srv/src/cli/run.ts:3:1)")],
+    ["ENOSPC: no space left on device, write", coded("ENOSPC: no space left on device, write", "ENOSPC")],
+    ["unknown", "thrown text"],
+  ])("is told as %j", (reason, error) => {
     expect(findReason(error)).toBe(reason);
   });
 

@@ -48,7 +48,7 @@ test("a tenant lives through update, suspend, resume and delete", async () => {
 
 describe("a tenant that does not exist is exit code 3", () => {
   const { failure } = openCli();
-  test.each([
+  test.concurrent.each([
     [["tenant", "show", "nobody"]],
     [["tenant", "update", "nobody", "--title", "x"]],
     [["tenant", "suspend", "nobody", "--yes"]],
@@ -69,7 +69,7 @@ test("a taken namespace is exit code 4", async () => {
 
 describe("a field at fault is exit code 2 and names its flag", () => {
   const { failure } = openCli();
-  test.each([
+  test.concurrent.each([
     [["tenant", "create", "Not_A_Name"], "<namespace>"],
     [["tenant", "create", "a", "--currency", "EURO"], "--currency"],
     [["tenant", "create", "a", "--currency-sign", "too long a sign"], "--currency-sign"],
