@@ -1,0 +1,188 @@
+import { expect, test } from "bun:test";
+import { startTestApp } from "../../support/app.ts";
+import { createClient, newAddress } from "../../support/client.ts";
+import { bearer, type Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const minute = 60_000;
+const request = "GET /products/";
+
+/** Fails `times` times from an address and tells how each failure was answered. */
+async function fail(shop: Shop, address: string, times: number, options = {}): Promise<(number | undefined)[]> {
+  const codes: (number | undefined)[] = [];
+  for (let n = 0; n < times; n++) {
+    codes.push((await shop.call(request, { auth: `Bearer ${shop.key.app_id}:wrong-${n}`, address, ...options })).code);
+  }
+  return codes;
+}
+
+const ten5203 = Array(10).fill(5203);
+
+onEachDatabase((suite) => {
+  test("the eleventh failed attempt in a minute is 5209 and says when to come back, and then that is true", async () => {
+    const { clock } = suite.app;
+    const shop = await suite.shop();
+    const address = newAddress();
+    expect(await fail(shop, address, 4)).toEqual(Array(4).fill(5203));
+    clock.advance(20_500);
+    expect(await fail(shop, address, 6)).toEqual(Array(6).fill(5203));
+    const blocked = await shop.call(request, { auth: "Bearer a:b", address });
+    expect([blocked.code, blocked.status, blocked.headers.get("retry-after")]).toEqual([5209, 429, "40"]);
+    clock.advance(39_000);
+    expect((await shop.call(request, { auth: "Bearer a:b", address })).headers.get("retry-after")).toBe("1");
+    clock.advance(1000);
+    expect(await fail(shop, address, 5)).toEqual([...Array(4).fill(5203), 5209]);
+  });
+
+  test("the window slides: ten are spent in any sixty seconds, not in each minute of the clock", async () => {
+    const { clock } = suite.app;
+    const shop = await suite.shop();
+    const address = newAddress();
+    clock.advance(minute - (clock.now() % minute) - 1);
+    expect(await fail(shop, address, 10)).toEqual(ten5203);
+    clock.advance(2);
+    expect(await fail(shop, address, 1)).toEqual([5209]);
+    clock.advance(minute - 3);
+    expect(await fail(shop, address, 1)).toEqual([5209]);
+    clock.advance(1);
+    expect(await fail(shop, address, 11)).toEqual([...ten5203, 5209]);
+  });
+
+  test("attempts that were refused for the limit do not prolong it", async () => {
+    const { clock } = suite.app;
+    const shop = await suite.shop();
+    const address = newAddress();
+    await fail(shop, address, 10);
+    for (let n = 0; n < 6; n++) {
+      clock.advance(minute / 6 - 1);
+      expect(await fail(shop, address, 1)).toEqual([5209]);
+    }
+    clock.advance(6);
+    expect(await fail(shop, address, 1)).toEqual([5203]);
+  });
+
+  test("good calls never count and are never held up, before, during and after", async () => {
+    const shop = await suite.shop();
+    const address = newAddress();
+    const good = (times: number) =>
+      Promise.all(Array.from({ length: times }, async () => (await shop.call(request, { address })).status));
+    expect(new Set(await good(suite.kind === "file" ? 1000 : 100))).toEqual(new Set([200]));
+    expect(await fail(shop, address, 11)).toEqual([...ten5203, 5209]);
+    expect(new Set(await good(20))).toEqual(new Set([200]));
+    const body = { title: "Lamp", price: 1 };
+    expect((await shop.call("POST /products/", { address, body })).status).toBe(201);
+    expect(await fail(shop, address, 1)).toEqual([5209]);
+  });
+
+  test("calls without any credentials try nothing, and stay 5206", async () => {
+    const shop = await suite.shop();
+    const address = newAddress();
+    for (let n = 0; n < 15; n++) expect((await shop.call(request, { address, auth: null })).code).toBe(5206);
+    expect(await fail(shop, address, 10)).toEqual(ten5203);
+  });
+
+  test("every kind of failed authentication counts, and errors of other kinds do not", async () => {
+    const shop = await suite.shop();
+    const address = newAddress();
+    const call = (options: object) => shop.call(request, { address, ...options });
+    const readonly = bearer(await shop.issueKey({ scopes: ["products:read"] }));
+    for (let n = 0; n < 5; n++) {
+      expect((await call({ namespace: null })).code).toBe(5101);
+      expect((await call({ namespace: "no-such-store", auth: "Bearer a:b" })).code).toBe(5215);
+      expect((await call({ query: { limit: 0 } })).code).toBe(5102);
+      expect((await shop.call("POST /products/", { address, auth: readonly, body: {} })).code).toBe(5300);
+      expect((await shop.call("GET /products/prod_1/", { address })).code).toBe(5301);
+    }
+    const failures: [number, object][] = [
+      [5202, { auth: "Bearer a" }],
+      [5202, { auth: null, query: { app_id: "a" } }],
+      [5203, { auth: "Bearer a:b" }],
+      [5203, { auth: null, query: { app_id: "a", app_secret: "b" } }],
+      [5204, { auth: null, query: { token: "v2.x" } }],
+      [5204, { auth: null, query: { user_id: "usr_1" } }],
+      [5205, { auth: null, query: { user_id: "usr_1", token: "v2.x" } }],
+      [5206, { auth: "Bearer a:b", query: { user_id: "usr_1", token: "v2.x" } }],
+      [5206, { auth: "Basic eDp5" }],
+      [5203, { auth: "Bearer a:b" }],
+    ];
+    for (const [code, options] of failures) expect((await call(options)).code).toBe(code);
+    for (const [, options] of failures) expect((await call(options)).code).toBe(5209);
+  });
+
+  test("the count is the address's, across stores and keys, and no other address's", async () => {
+    const [one, other] = [await suite.shop(), await suite.shop()];
+    const address = newAddress();
+    await fail(one, address, 5);
+    expect(await fail(other, address, 6)).toEqual([...Array(5).fill(5203), 5209]);
+    expect(await fail(other, newAddress(), 1)).toEqual([5203]);
+  });
+
+  test("two processes on one database share the count", async () => {
+    const shop = await suite.shop();
+    const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
+    const elsewhere = createClient(app, { namespace: shop.namespace });
+    const address = newAddress();
+    expect(await fail(shop, address, 6)).toEqual(Array(6).fill(5203));
+    const codes: (number | undefined)[] = [];
+    for (let n = 0; n < 5; n++) codes.push((await elsewhere(request, { auth: "Bearer a:b", address })).code);
+    expect(codes).toEqual([...Array(4).fill(5203), 5209]);
+    expect(await fail(shop, address, 1)).toEqual([5209]);
+    await app.stop();
+  });
+
+  test("fifty failures at once spend exactly ten", async () => {
+    const shop = await suite.shop();
+    const address = newAddress();
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, () => shop.call(request, { auth: "Bearer a:b", address })),
+    );
+    expect(replies.filter(({ code }) => code === 5203)).toHaveLength(10);
+    expect(replies.filter(({ code }) => code === 5209)).toHaveLength(40);
+  });
+
+  test("IPv6 addresses of one /64 count as one, those of the next do not", async () => {
+    const shop = await suite.shop();
+    const net = `2001:db8:${(Math.random() * 65_536) | 0}`.replace(/:(\d+)$/, (_, n) => `:${Number(n).toString(16)}`);
+    for (let n = 0; n < 10; n++) await fail(shop, `${net}:1::${n + 1}`, 1);
+    expect(await fail(shop, `${net}:1:ffff:ffff:ffff:ffff`, 1)).toEqual([5209]);
+    expect(await fail(shop, `${net}:2::1`, 1)).toEqual([5203]);
+  });
+
+  test("an IPv4 address written as IPv6 is the same address", async () => {
+    const shop = await suite.shop();
+    const address = newAddress();
+    await fail(shop, address, 5);
+    expect(await fail(shop, `::ffff:${address}`, 6)).toEqual([...Array(5).fill(5203), 5209]);
+    expect(await fail(shop, address, 1)).toEqual([5209]);
+  });
+
+  test("without a trusted proxy X-Forwarded-For changes nothing", async () => {
+    const shop = await suite.shop();
+    const address = newAddress();
+    const codes: (number | undefined)[] = [];
+    for (let n = 0; n < 11; n++) {
+      codes.push(...(await fail(shop, address, 1, { headers: { "x-forwarded-for": newAddress() } })));
+    }
+    expect(codes).toEqual([...ten5203, 5209]);
+  });
+
+  test("behind trusted proxies the right-most hop that is none of them counts, whatever the caller wrote before it", async () => {
+    const shop = await suite.shop();
+    const { db, clock } = suite.app;
+    const app = startTestApp({ db, clock, trustedProxies: ["192.0.2.0/24", "2001:db8:ffff::/48"] });
+    const call = createClient(app, { namespace: shop.namespace });
+    const caller = newAddress();
+    const send = async (address: string, forwarded: string) =>
+      (await call(request, { auth: "Bearer a:b", address, headers: { "x-forwarded-for": forwarded } })).code;
+    for (let n = 0; n < 10; n++) {
+      const hops = [`${newAddress()}, ${caller}`, `${caller},192.0.2.9`, `junk, ${caller}, 2001:db8:ffff::5`][n % 3];
+      expect(await send("192.0.2.1", hops as string)).toBe(5203);
+    }
+    expect(await send("192.0.2.7", `1.2.3.4, ${caller}`)).toBe(5209);
+    expect(await send("2001:db8:ffff::1", `::ffff:${caller}`)).toBe(5209);
+    // A peer that is no proxy is itself, whatever it says.
+    expect(await send(newAddress(), caller)).toBe(5203);
+    expect(app.entries.at(-2)?.ip).toBe(caller);
+    await app.stop();
+  });
+});

@@ -1,0 +1,105 @@
+import { beforeAll, expect, test } from "bun:test";
+import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
+import { type ApiReply, newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const home = "https://shop.example.com";
+const elsewhere = "https://evil.example";
+const allowed = (reply: ApiReply) => reply.headers.get("access-control-allow-origin");
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await suite.shop();
+    await setOrigins(suite.app.system, { appId: shop.key.app_id, origins: ["shop.example.com"] });
+  });
+
+  test("a preflight allows any origin to ask, with the route's methods and the headers that calls send", async () => {
+    for (const [path, methods] of [
+      ["/products/", "GET, POST, HEAD, OPTIONS"],
+      ["/products", "GET, POST, HEAD, OPTIONS"],
+      ["/products/prod_1/", "GET, PUT, PATCH, DELETE, HEAD, OPTIONS"],
+    ] as const) {
+      const reply = await shop.callAnonymously(`OPTIONS ${path}`, {
+        namespace: null,
+        headers: { origin: elsewhere, "access-control-request-method": "POST" },
+      });
+      expect(reply.status).toBe(200);
+      expect(allowed(reply)).toBe(elsewhere);
+      expect(reply.headers.get("vary")).toBe("Origin");
+      expect(reply.headers.get("access-control-allow-methods")).toBe(methods);
+      expect(reply.headers.get("allow")).toBe(methods);
+      const names = reply.headers.get("access-control-allow-headers")?.toLowerCase().split(", ");
+      expect(names).toContainValues(["authorization", "content-type", "if-match", "x-request-id"]);
+      expect(Number(reply.headers.get("access-control-max-age"))).toBeGreaterThan(0);
+    }
+  });
+
+  test("OPTIONS without an Origin says what a path allows, and nothing of other origins", async () => {
+    const reply = await shop.callAnonymously("OPTIONS /products/", { namespace: null });
+    expect([reply.status, reply.headers.get("allow")]).toEqual([200, "GET, POST, HEAD, OPTIONS"]);
+    for (const name of reply.headers.keys()) expect(name).not.toStartWith("access-control-");
+  });
+
+  test("a reply to an origin that passed may be read by it, with the headers that matter", async () => {
+    for (const request of ["GET /products/", "HEAD /products/", "GET /products/prod_1/", "GET /products/?limit=0"]) {
+      const reply = await shop.call(request.replace("?limit=0", ""), {
+        headers: { origin: home },
+        ...(request.includes("?") && { query: { limit: 0 } }),
+      });
+      expect(allowed(reply)).toBe(home);
+      expect(reply.headers.get("vary")).toBe("Origin");
+      const exposed = reply.headers.get("access-control-expose-headers")?.split(", ");
+      expect(exposed).toEqual(expect.arrayContaining(["X-Request-Id", "Retry-After", "ETag"]));
+    }
+  });
+
+  test("no reply ever allows every origin or credentials", async () => {
+    const reply = await shop.call("GET /products/", { headers: { origin: home } });
+    expect(allowed(reply)).not.toBe("*");
+    expect(reply.headers.get("access-control-allow-credentials")).toBeNull();
+  });
+
+  test("a reply to app credentials that were refused may be read by no origin", async () => {
+    const { app_id, app_secret } = shop.key;
+    const calls: [number, Record<string, unknown>][] = [
+      [5203, { headers: { origin: elsewhere } }],
+      [5203, { headers: { origin: "null" } }],
+      [5203, { headers: { origin: home }, auth: "Bearer a:b" }],
+      [5202, { headers: { origin: home }, auth: "Bearer a" }],
+      [5203, { headers: { origin: elsewhere }, auth: null, query: { app_id, app_secret } }],
+      [5215, { headers: { origin: elsewhere }, namespace: "no-such-store" }],
+    ];
+    for (const [code, options] of calls) {
+      const reply = await shop.call("GET /products/", { ...options, address: newAddress() });
+      expect([reply.code, allowed(reply)]).toEqual([code, null]);
+    }
+  });
+
+  test("a call without app credentials may be read by any origin, so that a page learns what it lacks", async () => {
+    const headers = { origin: elsewhere };
+    for (const [code, options] of [
+      [5206, {}],
+      [5101, { namespace: null }],
+      [5215, { namespace: "no-such-store" }],
+    ] as const) {
+      const reply = await shop.callAnonymously("GET /products/", { headers, ...options });
+      expect([reply.code, allowed(reply)]).toEqual([code, elsewhere]);
+    }
+    const missing = await shop.callAnonymously("GET /no/such/path", { headers });
+    expect([missing.code, allowed(missing)]).toEqual([5106, elsewhere]);
+  });
+
+  test("a write from an origin that did not pass is not done", async () => {
+    const body = { title: "Lamp", price: 1 };
+    await shop.call("POST /products/", { body, headers: { origin: elsewhere }, address: newAddress() });
+    expect((await shop.call("GET /products/", { headers: { origin: home } })).data).toEqual([] as never);
+  });
+
+  test("without an Origin no reply speaks of origins", async () => {
+    const open = await suite.shop();
+    const { headers } = await open.call("GET /products/");
+    for (const name of headers.keys()) expect(name).not.toStartWith("access-control-");
+  });
+});

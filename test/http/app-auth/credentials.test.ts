@@ -1,0 +1,167 @@
+import { beforeAll, expect, test } from "bun:test";
+import { type CallOptions, newAddress } from "../../support/client.ts";
+import { bearer, type Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+type Table = [name: string, send: (shop: Shop, other: Shop) => CallOptions][];
+
+const read = "GET /products/";
+const create = "POST /products/";
+const lamp = { title: "Lamp", price: 1 };
+const parameters = ({ key: { app_id, app_secret } }: Shop) => ({ app_id, app_secret });
+/** The secret with its last character changed. */
+const almost = (secret: string) => secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A");
+
+const accepted: Table = [
+  ["Bearer", ({ key }) => ({ auth: `Bearer ${key.app_id}:${key.app_secret}` })],
+  ["bearer in lower case", ({ key }) => ({ auth: `bearer ${key.app_id}:${key.app_secret}` })],
+  ["BEARER in upper case", ({ key }) => ({ auth: `BEARER ${key.app_id}:${key.app_secret}` })],
+  ["bEaReR in any case", ({ key }) => ({ auth: `bEaReR ${key.app_id}:${key.app_secret}` })],
+  ["several spaces after the scheme", ({ key }) => ({ auth: `Bearer   ${key.app_id}:${key.app_secret}` })],
+  ["the query", (shop) => ({ auth: null, query: parameters(shop) })],
+  ["the header with a right one in the query", (shop) => ({ query: parameters(shop) })],
+  ["the header, whatever stands in the query", () => ({ query: { app_id: "app_x", app_secret: "wrong" } })],
+  ["the header, whatever half stands in the query", () => ({ query: { app_secret: "" } })],
+  ["a header of another scheme beside the query", (shop) => ({ auth: "Basic eDp5", query: parameters(shop) })],
+  ["a user as subject beside the header", () => ({ query: { user_id: "usr_1" } })],
+  ["a user's bad token beside the header", () => ({ query: { user_id: "usr_1", token: "v2.x" } })],
+  ["half a user's token beside the header", () => ({ query: { token: "v2.x" } })],
+];
+
+const malformed: Table = [
+  ["no secret after the colon", ({ key }) => ({ auth: `Bearer ${key.app_id}:` })],
+  ["no id before the colon", ({ key }) => ({ auth: `Bearer :${key.app_secret}` })],
+  ["no colon", ({ key }) => ({ auth: `Bearer ${key.app_id}${key.app_secret}` })],
+  ["a space instead of the colon", ({ key }) => ({ auth: `Bearer ${key.app_id} ${key.app_secret}` })],
+  ["a space beside the colon", ({ key }) => ({ auth: `Bearer ${key.app_id}: ${key.app_secret}` })],
+  ["only the colon", () => ({ auth: "Bearer :" })],
+  ["only the scheme", () => ({ auth: "Bearer" })],
+  ["two credentials in one header", (shop) => ({ auth: `${shop.auth}, ${shop.auth}` })],
+  ["a secret of 257 characters", ({ key }) => ({ auth: `Bearer ${key.app_id}:${"x".repeat(257)}` })],
+  ["a malformed header, whatever stands in the query", (shop) => ({ auth: "Bearer x", query: parameters(shop) })],
+  ["an id alone in the query", ({ key }) => ({ auth: null, query: { app_id: key.app_id } })],
+  ["a secret alone in the query", ({ key }) => ({ auth: null, query: { app_secret: key.app_secret } })],
+  ["an empty secret in the query", ({ key }) => ({ auth: null, query: { app_id: key.app_id, app_secret: "" } })],
+  ["a space in the query's secret", ({ key }) => ({ auth: null, query: { app_id: key.app_id, app_secret: "a b" } })],
+  ["a NUL in the query's id", ({ key }) => ({ auth: null, query: { app_id: "app\0", app_secret: key.app_secret } })],
+  ["letters of another script", ({ key }) => ({ auth: null, query: { app_id: key.app_id, app_secret: "тайна" } })],
+];
+
+const wrong: Table = [
+  ["a secret with a wrong last character", ({ key }) => ({ auth: `Bearer ${key.app_id}:${almost(key.app_secret)}` })],
+  ["a secret with one character more", (shop) => ({ auth: `${shop.auth}A` })],
+  ["a secret in other case", ({ key }) => ({ auth: `Bearer ${key.app_id}:${key.app_secret.toUpperCase()}` })],
+  ["a secret with a colon behind it", (shop) => ({ auth: `${shop.auth}:` })],
+  ["an unknown id", ({ key }) => ({ auth: `Bearer app_01h455vb4pex5vsknk084sn02q:${key.app_secret}` })],
+  ["an id in other case", ({ key }) => ({ auth: `Bearer ${key.app_id.toUpperCase()}:${key.app_secret}` })],
+  ["an id that is SQL", ({ key }) => ({ auth: `Bearer 'or'1'='1:${key.app_secret}` })],
+  ["another store's key", (_, other) => ({ auth: other.auth })],
+  ["another store's secret", (shop, other) => ({ auth: `Bearer ${shop.key.app_id}:${other.key.app_secret}` })],
+  ["a wrong secret in the query", ({ key }) => ({ auth: null, query: { app_id: key.app_id, app_secret: "wrong" } })],
+  ["a wrong header, whatever stands in the query", (shop) => ({ auth: "Bearer a:b", query: parameters(shop) })],
+];
+
+const nothing: Table = [
+  ["no credentials", () => ({ auth: null })],
+  ["an empty header", () => ({ auth: "" })],
+  ["Basic", ({ key }) => ({ auth: `Basic ${btoa(`${key.app_id}:${key.app_secret}`)}` })],
+  ["no scheme", ({ key }) => ({ auth: `${key.app_id}:${key.app_secret}` })],
+  ["a scheme that only begins like Bearer", ({ key }) => ({ auth: `BearerX ${key.app_id}:${key.app_secret}` })],
+  ["app and token sent, both wrong", () => ({ auth: "Bearer a:b", query: { user_id: "usr_1", token: "v2.x" } })],
+  ["app malformed and token wrong", () => ({ auth: "Bearer x", query: { user_id: "usr_1", token: "v2.x" } })],
+  ["app wrong and token by halves", () => ({ auth: "Bearer a:b", query: { token: "v2.x" } })],
+];
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  let other: Shop;
+  beforeAll(async () => {
+    shop = await suite.shop();
+    other = await suite.shop();
+  });
+
+  for (const [code, meaning, table] of [
+    [undefined, "is taken", accepted],
+    [5202, "is 5202", malformed],
+    [5203, "is 5203", wrong],
+    [5206, "is 5206", nothing],
+  ] as const) {
+    for (const [name, send] of table) {
+      test(`app auth: ${name} ${meaning}`, async () => {
+        expect((await shop.call(read, { ...send(shop, other), address: newAddress() })).code).toBe(code as never);
+      });
+    }
+  }
+
+  test("app auth: the body serves where there is one, and the query beats it name by name", async () => {
+    const { app_id, app_secret } = parameters(shop);
+    const bodies: [expected: number | undefined, query: Record<string, string>, body: Record<string, unknown>][] = [
+      [undefined, {}, { app_id, app_secret }],
+      [undefined, { app_id }, { app_secret }],
+      [undefined, { app_secret }, { app_id }],
+      [undefined, { app_id, app_secret }, { app_id: "app_x", app_secret: "wrong" }],
+      [5203, { app_secret: "wrong" }, { app_id, app_secret }],
+      [5203, { app_id: "app_x" }, { app_id, app_secret }],
+      [5202, { app_secret: "" }, { app_id, app_secret }],
+      [5202, {}, { app_id }],
+      [5202, {}, { app_secret }],
+      [5202, {}, { app_id, app_secret: 5 }],
+      [5202, {}, { app_id, app_secret: null }],
+      [5202, {}, { app_id: [app_id], app_secret }],
+      [5203, {}, { app_id, app_secret: "wrong" }],
+    ];
+    for (const [expected, query, body] of bodies) {
+      const sent = { auth: null, query, body: { ...lamp, ...body }, address: newAddress() };
+      const { code } = await shop.call(create, sent);
+      expect({ query, body, code }).toEqual({ query, body, code: expected });
+    }
+  });
+
+  test("app auth: the header beats the body", async () => {
+    const body = { ...lamp, app_id: "app_x", app_secret: "wrong" };
+    expect((await shop.call(create, { body })).status).toBe(201);
+    const good = { ...lamp, ...parameters(shop) };
+    expect((await shop.call(create, { body: good, auth: "Bearer a:b", address: newAddress() })).code).toBe(5203);
+  });
+
+  test("app auth: a GET reads no credentials from a body", async () => {
+    const { request } = await import("../../support/raw-http.ts");
+    const body = JSON.stringify({ ...parameters(shop), namespace: shop.namespace });
+    const { status } = await request(suite.app, {
+      head: `GET /products/?namespace=${shop.namespace} HTTP/1.1`,
+      headers: { "content-type": "application/json", "content-length": String(body.length) },
+      body,
+    });
+    expect(status).toBe(401);
+  });
+
+  test("token auth: half of it is 5204, a token that nobody was given 5205", async () => {
+    const table: [number, Record<string, string>][] = [
+      [5204, { user_id: "usr_1" }],
+      [5204, { token: "v2.x" }],
+      [5204, { user_id: "usr_1", token: "" }],
+      [5204, { user_id: "", token: "v2.x" }],
+      [5204, { user_id: "a b", token: "v2.x" }],
+      [5205, { user_id: "usr_1", token: "v2.x" }],
+      [5205, { user_id: "usr_1", token: shop.key.app_secret }],
+    ];
+    for (const [expected, query] of table) {
+      const { code } = await shop.callAnonymously(read, { query, address: newAddress() });
+      expect({ query, code }).toEqual({ query, code: expected });
+    }
+  });
+
+  test("one reply for every way to be wrong: it does not tell which part was right", async () => {
+    const unpublished = await shop.issueKey({ publish: false });
+    const auths = [
+      `Bearer ${shop.key.app_id}:wrong`,
+      `Bearer app_01h455vb4pex5vsknk084sn02q:${shop.key.app_secret}`,
+      other.auth,
+      bearer(unpublished),
+    ];
+    const errors = new Set<string>();
+    for (const auth of auths)
+      errors.add(JSON.stringify((await shop.call(read, { auth, address: newAddress() })).error));
+    expect(errors.size).toBe(1);
+  });
+});

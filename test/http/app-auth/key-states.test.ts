@@ -1,0 +1,174 @@
+import { expect, test } from "bun:test";
+import {
+  activateKey,
+  deactivateKey,
+  getKey,
+  publishKey,
+  revokeKey,
+  rotateKey,
+  unpublishKey,
+} from "../../../src/server/modules/app-keys/service.ts";
+import { deleteTenant, resumeTenant, suspendTenant } from "../../../src/server/modules/tenants/service.ts";
+import { newAddress } from "../../support/client.ts";
+import { until } from "../../support/clock.ts";
+import { bearer, type Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const minute = 60_000;
+
+/** The code that a call with these credentials gets, from an address of its own. */
+async function codeOf(shop: Shop, auth = shop.auth): Promise<number | undefined> {
+  return (await shop.call("GET /products/", { auth, address: newAddress() })).code;
+}
+
+onEachDatabase((suite) => {
+  test("a key works only while it is active and published", async () => {
+    const shop = await suite.shop({ key: { publish: false } });
+    const { app_id } = shop.key;
+    expect(await codeOf(shop)).toBe(5203);
+    for (const [change, code] of [
+      [publishKey, undefined],
+      [unpublishKey, 5203],
+      [publishKey, undefined],
+      [deactivateKey, 5203],
+      [activateKey, undefined],
+      [deactivateKey, 5203],
+      [unpublishKey, 5203],
+      [activateKey, 5203],
+      [publishKey, undefined],
+    ] as const) {
+      await change(suite.app.system, app_id);
+      expect([change.name, await codeOf(shop)]).toEqual([change.name, code]);
+    }
+  });
+
+  test("a revoked key is over for good", async () => {
+    const shop = await suite.shop();
+    expect(await codeOf(shop)).toBeUndefined();
+    await revokeKey(suite.app.system, shop.key.app_id);
+    expect(await codeOf(shop)).toBe(5203);
+    for (const change of [publishKey, activateKey]) {
+      expect(change(suite.app.system, shop.key.app_id)).rejects.toMatchObject({ code: 5306 });
+    }
+    expect(await codeOf(shop)).toBe(5203);
+  });
+
+  test("a key works until the moment that it expires", async () => {
+    const { clock } = suite.app;
+    const shop = await suite.shop({ key: { expiresAt: new Date(clock.now() + minute).toISOString() } });
+    clock.advance(minute - 1);
+    expect(await codeOf(shop)).toBeUndefined();
+    clock.advance(1);
+    expect(await codeOf(shop)).toBe(5203);
+  });
+
+  test("after a rotation the new secret works at once and the old one until the overlap ends", async () => {
+    const { clock, system } = suite.app;
+    const shop = await suite.shop();
+    const rotated = await rotateKey(system, { appId: shop.key.app_id, overlapMs: minute });
+    expect(rotated.app_id).toBe(shop.key.app_id);
+    expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([undefined, undefined]);
+    clock.advance(minute - 1);
+    expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([undefined, undefined]);
+    clock.advance(1);
+    expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([5203, undefined]);
+  });
+
+  test("a rotation without overlap ends the old secret at once", async () => {
+    const shop = await suite.shop();
+    expect(await codeOf(shop)).toBeUndefined();
+    const rotated = await rotateKey(suite.app.system, { appId: shop.key.app_id, overlapMs: 0 });
+    expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([5203, undefined]);
+  });
+
+  test("a second rotation with a shorter overlap shortens that of the first, and never lengthens it", async () => {
+    const { clock, system } = suite.app;
+    const shop = await suite.shop();
+    const appId = shop.key.app_id;
+    const second = await rotateKey(system, { appId, overlapMs: 10 * minute });
+    const third = await rotateKey(system, { appId, overlapMs: minute });
+    const fourth = await rotateKey(system, { appId, overlapMs: 60 * minute });
+    clock.advance(minute);
+    const codes = [shop.key, second, third, fourth].map((key) => codeOf(shop, bearer(key)));
+    expect(await Promise.all(codes)).toEqual([5203, 5203, undefined, undefined]);
+  });
+
+  test("a suspended store answers nobody, and everything works again once it is resumed", async () => {
+    const shop = await suite.shop();
+    expect(await codeOf(shop)).toBeUndefined();
+    await suspendTenant(suite.app.system, shop.namespace);
+    expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([5215, 5215]);
+    await resumeTenant(suite.app.system, shop.namespace);
+    expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([undefined, 5203]);
+  });
+
+  test("a deleted store is gone with its keys, and a new one of its name does not inherit them", async () => {
+    const { createTenant } = await import("../../../src/server/modules/tenants/service.ts");
+    const shop = await suite.shop();
+    await shop.createProduct();
+    await deleteTenant(suite.app.system, shop.namespace);
+    expect(await codeOf(shop)).toBe(5215);
+    await createTenant(suite.app.system, { namespace: shop.namespace });
+    expect(await codeOf(shop)).toBe(5203);
+    const auth = bearer(await shop.issueKey());
+    expect((await shop.call("GET /products/", { auth })).data).toEqual([] as never);
+  });
+
+  test("what another process changes holds from the very next call", async () => {
+    const shop = await suite.shop();
+    expect(await codeOf(shop)).toBeUndefined();
+    const db = await suite.database.openAgain();
+    const elsewhere = { ...suite.app.system, db };
+    for (const [change, code] of [
+      [() => unpublishKey(elsewhere, shop.key.app_id), 5203],
+      [() => publishKey(elsewhere, shop.key.app_id), undefined],
+      [() => suspendTenant(elsewhere, shop.namespace), 5215],
+      [() => resumeTenant(elsewhere, shop.namespace), undefined],
+      [() => rotateKey(elsewhere, { appId: shop.key.app_id, overlapMs: 0 }), 5203],
+    ] as const) {
+      await change();
+      expect([`${change}`, await codeOf(shop)]).toEqual([`${change}`, code]);
+    }
+  });
+
+  test("what is changed while many calls are under way holds for every call made after it", async () => {
+    const shop = await suite.shop();
+    const { app_id } = shop.key;
+    for (let round = 0; round < 5; round++) {
+      const during = Array.from({ length: 20 }, () => codeOf(shop));
+      await unpublishKey(suite.app.system, app_id);
+      expect(await codeOf(shop)).toBe(5203);
+      await Promise.all(during);
+      expect(await codeOf(shop)).toBe(5203);
+      await publishKey(suite.app.system, app_id);
+      expect(await codeOf(shop)).toBeUndefined();
+    }
+  });
+
+  test("the last use is written at most once a minute, and only for a call that was proved", async () => {
+    const { clock, system } = suite.app;
+    const shop = await suite.shop();
+    const { app_id } = shop.key;
+    const lastUsed = async () => (await getKey(system, app_id)).last_used_at;
+    await codeOf(shop, `Bearer ${app_id}:wrong`);
+    expect(await lastUsed()).toBeNull();
+    const first = new Date(clock.now()).toISOString();
+    await codeOf(shop);
+    await until("the first use is written", async () => (await lastUsed()) === first);
+    clock.advance(minute - 1);
+    await codeOf(shop);
+    await suite.app.db.drain();
+    expect(await lastUsed()).toBe(first);
+    clock.advance(1);
+    const second = new Date(clock.now()).toISOString();
+    await Promise.all([codeOf(shop), codeOf(shop), codeOf(shop)]);
+    await until("the second use is written", async () => (await lastUsed()) === second);
+  });
+
+  test("a failed attempt changes nothing of a key", async () => {
+    const shop = await suite.shop();
+    const before = await getKey(suite.app.system, shop.key.app_id);
+    for (let n = 0; n < 20; n++) await codeOf(shop, `Bearer ${shop.key.app_id}:wrong`);
+    expect(await getKey(suite.app.system, shop.key.app_id)).toEqual(before);
+  });
+});

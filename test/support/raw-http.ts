@@ -1,0 +1,105 @@
+import { connect, type Socket } from "node:net";
+import type { TestApp } from "./app.ts";
+
+/** A reply as it came over the wire. */
+export interface RawReply {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/** What to send, byte by byte as it stands. */
+export interface RawRequest {
+  /** `GET /path HTTP/1.1`. */
+  head: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+}
+
+const withinMs = 10_000;
+
+/** A connection on which a test writes what no HTTP client would. */
+export interface RawConnection {
+  write: (bytes: string | Uint8Array) => void;
+  /** The next whole reply; null when the server has closed without one. `HEAD` replies have no body. */
+  read: (method?: string) => Promise<RawReply | null>;
+  /** Resolves when the server has closed. */
+  closed: Promise<void>;
+  end: () => void;
+}
+
+/** Opens a connection to the server under test. */
+export function openConnection(app: TestApp): RawConnection {
+  const socket: Socket = connect({ host: "127.0.0.1", port: app.port });
+  let received = Buffer.alloc(0);
+  let wake = () => {};
+  let isClosed = false;
+  const ended = Promise.withResolvers<void>();
+  socket.on("data", (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    wake();
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    isClosed = true;
+    ended.resolve();
+    wake();
+  });
+
+  function takeReply(method: string): RawReply | null | undefined {
+    const split = received.indexOf("\r\n\r\n");
+    if (split === -1) return isClosed ? null : undefined;
+    const [statusLine = "", ...lines] = received.subarray(0, split).toString("latin1").split("\r\n");
+    const headers = new Headers();
+    for (const line of lines)
+      headers.append(line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim());
+    const length = method === "HEAD" ? 0 : Number(headers.get("content-length") ?? 0);
+    const body = received.subarray(split + 4, split + 4 + length);
+    if (body.length < length) return isClosed ? null : undefined;
+    received = received.subarray(split + 4 + length);
+    return { status: Number(statusLine.split(" ")[1]), headers, text: body.toString() };
+  }
+
+  return {
+    write: (bytes) => {
+      socket.write(bytes);
+    },
+    async read(method = "GET") {
+      const deadline = performance.now() + withinMs;
+      for (;;) {
+        const reply = takeReply(method);
+        if (reply !== undefined) return reply;
+        if (performance.now() > deadline) throw new Error("The server neither answered nor closed");
+        const timer = Promise.withResolvers<void>();
+        wake = timer.resolve;
+        const limit = setTimeout(timer.resolve, 1000);
+        await timer.promise;
+        clearTimeout(limit);
+      }
+    },
+    closed: ended.promise,
+    end: () => {
+      socket.destroy();
+    },
+  };
+}
+
+/** The text of a request with `Host` and the headers given. */
+export function formatHead({ head, headers = {} }: RawRequest): string {
+  const lines = Object.entries({ host: "127.0.0.1", ...headers }).map(([name, value]) => `${name}: ${value}`);
+  return `${head}\r\n${lines.join("\r\n")}\r\n\r\n`;
+}
+
+/** Sends one request on a connection of its own. */
+export async function request(app: TestApp, raw: RawRequest): Promise<RawReply> {
+  const connection = openConnection(app);
+  try {
+    connection.write(formatHead(raw));
+    if (raw.body !== undefined) connection.write(raw.body);
+    const reply = await connection.read(raw.head.split(" ")[0]);
+    if (reply === null) throw new Error("The server closed without an answer");
+    return reply;
+  } finally {
+    connection.end();
+  }
+}
