@@ -1,6 +1,6 @@
 import type { SystemCtx } from "../server/context.ts";
 import { AppError } from "../server/errors.ts";
-import type { getKey, issueKey } from "../server/modules/app-keys/service.ts";
+import type { getKey, issueKey, publishKey } from "../server/modules/app-keys/service.ts";
 import { type FlagArg, namespaceArg, type PositionalArg, type SharedValues } from "./args.ts";
 import { withContext } from "./context.ts";
 import { escapeControls } from "./escape.ts";
@@ -8,8 +8,9 @@ import type { Io } from "./io.ts";
 import { printRecord, remark, warn } from "./output.ts";
 import { reserveSecretFile } from "./secret-file.ts";
 
-/** A key as the services return it, and the same with its secret. */
-export type AppKey = Awaited<ReturnType<typeof getKey>>;
+/** A key as most verbs return it, as `show` does, and with its secret. */
+export type AppKey = Awaited<ReturnType<typeof publishKey>>;
+export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
 type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;
 
 /** The key that a verb is about. */
@@ -53,9 +54,9 @@ export function withKey<T>(args: KeyArgs, io: Io, work: (ctx: SystemCtx) => Prom
 }
 
 /** Prints a key without its secret: whole as JSON, for people without the list of its secrets' times. */
-export function printKey(io: Io, key: AppKey): Promise<void> {
-  const { secrets, ...rest } = key;
-  return printRecord(io, io.json ? key : { ...rest, secrets: secrets.length }, "app_id");
+export function printKey(io: Io, key: AppKey | AppKeyDetails): Promise<void> {
+  if (io.json || !("secrets" in key)) return printRecord(io, key, "app_id");
+  return printRecord(io, { ...key, secrets: key.secrets.length }, "app_id");
 }
 
 /**
@@ -69,10 +70,8 @@ export async function deliverSecret(
 ): Promise<IssuedAppKey> {
   if (path === undefined) {
     const issued = await make();
-    const { app_id, app_secret, secrets, ...rest } = issued;
-    if (io.json) await printRecord(io, issued, "app_id");
-    else if (io.quiet) await io.write(`${escapeControls(`${app_id}:${app_secret}`)}\n`);
-    else await printRecord(io, { app_id, app_secret, ...rest, secrets: secrets.length }, "app_id");
+    if (io.quiet && !io.json) await io.write(`${escapeControls(`${issued.app_id}:${issued.app_secret}`)}\n`);
+    else await printRecord(io, issued, "app_id");
     if (!io.json) await warn(io, "The secret is shown this once; it cannot be read again.");
     return issued;
   }

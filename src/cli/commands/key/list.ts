@@ -1,4 +1,4 @@
-import type { AppKey } from "../../app-key.ts";
+import type { AppKeyDetails } from "../../app-key.ts";
 import { namespaceArg } from "../../args.ts";
 import { withContext } from "../../context.ts";
 import { formatValue, printList } from "../../output.ts";
@@ -27,7 +27,7 @@ export default defineVerb({
   },
 });
 
-function describeState(key: AppKey): string {
+function describeState(key: AppKeyDetails): string {
   if (key.revoked_at !== null) return "revoked";
   if (key.expires_at !== null && Date.parse(key.expires_at) <= Date.now()) return "expired";
   if (!key.active) return "inactive";

@@ -6,7 +6,7 @@ import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import type { AppKey } from "./model.ts";
 import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
-import { getKey, requireKey } from "./service.ts";
+import { getKey, requireKey, toAppKey } from "./service.ts";
 import { appKeyOrigins, appKeys } from "./table.ts";
 
 const param = sql.placeholder;
@@ -128,7 +128,7 @@ function change(
     const key = await requireKey(tx, appId);
     if (key.revoked_at) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
     await work(tx, key.tenant_id);
-    const after = await getKey(tx, appId);
+    const after = toAppKey(await requireKey(tx, appId));
     if (after.origins.length > mostOrigins) throw invalidField("origins", `must hold at most ${mostOrigins} entries`);
     return after;
   });

@@ -8,7 +8,7 @@ import { AppError, invalidField } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { requireText } from "../../text.ts";
 import { tenants } from "../tenants/table.ts";
-import type { AppKey, IssuedAppKey } from "./model.ts";
+import type { AppKey, AppKeyDetails, IssuedAppKey } from "./model.ts";
 import { parseScopes } from "./scopes.ts";
 import { hashSecret, newSecret } from "./secret.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
@@ -116,7 +116,7 @@ export async function issueKey(
       now,
     });
     await run(tx.db, insertSecret, { id: newId("sec"), tenantId: tenant.id, appId, hash: hashSecret(secret), now });
-    return withSecret(await getKey(tx, appId), secret);
+    return withSecret(await requireKey(tx, appId), secret);
   });
 }
 
@@ -124,18 +124,18 @@ export async function issueKey(
  * The keys of a tenant, oldest first.
  * @throws AppError 5301 for an unknown tenant.
  */
-export async function listKeys(ctx: SystemCtx, filter: { namespace: string }): Promise<AppKey[]> {
+export async function listKeys(ctx: SystemCtx, filter: { namespace: string }): Promise<AppKeyDetails[]> {
   const tenant = await get(ctx.db.primary, selectTenantId, filter);
   if (!tenant) throw new AppError(5301, `There is no tenant named ${JSON.stringify(filter.namespace)}.`);
-  return (await all(ctx.db.primary, selectKeys, filter)).map(toAppKey);
+  return (await all(ctx.db.primary, selectKeys, filter)).map(toDetails);
 }
 
 /**
  * One key by its `app_id`.
  * @throws AppError 5301 when there is none.
  */
-export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
-  return toAppKey(await requireKey(ctx, appId));
+export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
+  return toDetails(await requireKey(ctx, appId));
 }
 
 /** Lets the world use the key; without this, calls with it fail with 5203. */
@@ -167,7 +167,7 @@ export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
     await requireKey(tx, appId);
     await run(tx.db, setRevoked, { appId, now: toTimestamp(ctx.now()) });
     await run(tx.db, removeSecrets, { appId });
-    return getKey(tx, appId);
+    return toAppKey(await requireKey(tx, appId));
   });
 }
 
@@ -181,15 +181,16 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
   if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > 365 * 86_400_000) {
     throw invalidField("overlap", "must be from 0 to 365 days");
   }
-  const now = toTimestamp(ctx.now());
+  const moment = ctx.now();
+  const now = toTimestamp(moment);
   const secret = newSecret();
   return inTransaction(ctx, async (tx) => {
     const key = await requireKey(tx, appId);
     if (key.revoked_at) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
-    await run(tx.db, endSecrets, { appId, until: toTimestamp(ctx.now() + overlapMs) });
+    await run(tx.db, endSecrets, { appId, until: toTimestamp(moment + overlapMs) });
     await run(tx.db, removeEndedSecrets, { appId, now });
     await run(tx.db, insertSecret, { id: newId("sec"), tenantId: key.tenant_id, appId, hash: hashSecret(secret), now });
-    return withSecret(await getKey(tx, appId), secret);
+    return withSecret(await requireKey(tx, appId), secret);
   });
 }
 
@@ -205,32 +206,34 @@ export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow>
 
 async function setFlag(ctx: SystemCtx, appId: string, change: typeof setPublished, value: boolean): Promise<AppKey> {
   const changed = await run(ctx.db, change, { appId, value, now: toTimestamp(ctx.now()) });
-  const key = await getKey(ctx, appId);
+  const key = toAppKey(await requireKey(ctx, appId));
   if (changed === 0) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
   return key;
 }
 
-function toAppKey(row: KeyRow): AppKey {
-  const { app_id, namespace, name, expires_at, revoked_at, last_used_at, created_at } = row;
+/** The key of a stored row, as most verbs answer it. */
+export function toAppKey(row: KeyRow): AppKey {
   return {
-    app_id,
-    namespace,
-    name,
+    app_id: row.app_id,
+    namespace: row.namespace,
+    name: row.name,
     scopes: JSON.parse(row.scopes),
     active: row.active === 1,
     published: row.published === 1,
     origins: JSON.parse(row.origins),
     enforce_origins: row.enforce_origins === 1,
     allow_no_origin: row.allow_no_origin === 1,
-    expires_at,
-    revoked_at,
-    last_used_at,
-    created_at,
-    secrets: JSON.parse(row.secrets),
+    created_at: row.created_at,
   };
 }
 
-function withSecret({ app_id, ...rest }: AppKey, app_secret: string): IssuedAppKey {
+function toDetails(row: KeyRow): AppKeyDetails {
+  const { expires_at, revoked_at, last_used_at } = row;
+  return { ...toAppKey(row), expires_at, revoked_at, last_used_at, secrets: JSON.parse(row.secrets) };
+}
+
+function withSecret(row: KeyRow, app_secret: string): IssuedAppKey {
+  const { app_id, ...rest } = toAppKey(row);
   return { app_id, app_secret, ...rest };
 }
 

@@ -21,9 +21,14 @@ export interface TenantRecord {
   currency: string;
   currency_sign: string;
   logo: string | null;
-  language: string;
   status: "active" | "suspended";
   created_at: string;
+}
+
+/** A tenant with what only a look at it needs. */
+export interface TenantDetails extends TenantRecord {
+  /** BCP 47 tag of the texts that name no language. */
+  language: string;
   updated_at: string;
 }
 
@@ -46,9 +51,9 @@ const shown = {
   currency: tenants.currency,
   currency_sign: tenants.currencySign,
   logo: tenants.logo,
-  language: tenants.language,
   status: tenants.status,
   created_at: tenants.createdAt,
+  language: tenants.language,
   updated_at: tenants.updatedAt,
 };
 
@@ -69,10 +74,10 @@ const insertTenant = statement(
     updatedAt: sql.placeholder("now"),
   }),
 );
-const selectTenant = statement<TenantRecord>(build.select(shown).from(tenants).where(byNamespace));
+const selectTenant = statement<TenantDetails>(build.select(shown).from(tenants).where(byNamespace));
 const selectForWork = statement<Tenant>(sql`
   select id, namespace, title, currency, language from ${tenants} where ${byNamespace}`);
-const selectTenants = statement<TenantRecord>(build.select(shown).from(tenants).orderBy(tenants.namespace));
+const selectTenants = statement<TenantDetails>(build.select(shown).from(tenants).orderBy(tenants.namespace));
 const changeTenant = statement(sql`
   update ${tenants} set title = ${sql.placeholder("title")}, domain = ${sql.placeholder("domain")},
     url = ${sql.placeholder("url")}, currency = ${sql.placeholder("currency")},
@@ -109,11 +114,11 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
     if (!isUniqueViolation(error, "tenants.namespace")) throw error;
     throw new AppError(5302, `A tenant named ${namespace} exists already.`, { cause: error });
   }
-  return getTenant(ctx, namespace);
+  return toRecord(await getTenant(ctx, namespace));
 }
 
 /** All tenants by name. */
-export function listTenants(ctx: SystemCtx): Promise<TenantRecord[]> {
+export function listTenants(ctx: SystemCtx): Promise<TenantDetails[]> {
   return all(ctx.db.primary, selectTenants);
 }
 
@@ -121,7 +126,7 @@ export function listTenants(ctx: SystemCtx): Promise<TenantRecord[]> {
  * One tenant by name.
  * @throws AppError 5301 when there is none.
  */
-export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
+export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantDetails> {
   const tenant = await get(ctx.db.primary, selectTenant, { namespace });
   if (!tenant) throw noSuchTenant(namespace);
   return tenant;
@@ -157,7 +162,7 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
       language: fields.language ?? before.language,
       now: toTimestamp(ctx.now()),
     });
-    return getTenant({ ...ctx, db }, namespace);
+    return toRecord(await getTenant({ ...ctx, db }, namespace));
   });
 }
 
@@ -179,14 +184,19 @@ export function deleteTenant(ctx: SystemCtx, namespace: string): Promise<TenantR
   return ctx.db.transaction(async (db) => {
     const tenant = await getTenant({ ...ctx, db }, namespace);
     await run(db, removeTenant, { namespace });
-    return tenant;
+    return toRecord(tenant);
   });
 }
 
 async function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["status"]): Promise<TenantRecord> {
   const changed = await run(ctx.db, changeStatus, { namespace, status, now: toTimestamp(ctx.now()) });
   if (changed === 0) throw noSuchTenant(namespace);
-  return getTenant(ctx, namespace);
+  return toRecord(await getTenant(ctx, namespace));
+}
+
+/** As most verbs answer it. */
+function toRecord({ language: _language, updated_at: _updatedAt, ...record }: TenantDetails): TenantRecord {
+  return record;
 }
 
 function noSuchTenant(namespace: string): AppError {
