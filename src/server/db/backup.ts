@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { AppError } from "../errors.ts";
 import { Connection } from "./connection.ts";
 import { FileLock } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
@@ -34,7 +35,7 @@ export async function copyDatabase(path: string, target: string): Promise<void> 
     syncFile(dirname(target));
   } catch (error) {
     rmSync(partial, { force: true });
-    throw error;
+    throw error instanceof AppError ? error : new AppError(5001, "The backup cannot be written.", { cause: error });
   } finally {
     connection.close();
     lock.close();

@@ -20,6 +20,8 @@ interface Kept {
   columns: string[];
   columnTypes: string[];
   makeRow: RowMaker | null;
+  /** A second one for `first`: the engine's `get` binds nothing to a statement that another call has stepped. */
+  getter: EngineStatement | undefined;
 }
 
 /** How a connection differs from the others on the same file. */
@@ -86,9 +88,12 @@ export class Connection {
     if (kept.makeRow === null) return this.run(sql, args).rows[0];
     const bound = bindArgs(kept.shape.params, args);
     try {
-      const raw = kept.statement.get(bound);
+      kept.getter ??= readExactly(this.#engine.prepare(sql));
+      const raw = kept.getter.get(bound);
       return raw === undefined ? undefined : this.#makeRow(kept, raw);
     } catch (error) {
+      // After an error `get` would run with this call's arguments once more.
+      kept.getter = undefined;
       throw mapDbError(error);
     }
   }
@@ -141,10 +146,9 @@ export class Connection {
     if (shape.several) throw new TypeError("Only one statement can run at a time.");
     try {
       const statement = this.#engine.prepare(sql);
-      const kept: Kept = { shape, statement, columns: [], columnTypes: [], makeRow: null };
+      const kept: Kept = { shape, statement, columns: [], columnTypes: [], makeRow: null, getter: undefined };
       if (statement.reader) {
-        statement.raw(true);
-        statement.safeIntegers(true);
+        readExactly(statement);
         describe(kept);
       }
       return kept;
@@ -156,6 +160,13 @@ export class Connection {
   #pragma(setting: string): void {
     this.#engine.prepare(`PRAGMA ${setting}`).get([]);
   }
+}
+
+/** Rows as arrays, and integers as bigint, so that none is rounded on its way. */
+function readExactly(statement: EngineStatement): EngineStatement {
+  statement.raw(true);
+  statement.safeIntegers(true);
+  return statement;
 }
 
 function describe(kept: Kept): void {

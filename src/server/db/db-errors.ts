@@ -8,6 +8,8 @@ const unavailable: Record<string, string> = {
   SQLITE_IOERR: "The database's disk cannot be read or written.",
   SQLITE_CANTOPEN: "The database file cannot be opened.",
   SQLITE_READONLY: "The database cannot be written.",
+  SQLITE_NOTADB: "The database file is not a database.",
+  SQLITE_CORRUPT: "The database file is damaged.",
   SQLITE_NOMEM: "The database is out of memory.",
   SQLITE_INTERRUPT: "The database call was interrupted.",
 };

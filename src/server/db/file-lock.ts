@@ -8,6 +8,7 @@ import type { Engine, Libsql } from "./load-libsql.ts";
  */
 export class FileLock {
   readonly #engine: Engine;
+  #open = true;
 
   /** Opens the lock's file, creating it with mode 0600. Errors: 5001 when that is impossible. */
   constructor(libsql: Libsql, path: string) {
@@ -32,11 +33,14 @@ export class FileLock {
 
   /** Gives the lock back; it can be taken again. */
   release(): void {
-    if (this.#engine.inTransaction) this.#engine.exec("ROLLBACK");
+    // A closed engine ends the process when it is asked.
+    if (this.#open && this.#engine.inTransaction) this.#engine.exec("ROLLBACK");
   }
 
   close(): void {
+    if (!this.#open) return;
     this.release();
+    this.#open = false;
     this.#engine.close();
   }
 

@@ -22,6 +22,7 @@ export class ReplicaClient implements Client {
   readonly primary: ServerClient;
   readonly #reader: LocalReader;
   readonly #sync: ReplicaSync;
+  readonly #writes = new Set<Promise<unknown>>();
   closed = false;
 
   constructor(primary: ServerClient, reader: LocalReader, sync: ReplicaSync) {
@@ -72,10 +73,21 @@ export class ReplicaClient implements Client {
   }
 
   /** Waits for the write, then until the copy holds it. */
-  async afterWrite<T>(write: Promise<T>): Promise<T> {
-    const value = await write;
-    await this.#sync.afterWrite();
-    return value;
+  afterWrite<T>(write: Promise<T>): Promise<T> {
+    const answered = write.then(async (value) => {
+      await this.#sync.afterWrite();
+      return value;
+    });
+    this.#writes.add(answered);
+    const forget = () => this.#writes.delete(answered);
+    answered.then(forget, forget);
+    return answered;
+  }
+
+  /** Resolves when all writes in flight are answered. */
+  async drain(): Promise<void> {
+    await Promise.allSettled(this.#writes);
+    await this.primary.drain();
   }
 
   close(): void {

@@ -15,6 +15,7 @@ import type { Database, Executor, Session } from "./session.ts";
 
 const everyMs = 1000;
 const copies = 64;
+const fileSuffixes = ["", "-wal", "-shm", "-client_wal_index"];
 const foreignCopy = /log incompatible|Invalid meta|wal_index|Invalid log id/i;
 
 interface ReplicaParts {
@@ -71,10 +72,11 @@ export class ReplicaDatabase implements Database {
   }
 
   drain(): Promise<void> {
-    return this.#parts.client.primary.drain();
+    return this.#parts.client.drain();
   }
 
   async close(): Promise<void> {
+    if (this.#parts.client.closed) return;
     await this.drain();
     await this.#parts.sync.stop();
     this.#parts.client.close();
@@ -90,10 +92,12 @@ export async function openReplica(dataDir: string, options: ServerOptions): Prom
   const libsql = await loadLibsql();
   const primary = await openServerClient(options);
   // The engine reports a missing primary on stdout and late, so it is asked for in another way first.
-  await primary.execute("SELECT 1");
+  const isEmpty = (await primary.execute("SELECT 1 FROM sqlite_schema LIMIT 1")).rows.length === 0;
   makeDataDir(dataDir);
   const { path, lock } = takeCopy(libsql, dataDir);
   try {
+    // From an empty primary the engine takes over nothing, not even that it is empty.
+    if (isEmpty) removeCopy(path);
     const { engine, sync } = await openCopy(libsql, path, options);
     const reader = new LocalReader(libsql, path, options.lockDeadlineMs, { replica: true });
     const replicaSync = new ReplicaSync({ sync, ping: () => primary.execute("SELECT 1"), everyMs });
@@ -119,6 +123,10 @@ function takeCopy(libsql: Libsql, dataDir: string): { path: string; lock: FileLo
   throw new AppError(5001, "Too many processes keep a copy of the database in this directory.");
 }
 
+function removeCopy(path: string): void {
+  for (const suffix of fileSuffixes) rmSync(path + suffix, { force: true });
+}
+
 async function openCopy(libsql: Libsql, path: string, options: ServerOptions, retry = true) {
   const syncNow = await loadSync();
   let engine: Engine | undefined;
@@ -133,10 +141,10 @@ async function openCopy(libsql: Libsql, path: string, options: ServerOptions, re
     engine?.close();
     // A copy of another database, or of one that was set up anew, is worth nothing: it is fetched again.
     if (!retry || !foreignCopy.test(String(error))) throw error;
-    for (const suffix of ["", "-wal", "-shm", "-client_wal_index"]) rmSync(path + suffix, { force: true });
+    removeCopy(path);
     return openCopy(libsql, path, options, false);
   }
-  for (const suffix of ["", "-wal", "-shm", "-client_wal_index"]) restrictFile(path + suffix);
+  for (const suffix of fileSuffixes) restrictFile(path + suffix);
   const opened = engine;
   return { engine: opened, sync: () => syncNow(opened) };
 }

@@ -15,7 +15,7 @@ export interface ReplicaSyncParts {
 export class ReplicaSync {
   readonly #parts: ReplicaSyncParts;
   readonly #timer: Timer;
-  #running: Promise<void> | undefined;
+  #running: Promise<boolean> | undefined;
   #next: Promise<void> | undefined;
   #owed = false;
   #stopped = false;
@@ -33,11 +33,11 @@ export class ReplicaSync {
 
   /** Resolves when the copy holds what was written before the call. A failure shows only as `isBehind`. */
   afterWrite(): Promise<void> {
-    if (this.#running === undefined) return this.#start(true);
+    if (this.#running === undefined) return this.#startAfterWrite();
     // The one that runs may have begun before the write; the next one serves all who come until then.
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
-      return this.#start(true);
+      return this.#startAfterWrite();
     });
     return this.#next;
   }
@@ -51,26 +51,32 @@ export class ReplicaSync {
 
   #lookForOthers(): void {
     if (this.#running !== undefined || this.#stopped) return;
-    this.#parts.ping().then(
-      () => {
-        if (this.#running === undefined && !this.#stopped) return this.#start(false);
-      },
-      () => {},
-    );
+    const look = async () => {
+      await this.#parts.ping();
+      if (this.#running !== undefined || this.#stopped) return;
+      if (await this.#start()) return;
+      // A primary that answers but does not synchronise has been set up anew; the copy is another database's.
+      await this.#parts.ping();
+      this.#owed = true;
+    };
+    look().catch(() => {});
   }
 
-  #start(afterWrite: boolean): Promise<void> {
+  #start(): Promise<boolean> {
     const run = this.#parts.sync().then(
       () => {
         this.#owed = false;
+        return true;
       },
-      () => {
-        this.#owed ||= afterWrite;
-      },
+      () => false,
     );
     this.#running = run.finally(() => {
       this.#running = undefined;
     });
     return this.#running;
+  }
+
+  async #startAfterWrite(): Promise<void> {
+    if (!(await this.#start())) this.#owed = true;
   }
 }

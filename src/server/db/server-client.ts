@@ -10,7 +10,7 @@ import type {
 import { AppError } from "../errors.ts";
 import { sqlOf } from "./bind-args.ts";
 import { shapeOf } from "./scan-sql.ts";
-import { bindForServer, retryWhileBusy } from "./server-calls.ts";
+import { bindForServer, bindReads, retryWhileBusy } from "./server-calls.ts";
 import { ServerTransaction } from "./server-transaction.ts";
 import { Turns } from "./turns.ts";
 
@@ -57,8 +57,11 @@ export class ServerClient implements Client {
   }
 
   async batch(stmts: Statement[], mode: TransactionMode = "write"): Promise<ResultSet[]> {
+    if (mode === "read") {
+      const reads = bindReads(stmts);
+      return this.#untilFree(() => this.#client.batch(reads, "read"));
+    }
     const bound = stmts.map(bindForServer);
-    if (mode === "read") return this.#untilFree(() => this.#client.batch(bound, "read"));
     return this.#write(() => this.#client.batch(bound, "write"));
   }
 
@@ -84,6 +87,8 @@ export class ServerClient implements Client {
   /** Resolves when all writes in flight are answered. */
   async drain(): Promise<void> {
     await Promise.all([this.#writes.drain(), this.#transactions.drain()]);
+    // A turn is given back a moment before its caller has the answer.
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   close(): void {

@@ -49,6 +49,7 @@ export class ServerDatabase implements Database {
   }
 
   async close(): Promise<void> {
+    if (this.#server.closed) return;
     await this.drain();
     this.#server.close();
   }

@@ -1,0 +1,212 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { copyDatabase } from "../../src/server/db/backup.ts";
+import { startCheckpointer } from "../../src/server/db/checkpoint.ts";
+import { Connection } from "../../src/server/db/connection.ts";
+import { loadLibsql } from "../../src/server/db/load-libsql.ts";
+import type { LocalDatabase } from "../../src/server/db/local-database.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { acquireServerLock } from "../../src/server/db/server-lock.ts";
+import { createTable, insertRow } from "./fixtures.ts";
+import { makeDir } from "./kinds.ts";
+import { spawnChild } from "./spawn-child.ts";
+
+let dir: string;
+let db: LocalDatabase;
+
+const pragma = (connection: Connection, name: string) => connection.run(`PRAGMA ${name}`).rows[0]?.[0];
+const fill = (count: number, size = 4000) =>
+  Promise.all(Array.from({ length: count }, (_, i) => db.execute(insertRow(`fill-${i}-`.padEnd(size, "x")))));
+
+async function waitUntil(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error("It did not happen in time.");
+    await Bun.sleep(10);
+  }
+}
+
+beforeEach(async () => {
+  dir = makeDir();
+  db = (await openDatabase({ dataDir: dir })) as LocalDatabase;
+  await db.execute(createTable);
+});
+
+afterEach(async () => {
+  await db.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describe("every connection", () => {
+  test("has the pragmas that durability and the checkpoint rule rest on", async () => {
+    const libsql = await loadLibsql();
+    const own = new Connection(libsql, join(dir, "bodega.db"), { busyTimeoutMs: 10_000 });
+    const all = { reader: db.local.reader.connection, writer: db.local.writer, own };
+    for (const [name, connection] of Object.entries(all)) {
+      expect({
+        name,
+        journal: pragma(connection, "journal_mode"),
+        autocheckpoint: pragma(connection, "wal_autocheckpoint"),
+        synchronous: pragma(connection, "synchronous"),
+        foreignKeys: pragma(connection, "foreign_keys"),
+        mmap: pragma(connection, "mmap_size"),
+        temp: pragma(connection, "temp_store"),
+        busy: pragma(connection, "busy_timeout"),
+        queryOnly: pragma(connection, "query_only"),
+      }).toEqual({
+        name,
+        journal: "wal",
+        autocheckpoint: 0,
+        synchronous: 2,
+        foreignKeys: 1,
+        mmap: 0,
+        temp: 2,
+        busy: name === "own" ? 10_000 : 0,
+        queryOnly: name === "reader" ? 1 : 0,
+      });
+    }
+    own.close();
+  });
+
+  test("is opened by the one class that sets them, and no checkpoint but TRUNCATE stands in the source", () => {
+    const root = join(import.meta.dir, "../../src");
+    const sources = [...new Bun.Glob("**/*.ts").scanSync({ cwd: root })].map((path) => ({
+      path,
+      text: readFileSync(join(root, path), "utf8"),
+    }));
+    expect(sources.length).toBeGreaterThan(20);
+    const opening = sources.filter(({ text }) => /new libsql\(/.test(text)).map(({ path }) => path);
+    // A lock file is no database, and a replica's copy is written by the engine alone.
+    expect(opening.toSorted()).toEqual(["connection", "file-lock", "replica-database"].map((n) => `server/db/${n}.ts`));
+    const pragmas = sources.flatMap(({ text }) => text.match(/PRAGMA\s+(?:\w+\.)?wal_checkpoint[^"`\n]*/gi) ?? []);
+    expect(pragmas).toEqual(["PRAGMA wal_checkpoint(TRUNCATE)"]);
+    const automatic = sources.flatMap(({ text }) => text.match(/wal_autocheckpoint\s*=\s*\d+/gi) ?? []);
+    expect(automatic).toEqual(["wal_autocheckpoint = 0"]);
+    expect(sources.filter(({ text }) => /from "bun:sqlite"/.test(text))).toEqual([]);
+  });
+});
+
+describe("the log", () => {
+  test("grows without a checkpoint until one is asked for, which empties it and loses nothing", async () => {
+    await fill(2000, 3000);
+    expect(db.walBytes()).toBeGreaterThan(4 * 1024 * 1024);
+    expect(await db.checkpoint()).toBe(true);
+    expect(db.walBytes()).toBe(0);
+    expect((await db.execute("SELECT count(*) FROM things")).rows[0]?.[0]).toBe(2000);
+  });
+
+  test("is not checkpointed while someone reads for long, here or in another process", async () => {
+    await fill(10);
+    const reading = await db.client.transaction("read");
+    expect(await db.checkpoint()).toBe(false);
+    await reading.rollback();
+    expect(await db.checkpoint()).toBe(true);
+    await fill(0);
+    await db.execute(insertRow("one more"));
+    const other = (await openDatabase({ dataDir: dir })) as LocalDatabase;
+    const elsewhere = await other.client.transaction("read");
+    const started = performance.now();
+    expect(await db.checkpoint()).toBe(false);
+    expect(performance.now() - started).toBeLessThan(1000);
+    await elsewhere.rollback();
+    await other.close();
+  });
+
+  test("is not checkpointed while another process holds the write lock, and the event loop keeps turning", async () => {
+    await db.execute(insertRow("row"));
+    const child = spawnChild("hold-lock", dir, "300");
+    expect(await child.nextLine()).toBe("held");
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 5);
+    expect(await db.checkpoint()).toBe(true);
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(15);
+    await child.exited;
+  });
+
+  test("is emptied by the server's checkpointer once it is large, and at its stop", async () => {
+    const checkpointer = startCheckpointer(db, { everyMs: 10, walBytes: 200_000 });
+    await fill(100);
+    await waitUntil(() => db.walBytes() === 0);
+    await db.execute(insertRow("small"));
+    await Bun.sleep(50);
+    expect(db.walBytes()).toBeGreaterThan(0);
+    await checkpointer.stop();
+    expect(db.walBytes()).toBe(0);
+  });
+
+  test("is emptied by a command that has written, unless a server runs", async () => {
+    const size = () => db.walBytes();
+    const command = async () => {
+      const other = await openDatabase({ dataDir: dir });
+      await other.execute(insertRow(`command-${Math.random()}`));
+      await other.close();
+    };
+    const lock = await acquireServerLock(dir);
+    await command();
+    expect(size()).toBeGreaterThan(0);
+    lock?.release();
+    await command();
+    expect(size()).toBe(0);
+  });
+});
+
+describe("several processes", () => {
+  test("write while another checkpoints, and nothing is lost", async () => {
+    const each = 300;
+    const children = ["a", "b", "c"].map((name) => spawnChild("write", dir, name, String(each)));
+    let running = true;
+    const done = Promise.all(children.map((child) => child.nextLine())).finally(() => {
+      running = false;
+    });
+    let own = 0;
+    let emptied = 0;
+    while (running) {
+      await db.execute(insertRow(`own-${own++}`));
+      if (own % 5 === 0 && (await db.checkpoint())) emptied++;
+    }
+    expect(await done).toEqual(["done", "done", "done"]);
+    await Promise.all(children.map((child) => child.exited));
+    expect(emptied).toBeGreaterThan(3);
+    expect((await db.execute("SELECT count(*) FROM things")).rows[0]?.[0]).toBe(3 * each + own);
+    expect((await db.execute("PRAGMA integrity_check")).rows[0]?.[0]).toBe("ok");
+  }, 60_000);
+
+  test("killed in the middle of writing, lose no acknowledged write", async () => {
+    for (let round = 0; round < 3; round++) {
+      const child = spawnChild("write-until-killed", dir);
+      expect(await child.nextLine()).toBe("ready");
+      const said: string[] = [];
+      setTimeout(() => child.kill(), 60 + 70 * round);
+      for (let line = await child.nextLine(); line !== undefined; line = await child.nextLine()) said.push(line);
+      await child.exited;
+      const { rows } = await db.execute("SELECT name FROM things");
+      const stored = new Set(rows.map((row) => row.name));
+      expect(said.length).toBeGreaterThan(10);
+      expect(said.filter((name) => !stored.has(name))).toEqual([]);
+      expect((await db.execute("PRAGMA integrity_check")).rows[0]?.[0]).toBe("ok");
+      await db.execute("DELETE FROM things");
+    }
+  }, 30_000);
+});
+
+describe("a backup", () => {
+  test("is a whole and sound copy, private, and leaves no partial file", async () => {
+    await fill(50);
+    const target = join(dir, "copy.db");
+    await copyDatabase(join(dir, "bodega.db"), target);
+    const copy = new Connection(await loadLibsql(), target);
+    expect(copy.run("SELECT count(*) FROM things").rows[0]?.[0]).toBe(50);
+    expect(copy.run("PRAGMA integrity_check").rows[0]?.[0]).toBe("ok");
+    copy.close();
+    expect(await Bun.file(`${target}.partial`).exists()).toBe(false);
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+  });
+
+  test("fails with 5001 when it cannot be written, and leaves nothing behind", async () => {
+    const attempt = copyDatabase(join(dir, "bodega.db"), join(dir, "missing", "copy.db"));
+    await expect(attempt).rejects.toMatchObject({ code: 5001 });
+    expect(await Bun.file(join(dir, "missing", "copy.db")).exists()).toBe(false);
+  });
+});

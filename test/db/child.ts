@@ -1,0 +1,72 @@
+// A process of its own for tests that need one: `bun child.ts <what> <data-dir> [...]`. It speaks in lines on stdout.
+import { migrate } from "../../src/server/db/migrate.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { acquireServerLock } from "../../src/server/db/server-lock.ts";
+import { createTable, insertRow, testMigrations } from "./fixtures.ts";
+
+const [what, dataDir = "", ...rest] = process.argv.slice(2);
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const forever = () => new Promise(() => setInterval(() => {}, 1000));
+
+/** Holds the write lock for some milliseconds. */
+async function holdLock(ms: number): Promise<void> {
+  const db = await openDatabase({ dataDir });
+  const transaction = await db.client.transaction("write");
+  say("held");
+  await Bun.sleep(ms);
+  await transaction.rollback();
+  await db.close();
+}
+
+/** Writes rows from a few concurrent writers. */
+async function write(name: string, count: number): Promise<void> {
+  const db = await openDatabase({ dataDir, lockDeadlineMs: 30_000 });
+  let next = 0;
+  const writer = async () => {
+    while (next < count) await db.execute(insertRow(`${name}-${next++}`));
+  };
+  await Promise.all([writer(), writer(), writer(), writer()]);
+  await db.close();
+  say("done");
+}
+
+/** Writes without end and says each name once its write is answered. */
+async function writeUntilKilled(): Promise<void> {
+  const db = await openDatabase({ dataDir });
+  await db.execute(createTable);
+  say("ready");
+  let next = 0;
+  const writer = async () => {
+    for (;;) {
+      const name = `row-${next++}`;
+      if (next % 3 === 0) await db.transaction((tx) => tx.execute(insertRow(name)));
+      else await db.execute(insertRow(name));
+      say(name);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, writer));
+}
+
+async function migrateOnce(): Promise<void> {
+  const db = await openDatabase({ dataDir, lockDeadlineMs: 30_000 });
+  say("ready");
+  // Whoever starts the race writes a line to each runner at once.
+  for await (const _ of process.stdin as unknown as AsyncIterable<Uint8Array>) break;
+  say(JSON.stringify((await migrate(db, { migrations: testMigrations })).applied));
+  await db.close();
+  process.exit(0);
+}
+
+async function beServer(): Promise<void> {
+  say((await acquireServerLock(dataDir)) === null ? "refused" : "locked");
+  await forever();
+}
+
+const roles: Record<string, () => Promise<void>> = {
+  "hold-lock": () => holdLock(Number(rest[0])),
+  write: () => write(rest[0] ?? "", Number(rest[1])),
+  "write-until-killed": writeUntilKilled,
+  migrate: migrateOnce,
+  "be-server": beServer,
+};
+await roles[what ?? ""]?.();

@@ -1,0 +1,145 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Connection } from "../../src/server/db/connection.ts";
+import { loadLibsql } from "../../src/server/db/load-libsql.ts";
+import { migrate, migrationStatus } from "../../src/server/db/migrate.ts";
+import { type Migration, migrations } from "../../src/server/db/migrations.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { testMigrations } from "./fixtures.ts";
+import { kinds, makeDir } from "./kinds.ts";
+import { spawnChild } from "./spawn-child.ts";
+
+const now = () => Date.UTC(2030, 0, 2, 3, 4, 5);
+const first = testMigrations.slice(0, 1);
+
+describe.each(kinds)("migrating a %s database", (kind, open) => {
+  test("applies what is missing once, with triggers whole, and says when", async () => {
+    const { db, dispose } = await open();
+    expect(await migrationStatus(db, testMigrations)).toEqual([
+      { name: "0000_first", appliedAt: null },
+      { name: "0001_second", appliedAt: null },
+    ]);
+    expect(await migrate(db, { migrations: first, now })).toEqual({ applied: ["0000_first"] });
+    expect(await migrate(db, { migrations: testMigrations, now })).toEqual({ applied: ["0001_second"] });
+    expect(await migrate(db, { migrations: testMigrations, now })).toEqual({ applied: [] });
+    expect(await migrationStatus(db, testMigrations)).toEqual([
+      { name: "0000_first", appliedAt: "2030-01-02T03:04:05.000Z" },
+      { name: "0001_second", appliedAt: "2030-01-02T03:04:05.000Z" },
+    ]);
+    await db.execute("INSERT INTO parents (name) VALUES ('x')");
+    expect((await db.execute("SELECT entry FROM log ORDER BY entry")).rows.map((row) => row.entry)).toEqual([
+      "a;x",
+      "b",
+    ]);
+    await dispose();
+  });
+
+  test("takes back every step when one fails", async () => {
+    const { db, dispose } = await open();
+    const broken: Migration = {
+      name: "0002_broken",
+      sql: "CREATE TABLE made (id);\n--> statement-breakpoint\nCREATE TABLE parents (id);",
+    };
+    await expect(migrate(db, { migrations: [...testMigrations, broken] })).rejects.toThrow("parents");
+    expect(await migrationStatus(db, testMigrations)).toMatchObject([{ appliedAt: null }, { appliedAt: null }]);
+    const { rows } = await db.execute("SELECT name FROM sqlite_schema WHERE name IN ('made', 'parents', 'log')");
+    expect(rows).toEqual([]);
+    await dispose();
+  });
+
+  test("refuses to leave rows that refer to nothing, and undoes the step", async () => {
+    const { db, dispose } = await open();
+    await migrate(db, { migrations: first });
+    await db.batch(["INSERT INTO parents (id) VALUES (1)", "INSERT INTO children (parent) VALUES (1)"]);
+    const orphaning: Migration = { name: "0001_orphaning", sql: "DELETE FROM parents;" };
+    const attempt = migrate(db, { migrations: [...first, orphaning] });
+    await expect(attempt).rejects.toMatchObject({
+      code: 5001,
+      message: expect.stringContaining("nothing was changed"),
+    });
+    expect((await db.execute("SELECT count(*) AS n FROM parents")).rows[0]?.n).toBe(1);
+    await expect(db.execute("INSERT INTO children (parent) VALUES (99)")).rejects.toThrow("FOREIGN KEY");
+    await dispose();
+  });
+
+  test("may rebuild a table that others refer to", async () => {
+    const { db, dispose } = await open();
+    await migrate(db, { migrations: first });
+    await db.batch(["INSERT INTO parents (id, name) VALUES (1, 'p')", "INSERT INTO children (parent) VALUES (1)"]);
+    const rebuild: Migration = {
+      name: "0001_rebuild",
+      sql: [
+        "PRAGMA foreign_keys=OFF;",
+        "CREATE TABLE __new_parents (id INTEGER PRIMARY KEY, name TEXT NOT NULL);",
+        "INSERT INTO __new_parents SELECT id, name FROM parents;",
+        "DROP TABLE parents;",
+        "ALTER TABLE __new_parents RENAME TO parents;",
+        "PRAGMA foreign_keys=ON;",
+      ].join("--> statement-breakpoint\n"),
+    };
+    expect(await migrate(db, { migrations: [...first, rebuild] })).toEqual({ applied: ["0001_rebuild"] });
+    expect((await db.execute("SELECT count(*) AS n FROM children")).rows[0]?.n).toBe(1);
+    await dispose();
+  });
+
+  test("refuses a schema that is newer than the program, or made by another form of a step", async () => {
+    const { db, dispose } = await open();
+    await migrate(db, { migrations: testMigrations });
+    await expect(migrate(db, { migrations: first })).rejects.toMatchObject({
+      code: 5001,
+      message: expect.stringContaining("newer version (0001_second)"),
+    });
+    expect((await migrationStatus(db, first)).map(({ name }) => name)).toEqual(["0000_first", "0001_second"]);
+    const changed = [{ name: "0000_first", sql: "CREATE TABLE other (id);" }, ...testMigrations.slice(1)];
+    await expect(migrate(db, { migrations: changed })).rejects.toMatchObject({
+      code: 5001,
+      message: expect.stringContaining("0000_first"),
+    });
+    await dispose();
+  });
+
+  test("of two connections that migrate at once, one does the work and both succeed", async () => {
+    const { db, dispose } = await open();
+    const results = await Promise.all([1, 2, 3].map(() => migrate(db, { migrations: testMigrations })));
+    expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(["0000_first", "0001_second"]);
+    await dispose();
+  });
+
+  test("takes the product's own steps", async () => {
+    const { db, dispose } = await open();
+    expect((await migrate(db)).applied).toEqual(migrations.map(({ name }) => name));
+    expect((await db.execute("SELECT * FROM pragma_foreign_key_check")).rows).toEqual([]);
+    expect(kind).toBe(db.kind);
+    await dispose();
+  });
+});
+
+describe("on a file", () => {
+  test("processes that start at once migrate once", async () => {
+    const dir = makeDir();
+    const children = Array.from({ length: 3 }, () => spawnChild("migrate", dir));
+    for (const child of children) expect(await child.nextLine()).toBe("ready");
+    for (const child of children) child.write("go\n");
+    const applied = await Promise.all(children.map(async (child) => JSON.parse((await child.nextLine()) ?? "null")));
+    expect(applied.flat().toSorted()).toEqual(["0000_first", "0001_second"]);
+    expect(await Promise.all(children.map((child) => child.exited))).toEqual([0, 0, 0]);
+    rmSync(dir, { recursive: true, force: true });
+  }, 20_000);
+
+  test("existing data is backed up before it is changed, and an empty database is not", async () => {
+    const dir = makeDir();
+    const db = await openDatabase({ dataDir: dir });
+    await migrate(db, { migrations: first, now });
+    expect(existsSync(join(dir, "backups"))).toBe(false);
+    await db.execute("INSERT INTO parents (name) VALUES ('precious')");
+    await migrate(db, { migrations: testMigrations, now });
+    expect(readdirSync(join(dir, "backups"))).toEqual(["before-0001_second-20300102T030405Z.db"]);
+    const backup = new Connection(await loadLibsql(), join(dir, "backups", "before-0001_second-20300102T030405Z.db"));
+    expect(backup.run("SELECT name FROM parents").rows[0]?.[0]).toBe("precious");
+    expect(backup.run("SELECT count(*) FROM __bodega_migrations").rows[0]?.[0]).toBe(1);
+    backup.close();
+    await db.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+});

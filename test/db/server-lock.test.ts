@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { acquireServerLock, isServerRunning } from "../../src/server/db/server-lock.ts";
+import { makeDir } from "./kinds.ts";
+import { spawnChild } from "./spawn-child.ts";
+
+let dir: string;
+
+beforeEach(() => {
+  dir = join(makeDir(), "data");
+});
+
+afterEach(() => rmSync(join(dir, ".."), { recursive: true, force: true }));
+
+test("there is one server for a data directory, until it releases the lock", async () => {
+  expect(await isServerRunning(dir)).toBe(false);
+  expect(existsSync(dir)).toBe(false);
+  const lock = await acquireServerLock(dir);
+  expect(await isServerRunning(dir)).toBe(true);
+  expect(await acquireServerLock(dir)).toBeNull();
+  lock?.release();
+  expect(await isServerRunning(dir)).toBe(false);
+  (await acquireServerLock(dir))?.release();
+});
+
+test("asking in the server's own process does not drop its lock", async () => {
+  const lock = await acquireServerLock(dir);
+  expect(await isServerRunning(dir)).toBe(true);
+  const child = spawnChild("be-server", dir);
+  expect(await child.nextLine()).toBe("refused");
+  child.kill();
+  await child.exited;
+  lock?.release();
+});
+
+test("a server that is killed leaves no lock behind", async () => {
+  const child = spawnChild("be-server", dir);
+  expect(await child.nextLine()).toBe("locked");
+  expect(await isServerRunning(dir)).toBe(true);
+  expect(await acquireServerLock(dir)).toBeNull();
+  child.kill();
+  await child.exited;
+  expect(await isServerRunning(dir)).toBe(false);
+  (await acquireServerLock(dir))?.release();
+});
+
+test("the data directory and everything in it are their owner's alone", async () => {
+  const lock = await acquireServerLock(dir);
+  const db = await openDatabase({ dataDir: dir });
+  await db.execute("CREATE TABLE t (id)");
+  const reading = await db.client.transaction("read");
+  expect(statSync(dir).mode & 0o777).toBe(0o700);
+  for (const file of new Bun.Glob("*").scanSync({ cwd: dir })) {
+    expect([file, statSync(join(dir, file)).mode & 0o777]).toEqual([file, 0o600]);
+  }
+  await reading.rollback();
+  await db.close();
+  lock?.release();
+});
+
+test("a data directory that cannot be made, or a database that is none, is 5001", async () => {
+  await Bun.write(join(dir, "..", "file"), "not a directory");
+  await expect(openDatabase({ dataDir: join(dir, "..", "file", "data") })).rejects.toMatchObject({ code: 5001 });
+  await Bun.write(
+    join(dir, "bodega.db"),
+    "this is no database, but it is long enough to be looked at as one".repeat(20),
+  );
+  await expect(openDatabase({ dataDir: dir })).rejects.toMatchObject({ code: 5001 });
+});

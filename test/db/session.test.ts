@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/libsql/http";
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { isCheckViolation, isForeignKeyViolation, isUniqueViolation } from "../../src/server/db/db-errors.ts";
+import type { Session } from "../../src/server/db/session.ts";
+import { all, get, run, statement } from "../../src/server/db/statement.ts";
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { kinds, type Opened } from "./kinds.ts";
+
+const items = sqliteTable("items", {
+  id: integer("id").primaryKey(),
+  name: text("name").notNull().unique(),
+  stock: integer("stock"),
+});
+
+const insert = statement(
+  sql`INSERT INTO items (name, stock) VALUES (${sql.placeholder("name")}, ${sql.placeholder("stock")})`,
+);
+const byName = statement<{ id: number; name: string; stock: number | null }>(
+  sql`SELECT id, name, stock FROM items WHERE name = ${sql.placeholder("name")}`,
+);
+const count = statement<{ n: number }>(sql`SELECT count(*) AS n FROM items`);
+
+async function names(db: Session, like: string): Promise<unknown[]> {
+  const { rows } = await db.execute({ sql: "SELECT name FROM items WHERE name LIKE ? ORDER BY name", args: [like] });
+  return rows.map((row) => row.name);
+}
+
+describe.each(kinds)("%s database", (_kind, open) => {
+  let opened: Opened;
+  let db: Opened["db"];
+  beforeAll(async () => {
+    opened = await open();
+    db = opened.db;
+    await db.batch([
+      `CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, stock INTEGER,
+        parent INTEGER REFERENCES items(id), CONSTRAINT items_stock CHECK (stock >= 0))`,
+      "CREATE TABLE plain (value)",
+    ]);
+  });
+  afterAll(() => opened.dispose());
+
+  test("a write is there for the very next read", async () => {
+    for (let i = 0; i < 20; i++) {
+      expect(await run(db, insert, { name: `next-${i}`, stock: i })).toBe(1);
+      expect(await get(db, byName, { name: `next-${i}` })).toMatchObject({ name: `next-${i}`, stock: i });
+      expect(await get(db.primary, byName, { name: `next-${i}` })).toMatchObject({ stock: i });
+    }
+  });
+
+  test("get answers undefined and all an empty list where there is nothing", async () => {
+    expect(await get(db, byName, { name: "nobody" })).toBeUndefined();
+    expect(await all(db, byName, { name: "nobody" })).toEqual([]);
+  });
+
+  test("rows are read by name, by index and by length, and a repeated name keeps the first value", async () => {
+    const { rows, columns } = await db.execute("SELECT 1 AS a, 'x' AS b, 3 AS a");
+    const row = rows[0];
+    expect(columns).toEqual(["a", "b", "a"]);
+    expect([row?.a, row?.b, row?.[0], row?.[1], row?.[2], row?.length]).toEqual([1, "x", 1, "x", 3, 3]);
+    expect(JSON.parse(JSON.stringify(row))).toEqual({ a: 1, b: "x" });
+    expect(Array.prototype.slice.call(row)).toEqual([1, "x", 3]);
+  });
+
+  test("whole numbers and booleans are stored as integers, fractions as reals, bytes as they are", async () => {
+    const bytes = new Uint8Array([1, 2, 3, 0, 255]).subarray(1);
+    const args = [5, 1.5, true, false, 2 ** 40, -1, 9007199254740991, 1n, null, "é\n", bytes];
+    const types = `SELECT ${args.map((_, i) => `typeof(?${i + 1})`).join(", ")}`;
+    const { rows } = await db.execute({ sql: types, args });
+    expect(Array.from(rows[0] as ArrayLike<unknown>)).toEqual([
+      ...["integer", "real", "integer", "integer", "integer", "integer"],
+      ...["integer", "integer", "null", "text", "blob"],
+    ]);
+    const back = await db.execute({ sql: "SELECT ? AS big, ? AS text, ? AS bytes", args: [2 ** 53 - 1, "é\n", bytes] });
+    expect(back.rows[0]).toMatchObject({ big: 2 ** 53 - 1, text: "é\n" });
+    expect(new Uint8Array(back.rows[0]?.bytes as ArrayBuffer)).toEqual(new Uint8Array([2, 3, 0, 255]));
+  });
+
+  test("an integer too large for a number is an error, never a wrong number", async () => {
+    await expect(db.execute("SELECT 9007199254740993 AS big")).rejects.toThrow(RangeError);
+    expect((await db.execute("SELECT 1e300 AS real")).rows[0]?.real).toBe(1e300);
+  });
+
+  test("arguments that would be lost or misread are refused", async () => {
+    const one = "INSERT INTO plain VALUES (?)";
+    await expect(db.execute({ sql: one, args: [] })).rejects.toThrow("takes 1 arguments");
+    await expect(db.execute({ sql: one, args: ["a", "b"] })).rejects.toThrow("takes 1 arguments");
+    await expect(db.execute({ sql: one, args: [undefined as never] })).rejects.toThrow("undefined");
+    await expect(db.execute({ sql: one, args: [Number.NaN] })).rejects.toThrow(RangeError);
+    await expect(db.execute({ sql: one, args: [2n ** 64n] })).rejects.toThrow(RangeError);
+    await expect(db.execute({ sql: one, args: [{} as never] })).rejects.toThrow("type object");
+    await expect(db.execute({ sql: one, args: ["a\0b"] })).rejects.toMatchObject({ code: 5102 });
+    await expect(db.execute("INSERT INTO plain VALUES (1); DELETE FROM plain")).rejects.toThrow();
+    expect((await db.execute("SELECT * FROM plain")).rows).toEqual([]);
+  });
+
+  test("named arguments reach the right parameters in any order", async () => {
+    const { rows } = await db.execute({ sql: "SELECT :b AS b, $a AS a, @b AS c", args: { a: 1, b: 2 } });
+    expect(rows[0]).toMatchObject({ a: 1, b: 2 });
+    await expect(db.execute({ sql: "SELECT :x", args: { y: 1 } })).rejects.toThrow("x");
+  });
+
+  test("constraint errors can be told apart, in and out of a transaction", async () => {
+    await run(db, insert, { name: "taken", stock: 1 });
+    const attempt = (name: string, stock: number) => run(db, insert, { name, stock }).catch((error) => error);
+    const inside = (name: string, stock: number) =>
+      db.transaction((tx) => run(tx, insert, { name, stock })).catch((error) => error);
+    for (const one of [await attempt("taken", 1), await inside("taken", 1)]) {
+      expect([isUniqueViolation(one), isUniqueViolation(one, "items.name")]).toEqual([true, true]);
+      expect([isUniqueViolation(one, "items.id"), isCheckViolation(one)]).toEqual([false, false]);
+    }
+    for (const one of [await attempt("negative", -1), await inside("negative", -1)]) {
+      expect([isCheckViolation(one, "items_stock"), isCheckViolation(one, "other")]).toEqual([true, false]);
+      expect(isUniqueViolation(one)).toBe(false);
+    }
+    const orphan = db.execute("INSERT INTO items (name, parent) VALUES ('orphan', 999999)");
+    expect(isForeignKeyViolation(await orphan.catch((error) => error))).toBe(true);
+  });
+
+  test("a transaction stands as a whole and answers its value", async () => {
+    const value = await db.transaction(async (tx) => {
+      await run(tx, insert, { name: "whole-1", stock: 1 });
+      await tx.batch([{ sql: "INSERT INTO items (name) VALUES (?)", args: ["whole-2"] }]);
+      return (await names(tx, "whole-%")).length;
+    });
+    expect(value).toBe(2);
+    expect(await names(db, "whole-%")).toEqual(["whole-1", "whole-2"]);
+  });
+
+  test("a transaction that throws leaves nothing, and its error comes through unchanged", async () => {
+    const reason = new Error("changed my mind");
+    const attempt = db.transaction(async (tx) => {
+      await run(tx, insert, { name: "nothing", stock: 1 });
+      throw reason;
+    });
+    await expect(attempt).rejects.toBe(reason);
+    expect(await names(db, "nothing")).toEqual([]);
+  });
+
+  test("a caught failure of one statement keeps the rest of the transaction", async () => {
+    await db.transaction(async (tx) => {
+      await run(tx, insert, { name: "kept-1", stock: 1 });
+      expect(await run(tx, insert, { name: "kept-1", stock: 1 }).catch(isUniqueViolation)).toBe(true);
+      await run(tx, insert, { name: "kept-2", stock: 1 });
+    });
+    expect(await names(db, "kept-%")).toEqual(["kept-1", "kept-2"]);
+  });
+
+  test("a transaction within a transaction joins it", async () => {
+    const attempt = inTransaction({ db: db as Session }, async (outer) => {
+      await inTransaction(outer, (inner) => run(inner.db, insert, { name: "joined", stock: 1 }));
+      expect(outer.db.primary).toBe(outer.db);
+      throw new Error("outer fails");
+    });
+    await expect(attempt).rejects.toThrow("outer fails");
+    expect(await names(db, "joined")).toEqual([]);
+  });
+
+  test("a handle is dead once its transaction has ended", async () => {
+    const kept = await db.transaction(async (tx) => tx);
+    await expect(run(kept, insert, { name: "late", stock: 1 })).rejects.toMatchObject({ code: 5001 });
+    expect(await names(db, "late")).toEqual([]);
+  });
+
+  test("a batch stands or falls as a whole", async () => {
+    const insertNamed = (name: string) => ({ sql: "INSERT INTO items (name) VALUES (?)", args: [name] });
+    await expect(db.batch([insertNamed("batch-1"), insertNamed("batch-1")])).rejects.toThrow("UNIQUE");
+    expect(await names(db, "batch-%")).toEqual([]);
+    const results = await db.batch([insertNamed("batch-2"), "SELECT count(*) AS n FROM items WHERE name = 'batch-2'"]);
+    expect([results[0]?.rowsAffected, results[1]?.rows[0]?.n]).toEqual([1, 1]);
+    const reads = await db.batch(["SELECT 1 AS a", "SELECT 2 AS b"], "read");
+    expect(reads.map(({ rows }) => Array.from(rows[0] as ArrayLike<unknown>))).toEqual([[1], [2]]);
+  });
+
+  test("a read batch cannot write", async () => {
+    await expect(db.batch(["INSERT INTO items (name) VALUES ('sneaked')"], "read")).rejects.toThrow();
+    expect(await names(db, "sneaked")).toEqual([]);
+  });
+
+  test("rows come back from RETURNING, and changes are counted", async () => {
+    const returning = await db.execute("INSERT INTO items (name, stock) VALUES ('back', 7) RETURNING id, stock");
+    expect(returning.rows[0]).toMatchObject({ stock: 7 });
+    expect(await get(db, byName, { name: "back" })).toMatchObject({ id: returning.rows[0]?.id as number });
+    const updated = await db.execute("UPDATE items SET stock = 8 WHERE name = 'back'");
+    expect([updated.rowsAffected, updated.rows.length]).toEqual([1, 0]);
+    expect((await db.execute("DELETE FROM items WHERE name = 'nobody'")).rowsAffected).toBe(0);
+  });
+
+  test("a guarded decrement never goes below zero under concurrent buyers", async () => {
+    await run(db, insert, { name: "scarce", stock: 10 });
+    const buy = () =>
+      db.transaction(async (tx) => {
+        const sold = await tx.execute("UPDATE items SET stock = stock - 1 WHERE name = 'scarce' AND stock > 0");
+        return sold.rowsAffected;
+      });
+    const sold = await Promise.all(Array.from({ length: 40 }, buy));
+    expect(sold.filter((n) => n === 1)).toHaveLength(10);
+    expect(await get(db, byName, { name: "scarce" })).toMatchObject({ stock: 0 });
+  });
+
+  test("concurrent writers of every form lose nothing", async () => {
+    const before = (await get(db, count))?.n as number;
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, i) => {
+        if (i % 3 === 0) await run(db, insert, { name: `many-${i}`, stock: i });
+        else if (i % 3 === 1) await db.batch([{ sql: "INSERT INTO items (name) VALUES (?)", args: [`many-${i}`] }]);
+        else await db.transaction((tx) => run(tx, insert, { name: `many-${i}`, stock: i }));
+      }),
+    );
+    expect((await get(db, count))?.n).toBe(before + 60);
+  });
+
+  test("a transaction that waits for something else is ended after 5 s, and the others go on", async () => {
+    const stuck = db.transaction(async (tx) => {
+      await run(tx, insert, { name: "stuck", stock: 1 });
+      await new Promise(() => {});
+    });
+    const other = run(db, insert, { name: "after-stuck", stock: 1 });
+    await expect(stuck).rejects.toMatchObject({ code: 5001 });
+    expect(await other).toBe(1);
+    expect(await names(db, "%stuck")).toEqual(["after-stuck"]);
+  }, 15_000);
+
+  test("drizzle works on the client: select, insert, nested transactions, rollback", async () => {
+    const orm = drizzle(db.client);
+    await orm.insert(items).values({ name: "orm-1", stock: 1 });
+    const [made] = await orm.insert(items).values({ name: "orm-2" }).returning();
+    expect(made).toMatchObject({ name: "orm-2", stock: null });
+    await orm.transaction(async (tx) => {
+      await tx.update(items).set({ stock: 9 }).where(sql`name = 'orm-1'`);
+      const nested = tx.transaction(async (inner) => {
+        await inner.insert(items).values({ name: "orm-3" });
+        throw new Error("only the inner one");
+      });
+      await expect(nested).rejects.toThrow("only the inner one");
+    });
+    await expect(
+      orm.transaction(async (tx) => {
+        await tx.insert(items).values({ name: "orm-4" });
+        throw new Error("all of it");
+      }),
+    ).rejects.toThrow("all of it");
+    const found = await orm.select({ name: items.name, stock: items.stock }).from(items).where(sql`name LIKE 'orm-%'`);
+    expect(found).toEqual([
+      { name: "orm-1", stock: 9 },
+      { name: "orm-2", stock: null },
+    ]);
+    const duplicate = await orm
+      .insert(items)
+      .values({ name: "orm-1" })
+      .catch((error) => error);
+    expect(isUniqueViolation(duplicate, "items.name")).toBe(true);
+  });
+
+  test("a read transaction of the client keeps its snapshot", async () => {
+    const snapshot = await db.client.transaction("read");
+    const before = (await snapshot.execute("SELECT count(*) AS n FROM items")).rows[0]?.n;
+    await run(db, insert, { name: "unseen", stock: 1 });
+    expect((await snapshot.execute("SELECT count(*) AS n FROM items")).rows[0]?.n).toBe(before);
+    await snapshot.rollback();
+    expect(snapshot.closed).toBe(true);
+  });
+
+  test("drain waits for what was queued", async () => {
+    let answered = 0;
+    for (let i = 0; i < 10; i++) {
+      run(db, insert, { name: `drained-${i}`, stock: i }).then(
+        () => answered++,
+        () => {},
+      );
+    }
+    await db.drain();
+    expect(answered).toBe(10);
+  });
+});

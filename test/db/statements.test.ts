@@ -1,0 +1,216 @@
+import { describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { eq, sql } from "drizzle-orm";
+import { QueryBuilder, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { Connection } from "../../src/server/db/connection.ts";
+import { isBusy, mapDbError, mapServerError } from "../../src/server/db/db-errors.ts";
+import { KeptMap } from "../../src/server/db/kept-map.ts";
+import { loadFailure, loadLibsql } from "../../src/server/db/load-libsql.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { scanSql } from "../../src/server/db/scan-sql.ts";
+import { bind, statement } from "../../src/server/db/statement.ts";
+import { makeDir } from "./kinds.ts";
+
+describe("the shape of a statement", () => {
+  test.each([
+    ["SELECT 1", true],
+    ["  -- why\n /* so */ select 1", true],
+    ["VALUES (1)", true],
+    ["EXPLAIN QUERY PLAN DELETE FROM t", true],
+    ["WITH x AS (SELECT 1) SELECT * FROM x", true],
+    ["WITH x AS (SELECT 1) INSERT INTO t SELECT * FROM x", false],
+    ["WITH x AS (SELECT 1) DELETE FROM t", false],
+    ["with x as (select 'update') select replace('a', 'b', 'c'), \"delete\" from x", true],
+    ["WITH x AS (SELECT 1) REPLACE INTO t SELECT * FROM x", false],
+    ["INSERT INTO t VALUES (1) RETURNING id", false],
+    ["CREATE TABLE t (id)", false],
+    ["PRAGMA table_info(t)", true],
+    ["PRAGMA data_version", true],
+    ["PRAGMA main.foreign_key_check", true],
+    ["PRAGMA synchronous = OFF", false],
+    ["PRAGMA wal_checkpoint", false],
+    ["PRAGMA optimize", false],
+    ["", false],
+  ])("%j reads only: %p", (text, reads) => {
+    expect(scanSql(text).reads).toBe(reads);
+  });
+
+  test.each([
+    ["SELECT ?, ?", [null, null]],
+    ["SELECT ?2, ?1", [null, null]],
+    ["SELECT :a, $b, @a, :a", ["a", "b"]],
+    ["SELECT '?', \"?\", `?`, [?], 1 -- ?\n /* ? */ , ?", [null]],
+    ["SELECT 'it''s ?' , ?", [null]],
+    ["SELECT json_extract(x, '$.a'), $p", ["p"]],
+    ["SELECT 1", []],
+  ])("%j has the parameters %p", (text, params) => {
+    expect(scanSql(text).params).toEqual(params);
+  });
+
+  test.each([
+    ["SELECT 1;", false],
+    ["SELECT 1; -- the end\n", false],
+    ["SELECT ';'", false],
+    ["SELECT 1; SELECT 2", true],
+    ["CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END;", false],
+    ["CREATE TABLE a (x); CREATE TABLE b (x)", true],
+  ])("%j holds several: %p", (text, several) => {
+    expect(scanSql(text).several).toBe(several);
+  });
+});
+
+describe("a compiled statement", () => {
+  const people = sqliteTable("people", { id: text("id"), name: text("name") });
+
+  test("is compiled once from a template or a builder, and filled by name in any order", () => {
+    const template = statement(sql`SELECT ${sql.placeholder("b")}, ${5}, ${sql.placeholder("a")}`);
+    expect(bind(template, { a: 1, b: "two" })).toEqual({ sql: "SELECT ?, ?, ?", args: ["two", 5, 1] });
+    const built = statement(
+      new QueryBuilder()
+        .select()
+        .from(people)
+        .where(eq(people.id, sql.placeholder("id")))
+        .limit(sql.placeholder("n")),
+    );
+    expect(bind(built, { id: "x", n: 3 })).toEqual({
+      sql: 'select "id", "name" from "people" where "people"."id" = ? limit ?',
+      args: ["x", 3],
+    });
+  });
+
+  test("refuses a missing value instead of binding another", () => {
+    const one = statement(sql`SELECT ${sql.placeholder("a")}`);
+    expect(() => bind(one, { b: 1 })).toThrow("No value for a");
+    expect(bind(one, { a: null })).toEqual({ sql: "SELECT ?", args: [null] });
+  });
+});
+
+describe("a connection that keeps its statements", () => {
+  async function connect(): Promise<{ connection: Connection; close: () => void }> {
+    const dir = makeDir();
+    const connection = new Connection(await loadLibsql(), join(dir, "test.db"));
+    connection.script("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT UNIQUE, b TEXT)");
+    const close = () => {
+      connection.close();
+      rmSync(dir, { recursive: true, force: true });
+    };
+    return { connection, close };
+  }
+
+  test("never runs a statement with an earlier call's arguments", async () => {
+    const { connection, close } = await connect();
+    connection.run("INSERT INTO t (a, b) VALUES (?, ?)", ["x", "first"]);
+    connection.run("INSERT INTO t (a, b) VALUES (?, ?)", ["y", "second"]);
+    const select = "SELECT b FROM t WHERE a = ?";
+    const order = ["no", "x", "no", "y", "x", "no", "y"];
+    for (const [i, a] of order.entries()) {
+      const expected = a === "x" ? "first" : a === "y" ? "second" : undefined;
+      const found = i % 2 === 0 ? connection.run(select, [a]).rows[0] : connection.first(select, [a]);
+      expect(found?.b).toBe(expected as never);
+      expect(connection.first(select, [a])?.b).toBe(expected as never);
+    }
+    close();
+  });
+
+  test("is right again after a statement failed half-way", async () => {
+    const { connection, close } = await connect();
+    const parse = "SELECT json(?) AS j";
+    expect(() => connection.first(parse, ["{broken"])).toThrow("malformed");
+    expect(connection.first(parse, ["[1]"])?.j).toBe("[1]");
+    expect(() => connection.run(parse, ["{broken"])).toThrow("malformed");
+    expect(connection.run(parse, ["[2]"]).rows[0]?.j).toBe("[2]");
+    const insert = "INSERT INTO t (a) VALUES (?)";
+    connection.run(insert, ["x"]);
+    expect(() => connection.run(insert, ["x"])).toThrow("UNIQUE");
+    expect(connection.run(insert, ["y"]).rowsAffected).toBe(1);
+    close();
+  });
+
+  test("sees a column that was added under a kept SELECT *", async () => {
+    const { connection, close } = await connect();
+    connection.run("INSERT INTO t (a) VALUES ('x')");
+    expect(Object.keys(connection.run("SELECT * FROM t").rows[0] ?? {})).toEqual(["id", "a", "b"]);
+    connection.run("ALTER TABLE t ADD COLUMN c TEXT DEFAULT 'new'");
+    expect({ ...connection.run("SELECT * FROM t").rows[0] }).toEqual({ id: 1, a: "x", b: null, c: "new" });
+    expect({ ...connection.first("SELECT * FROM t") }).toEqual({ id: 1, a: "x", b: null, c: "new" });
+    close();
+  });
+
+  test("refuses calls once it is closed, and closing rolls back", async () => {
+    const { connection, close } = await connect();
+    connection.run("BEGIN");
+    connection.run("INSERT INTO t (a) VALUES ('x')");
+    close();
+    expect(() => connection.run("SELECT 1")).toThrow("closed");
+    expect(connection.inTransaction).toBe(false);
+  });
+});
+
+test("a kept map forgets what was not asked for, and keeps what was", () => {
+  const map = new KeptMap<number>(2);
+  for (const [i, key] of ["a", "b", "c"].entries()) map.set(key, i);
+  expect(map.get("a")).toBe(0);
+  map.set("d", 3);
+  map.set("e", 4);
+  expect([map.get("a"), map.get("b")]).toEqual([0, undefined]);
+});
+
+describe("errors", () => {
+  const coded = (code: string, message = code) => Object.assign(new Error(message), { name: "SqliteError", code });
+
+  test.each([
+    "SQLITE_BUSY",
+    "SQLITE_BUSY_SNAPSHOT",
+    "SQLITE_LOCKED",
+    "SQLITE_FULL",
+    "SQLITE_IOERR_WRITE",
+    "SQLITE_CANTOPEN",
+    "SQLITE_READONLY",
+  ])("%s is 5001 and says nothing of SQL or paths", (code) => {
+    const mapped = mapDbError(coded(code, "/secret/path: SELECT")) as Error;
+    expect(mapped).toMatchObject({ code: 5001, retryAfter: 1 });
+    expect(mapped.message).not.toMatch(/secret|SELECT|SQLITE/);
+  });
+
+  test("what SQL refused keeps its codes, and a bug stays a bug", () => {
+    expect(mapDbError(coded("SQLITE_CONSTRAINT_UNIQUE"))).toMatchObject({
+      code: "SQLITE_CONSTRAINT",
+      extendedCode: "SQLITE_CONSTRAINT_UNIQUE",
+    });
+    const bug = new TypeError("socket is not a function");
+    expect(mapDbError(bug)).toBe(bug);
+    expect(isBusy(mapDbError(coded("SQLITE_BUSY")))).toBe(true);
+    expect(isBusy(mapDbError(coded("SQLITE_FULL")))).toBe(false);
+  });
+
+  test.each([
+    Object.assign(new TypeError("Unable to connect. Is the computer able to access the url?"), {
+      code: "ECONNREFUSED",
+    }),
+    new DOMException("The operation timed out.", "TimeoutError"),
+    Object.assign(new Error("SERVER_ERROR: Server returned HTTP status 502"), { code: "SERVER_ERROR" }),
+    Object.assign(new Error("Transaction timed out"), { code: "TRANSACTION_TIMEOUT" }),
+    new Error("Replication(PrimaryHandshakeTimeout)"),
+  ])("network trouble %# is 5001", (error) => {
+    expect(mapServerError(error)).toMatchObject({ code: 5001 });
+  });
+
+  test("a failed load of the engine says which variable helps", () => {
+    const failure = Object.assign(new Error("dlopen: /tmp/x.node: failed"), { code: "ERR_DLOPEN_FAILED" });
+    expect(loadFailure(failure)).toMatchObject({ code: 5001, message: expect.stringContaining("BUN_TMPDIR") });
+  });
+});
+
+test("a memory database is a private file that goes with it", async () => {
+  const [one, two] = [
+    await openDatabase({ dataDir: "", url: ":memory:" }),
+    await openDatabase({ dataDir: "", url: ":memory:" }),
+  ];
+  await one.execute("CREATE TABLE t (id)");
+  expect(one.kind).toBe("memory");
+  await expect(two.execute("SELECT * FROM t")).rejects.toThrow("no such table");
+  await one.close();
+  await two.close();
+  await expect(one.execute("SELECT 1")).rejects.toThrow("closed");
+});

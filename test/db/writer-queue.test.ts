@@ -1,0 +1,279 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { isUniqueViolation } from "../../src/server/db/db-errors.ts";
+import { loadLibsql } from "../../src/server/db/load-libsql.ts";
+import { LocalClient } from "../../src/server/db/local-client.ts";
+import { LocalDatabase } from "../../src/server/db/local-database.ts";
+import type { WriterQueueOptions } from "../../src/server/db/writer-queue.ts";
+import { AppError } from "../../src/server/errors.ts";
+import { createTable, insertRow } from "./fixtures.ts";
+import { makeDir } from "./kinds.ts";
+import { spawnChild } from "./spawn-child.ts";
+
+let dir: string;
+let client: LocalClient;
+let db: LocalDatabase;
+
+async function open(options: Partial<WriterQueueOptions> = {}): Promise<void> {
+  client = new LocalClient(await loadLibsql(), join(dir, "bodega.db"), options);
+  db = new LocalDatabase(client, { kind: "file" });
+  await db.execute(createTable);
+}
+
+async function names(): Promise<unknown[]> {
+  return (await db.execute("SELECT name FROM things ORDER BY name")).rows.map((row) => row.name);
+}
+
+async function failures(promises: Promise<unknown>[]): Promise<unknown[]> {
+  const settled = await Promise.allSettled(promises);
+  return settled.map((one) => (one.status === "rejected" ? one.reason : undefined));
+}
+
+beforeEach(() => {
+  dir = makeDir();
+});
+
+afterEach(async () => {
+  await db.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describe("group commit", () => {
+  test("units of one tick share a commit", async () => {
+    await open();
+    const before = client.queue.commits;
+    await Promise.all(Array.from({ length: 200 }, (_, i) => db.execute(insertRow(`row-${i}`))));
+    expect(client.queue.commits - before).toBe(1);
+    expect(await names()).toHaveLength(200);
+  });
+
+  test("transactions of one tick share a commit and keep their order", async () => {
+    await open();
+    const before = client.queue.commits;
+    const order: number[] = [];
+    const one = (i: number) =>
+      db.transaction(async (tx) => {
+        await tx.execute(insertRow(`a-${i}`));
+        await tx.execute(insertRow(`b-${i}`));
+        order.push(i);
+      });
+    await Promise.all(Array.from({ length: 50 }, (_, i) => one(i)));
+    expect(client.queue.commits - before).toBe(1);
+    expect(order).toEqual(Array.from({ length: 50 }, (_, i) => i));
+  });
+
+  test("a group is bounded, so that other processes get their turn", async () => {
+    await open({ groupUnits: 10 });
+    const before = client.queue.commits;
+    await Promise.all(Array.from({ length: 95 }, (_, i) => db.execute(insertRow(`row-${i}`))));
+    expect(client.queue.commits - before).toBe(10);
+  });
+
+  test("a failing unit is undone alone, whatever its form", async () => {
+    await open();
+    await db.execute(insertRow("taken"));
+    const outcomes = await failures([
+      db.execute(insertRow("good-1")),
+      db.execute(insertRow("taken")),
+      db.batch([insertRow("bad-1"), insertRow("taken")]),
+      db.transaction(async (tx) => {
+        await tx.execute(insertRow("bad-2"));
+        throw new AppError(5302);
+      }),
+      db.transaction((tx) => tx.execute(insertRow("good-2"))),
+    ]);
+    expect(outcomes.map((one) => one === undefined)).toEqual([true, false, false, false, true]);
+    expect(isUniqueViolation(outcomes[1])).toBe(true);
+    expect(isUniqueViolation(outcomes[2])).toBe(true);
+    expect(outcomes[3]).toMatchObject({ code: 5302 });
+    expect(await names()).toEqual(["good-1", "good-2", "taken"]);
+  });
+
+  test("readers see only what is committed, and see it once it is answered", async () => {
+    await open();
+    let seenInside: unknown;
+    await db.transaction(async (tx) => {
+      await tx.execute(insertRow("hidden"));
+      seenInside = await names();
+      expect((await tx.execute("SELECT name FROM things")).rows).toHaveLength(1);
+    });
+    expect(seenInside).toEqual([]);
+    expect(await names()).toEqual(["hidden"]);
+  });
+
+  test("no write is answered before its commit", async () => {
+    await open();
+    const answered: number[] = [];
+    const units = Array.from({ length: 20 }, (_, i) => db.execute(insertRow(`row-${i}`)).then(() => answered.push(i)));
+    const seen = db.transaction(async () => answered.length);
+    expect(await seen).toBe(0);
+    await Promise.all(units);
+    expect(answered).toHaveLength(20);
+  });
+
+  test("the data version moves with a commit of this process", async () => {
+    await open();
+    const before = db.dataVersion();
+    expect(db.dataVersion()).toBe(before);
+    await db.execute(insertRow("row"));
+    expect(db.dataVersion()).not.toBe(before);
+  });
+});
+
+describe("a group that cannot be committed", () => {
+  test("a full disk rejects the whole group with 5001, leaves nothing, and is got over", async () => {
+    await open();
+    await db.execute(insertRow("before"));
+    const pages = client.writer.run("PRAGMA page_count").rows[0]?.[0] as number;
+    client.writer.run(`PRAGMA max_page_count = ${pages + 2}`);
+    const large = (name: string) => insertRow(name + "x".repeat(6000));
+    const outcomes = await failures([
+      db.execute(insertRow("small")),
+      ...Array.from({ length: 20 }, (_, i) => db.execute(large(`large-${i}`))),
+    ]);
+    expect(outcomes.filter((one) => one !== undefined).every((one) => (one as AppError).code === 5001)).toBe(true);
+    const acknowledged = outcomes.filter((one) => one === undefined).length;
+    expect(await names()).toHaveLength(1 + acknowledged);
+    expect(acknowledged).toBeLessThan(21);
+    client.writer.run("PRAGMA max_page_count = 1000000");
+    await db.execute(large("after"));
+    expect(await names()).toHaveLength(2 + acknowledged);
+    expect((await db.execute("PRAGMA integrity_check")).rows[0]?.[0]).toBe("ok");
+  });
+
+  test("when SQLite gives the whole transaction up, every unit of the group hears of it", async () => {
+    await open();
+    await db.execute(
+      "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",
+    );
+    const outcomes = await failures([
+      db.execute(insertRow("first")),
+      db.execute(insertRow("fatal")),
+      db.execute(insertRow("next-group")),
+    ]);
+    expect(outcomes[0]).toMatchObject({ code: 5001 });
+    expect(outcomes[1]).toBeDefined();
+    expect(outcomes[2]).toBeUndefined();
+    expect(await names()).toEqual(["next-group"]);
+  });
+
+  test("a refusal that may rest on a lost write becomes 'try again'; one that cannot stays", async () => {
+    await open();
+    await db.execute(
+      "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",
+    );
+    const conflict = () => db.transaction(() => Promise.reject(new AppError(5302)));
+    const outcomes = await failures([
+      conflict(),
+      db.execute(insertRow("lost")),
+      conflict(),
+      db.execute(insertRow("fatal")),
+    ]);
+    expect(outcomes.map((one) => (one as AppError).code).slice(0, 3)).toEqual([5302, 5001, 5001]);
+  });
+
+  test("a commit that fails rejects everything and the next group works", async () => {
+    await open();
+    await db.execute(
+      "CREATE TABLE nodes (id INTEGER PRIMARY KEY, up INTEGER REFERENCES nodes(id) DEFERRABLE INITIALLY DEFERRED)",
+    );
+    const outcomes = await failures([db.execute(insertRow("lost")), db.execute("INSERT INTO nodes VALUES (1, 99)")]);
+    expect(outcomes).toEqual([expect.objectContaining({ code: 5001 }), expect.objectContaining({ code: 5001 })]);
+    await db.execute(insertRow("after"));
+    expect(await names()).toEqual(["after"]);
+  });
+});
+
+describe("bounds", () => {
+  test("a unit that never ends is rolled back, its handle is dead, and the queue goes on", async () => {
+    await open({ unitLimitMs: 100 });
+    let handle: { execute(stmt: ReturnType<typeof insertRow>): Promise<unknown> } | undefined;
+    const stuck = db.transaction(async (tx) => {
+      handle = tx;
+      await tx.execute(insertRow("stuck"));
+      await new Promise(() => {});
+    });
+    const next = db.execute(insertRow("next"));
+    await expect(stuck).rejects.toMatchObject({ code: 5001, retryAfter: 1 });
+    await next;
+    await expect(handle?.execute(insertRow("late"))).rejects.toMatchObject({ code: 5001 });
+    expect(await names()).toEqual(["next"]);
+  });
+
+  test("an abandoned interactive transaction ends by itself", async () => {
+    await open({ unitLimitMs: 100 });
+    const transaction = await client.transaction("write");
+    await transaction.execute(insertRow("abandoned"));
+    await db.execute(insertRow("next"));
+    await expect(transaction.commit()).rejects.toMatchObject({ code: 5001 });
+    expect(transaction.closed).toBe(true);
+    expect(await names()).toEqual(["next"]);
+  });
+
+  test("a full queue refuses at once with 5001", async () => {
+    await open({ maxWaiting: 5 });
+    const outcomes = await failures(Array.from({ length: 8 }, (_, i) => db.execute(insertRow(`row-${i}`))));
+    expect(outcomes.map((one) => one === undefined)).toEqual([true, true, true, true, true, false, false, false]);
+    expect(outcomes[7]).toMatchObject({ code: 5001, retryAfter: 1 });
+  });
+
+  test("work that runs alone finds no transaction open and keeps its place", async () => {
+    await open();
+    const order: string[] = [];
+    await Promise.all([
+      db.execute(insertRow("a")).then(() => order.push("a")),
+      client.queue.exclusive(() => {
+        expect(client.writer.inTransaction).toBe(false);
+        order.push("alone");
+      }),
+      db.execute(insertRow("b")).then(() => order.push("b")),
+    ]);
+    expect(order).toEqual(["a", "alone", "b"]);
+  });
+
+  test("statements that would break the queue's own transaction are refused", async () => {
+    await open();
+    for (const sql of [
+      "BEGIN",
+      "COMMIT",
+      "ROLLBACK",
+      "SAVEPOINT x",
+      "PRAGMA wal_checkpoint(PASSIVE)",
+      "PRAGMA synchronous = OFF",
+    ]) {
+      await expect(db.execute(sql)).rejects.toThrow(TypeError);
+    }
+    await expect(db.transaction((tx) => tx.execute("COMMIT"))).rejects.toThrow(TypeError);
+  });
+});
+
+describe("a lock held by another process", () => {
+  test("is waited for while the event loop keeps turning", async () => {
+    await open();
+    const child = spawnChild("hold-lock", dir, "400");
+    expect(await child.nextLine()).toBe("held");
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 5);
+    const started = performance.now();
+    await db.execute(insertRow("waited"));
+    clearInterval(timer);
+    expect(performance.now() - started).toBeGreaterThan(200);
+    expect(ticks).toBeGreaterThan(20);
+    expect(await names()).toEqual(["waited"]);
+    await child.exited;
+  });
+
+  test("is 5001 after the deadline, for every waiter, and reads go on meanwhile", async () => {
+    await open({ lockDeadlineMs: 150 });
+    const child = spawnChild("hold-lock", dir, "1500");
+    expect(await child.nextLine()).toBe("held");
+    const waiting = failures([db.execute(insertRow("a")), db.transaction((tx) => tx.execute(insertRow("b")))]);
+    expect(await names()).toEqual([]);
+    expect(await waiting).toEqual([expect.objectContaining({ code: 5001 }), expect.objectContaining({ code: 5001 })]);
+    child.kill();
+    await child.exited;
+    await db.execute(insertRow("after"));
+    expect(await names()).toEqual(["after"]);
+  });
+});
