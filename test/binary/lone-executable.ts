@@ -1,0 +1,71 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+export const root = join(import.meta.dir, "..", "..");
+
+export type Outcome = { code: number; stdout: string; stderr: string };
+
+/** The built executable alone in a folder of its own, with a home and a temporary folder beside it. */
+export interface LoneExecutable {
+  /** The folder it is started in; nothing but the executable is there. */
+  dir: string;
+  path: string;
+  /** What it sees of the environment: nothing of ours but these. */
+  env: Record<string, string>;
+  run(args: string[], env?: Record<string, string>): Promise<Outcome>;
+  /** Starts `serve` on a free port. Resolves with its address once it listens. */
+  serve(args?: string[]): Promise<{ url: string; stop(): Promise<number> }>;
+  remove(): void;
+}
+
+/** Copies dist/bodega to an empty folder. Throws when it is not built, or when a node_modules is within its reach. */
+export function isolateExecutable(): LoneExecutable {
+  const built = join(root, "dist", "bodega");
+  if (!existsSync(built)) throw new Error("dist/bodega is missing: run `bun run build` first.");
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "bodega-alone-")));
+  for (let above = base; above !== dirname(above); above = dirname(above)) {
+    if (existsSync(join(above, "node_modules"))) throw new Error(`There is a node_modules in ${above}.`);
+  }
+  const [dir, home, temp] = ["work", "home", "temp"].map((name) => join(base, name)) as [string, string, string];
+  for (const folder of [dir, home, temp]) mkdirSync(folder);
+  const path = join(dir, "bodega");
+  copyFileSync(built, path);
+  const env = { PATH: "/usr/bin:/bin", HOME: home, TMPDIR: temp };
+
+  async function run(args: string[], more: Record<string, string> = {}): Promise<Outcome> {
+    const child = Bun.spawn([path, ...args], {
+      cwd: dir,
+      env: { ...env, ...more },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: 20_000,
+    });
+    const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    return { code, stdout, stderr };
+  }
+
+  async function serve(args: string[] = []) {
+    const child = Bun.spawn([path, "serve", "--port", "0", ...args], {
+      cwd: dir,
+      env,
+      stdio: ["ignore", "pipe", "ignore"],
+      timeout: 60_000,
+    });
+    let seen = "";
+    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+      seen += chunk;
+      const url = seen.match(/http:\/\/\S+/)?.[0];
+      if (!url || !seen.includes("\n")) continue;
+      return {
+        url,
+        async stop() {
+          child.kill("SIGTERM");
+          return await child.exited;
+        },
+      };
+    }
+    throw new Error(`The server ended with ${await child.exited} before it listened: ${seen}`);
+  }
+
+  return { dir, path, env, run, serve, remove: () => rmSync(base, { recursive: true, force: true }) };
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import { isolateExecutable, type LoneExecutable, root } from "./lone-executable.ts";
+
+let bodega: LoneExecutable;
+
+beforeAll(() => {
+  bodega = isolateExecutable();
+});
+
+afterAll(() => bodega.remove());
+
+test("it tells its version and the commit it was built from", async () => {
+  expect(await bodega.run(["version"])).toEqual({ code: 0, stdout: `bodega ${manifest.version}\n`, stderr: "" });
+  const { stdout } = await bodega.run(["version", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ version: manifest.version, commit: expect.stringMatching(/^\w{7,}$/) });
+});
+
+test("it carries the database engine and the schema with it", async () => {
+  expect(await bodega.run(["tenant", "list", "--json", "--data-dir", "carried"])).toMatchObject({
+    code: 0,
+    stdout: "[]\n",
+  });
+  expect(existsSync(join(bodega.dir, "carried", "bodega.db"))).toBe(true);
+});
+
+test("settings that lie in the working directory are not read", async () => {
+  const files = {
+    ".env": "BODEGA_DATA_DIR=/nonexistent/below\nBODEGA_PORT=1\n",
+    ".env.production": "BODEGA_DATA_DIR=/nonexistent/below\n",
+    "bunfig.toml": `preload = ["./preload.ts"]\n`,
+    "preload.ts": `require("node:fs").writeFileSync("preloaded", "");\n`,
+    "tsconfig.json": "{ not json",
+    "package.json": "{ not json",
+  };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(bodega.dir, name), content);
+  try {
+    expect(await bodega.run(["tenant", "list", "--json"])).toMatchObject({ code: 0, stdout: "[]\n" });
+    expect(existsSync(join(bodega.dir, "bodega-data", "bodega.db"))).toBe(true);
+    expect(existsSync(join(bodega.dir, "preloaded"))).toBe(false);
+  } finally {
+    for (const name of Object.keys(files)) rmSync(join(bodega.dir, name));
+  }
+});
+
+test("what needs no database works where nothing can be unpacked", async () => {
+  const nowhere = { TMPDIR: join(bodega.path, "no"), BUN_TMPDIR: join(bodega.path, "no") };
+  const commands = [["--help"], ["-h"], ["version"], ["help", "key", "issue"], ["tenant", "create", "--help"]];
+  for (const args of [...commands, ...["bash", "zsh", "fish"].map((shell) => ["completion", shell])]) {
+    const { code, stdout, stderr } = await bodega.run(args, nowhere);
+    expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: "" });
+    expect(stdout.length).toBeGreaterThan(5);
+  }
+});
+
+test("what needs the database says which setting helps where nothing can be unpacked, and that setting helps", async () => {
+  const nowhere = { TMPDIR: join(bodega.path, "no"), BUN_TMPDIR: join(bodega.path, "no") };
+  const { code, stdout, stderr } = await bodega.run(["tenant", "list"], nowhere);
+  expect(code).not.toBe(0);
+  expect(stdout).toBe("");
+  expect(stderr).toContain("BUN_TMPDIR");
+  expect(stderr).not.toMatch(/\$bunfs|\n\s+at |\.node\b|dlopen/);
+  const helped = await bodega.run(["tenant", "list", "--json"], { ...nowhere, BUN_TMPDIR: bodega.env.TMPDIR ?? "" });
+  expect(helped).toMatchObject({ code: 0, stdout: "[]\n" });
+});
+
+test("it unpacks one file into the temporary folder and nothing elsewhere", async () => {
+  expect(readdirSync(bodega.env.TMPDIR ?? "").filter((name) => !name.endsWith(".node"))).toEqual([]);
+  expect(readdirSync(bodega.env.HOME ?? "")).toEqual([]);
+  expect(readdirSync(bodega.dir).toSorted()).toEqual(["bodega", "bodega-data", "carried"]);
+});
+
+test("no path of the machine it was built on is in it", () => {
+  const bytes = readFileSync(bodega.path);
+  for (const folder of ["src", "node_modules", "drizzle", "scripts"]) {
+    expect({ folder, at: bytes.indexOf(join(root, folder)) }).toEqual({ folder, at: -1 });
+  }
+});
+
+test("a failure shows no path of the build, no stack and no SQL", async () => {
+  const failures = [
+    ["tenant", "list", "--data-dir", "/dev/null/x"],
+    ["tenant", "lst"],
+    ["serve", "--port", "x"],
+  ];
+  for (const args of failures) {
+    const { code, stdout, stderr } = await bodega.run(args);
+    expect({ args, failed: code > 0, stdout }).toEqual({ args, failed: true, stdout: "" });
+    expect(stderr).not.toMatch(/\$bunfs|\n\s+at |node_modules|SELECT|PRAGMA|CREATE/);
+    expect(stderr).not.toContain(root);
+  }
+});
