@@ -5,6 +5,7 @@ import { openDatabase } from "./db/open.ts";
 import { acquireServerLock } from "./db/server-lock.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
+import { describeFault } from "./http/request-log.ts";
 import { type Listener, listen, reservePort } from "./listen.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
@@ -37,6 +38,9 @@ export interface ServerProcess {
  */
 export async function runServer(config: Config, self: ServerProcess): Promise<number> {
   const log = createLogWriter(config.log, self.writeLog);
+  // A mistake in what nobody waits for must not take the shop down with it.
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", (error) => log.notice("error", `unexpected: ${describeFault(error)}`));
   const stopSignal = nextStopSignal(config.isWorker);
   try {
     if (config.isWorker) return await runWorker(config, self, log, stopSignal);
@@ -93,9 +97,6 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
 }
 
 async function runGroup(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
-  if (config.databaseSyncUrl !== undefined) {
-    throw new AppError(5102, "--workers cannot share one embedded replica; use one worker, or the server's address.");
-  }
   const port = await reservePort(config);
   const db = await openDatabase(databaseOptions(config));
   try {

@@ -1,6 +1,6 @@
 import type { Actor, Tenant } from "../context.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
-import type { CredentialLookup } from "../modules/app-keys/lookup.ts";
+import type { KnownKey } from "../modules/app-keys/lookup.ts";
 import { judgeOrigin } from "../modules/app-keys/origins.ts";
 import { hasScope } from "../modules/app-keys/scopes.ts";
 import { sameHash } from "../modules/app-keys/secret.ts";
@@ -8,15 +8,14 @@ import type { Access } from "./access.ts";
 import type { CountAttempt } from "./attempts.ts";
 import {
   type AppCredentials,
-  appCredentialsOf,
   type Common,
+  type Sent,
   type TokenCredentials,
   tokenCredentialsOf,
 } from "./credentials.ts";
 
 /** What proving a caller needs. */
 export interface AuthDeps {
-  lookup: CredentialLookup;
   countAttempt: CountAttempt;
   noteUse: (secret: { id: string; lastUsedAt: number }, now: number) => void;
   now: () => number;
@@ -26,7 +25,9 @@ export interface AuthDeps {
 export interface Claim {
   tenant: Tenant;
   common: Common;
-  authorization: string | null;
+  app: Sent<AppCredentials>;
+  /** The key of the id that was sent; null when there is none. */
+  key: KnownKey | null;
   origin: string | null;
   clientIp: string | null;
 }
@@ -43,7 +44,7 @@ export async function authenticate(deps: AuthDeps, access: readonly Access[], cl
   try {
     return await prove(deps, access, claim);
   } catch (error) {
-    if (error instanceof AppError && countedCodes.has(error.code) && attempted(claim)) {
+    if (error instanceof AppError && countedCodes.has(error.code) && hasAttempted(claim)) {
       await deps.countAttempt(claim.clientIp);
     }
     throw error;
@@ -68,41 +69,35 @@ export function permit(access: readonly Access[], actor: Actor): void {
 }
 
 async function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Promise<Actor> {
-  const { common, authorization } = claim;
-  const isPublic = access.some((way) => way.kind === "public");
+  const { app, common } = claim;
   const failures: AppError[] = [];
-  let sentApp = common.app_id !== undefined || common.app_secret !== undefined;
+  if (app && "error" in app) failures.push(app.error);
   try {
-    const credentials = appCredentialsOf(authorization, common);
-    sentApp = credentials !== null;
-    if (credentials) return await proveApp(deps, credentials, claim);
+    if (app && "value" in app) return proveApp(deps, app.value, claim);
   } catch (error) {
-    sentApp = true;
-    failures.push(requireAppError(error));
+    failures.push(requireVerdict(error));
   }
   try {
-    const credentials = tokenCredentialsOf(common, sentApp);
+    const credentials = tokenCredentialsOf(common, app !== null);
     if (credentials) return proveToken(credentials);
   } catch (error) {
-    failures.push(requireAppError(error));
+    failures.push(requireVerdict(error));
   }
   const [first, second] = failures;
   if (second) throw new AppError(5206, "Several methods were sent and none succeeded.");
   if (first) throw first;
-  if (isPublic) return { kind: "visitor" };
+  if (access.some((way) => way.kind === "public")) return { kind: "visitor" };
   throw new AppError(5206, "No credentials were sent.");
 }
 
-async function proveApp(deps: AuthDeps, sent: AppCredentials, claim: Claim): Promise<Actor> {
-  const found = deps.lookup.key(sent.appId);
-  const key = found instanceof Promise ? await found : found;
+function proveApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }: Claim): Actor {
   const now = deps.now();
   const hash = Bun.SHA256.hash(sent.appSecret) as Uint8Array;
   const secret = key?.secrets.find((known) => sameHash(known.hash, hash) && known.expiresAt > now);
-  const holds = key && secret && key.usable && key.tenantId === claim.tenant.id && key.expiresAt > now;
+  const holds = key && secret && key.usable && key.tenantId === tenant.id && key.expiresAt > now;
   // One reply for all of these: it must not tell which part was right.
   if (!holds) throw new AppError(5203);
-  const verdict = judgeOrigin(key, claim.origin);
+  const verdict = judgeOrigin(key, origin);
   if (!verdict.allowed) throw new AppError(5203, verdict.reason);
   deps.noteUse(secret, now);
   return { kind: "app", appId: key.appId, scopes: key.scopes };
@@ -113,13 +108,13 @@ function proveToken(_sent: TokenCredentials): Actor {
   throw new AppError(5205);
 }
 
-function requireAppError(error: unknown): AppError {
+function requireVerdict(error: unknown): AppError {
   // 5001 and bugs are not a verdict on credentials; they go up as they are.
   if (error instanceof AppError && countedCodes.has(error.code)) return error;
   throw error;
 }
 
 /** A call without any credentials tries nothing, so it is answered 5206 for as long as it likes. */
-function attempted({ authorization, common }: Claim): boolean {
-  return authorization !== null || Object.keys(common).some((name) => name !== "namespace" && name !== "lang");
+function hasAttempted({ app, common }: Claim): boolean {
+  return app !== null || common.token !== undefined || common.user_id !== undefined;
 }

@@ -36,6 +36,20 @@ export interface AppCredentials {
   appSecret: string;
 }
 
+/** What became of reading the credentials of one method: sent and well-formed, sent and not, or not sent. */
+export type Sent<T> = { value: T } | { error: AppError } | null;
+
+/** The app credentials of a request, with what is wrong with them as a value: they are judged after the tenant. */
+export function readAppCredentials(authorization: string | null, common: Common): Sent<AppCredentials> {
+  try {
+    const value = appCredentialsOf(authorization, common);
+    return value && { value };
+  } catch (error) {
+    if (error instanceof AppError) return { error };
+    throw error;
+  }
+}
+
 const bearer = /^bearer(?: +|$)/i;
 
 /**
@@ -43,7 +57,7 @@ const bearer = /^bearer(?: +|$)/i;
  * (specification, section 5). Null when none were sent.
  * @throws AppError 5202 when one of the two is missing or malformed.
  */
-export function appCredentialsOf(authorization: string | null, common: Common): AppCredentials | null {
+function appCredentialsOf(authorization: string | null, common: Common): AppCredentials | null {
   const scheme = authorization === null ? null : bearer.exec(authorization);
   if (authorization !== null && scheme) {
     const value = authorization.slice(scheme[0].length).trim();

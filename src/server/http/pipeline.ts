@@ -5,7 +5,7 @@ import type { CredentialLookup } from "../modules/app-keys/lookup.ts";
 import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
 import { type BodyLimits, readBody } from "./body.ts";
 import { allowOrigin } from "./cors.ts";
-import { takeCommon } from "./credentials.ts";
+import { readAppCredentials, takeCommon } from "./credentials.ts";
 import { baseHeaders, errorResponse, successResponse } from "./envelope.ts";
 import { parseIfMatch } from "./if-match.ts";
 import { parseQuery } from "./query.ts";
@@ -104,20 +104,20 @@ async function work(
   const bodyValue = body && "value" in body ? body.value : undefined;
   if (bodyError?.headers) progress.mustClose = true;
   const common = takeCommon(query, bodyValue);
-  const authorization = request.headers.get("authorization");
-  progress.sentApp = authorization !== null || common.app_id !== undefined || common.app_secret !== undefined;
+  const app = readAppCredentials(request.headers.get("authorization"), common);
+  progress.sentApp = app !== null;
 
   const { namespace } = common;
   // A body that cannot be read may have held the namespace, so its own error says more than 5101.
   if (!namespace) throw (namespace === undefined && bodyError) || new AppError(5101);
   progress.namespace = namespace;
-  const found = deps.lookup.tenant(namespace);
-  const tenant = found instanceof Promise ? await found : found;
+  const found = deps.lookup(namespace, app && "value" in app ? app.value.appId : undefined);
+  const { tenant, key } = found instanceof Promise ? await found : found;
   if (!tenant || tenant.suspended) throw new AppError(5215);
 
   const clientIp = deps.clientIpOf(request);
   if (route.path.startsWith("/auth/")) await deps.countAttempt(clientIp);
-  const claim = { tenant, common, authorization, origin, clientIp };
+  const claim = { tenant, common, app, key, origin, clientIp };
   const actor = await authenticate(deps, route.access, claim);
   progress.actor = actor;
   permit(route.access, actor);

@@ -128,7 +128,7 @@ onEachDatabase((suite) => {
 
   test("a title of any length and script can stand at the end of a page", async () => {
     const { call, createProduct } = await suite.shop();
-    for (const title of ["\u0001".repeat(300), "灯".repeat(300), "\\\"'".repeat(100), "💡".repeat(150)]) {
+    for (const title of ["é".repeat(300), "灯".repeat(300), "\\\"'".repeat(100), "💡".repeat(150)]) {
       await createProduct({ title });
     }
     expect(await readAll(call, { sort: "title", limit: 1 })).toHaveLength(4);

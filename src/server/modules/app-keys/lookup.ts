@@ -1,7 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
 import type { Database } from "../../db/session.ts";
-import { get, statement } from "../../db/statement.ts";
+import { bind, get, statement } from "../../db/statement.ts";
+import { isNamespace } from "../tenants/namespace.ts";
 import { revision, tenants } from "../tenants/table.ts";
 import { type OriginPattern, parseOriginPattern } from "./origin-pattern.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
@@ -24,16 +25,11 @@ export interface KnownKey {
   secrets: { id: string; hash: Uint8Array; expiresAt: number; lastUsedAt: number }[];
 }
 
-const selectTenant = statement<{
-  id: string;
-  namespace: string;
-  title: string;
-  currency: string;
-  language: string;
+interface TenantRow extends Tenant {
   status: string;
-}>(sql`
-  select id, namespace, title, currency, language, status from ${tenants} where namespace = ${param("namespace")}`);
-const selectKey = statement<{
+}
+
+interface KeyRow {
   id: string;
   tenant_id: string;
   scopes: string;
@@ -43,7 +39,11 @@ const selectKey = statement<{
   allow_no_origin: number;
   origins: string;
   secrets: string;
-}>(sql`
+}
+
+const selectTenant = statement<TenantRow>(sql`
+  select id, namespace, title, currency, language, status from ${tenants} where namespace = ${param("namespace")}`);
+const selectKey = statement<KeyRow>(sql`
   select id, tenant_id, scopes, (active = 1 and published = 1 and revoked_at is null) as usable, expires_at,
     enforce_origins, allow_no_origin,
     (select json_group_array(pattern) from ${appKeyOrigins} o where o.app_id = k.id) as origins,
@@ -55,16 +55,19 @@ const selectRevision = statement<{ value: number }>(sql`select value from ${revi
 /** More kept entries than this mean that someone is guessing; starting over costs less than remembering. */
 const mostKept = 10_000;
 
-/** Tenants and keys by name, always as the database has them at this moment. */
-export interface CredentialLookup {
-  tenant(namespace: string): KnownTenant | null | Promise<KnownTenant | null>;
-  key(appId: string): KnownKey | null | Promise<KnownKey | null>;
+/** What a request's names stand for; null for what does not exist. */
+export interface Known {
+  tenant: KnownTenant | null;
+  key: KnownKey | null;
 }
 
+/** Looks up a tenant and, where an id was sent, a key: always as the database has them at this moment. */
+export type CredentialLookup = (namespace: string, appId: string | undefined) => Known | Promise<Known>;
+
 /**
- * Looks up tenants and keys. Beside a local file they are kept in memory, and every look asks SQLite whether another
- * connection has committed since: if so, and the `revision` row has moved, everything kept is dropped. So what a
- * command writes holds from the next request on. Elsewhere every look is judged at the primary.
+ * Makes the look-up of tenants and keys. Beside a local file they are kept in memory, and every look asks SQLite whether
+ * another connection has committed since: if so, and the `revision` row has moved, everything kept is dropped. So what
+ * a command writes holds from the next request on. Elsewhere every look is judged at the primary, in one round trip.
  */
 export function createCredentialLookup(db: Database): CredentialLookup {
   const keptTenants = new Map<string, KnownTenant>();
@@ -91,11 +94,8 @@ export function createCredentialLookup(db: Database): CredentialLookup {
   function confirm(): Promise<void> | undefined {
     if (isConfirmed) return confirming;
     const version = db.dataVersion();
-    if (version === null) {
-      keptTenants.clear();
-      keptKeys.clear();
-      return undefined;
-    }
+    // Nothing is ever kept where the database cannot say whether it has changed.
+    if (version === null) return undefined;
     isConfirmed = true;
     setImmediate(forget);
     if (version !== seenVersion) {
@@ -112,64 +112,64 @@ export function createCredentialLookup(db: Database): CredentialLookup {
     isConfirmed = false;
   }
 
-  async function loadTenant(namespace: string, after: Promise<void> | undefined): Promise<KnownTenant | null> {
+  function kept(namespace: string, appId: string | undefined): Known | undefined {
+    const tenant = keptTenants.get(namespace);
+    const key = appId === undefined ? null : keptKeys.get(appId);
+    return tenant && key !== undefined ? { tenant, key } : undefined;
+  }
+
+  async function load(namespace: string, appId: string | undefined, after?: Promise<void>): Promise<Known> {
     await after;
-    const kept = keptTenants.get(namespace);
-    if (kept) return kept;
+    if (!isNamespace(namespace)) return { tenant: null, key: null };
+    const found = kept(namespace, appId);
+    if (found) return found;
     const at = seenRevision;
-    const row = await get(db.primary, selectTenant, { namespace });
-    if (!row) return null;
-    const { status, ...rest } = row;
-    const tenant = { ...rest, suspended: status !== "active" };
-    keep(keptTenants, namespace, tenant, at);
-    return tenant;
+    const reads = [bind(selectTenant, { namespace })];
+    if (appId !== undefined) reads.push(bind(selectKey, { appId }));
+    const [tenants, keys] = await db.primary.batch(reads, "read");
+    const tenantRow = tenants?.rows[0] as unknown as TenantRow | undefined;
+    const keyRow = keys?.rows[0] as unknown as KeyRow | undefined;
+    const known = { tenant: tenantRow ? toTenant(tenantRow) : null, key: keyRow ? toKey(keyRow) : null };
+    // A refresh while this was loading may have dropped what it would bring back.
+    if (seenVersion !== null && at === seenRevision) {
+      if (known.tenant) keep(keptTenants, namespace, known.tenant);
+      if (known.key) keep(keptKeys, known.key.appId, known.key);
+    }
+    return known;
   }
 
-  async function loadKey(appId: string, after: Promise<void> | undefined): Promise<KnownKey | null> {
-    await after;
-    const kept = keptKeys.get(appId);
-    if (kept) return kept;
-    const at = seenRevision;
-    const row = await get(db.primary, selectKey, { appId });
-    if (!row) return null;
-    const key: KnownKey = {
-      appId: row.id,
-      tenantId: row.tenant_id,
-      usable: row.usable === 1,
-      scopes: new Set<string>(JSON.parse(row.scopes)),
-      expiresAt: toEpoch(row.expires_at),
-      enforceOrigins: row.enforce_origins === 1,
-      allowNoOrigin: row.allow_no_origin === 1,
-      patterns: (JSON.parse(row.origins) as string[]).map(parseOriginPattern),
-      secrets: (JSON.parse(row.secrets) as [string, string, string | null, string | null][]).map(
-        ([id, hash, expiresAt, lastUsedAt]) => ({
-          id,
-          hash: Buffer.from(hash, "hex"),
-          expiresAt: toEpoch(expiresAt),
-          lastUsedAt: lastUsedAt === null ? 0 : Date.parse(lastUsedAt),
-        }),
-      ),
-    };
-    keep(keptKeys, appId, key, at);
-    return key;
-  }
+  return (namespace, appId) => {
+    const pending = confirm();
+    return (pending ? undefined : kept(namespace, appId)) ?? load(namespace, appId, pending);
+  };
+}
 
-  function keep<T>(kept: Map<string, T>, name: string, value: T, at: number | undefined): void {
-    // A refresh while this was loading may have dropped what it replaces.
-    if (at !== seenRevision || seenVersion === null) return;
-    if (kept.size >= mostKept) kept.clear();
-    kept.set(name, value);
-  }
+function keep<T>(kept: Map<string, T>, name: string, value: T): void {
+  if (kept.size >= mostKept) kept.clear();
+  kept.set(name, value);
+}
 
+function toTenant({ id, namespace, title, currency, language, status }: TenantRow): KnownTenant {
+  return { id, namespace, title, currency, language, suspended: status !== "active" };
+}
+
+function toKey(row: KeyRow): KnownKey {
+  const secrets = JSON.parse(row.secrets) as [string, string, string | null, string | null][];
   return {
-    tenant: (namespace) => {
-      const pending = confirm();
-      return (pending ? undefined : keptTenants.get(namespace)) ?? loadTenant(namespace, pending);
-    },
-    key: (appId) => {
-      const pending = confirm();
-      return (pending ? undefined : keptKeys.get(appId)) ?? loadKey(appId, pending);
-    },
+    appId: row.id,
+    tenantId: row.tenant_id,
+    usable: row.usable === 1,
+    scopes: new Set<string>(JSON.parse(row.scopes)),
+    expiresAt: toEpoch(row.expires_at),
+    enforceOrigins: row.enforce_origins === 1,
+    allowNoOrigin: row.allow_no_origin === 1,
+    patterns: (JSON.parse(row.origins) as string[]).map(parseOriginPattern),
+    secrets: secrets.map(([id, hash, expiresAt, lastUsedAt]) => ({
+      id,
+      hash: Buffer.from(hash, "hex"),
+      expiresAt: toEpoch(expiresAt),
+      lastUsedAt: lastUsedAt === null ? 0 : Date.parse(lastUsedAt),
+    })),
   };
 }
 
