@@ -14,8 +14,6 @@ export interface LoneExecutable {
   /** What it sees of the environment: nothing of ours but these. */
   env: Record<string, string>;
   run(args: string[], env?: Record<string, string>): Promise<Outcome>;
-  /** Starts `serve` on a free port. Resolves with its address once it listens. */
-  serve(args?: string[]): Promise<{ url: string; stop(): Promise<number> }>;
   remove(): void;
 }
 
@@ -44,28 +42,5 @@ export function isolateExecutable(): LoneExecutable {
     return { code, stdout, stderr };
   }
 
-  async function serve(args: string[] = []) {
-    const child = Bun.spawn([path, "serve", "--port", "0", ...args], {
-      cwd: dir,
-      env,
-      stdio: ["ignore", "pipe", "ignore"],
-      timeout: 60_000,
-    });
-    let seen = "";
-    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
-      seen += chunk;
-      const url = seen.match(/http:\/\/\S+/)?.[0];
-      if (!url || !seen.includes("\n")) continue;
-      return {
-        url,
-        async stop() {
-          child.kill("SIGTERM");
-          return await child.exited;
-        },
-      };
-    }
-    throw new Error(`The server ended with ${await child.exited} before it listened: ${seen}`);
-  }
-
-  return { dir, path, env, run, serve, remove: () => rmSync(base, { recursive: true, force: true }) };
+  return { dir, path, env, run, remove: () => rmSync(base, { recursive: true, force: true }) };
 }
