@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, futimesSync, openSync } from "node:fs";
+import { AppError } from "../errors.ts";
 
 /** Longest pause between two tries of one that waits, and how long a busy process stands back for it. */
 const pauseMs = 5;
@@ -12,21 +13,26 @@ const freshMs = 30;
 export class LockTurns {
   readonly #file: number;
   #stamped = 0;
+  #open = true;
 
+  /** Opens the file of the stamp, creating it where needed. Errors: 5001 when that is impossible. */
   constructor(path: string) {
-    this.#file = openSync(path, "a", 0o600);
+    try {
+      this.#file = openSync(path, "a", 0o600);
+    } catch (cause) {
+      throw new AppError(5001, "The data directory cannot be written.", { cause });
+    }
   }
 
   /** Waits 1 to 5 ms before the next try, and tells the others that someone waits. */
   async waitTurn(): Promise<void> {
-    const now = Date.now();
-    this.#stamped = now;
-    futimesSync(this.#file, now / 1000, now / 1000);
+    if (this.#open) this.#stamp();
     await Bun.sleep(1 + Math.random() * (pauseMs - 1));
   }
 
   /** True when another process has been trying for the lock within the last moments. */
   othersWait(): boolean {
+    if (!this.#open) return false;
     const stamp = Math.round(fstatSync(this.#file).mtimeMs);
     return stamp !== this.#stamped && Math.abs(Date.now() - stamp) < freshMs;
   }
@@ -37,6 +43,17 @@ export class LockTurns {
   }
 
   close(): void {
+    this.#open = false;
     closeSync(this.#file);
+  }
+
+  #stamp(): void {
+    const now = Date.now();
+    this.#stamped = now;
+    try {
+      futimesSync(this.#file, now / 1000, now / 1000);
+    } catch {
+      // Without the stamp the wait is only less fair.
+    }
   }
 }

@@ -9,6 +9,7 @@ import { LocalDatabase } from "./local-database.ts";
 import { isServerRunning } from "./server-lock.ts";
 import type { Database } from "./session.ts";
 
+const memoryDirs = new Set<string>();
 const serverAddress = /^(?:https?|libsql|wss?):\/\//;
 
 /** Which database to open. */
@@ -55,14 +56,19 @@ async function openFile(dataDir: string, lockDeadlineMs: number): Promise<Databa
 async function openMemory(lockDeadlineMs: number): Promise<Database> {
   const libsql = await loadLibsql();
   const dir = mkdtempSync(join(tmpdir(), "bodega-memory-"));
-  const remove = () => rmSync(dir, { recursive: true, force: true });
-  process.once("exit", remove);
+  if (memoryDirs.size === 0) process.once("exit", removeMemoryDirs);
+  memoryDirs.add(dir);
   const client = new LocalClient(libsql, join(dir, "bodega.db"), { lockDeadlineMs });
   return new LocalDatabase(client, {
     kind: "memory",
-    afterClose: () => {
-      process.off("exit", remove);
-      remove();
+    afterClose() {
+      memoryDirs.delete(dir);
+      if (memoryDirs.size === 0) process.off("exit", removeMemoryDirs);
+      rmSync(dir, { recursive: true, force: true });
     },
   });
+}
+
+function removeMemoryDirs(): void {
+  for (const dir of memoryDirs) rmSync(dir, { recursive: true, force: true });
 }

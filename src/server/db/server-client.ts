@@ -18,8 +18,8 @@ type Statement = InStatement | [string, InArgs?];
 
 const requestLimitMs = 10_000;
 const requestsAtOnce = 64;
-// The server runs one writer at a time anyway; a few in flight hide the network, and many would only age there.
-const writesAtOnce = 8;
+// The server runs one writer at a time: a second one in flight hides the network, more would only wait there.
+const writesAtOnce = 2;
 
 /** Where a database server is and how long to try. */
 export interface ServerOptions {
