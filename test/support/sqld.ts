@@ -39,7 +39,10 @@ export async function startSqld(options: SqldOptions = {}): Promise<Sqld> {
     args.push("--primary-grpc-url", options.primaryGrpcUrl);
   }
   const child = Bun.spawn([executable, ...args], { stdio: ["ignore", "ignore", "pipe"], env: { RUST_LOG: "error" } });
-  const kill = () => child.kill("SIGKILL");
+  const kill = () => {
+    child.kill("SIGKILL");
+    if (own !== undefined) rmSync(own, { recursive: true, force: true });
+  };
   process.once("exit", kill);
   const url = `http://127.0.0.1:${http}`;
   await waitUntilHealthy(url, child);

@@ -4,6 +4,7 @@ import { AppError } from "../errors.ts";
 const unavailable: Record<string, string> = {
   SQLITE_BUSY: "The database is busy.",
   SQLITE_LOCKED: "The database is busy.",
+  SQLITE_PROTOCOL: "The database is busy.",
   SQLITE_FULL: "The database's disk is full.",
   SQLITE_IOERR: "The database's disk cannot be read or written.",
   SQLITE_CANTOPEN: "The database file cannot be opened.",

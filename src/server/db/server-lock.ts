@@ -7,6 +7,8 @@ import { loadLibsql } from "./load-libsql.ts";
 const fileName = "server.lock";
 // A command that only asks holds the lock for a moment, and must not keep a server from starting.
 const patienceMs = 250;
+// A lock that nobody refers to any more would be closed by the garbage collector, and so be given up.
+const held = new Set<FileLock>();
 
 /** Marks this process as the one server of the data directory until it is released or ends; null when there is one. */
 export async function acquireServerLock(dataDir: string): Promise<{ release(): void } | null> {
@@ -21,7 +23,13 @@ export async function acquireServerLock(dataDir: string): Promise<{ release(): v
     }
     await Bun.sleep(20);
   }
-  return { release: () => lock.close() };
+  held.add(lock);
+  return {
+    release() {
+      held.delete(lock);
+      lock.close();
+    },
+  };
 }
 
 /** Whether a server works on this data directory now, in this process or another. */
