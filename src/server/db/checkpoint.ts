@@ -8,7 +8,9 @@ export interface CheckpointerOptions {
   walBytes?: number;
 }
 
-const pauseMs = 30_000;
+/** Pauses after an attempt that was turned away at once, and after one that waited for a stranger's reader. */
+const shortPauseMs = 5000;
+const longPauseMs = 300_000;
 
 /**
  * The server's only checkpointer; commands checkpoint at most once, at close, when no server runs. `stop` empties the
@@ -20,9 +22,12 @@ export function startCheckpointer(db: Database, options: CheckpointerOptions = {
   let running: Promise<void> | undefined;
 
   async function checkpoint(): Promise<void> {
+    const started = performance.now();
     const emptied = await db.checkpoint().catch(() => false);
-    // Whoever is in the way, such as a backup, needs time: to try again at once would only hold up writers.
-    if (!emptied) pausedUntil = performance.now() + pauseMs;
+    const ended = performance.now();
+    // A backup says that it reads and costs nothing; a foreign program's open transaction stops this process for the
+    // whole busy timeout, and must not do so again and again.
+    if (!emptied) pausedUntil = ended + (ended - started > 1000 ? longPauseMs : shortPauseMs);
     running = undefined;
   }
 
