@@ -37,8 +37,11 @@ function fetchBun() {
   say(`fetching Bun ${pinned} with npm into tools/bun (once)`);
   const starter = process.env.npm_execpath ?? "";
   const npm = basename(starter) === "npm-cli.js" ? [process.execPath, starter] : ["npm"];
-  // Without scripts, so that the outcome does not depend on which npm blocks them.
-  const flags = ["ci", "--prefix", toolDir, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  // Without scripts, so that the outcome does not depend on which npm blocks them; with short pauses between tries,
+  // so that a machine without a network hears of it in seconds.
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+  const patience = ["--prefer-offline", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
+  const flags = ["ci", "--prefix", toolDir, "--ignore-scripts", ...quiet, ...patience];
   const { status } = spawnSync(npm[0], [...npm.slice(1), ...flags], { cwd: toolDir, stdio: ["ignore", 2, 2] });
   return status === 0;
 }
