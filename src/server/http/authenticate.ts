@@ -29,7 +29,7 @@ export interface Claim {
   /** The key of the id that was sent; null when there is none. */
   key: KnownKey | null;
   origin: string | null;
-  clientIp: string | null;
+  clientIp: () => string | null;
 }
 
 /** Codes of a failed attempt to prove something; these count towards 5209. */
@@ -45,7 +45,7 @@ export async function authenticate(deps: AuthDeps, access: readonly Access[], cl
     return await prove(deps, access, claim);
   } catch (error) {
     if (error instanceof AppError && countedCodes.has(error.code) && hasAttempted(claim)) {
-      await deps.countAttempt(claim.clientIp);
+      await deps.countAttempt(claim.clientIp());
     }
     throw error;
   }

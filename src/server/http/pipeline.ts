@@ -10,7 +10,7 @@ import { baseHeaders, errorResponse, successResponse } from "./envelope.ts";
 import { parseIfMatch } from "./if-match.ts";
 import { parseQuery } from "./query.ts";
 import { requestIdOf } from "./request-id.ts";
-import { describeFault, type LogRequest } from "./request-log.ts";
+import { describeFault, type LogRequest, type RequestLogEntry } from "./request-log.ts";
 import type { Route } from "./route.ts";
 import { validate, validateQuery } from "./validate.ts";
 
@@ -115,15 +115,24 @@ async function work(
   const { tenant, key } = found instanceof Promise ? await found : found;
   if (!tenant || tenant.suspended) throw new AppError(5215);
 
-  const clientIp = deps.clientIpOf(request);
-  if (route.path.startsWith("/auth/")) await deps.countAttempt(clientIp);
-  const claim = { tenant, common, app, key, origin, clientIp };
+  if (route.path.startsWith("/auth/")) await deps.countAttempt(deps.clientIpOf(request));
+  const claim = { tenant, common, app, key, origin, clientIp: () => deps.clientIpOf(request) };
   const actor = await authenticate(deps, route.access, claim);
   progress.actor = actor;
   permit(route.access, actor);
 
   if (bodyError) throw bodyError;
-  const ctx: Ctx = { db: deps.db, tenant, actor, requestId, now: deps.now, clientIp };
+  const ctx: Ctx = {
+    db: deps.db,
+    tenant,
+    actor,
+    requestId,
+    now: deps.now,
+    // Asking the socket costs as much as the rest of a read, and few services want to know.
+    get clientIp() {
+      return deps.clientIpOf(request);
+    },
+  };
   return route.handle({
     ctx,
     params: checkParams(route, params),
@@ -138,7 +147,7 @@ function checkParams(route: Route, params: Record<string, string>) {
   if (!route.params) return {};
   for (const name in route.params.properties) {
     // The router leaves out what it could not decode.
-    if (params[name] === undefined) throw new AppError(5100, "The path is not valid percent-encoded UTF-8.");
+    if (params[name] == null) throw new AppError(5100, "The path is not valid percent-encoded UTF-8.");
   }
   return validate(route.params, params, "path");
 }
@@ -167,21 +176,23 @@ function logAnswer(
   of: { requestId: string; started: number; failure: unknown; namespace?: string; actor?: Actor },
 ): void {
   const { requestId, started, failure, namespace, actor } = of;
-  const code = failure === undefined ? undefined : failure instanceof AppError ? failure.code : 5000;
-  const caller = actor?.kind === "app" ? actor.appId : actor?.kind === "user" ? actor.userId : undefined;
-  deps.log({
+  const entry: RequestLogEntry = {
     at: deps.now(),
     method: request.method,
     path: pathOf(request.url),
     status: response.status,
-    ...(code !== undefined && { code }),
     ms: performance.now() - started,
     requestId,
-    ...(namespace !== undefined && { namespace }),
-    ...(caller !== undefined && { caller }),
-    ip: deps.clientIpOf(request),
-    ...(response.status >= 500 && { fault: describeFault(failure) }),
-  });
+    namespace,
+    caller: actor?.kind === "app" ? actor.appId : actor?.kind === "user" ? actor.userId : undefined,
+  };
+  if (failure !== undefined) {
+    entry.code = failure instanceof AppError ? failure.code : 5000;
+    // Whoever is served is not written down; whoever is refused may have to be found.
+    entry.ip = deps.clientIpOf(request);
+    if (response.status >= 500) entry.fault = describeFault(failure);
+  }
+  deps.log(entry);
 }
 
 function pathOf(url: string): string {

@@ -1,3 +1,5 @@
+import { toTimestamp } from "../clock.ts";
+
 /** What is known of a request once it is answered. Nothing of its query, headers or body is in it. */
 export interface RequestLogEntry {
   at: number;
@@ -5,39 +7,45 @@ export interface RequestLogEntry {
   path: string;
   status: number;
   /** The error's code, where there was one. */
-  code?: number;
+  code?: number | undefined;
   ms: number;
   requestId: string;
-  namespace?: string;
+  namespace?: string | undefined;
   /** `app_…` or `usr_…`. */
-  caller?: string;
-  ip: string | null;
+  caller?: string | undefined;
+  /** The caller's address, of failures only. */
+  ip?: string | null | undefined;
   /** What went wrong inside, for a 5xx: one line, never sent to the caller. */
-  fault?: string;
+  fault?: string | undefined;
 }
 
 export type LogRequest = (entry: RequestLogEntry) => void;
 
 /** One line of the log, in the chosen form. */
 export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): string {
-  const { at, method, path, status, code, ms, requestId, namespace, caller, ip, fault } = entry;
-  const time = new Date(at).toISOString();
+  const { method, path, status, code, ms, requestId, namespace, caller, ip, fault } = entry;
+  const time = toTimestamp(entry.at);
   const took = Math.round(ms * 100) / 100;
   if (form === "json") {
     const level = status >= 500 ? "error" : "info";
-    return `${JSON.stringify({ time, level, method, path, status, code, ms: took, request_id: requestId, namespace, caller, ip, fault })}\n`;
+    const request_id = requestId;
+    return `${JSON.stringify({ time, level, method, path, status, code, ms: took, request_id, namespace, caller, ip, fault })}\n`;
   }
-  const words = [time, method, visible(path), status, `${took}ms`];
-  if (code !== undefined) words.push(`code=${code}`);
-  if (namespace !== undefined) words.push(`namespace=${visible(namespace)}`);
-  if (caller !== undefined) words.push(`caller=${caller}`);
-  words.push(`ip=${ip ?? "-"}`, `request_id=${requestId}`);
-  if (fault !== undefined) words.push(`fault=${JSON.stringify(fault)}`);
-  return `${words.join(" ")}\n`;
+  let line = `${time} ${method} ${visible(path)} ${status} ${took}ms`;
+  if (code !== undefined) line += ` code=${code}`;
+  if (namespace !== undefined) line += ` namespace=${visible(namespace)}`;
+  if (caller !== undefined) line += ` caller=${caller}`;
+  if (ip) line += ` ip=${ip}`;
+  line += ` request_id=${requestId}`;
+  if (fault !== undefined) line += ` fault=${JSON.stringify(fault)}`;
+  return `${line}\n`;
 }
+
+const harmless = /^[\x21-\x7e]{0,200}$/;
 
 /** A text that cannot forge a second line or colour a terminal. */
 function visible(text: string): string {
+  if (harmless.test(text)) return text;
   const short = text.length > 200 ? `${text.slice(0, 200)}…` : text;
   return short.replace(/[^\x21-\x7e…]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
