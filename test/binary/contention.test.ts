@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { type Binary, type IssuedKey, installBinary, openShop } from "../support/binary.ts";
+import { until } from "../support/until.ts";
+import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
+
+const commandProcesses = 8;
+const httpClients = 64;
+const roundsEach = 3;
+
+/** What one of the eight has done: each of its commands ended well, or this is thrown. */
+interface Done {
+  namespace: string;
+  appId: string;
+  origin: string;
+}
+
+/** Five commands a round, one after the other, beside those of the other seven. */
+async function administer(binary: Binary, name: string): Promise<Done[]> {
+  const done: Done[] = [];
+  for (let round = 0; round < roundsEach; round++) {
+    const namespace = `${name}-${round}`;
+    const origin = `${namespace}.example.com`;
+    await binary.json("tenant", "create", namespace);
+    const { app_id } = await binary.json<IssuedKey>("key", "issue", "-n", namespace, "--name", "web");
+    await binary.json("key", "publish", app_id);
+    await binary.json("origin", "set", app_id, origin);
+    await binary.json("tenant", "update", namespace, "--title", `Store ${namespace}`);
+    done.push({ namespace, appId: app_id, origin });
+  }
+  return done;
+}
+
+test.each([1, 2])(
+  "eight processes of the terminal and 64 clients of a server with %d worker(s) all write, and nothing is lost",
+  async (workers) => {
+    const binary = installBinary();
+    const { namespace, auth } = await openShop(binary);
+    const server = await binary.serve("--workers", String(workers));
+    const load = startLoad({ url: server.url, namespace, auth, clients: httpClients });
+    await until("the load", () => load.created.length >= httpClients);
+
+    const done = (
+      await Promise.all(Array.from({ length: commandProcesses }, (_, index) => administer(binary, `admin-${index}`)))
+    ).flat();
+    await load.stop();
+
+    expect(load.refused).toEqual([]);
+    expect(load.cut()).toBe(0);
+    expect(done.length).toBe(commandProcesses * roundsEach);
+    const tenants = await binary.json<{ namespace: string; title: string }[]>("tenant", "list");
+    const keys = await Promise.all(done.map((made) => binary.json<IssuedKey[]>("key", "list", "-n", made.namespace)));
+    for (const [index, { namespace: made, appId, origin }] of done.entries()) {
+      expect(tenants).toContainEqual(expect.objectContaining({ namespace: made, title: `Store ${made}` }));
+      expect(keys[index]).toEqual([
+        expect.objectContaining({ app_id: appId, published: true, origins: [origin], enforce_origins: true }),
+      ]);
+    }
+    expect(await server.end()).toBe(0);
+
+    const { integrity, products } = await inspectDatabase(defaultDataDir(binary.dir));
+    expect(integrity).toBe("ok");
+    expect(products.size).toBe(load.created.length);
+    expect(load.created.filter((id) => !products.has(id))).toEqual([]);
+  },
+  120_000,
+);

@@ -1,0 +1,82 @@
+import { expect, test } from "bun:test";
+import { closeSync, copyFileSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { installBinary, makeDir, openShop } from "../support/binary.ts";
+import { call } from "./calls.ts";
+import { inspectDatabase } from "./load.ts";
+
+const path = "/products/?namespace=demo";
+/** Gives a command mounts of its own, which vanish with it; undefined where this account may not have any. */
+const ownMounts = [
+  ["unshare", "--user", "--map-root-user", "--mount"],
+  ["unshare", "--mount"],
+].find(canMount);
+
+if (!ownMounts) console.warn("disk-full.test.ts is skipped: this account may not mount a file system of its own.");
+
+test.skipIf(!ownMounts)(
+  "on a full disk writes are answered 5001 and reads go on; once there is room again, so do writes",
+  async () => {
+    const binary = installBinary();
+    const { auth: authorization } = await openShop(binary);
+    const script =
+      "mkdir small && mount -t tmpfs -o size=4m none small && cp bodega-data/* small/ && " +
+      "exec ./bodega serve --port 0 --data-dir small";
+    const server = await binary.serveBy([...(ownMounts ?? []), "sh", "-c", script]);
+    const small = join("/proc", String(server.pid), "root", binary.dir, "small");
+    const connection = server.connect();
+    const headers = { authorization };
+    const create = (title: string) => call(connection, { path, headers, body: { title, price: 1 } });
+    const created: string[] = [];
+
+    for (let round = 0; round < 3; round++) {
+      fillDisk(join(small, "filler"));
+      for (let attempt = 0; attempt < 5; attempt++) {
+        const refused = await create("Too much");
+        expect(refused).toMatchObject({ status: 503, code: 5001 });
+        expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+        expect(await call(connection, { path, headers })).toMatchObject({ status: 200 });
+      }
+      const wrong = { authorization: `${authorization.slice(0, -1)}!` };
+      expect((await call(connection, { path, headers: wrong })).code).toBeOneOf([5001, 5203]);
+
+      rmSync(join(small, "filler"));
+      const { status, body } = await create("Enough room");
+      expect(status).toBe(201);
+      created.push((body.data as { id: string }).id);
+    }
+
+    const { body } = await call(connection, { path, headers });
+    expect((body.data as { id: string }[]).map(({ id }) => id).toSorted()).toEqual(created);
+    // Nobody writes at the moment, so the files are whole.
+    const copy = makeDir();
+    for (const name of ["bodega.db", "bodega.db-wal"]) copyFileSync(join(small, name), join(copy, name));
+    const { integrity, products } = await inspectDatabase(copy);
+    expect(integrity).toBe("ok");
+    expect([...products].toSorted()).toEqual(created);
+    expect(server.log()).toContain("disk is full");
+    expect(await server.end()).toBe(0);
+  },
+  30_000,
+);
+
+function canMount(prefix: string[]): boolean {
+  if (process.platform !== "linux" || !Bun.which("unshare")) return false;
+  return Bun.spawnSync([...prefix, "mount", "-t", "tmpfs", "none", makeDir()]).exitCode === 0;
+}
+
+/** Writes until there is no room left. */
+function fillDisk(path: string): void {
+  const file = openSync(path, "w");
+  try {
+    for (const size of [65_536, 4096]) {
+      try {
+        for (;;) writeSync(file, Buffer.alloc(size));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { type Binary, installBinary, openShop } from "../support/binary.ts";
+import { checkDiscretion } from "../support/invariants.ts";
+import type { Serving } from "../support/serving.ts";
+import { until } from "../support/until.ts";
+import { type Call, call } from "./calls.ts";
+
+const products = "/products/?namespace=demo";
+
+let binary: Binary;
+let server: Serving;
+let authorization: string;
+
+beforeAll(async () => {
+  binary = installBinary();
+  authorization = (await openShop(binary)).auth;
+  server = await binary.serve("--log", "json");
+});
+
+afterAll(() => server.end());
+
+/** Sends one request with a good key on a connection of its own. */
+async function send({ headers, ...request }: Call) {
+  const connection = server.connect();
+  try {
+    return await call(connection, { ...request, headers: { authorization, ...headers } });
+  } finally {
+    connection.end();
+  }
+}
+
+const json = (text: string) => ({ path: products, body: text });
+const deep = `${"[".repeat(10_000)}${"]".repeat(10_000)}`;
+
+const refusals: [what: string, request: Call, status: number, code: number][] = [
+  ["an unknown path", { path: "/nowhere/" }, 404, 5106],
+  ["an unknown path without credentials", { path: "/nowhere/", headers: { authorization: "" } }, 404, 5106],
+  ["a wrong method", { method: "DELETE", path: products }, 405, 5105],
+  ["a method that hardly anyone knows", { method: "PROPFIND", path: products }, 405, 5105],
+  ["JSON that breaks off", json("{bad"), 400, 5100],
+  ["no JSON at all", json("title=Lamp"), 400, 5100],
+  ["a body of 2 MiB", json(`{"title":"${"x".repeat(2 * 1024 * 1024)}"}`), 413, 5104],
+  [
+    "an XML body",
+    { path: products, headers: { "content-type": "application/xml" }, body: "<title>Lamp</title>" },
+    415,
+    5103,
+  ],
+  ["a NUL in the path", { path: "/products/%00/?namespace=demo" }, 404, 5301],
+  ["a NUL for a path", { path: "/%00/?namespace=demo" }, 404, 5106],
+  ["a path that is no UTF-8", { path: "/products/%ff/?namespace=demo" }, 400, 5100],
+  ["an array 10,000 deep", json(deep), 400, 5100],
+  ["an array 10,000 deep in a field", json(`{"title":"Lamp","price":1,"metadata":{"a":${deep}}}`), 422, 5102],
+  ["a price beyond all numbers", json('{"title":"Lamp","price":1e400}'), 422, 5102],
+  ["a price finer than the currency", json('{"title":"Lamp","price":0.001}'), 422, 5102],
+  ["invalid UTF-8", { path: products, body: new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]) }, 400, 5100],
+  [
+    "a body in gzip",
+    { path: products, headers: { "content-encoding": "gzip" }, body: gzipSync('{"title":"Lamp","price":1}') },
+    415,
+    5103,
+  ],
+];
+
+test.each(refusals)("%s is answered in the envelope", async (_, request, status, code) => {
+  expect(await send(request)).toMatchObject({ status, code });
+});
+
+test("what the HTTP parser itself refuses gets no answer of ours, and harms nobody", async () => {
+  for (const bytes of ["GET /products/\0/ HTTP/1.1\r\nHost: a\r\n\r\n", "garbage\r\n\r\n", "\0\0\0\0\r\n\r\n"]) {
+    const connection = server.connect();
+    connection.write(bytes);
+    const reply = await connection.read();
+    if (reply !== null) expect(reply).toMatchObject({ status: expect.any(Number), text: "" });
+    await connection.closed;
+  }
+  expect(await send({ path: products })).toMatchObject({ status: 200 });
+});
+
+test("a handler that throws says nothing of the inside, and the log names the fault without its place", async () => {
+  const database = await openDatabase({ dataDir: join(binary.dir, "bodega-data") });
+  const body = { title: "Lamp", price: 1 };
+  try {
+    await database.execute("alter table products rename to products_away");
+    for (const request of [{ path: products }, { path: products, body }]) {
+      const { status, body: reply } = await send(request);
+      expect(status).toBe(500);
+      expect(reply.error).toMatchObject({ code: 5000, message: "Internal error." });
+      const line = await until("the line of the log", () =>
+        server
+          .log()
+          .split("\n")
+          .find((text) => text.includes(reply.request_id)),
+      );
+      const entry = JSON.parse(line);
+      expect(entry).toMatchObject({ level: "error", status: 500, code: 5000, request_id: reply.request_id });
+      expect(entry.fault).toMatch(/products/);
+      expect(line).not.toMatch(/\b(?:select|insert|from|where|values)\b|\.ts\b|\$bunfs|\\n/i);
+      expect(line).not.toContain(binary.dir);
+    }
+    await database.execute("alter table products_away rename to products");
+  } finally {
+    await database.close();
+  }
+  expect(await send({ path: products, body })).toMatchObject({ status: 201 });
+  expect(await send({ path: products })).toMatchObject({ status: 200 });
+});
+
+test("nothing of all this left a secret or a stack in the log", () => {
+  const log = server.log();
+  const lines = log.trimEnd().split("\n");
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ time: expect.any(String) });
+  const faultless = lines.filter((line) => !line.includes('"fault"'));
+  checkDiscretion(faultless.join("\n"));
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { installBinary, makeDir } from "../support/binary.ts";
+import { checkDiscretion } from "../support/invariants.ts";
+
+describe("the announcement", () => {
+  test("names the data directory in full, wherever it is", async () => {
+    const binary = installBinary();
+    const elsewhere = makeDir();
+    for (const [flags, expected] of [
+      [[], join(binary.dir, "bodega-data")],
+      [["--data-dir", "some/../other/place"], join(binary.dir, "other/place")],
+      [["--data-dir", elsewhere, "--workers", "2"], elsewhere],
+    ] as const) {
+      const server = await binary.serve(...flags);
+      expect(server.stdout()).toContain(`\nData directory: ${expected}\n`);
+      expect(await server.end()).toBe(0);
+    }
+  });
+
+  test("is one JSON value with --json", async () => {
+    const binary = installBinary();
+    const server = await binary.serve("--json");
+    expect(JSON.parse(server.stdout())).toEqual({ url: server.url, data_dir: join(binary.dir, "bodega-data") });
+    expect(await server.end()).toBe(0);
+    expect(server.stdout().trimEnd().split("\n").length).toBe(1);
+  });
+});
+
+describe.each([1, 2])("with %d worker(s)", (workers) => {
+  const flags = ["--workers", String(workers)];
+
+  test("a port in use is refused, and who has it is not disturbed", async () => {
+    const [first, second] = [installBinary(), installBinary()];
+    const server = await first.serve(...flags);
+    const { code, stdout, stderr } = await second.run("serve", "--port", String(server.port), ...flags);
+    expect(code).toBe(4);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(`127.0.0.1:${server.port} is in use`);
+    checkDiscretion(stderr);
+    for (let attempt = 0; attempt < 8; attempt++) {
+      const { status } = await fetch(`${server.url}/health/ready`, { keepalive: false });
+      expect(status).toBe(200);
+    }
+    expect(await server.end()).toBe(0);
+  });
+
+  test("a second server on the same data is refused, also when it came by another path", async () => {
+    const binary = installBinary();
+    const server = await binary.serve(...flags);
+    const dataDir = join(binary.dir, "bodega-data");
+    for (const more of [[], ["--workers", "2"], ["--data-dir", dataDir]]) {
+      const { code, stdout, stderr } = await binary.run("serve", "--port", "0", ...more);
+      expect(code).toBe(4);
+      expect(stdout).toBe("");
+      expect(stderr).toContain(`Another server uses ${dataDir}`);
+      checkDiscretion(stderr);
+    }
+    expect((await fetch(`${server.url}/health/ready`)).status).toBe(200);
+    expect(await server.end()).toBe(0);
+    const next = await binary.serve(...flags);
+    expect(await next.end()).toBe(0);
+  });
+});

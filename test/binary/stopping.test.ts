@@ -1,0 +1,169 @@
+import { describe, expect, test } from "bun:test";
+import { installBinary, openShop } from "../support/binary.ts";
+import { formatHead, type RawConnection } from "../support/raw-http.ts";
+import type { Serving } from "../support/serving.ts";
+import { until } from "../support/until.ts";
+import { call, checkAnswer } from "./calls.ts";
+
+const path = "/products/?namespace=demo";
+const lamp = '{"title":"Lamp","price":19.99}';
+const withinMs = 30_000;
+
+/** A request whose body is on its way: the server has its head for certain, and must wait for the rest. */
+async function beginRequest(
+  server: Serving,
+  authorization: string,
+): Promise<{ finish: () => void; on: RawConnection }> {
+  const on = server.connect();
+  const headers = {
+    authorization,
+    "content-type": "application/json",
+    "content-length": String(lamp.length),
+    expect: "100-continue",
+  };
+  on.write(formatHead({ head: `POST ${path} HTTP/1.1`, headers }));
+  expect(await on.read()).toMatchObject({ status: 100 });
+  on.write(lamp.slice(0, 10));
+  return { on, finish: () => on.write(lamp.slice(10)) };
+}
+
+/** A server with a shop, and requests in flight on several connections. */
+async function serveInFlight(...flags: string[]) {
+  const binary = installBinary();
+  const { auth } = await openShop(binary);
+  // In a group of processes of its own, as a terminal or a supervisor gives it.
+  const server = await binary.serveBy(["setsid", binary.path, "serve", "--port", "0", ...flags]);
+  const requests = await Promise.all(Array.from({ length: 8 }, () => beginRequest(server, auth)));
+  return { binary, auth, server, requests };
+}
+
+/** Resolves once the server takes no new connections and has told all its processes to stop. */
+async function hasBegunToStop(server: Serving): Promise<void> {
+  await until("the line of the log", () => /SIG\w+: .*finish/.test(server.log()));
+  await until("the end of listening", () =>
+    fetch(`${server.url}/health/live`, { keepalive: false }).then(
+      () => false,
+      () => true,
+    ),
+  );
+}
+
+describe.concurrent("what has begun is finished", () => {
+  test.each([
+    ["SIGTERM", "a server", 1],
+    ["SIGINT", "a server", 1],
+    ["SIGTERM", "the parent", 2],
+    ["SIGINT", "the parent", 2],
+    // As systemd does it, and Ctrl-C.
+    ["SIGTERM", "all processes of a server", 2],
+    ["SIGINT", "all processes of a server", 2],
+  ] as const)(
+    "after %s to %s with %d worker(s), and the end is 0",
+    async (signal, target, workers) => {
+      const { server, requests } = await serveInFlight("--workers", String(workers));
+      process.kill(target.startsWith("all") ? -server.pid : server.pid, signal);
+      await hasBegunToStop(server);
+      for (const { on, finish } of requests) {
+        finish();
+        const reply = await on.read();
+        expect(reply && checkAnswer("POST", reply)).toMatchObject({ status: 201 });
+      }
+      expect(await server.exited).toBe(0);
+    },
+    withinMs,
+  );
+
+  test.each([1, 2])(
+    "unless a second signal says that there is no time for it, with %d worker(s)",
+    async (workers) => {
+      const { server, requests } = await serveInFlight("--workers", String(workers));
+      server.signal("SIGTERM");
+      await hasBegunToStop(server);
+      server.signal("SIGTERM");
+      expect(await server.exited).toBe(143);
+      for (const { on } of requests) expect(await on.read()).toBeNull();
+    },
+    withinMs,
+  );
+});
+
+describe.concurrent("who may hold up the end of a server", () => {
+  test(
+    "an idle connection not at all, a slow reader until it has its reply, one that never reads for the time of grace",
+    async () => {
+      const [idle, slow, stuck] = await Promise.all([serveLongList(), serveLongList(), serveLongList()]);
+      const idleConnection = idle.server.connect();
+      await call(idleConnection, { path, headers: { authorization: idle.auth } });
+      const slowReader = await askWithoutReading(slow.server, slow.auth);
+      const stuckReader = await askWithoutReading(stuck.server, stuck.auth);
+      for (const { server } of [stuck, slow, idle]) server.signal("SIGTERM");
+
+      const order: string[] = [];
+      for (const [name, { server }] of Object.entries({ idle, slow, stuck })) {
+        void server.exited.then(() => order.push(name));
+      }
+      expect(await idle.server.exited).toBe(0);
+      await hasBegunToStop(slow.server);
+      expect(await slowReader.readAll()).toBe(slow.replyBytes);
+      expect(await slow.server.exited).toBe(0);
+      expect(order).toEqual(["idle", "slow"]);
+      expect(await stuck.server.exited).toBe(0);
+      expect(await stuckReader.readAll()).toBeLessThan(stuck.replyBytes);
+    },
+    withinMs,
+  );
+});
+
+/** A server whose list of products is longer than what the system keeps for a reader that does not read. */
+async function serveLongList() {
+  const binary = installBinary();
+  const { auth } = await openShop(binary);
+  const server = await binary.serve();
+  const headers = { authorization: auth, "content-type": "application/json" };
+  const description = "x".repeat(50_000);
+  const metadata = { note: "y".repeat(16_000) };
+  const made = Array.from({ length: 100 }, (_, number) => {
+    const body = JSON.stringify({ title: `Lamp ${number}`, price: number, description, metadata });
+    return fetch(server.url + path, { method: "POST", headers, body }).then((reply) => reply.status);
+  });
+  expect(new Set(await Promise.all(made))).toEqual(new Set([201]));
+  const whole = await fetch(`${server.url}${path}&limit=100`, { headers });
+  return { auth, server, replyBytes: (await whole.arrayBuffer()).byteLength };
+}
+
+/** Asks for the long list and reads nothing of it until told; counts the bytes of the body. */
+async function askWithoutReading(server: Serving, authorization: string) {
+  let head = Buffer.alloc(0);
+  let bytes = -1;
+  const closed = Promise.withResolvers<void>();
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: server.port,
+    socket: {
+      open(opened) {
+        opened.pause();
+        opened.write(formatHead({ head: `GET ${path}&limit=100 HTTP/1.1`, headers: { authorization } }));
+      },
+      data(_, chunk) {
+        if (bytes >= 0) bytes += chunk.length;
+        else {
+          head = Buffer.concat([head, chunk]);
+          const end = head.indexOf("\r\n\r\n");
+          if (end >= 0) bytes = head.length - end - 4;
+        }
+      },
+      close: () => closed.resolve(),
+      error: () => closed.resolve(),
+    },
+  });
+  const line = `GET /products/ 200`;
+  // The first line is of the request that measured the reply.
+  await until("the reply to be on its way", () => server.log().split(line).length > 2);
+  return {
+    async readAll(): Promise<number> {
+      socket.resume();
+      await closed.promise;
+      return bytes;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { afterAll } from "bun:test";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { forgetExecutable, placeExecutable } from "./executable.ts";
+import { type Serving, watchServer } from "./serving.ts";
+
+/** What a finished command left behind. */
+export interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** What a test needs of a key that `key issue --json` printed. */
+export interface IssuedKey {
+  app_id: string;
+  app_secret: string;
+  [name: string]: unknown;
+}
+
+/** The executable alone in a folder of its own, as its user has it. */
+export interface Binary {
+  /** The folder, without symbolic links; commands run in it. */
+  dir: string;
+  path: string;
+  env: Record<string, string>;
+  run: (...args: string[]) => Promise<Outcome>;
+  /** Runs a command that must succeed, and returns its one JSON value. */
+  json: <T = Record<string, unknown>>(...args: string[]) => Promise<T>;
+  /** Starts a server on a free port and waits for its announcement; flags may choose another port. */
+  serve: (...flags: string[]) => Promise<Serving>;
+  /** The same for a command line that becomes a server, such as a shell that arranges its streams. */
+  serveBy: (command: string[]) => Promise<Serving>;
+}
+
+const dirs: string[] = [];
+const servers: Serving[] = [];
+
+afterAll(async () => {
+  for (const server of servers.splice(0)) {
+    server.signal("SIGKILL");
+    await server.exited;
+  }
+  forgetExecutable();
+  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+/** A new empty folder that goes when the test file ends. */
+export function makeDir(): string {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), "bodega-binary-")));
+  dirs.push(dir);
+  return dir;
+}
+
+/** Puts the executable into a new folder, with nothing beside it and an environment that sets nothing of it. */
+export function installBinary(): Binary {
+  const dir = makeDir();
+  const path = join(dir, "bodega");
+  placeExecutable(path);
+  const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: dir, TMPDIR: tmpdir() };
+
+  async function run(...args: string[]): Promise<Outcome> {
+    const child = Bun.spawn([path, ...args], { cwd: dir, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    return { code, stdout, stderr };
+  }
+
+  async function json<T>(...args: string[]): Promise<T> {
+    const { code, stdout, stderr } = await run(...args, "--json");
+    if (code !== 0) throw new Error(`bodega ${args.join(" ")} ended with ${code}: ${stderr}`);
+    return JSON.parse(stdout) as T;
+  }
+
+  async function serveBy(command: string[]): Promise<Serving> {
+    const server = watchServer(Bun.spawn(command, { cwd: dir, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" }));
+    servers.push(server);
+    await server.ready();
+    return server;
+  }
+
+  const serve = (...flags: string[]) =>
+    serveBy([path, "serve", ...(flags.includes("--port") ? [] : ["--port", "0"]), ...flags]);
+  return { dir, path, env, run, json, serve, serveBy };
+}
+
+/** A tenant with a published key that may do everything, made through the terminal. */
+export async function openShop(binary: Binary, namespace = "demo") {
+  await binary.json("tenant", "create", namespace, "--currency", "EUR");
+  const key = await binary.json<IssuedKey>("key", "issue", "-n", namespace, "--name", "web", "--publish");
+  return { namespace, key, auth: `Bearer ${key.app_id}:${key.app_secret}` };
+}

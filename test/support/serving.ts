@@ -1,0 +1,63 @@
+import type { TestApp } from "./app.ts";
+import { openConnection, type RawConnection } from "./raw-http.ts";
+import { until } from "./until.ts";
+
+/** A server process under test. */
+export interface Serving {
+  url: string;
+  port: number;
+  pid: number;
+  /** What it has written so far. */
+  stdout: () => string;
+  log: () => string;
+  /** Resolves once it takes requests; throws with its log when it ends before that. */
+  ready: () => Promise<void>;
+  signal: (name: NodeJS.Signals) => void;
+  /** Its exit code; 128 and the signal's number when a signal ended it. */
+  exited: Promise<number>;
+  /** Sends the signal and waits for the end. */
+  end: (name?: NodeJS.Signals) => Promise<number>;
+  /** A connection of its own, on which bytes go out as they stand. */
+  connect: () => RawConnection;
+}
+
+/** Follows a server that has just been started. */
+export function watchServer(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Serving {
+  const stdout = collect(child.stdout);
+  const stderr = collect(child.stderr);
+  const signal = (name: NodeJS.Signals) => child.kill(name);
+  const server: Serving = {
+    url: "",
+    port: 0,
+    pid: child.pid,
+    stdout: stdout.text,
+    log: stderr.text,
+    signal,
+    exited: child.exited,
+    async ready() {
+      server.url = await until("the server's announcement", () => {
+        if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}: ${stderr.text()}`);
+        return /(?:listens on |"url":")(http:\/\/[^"\s]+)[\s\S]*\n/.exec(stdout.text())?.[1];
+      });
+      server.port = Number(new URL(server.url).port);
+    },
+    async end(name = "SIGTERM") {
+      signal(name);
+      const code = await child.exited;
+      // What it wrote last is still on its way through the pipes.
+      await Promise.all([stdout.done, stderr.done]);
+      return code;
+    },
+    connect: () => openConnection({ port: server.port } as TestApp),
+  };
+  return server;
+}
+
+function collect(stream: ReadableStream<Uint8Array>): { text: () => string; done: Promise<void> } {
+  const decoder = new TextDecoder();
+  let text = "";
+  const read = async () => {
+    for await (const chunk of stream) text += decoder.decode(chunk, { stream: true });
+  };
+  return { text: () => text, done: read().catch(() => {}) };
+}

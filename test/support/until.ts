@@ -1,0 +1,23 @@
+const withinMs = 10_000;
+const everyMs = 5;
+
+/**
+ * Waits for something that happens elsewhere, by asking again and again.
+ * @param what says what is awaited, for the error.
+ * @returns the first value that is not false, undefined or null.
+ * @throws Error when it has not come within ten seconds.
+ */
+export async function until<T>(
+  what: string,
+  probe: () => T | Promise<T>,
+): Promise<Exclude<T, false | undefined | null>> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const value = await probe();
+    if (value !== false && value !== undefined && value !== null) {
+      return value as Exclude<T, false | undefined | null>;
+    }
+    if (performance.now() > deadline) throw new Error(`Still waiting: ${what}`);
+    await Bun.sleep(everyMs);
+  }
+}
