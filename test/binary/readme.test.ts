@@ -1,0 +1,105 @@
+import { beforeAll, expect, test } from "bun:test";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Binary, installBinary, makeDir } from "../support/binary.ts";
+import type { Serving } from "../support/serving.ts";
+
+const readme = readFileSync(join(import.meta.dir, "../../README.md"), "utf8");
+const curl = Bun.which("curl");
+/** What a reader copies from an answer into a later line, and how to find it there. */
+const placeholders: Record<string, RegExp> = {
+  app_id: /\bapp_[0-9a-z]{26}\b/g,
+  app_secret: /\bsk_[A-Za-z0-9_-]{43}/g,
+  product_id: /\bprod_[0-9a-z]{26}\b/g,
+};
+
+interface Block {
+  /** Read from the comment above it; blocks without one are run to their end. */
+  runs: "yes" | "no" | "background";
+  text: string;
+}
+
+function readBlocks(markdown: string): Block[] {
+  const form = /(?:<!-- runs: (no|background) -->\s*)?```sh\n([\s\S]*?)```/g;
+  return [...markdown.matchAll(form)].map(([, runs, text]) => ({
+    runs: (runs ?? "yes") as Block["runs"],
+    text: (text as string).trim(),
+  }));
+}
+
+let binary: Binary;
+let stateFile: string;
+let port: string;
+
+beforeAll(async () => {
+  binary = installBinary();
+  const tools = makeDir();
+  stateFile = join(tools, "exported");
+  writeFileSync(stateFile, "");
+  // What curl takes for a success has to be one for the reader too.
+  writeFileSync(join(tools, "curl"), `#!/bin/sh\nexec ${curl} --fail-with-body --silent --show-error "$@"\n`);
+  chmodSync(join(tools, "curl"), 0o755);
+  port = await findPort();
+  // The port of the README may be taken on this machine.
+  Object.assign(binary.env, { PATH: `${tools}:${binary.env.PATH}`, BODEGA_PORT: port });
+});
+
+test.skipIf(!curl)(
+  "a reader who pastes the README block by block meets no error",
+  async () => {
+    const blocks = readBlocks(readme);
+    const background: Serving[] = [];
+    let said = "";
+    for (const { runs, text } of blocks) {
+      if (runs === "no") continue;
+      const filled = fillIn(text, said);
+      if (runs === "background") {
+        expect(filled).not.toContain("\n");
+        background.push(await binary.serveBy(["sh", "-c", `exec ${filled}`]));
+        continue;
+      }
+      const { code, output } = await paste(filled);
+      expect({ text, code, output }).toEqual({ text, code: 0, output });
+      said += output;
+    }
+    for (const server of background) expect(await server.end()).toBe(0);
+    expect(background.length).toBeGreaterThan(0);
+    expect(blocks.filter(({ runs }) => runs === "yes").length).toBeGreaterThan(2);
+  },
+  60_000,
+);
+
+test("the only lines of the README that are not run are those that set a checkout up", () => {
+  const lines = readBlocks(readme).flatMap(({ runs, text }) => (runs === "no" ? text.split("\n") : []));
+  for (const line of lines) expect(line).toMatch(/^npm (?:start|test|run \w+)$/);
+});
+
+/** Runs a block in the terminal of the reader, where what earlier blocks exported still holds. */
+async function paste(block: string): Promise<{ code: number; output: string }> {
+  const script = `. '${stateFile}'\n${block}\nexport -p > '${stateFile}'\n`;
+  const child = Bun.spawn(["sh", "-euc", script], {
+    cwd: binary.dir,
+    env: binary.env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, output: stdout + stderr };
+}
+
+/** The block with the latest values of its placeholders, and the port of this test. */
+function fillIn(block: string, said: string): string {
+  return block.replaceAll("8080", port).replaceAll(/<([a-z]+(?:_[a-z]+)+)>/g, (whole, name: string) => {
+    const value = placeholders[name] && said.match(placeholders[name])?.at(-1);
+    if (value === undefined) throw new Error(`Nothing that was printed so far is ${whole} of:\n${block}`);
+    return value;
+  });
+}
+
+async function findPort(): Promise<string> {
+  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
+  const found = String(probe.port);
+  await probe.stop(true);
+  return found;
+}
