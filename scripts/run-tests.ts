@@ -37,8 +37,9 @@ function runCheck(title: string, args: string[]): Promise<StepResult> {
 function runTestFiles(title: string, args: string[]): Promise<StepResult> {
   return runStep(title, async () => {
     const report = join(reports, `${results.length}.xml`);
-    // Patience for a busy machine: a test that means to measure time states its own limit.
-    const flags = ["--timeout=20000", "--reporter=junit", `--reporter-outfile=${report}`];
+    // Patience for a busy machine: a test that means to measure time states its own limit. `bun test` runs no exit
+    // handlers, so servers that tests share would outlive it.
+    const flags = ["--timeout=20000", "--no-orphans", "--reporter=junit", `--reporter-outfile=${report}`];
     const exitCode = await runBun(["test", ...args, ...flags]);
     return countTests(existsSync(report) ? readFileSync(report, "utf8") : null, exitCode);
   });
