@@ -55,7 +55,7 @@ export async function answerRoute(
     if (route.reply.status !== undefined && answer.status === undefined) answer.status = route.reply.status;
     response = successResponse(requestId, answer, headers);
   } catch (error) {
-    failure = error;
+    failure = error ?? new Error("nothing was thrown");
     // A page may read why it was refused, unless a key was used from it that has not allowed it.
     if (origin !== null && (!progress.sentApp || progress.actor)) allowOrigin(headers, origin);
     if (progress.mustClose) headers.Connection = "close";

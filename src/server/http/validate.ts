@@ -22,8 +22,9 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
   if (check.Check(value)) return value as Static<T>;
   const details = new Map<string, FieldError>();
   for (const error of check.Errors(value)) {
-    const field =
-      error.path === "" ? root : error.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+    const path = error.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+    // An unknown name may be as long as the body; the reply need not be.
+    const field = path.slice(0, 200) || root;
     if (!details.has(field)) details.set(field, { field, message: explain(error) });
     if (details.size >= mostDetails) break;
   }
