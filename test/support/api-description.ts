@@ -26,9 +26,12 @@ export interface ApiDescription {
 /** Names that stand in any body or query beside what a route describes. */
 const common = new Set(["namespace", "lang", "app_id", "app_secret", "user_id", "token"]);
 
-/** Reads `/openapi.json` of a running server. */
-export async function readDescription(url: string): Promise<ApiDescription> {
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as ApiDescription["document"];
+/** Reads `/openapi.json` of an application. */
+export async function readDescription(app: {
+  handle: (request: Request) => Promise<Response>;
+}): Promise<ApiDescription> {
+  const reply = await app.handle(new Request("http://localhost/openapi.json"));
+  const document = (await reply.json()) as ApiDescription["document"];
   const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(closeObjects(document) as Json, "api");

@@ -1,0 +1,211 @@
+import { beforeAll, expect, test } from "bun:test";
+import { suspendTenant } from "../../../src/server/modules/tenants/service.ts";
+import { type CallOptions, newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const lamp = { title: "Lamp", price: 1 };
+const get = "GET /products/";
+const post = "POST /products/";
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  let other: Shop;
+  beforeAll(async () => {
+    shop = await suite.shop();
+    other = await suite.shop();
+  });
+
+  test("a request id of 8 to 128 harmless characters is kept, any other replaced by a new one", async () => {
+    const kept = ["12345678", "a".repeat(128), "Trace-1.2_x", "01a1fb31-6a7a-772a-9ce3-d91facfc0f7b"];
+    const replaced = [
+      "1234567",
+      "a".repeat(129),
+      "",
+      "has space",
+      'has"quote',
+      "has/slash",
+      "<script>",
+      "a:b:c:d:e",
+      "ééééééééé",
+    ];
+    for (const id of kept) expect((await shop.call(get, { headers: { "x-request-id": id } })).requestId).toBe(id);
+    const made = new Set<string>();
+    for (const id of replaced) {
+      const { requestId } = await shop.call(get, { headers: { "x-request-id": id } });
+      expect(requestId).not.toBe(id);
+      expect(requestId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      made.add(requestId);
+    }
+    expect(made.size).toBe(replaced.length);
+  });
+
+  test("an error carries the caller's request id as a success does", async () => {
+    const headers = { "x-request-id": "from-the-caller" };
+    for (const request of [
+      get,
+      "GET /nothing/",
+      "PUT /products/",
+      "GET /products/prod_1/",
+      "OPTIONS /products/",
+      "GET /health/live",
+    ]) {
+      expect((await shop.call(request, { headers })).requestId).toBe("from-the-caller");
+    }
+  });
+
+  test("namespace in the query, in the body or in both: the query wins", async () => {
+    const inBody = (namespace: unknown, options: CallOptions = {}) =>
+      shop.call(post, { namespace: null, body: { ...lamp, namespace }, address: newAddress(), ...options });
+    expect((await inBody(shop.namespace)).status).toBe(201);
+    expect((await inBody("no-such-store")).code).toBe(5215);
+    expect((await inBody("no-such-store", { namespace: shop.namespace })).status).toBe(201);
+    expect((await inBody(shop.namespace, { namespace: "no-such-store" })).code).toBe(5215);
+    // The key is of the store in the body, the query names another: it is refused there.
+    expect((await inBody(shop.namespace, { namespace: other.namespace })).code).toBe(5203);
+    expect((await inBody(shop.namespace, { namespace: "" })).code).toBe(5101);
+    for (const value of [5, null, {}, [shop.namespace], true, ""]) expect((await inBody(value)).code).toBe(5101);
+  });
+
+  test("no namespace is 5101 on every route, whatever else is sent", async () => {
+    for (const request of [
+      get,
+      post,
+      "GET /products/prod_1/",
+      "PUT /products/prod_1/",
+      "PATCH /products/prod_1/",
+      "DELETE /products/prod_1/",
+    ]) {
+      for (const options of [{}, { auth: null }, { auth: "Bearer a:b" }, { auth: "Bearer a" }]) {
+        expect((await shop.call(request, { ...options, namespace: null })).code).toBe(5101);
+      }
+    }
+    expect((await shop.call(get, { namespace: "" })).code).toBe(5101);
+    expect((await shop.call(post, { namespace: null, body: {} })).code).toBe(5101);
+  });
+
+  test("a store that is unknown, suspended, or written in another way is 5215 whatever the credentials", async () => {
+    const suspended = await suite.shop();
+    await suspendTenant(suite.app.system, suspended.namespace);
+    const names = [
+      "no-such-store",
+      suspended.namespace,
+      shop.namespace.toUpperCase(),
+      ` ${shop.namespace}`,
+      "../x",
+      "a\0",
+      "'--",
+      "*",
+      "%",
+      "x".repeat(5000),
+    ];
+    for (const namespace of names) {
+      for (const auth of [shop.auth, suspended.auth, "Bearer a:b", "Bearer a", null]) {
+        const { code, status } = await shop.call(get, { namespace, auth });
+        expect([code, status]).toEqual([5215, 404]);
+      }
+    }
+  });
+
+  test("a parameter given twice is 5100, also when both say the same", async () => {
+    const twice = [
+      `namespace=${shop.namespace}`,
+      "limit=1&limit=2",
+      "limit=1&limit=1",
+      "lang=en&lang=de",
+      "limit=1&%6cimit=2",
+      "a&a",
+      "__proto__=1&__proto__=2",
+    ];
+    for (const query of twice) {
+      const { code } = await shop.call(get, { query, address: newAddress() });
+      expect({ query, code }).toEqual({ query, code: 5100 });
+    }
+    const { app_id, app_secret } = shop.key;
+    const credentials = `app_id=${app_id}&app_secret=wrong&app_secret=${app_secret}`;
+    expect((await shop.call(get, { auth: null, query: credentials })).code).toBe(5100);
+  });
+
+  test("a query is read as forms write it, and one that is not valid percent-encoded UTF-8 is 5100", async () => {
+    for (const query of ["limit=%31", "%6Cimit=1", "sort=-price&&limit=1&", "limit=1#x"]) {
+      expect((await shop.call(get, { query })).status).toBe(200);
+    }
+    expect((await shop.call(get, { query: "price%5Bgte%5D=1" })).status).toBe(200);
+    for (const query of ["limit=%", "limit=%zz", "limit=%ff", "%c3%28=1", "limit=%ed%a0%80"]) {
+      const { code } = await shop.call(get, { query });
+      expect({ query, code }).toEqual({ query, code: 5100 });
+    }
+    for (const query of ["limit=%00", "limit=+1", "limit=1+1", "limit", "=1", "limit[]=1"]) {
+      const { code } = await shop.call(get, { query });
+      expect({ query, code }).toEqual({ query, code: 5102 });
+    }
+  });
+
+  test("checks run in one order, so that an earlier fault is never hidden by a later one", async () => {
+    const id = (await shop.createProduct()).id;
+    const readonly = await shop.issueKey({ scopes: ["products:read"] });
+    const bad = { raw: "{bad" };
+    const table: [name: string, request: string, options: CallOptions, code: number][] = [
+      ["route before namespace", "GET /nothing/", { namespace: null }, 5106],
+      ["method before namespace", "PUT /products/", { namespace: null, ...bad }, 5105],
+      ["namespace before credentials", get, { namespace: null, auth: "Bearer a" }, 5101],
+      ["store before credentials", get, { namespace: "no-such-store", auth: "Bearer a:b" }, 5215],
+      ["store before body", post, { namespace: "no-such-store", ...bad }, 5215],
+      ["missing credentials before body", post, { auth: null, ...bad }, 5206],
+      ["malformed credentials before body", post, { auth: "Bearer a", ...bad }, 5202],
+      ["wrong credentials before body", post, { auth: "Bearer a:b", ...bad }, 5203],
+      [
+        "wrong credentials before media type",
+        post,
+        { auth: "Bearer a:b", raw: "<a/>", headers: { "content-type": "text/xml" } },
+        5203,
+      ],
+      ["wrong credentials before size", post, { auth: "Bearer a:b", raw: " ".repeat(1_100_000) }, 5203],
+      ["wrong credentials before unknown fields", post, { auth: "Bearer a:b", body: { x: 1 } }, 5203],
+      ["wrong credentials before query", get, { auth: "Bearer a:b", query: { limit: 0 } }, 5203],
+      ["wrong credentials before what exists", "GET /products/prod_1/", { auth: "Bearer a:b" }, 5203],
+      ["permission before body", post, { auth: `Bearer ${readonly.app_id}:${readonly.app_secret}`, ...bad }, 5300],
+      [
+        "permission before what exists",
+        "DELETE /products/prod_1/",
+        { auth: `Bearer ${readonly.app_id}:${readonly.app_secret}` },
+        5300,
+      ],
+      ["malformed body before its fields", post, bad, 5100],
+      ["fields before what exists", "PATCH /products/prod_1/", { body: { x: 1 } }, 5102],
+      ["fields before the version", `PATCH /products/${id}/`, { body: { x: 1 }, headers: { "if-match": '"9"' } }, 5102],
+      [
+        "the version before what conflicts",
+        `PATCH /products/${id}/`,
+        { body: { slug: "lamp" }, headers: { "if-match": '"9"' } },
+        5303,
+      ],
+    ];
+    for (const [name, request, options, code] of table) {
+      expect({ name, code: (await shop.call(request, { ...options, address: newAddress() })).code }).toEqual({
+        name,
+        code,
+      });
+    }
+  });
+
+  test("a body that cannot be read and may have held the namespace says so itself", async () => {
+    expect((await shop.call(post, { namespace: null, raw: "{bad" })).code).toBe(5100);
+    expect((await shop.call(post, { namespace: null, raw: "[]" })).code).toBe(5100);
+    expect(
+      (await shop.call(post, { namespace: null, raw: "<a/>", headers: { "content-type": "text/xml" } })).code,
+    ).toBe(5103);
+  });
+
+  test("the health pair and the description ask for no namespace, and the pair is in the envelope", async () => {
+    for (const path of ["/health/live", "/health/ready"]) {
+      const { status, data } = await shop.callAnonymously(`GET ${path}`, { namespace: null });
+      expect([status, data]).toEqual([200, { status: "ok" }]);
+    }
+    const description = await fetch(`${suite.app.url}/openapi.json`);
+    expect([description.status, description.headers.get("content-type")]).toEqual([
+      200,
+      "application/json; charset=utf-8",
+    ]);
+  });
+});

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { AppError } from "../../../src/server/errors.ts";
+import { anyone, app as appAccess } from "../../../src/server/http/access.ts";
+import { reply } from "../../../src/server/http/envelope.ts";
+import { defineRoute, type Route } from "../../../src/server/http/route.ts";
+import { startTestApp, type TestApp } from "../../support/app.ts";
+import { type Call, createClient } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { onDatabase } from "../../support/suite.ts";
+
+const inside = "inner-detail-7f3a";
+
+/** What a handler can do wrong. */
+const faults: Record<string, () => unknown> = {
+  error: () => {
+    throw new Error(`${inside} at /usr/lib/secret/place.ts`);
+  },
+  type: () => (undefined as unknown as { x: { y: 1 } }).x.y,
+  text: () => Promise.reject(inside),
+  nothing: () => Promise.reject(),
+  rejected: () => Promise.reject(new Error(inside)),
+  cause: () => {
+    throw new Error("outer", { cause: new Error(inside) });
+  },
+  recursion: () => [faults.recursion?.()],
+  sql: async () => {
+    throw Object.assign(new Error(`SQLITE_ERROR: no such table: ${inside}`), { code: "SQLITE_ERROR" });
+  },
+  lines: () => {
+    throw new Error(`first\n2030-01-01T00:00:00.000Z GET /forged/ 200 ${inside}`);
+  },
+  circular: () => {
+    const value: Record<string, unknown> = {};
+    value.self = value;
+    return reply(value);
+  },
+  undefined: () => undefined,
+};
+
+const routes: Route[] = [
+  ...Object.entries(faults).map(([name, work]) =>
+    defineRoute({
+      method: "GET",
+      path: `/faults/${name}/`,
+      id: `fault-${name}`,
+      tag: "Faults",
+      summary: "Fails",
+      access: [anyone],
+      reply: { data: Type.Object({}) },
+      errors: [],
+      handle: work as never,
+    }),
+  ),
+  defineRoute({
+    method: "POST",
+    path: "/unavailable/",
+    id: "unavailable",
+    tag: "Faults",
+    summary: "Cannot now",
+    access: [appAccess("products:write")],
+    reply: { data: Type.Object({}) },
+    errors: [],
+    handle: () => {
+      throw new AppError(5001, "The database is busy.", { cause: new Error(inside) });
+    },
+  }),
+];
+
+onDatabase("file", (suite) => {
+  let shop: Shop;
+  let app: TestApp;
+  let call: Call;
+  beforeAll(async () => {
+    shop = await suite.shop();
+    app = startTestApp({ db: suite.database.db, clock: suite.app.clock, routes });
+    call = createClient(app, { namespace: shop.namespace, auth: shop.auth });
+  });
+  afterAll(() => app.stop());
+
+  for (const name of Object.keys(faults)) {
+    test(`a handler that fails (${name}) answers "Internal error." and nothing of what happened`, async () => {
+      const { code, status, error, text, requestId } = await call(`GET /faults/${name}/`);
+      expect([code, status, error?.message]).toEqual([5000, 500, "Internal error."]);
+      expect(text).not.toContain(inside);
+      const logged = app.entries.at(-1);
+      expect(logged).toMatchObject({ requestId, status: 500, code: 5000, path: `/faults/${name}/` });
+      expect(logged?.fault).toMatch(/\S/);
+    });
+  }
+
+  test("the log says what failed, in one line, without stack or path", async () => {
+    await call("GET /faults/error/");
+    const [text = "", json = ""] = app.lines.slice(-2);
+    for (const line of [text, json]) {
+      expect(line).toContain(inside);
+      expect(line).not.toContain("secret/place");
+      expect(line.trimEnd()).not.toContain("\n");
+    }
+    await call("GET /faults/lines/");
+    for (const line of app.lines.slice(-2)) {
+      expect(line.trimEnd()).not.toContain("\n");
+      expect(line).not.toContain("/forged/");
+    }
+    await call("GET /faults/cause/");
+    expect(app.entries.at(-1)?.fault).toContain(inside);
+  });
+
+  test("HEAD of a handler that fails is 500 without a body", async () => {
+    expect((await call("HEAD /faults/error/")).status).toBe(500);
+  });
+
+  test("what cannot be done now is 5001 with Retry-After and the public message; its cause is logged only", async () => {
+    const { code, status, text, headers } = await call("POST /unavailable/");
+    expect([code, status, headers.get("retry-after")]).toEqual([5001, 503, "1"]);
+    expect(text).not.toContain(inside);
+    expect(app.entries.at(-1)?.fault).toContain(inside);
+  });
+
+  test("a fault does not stop the server", async () => {
+    const replies = await Promise.all(Array.from({ length: 50 }, () => call("GET /faults/rejected/")));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([500]));
+    expect((await call("GET /health/live")).status).toBe(200);
+  });
+
+  test("a server that is going away is alive and not ready", async () => {
+    const leaving = startTestApp({ db: suite.database.db, isDraining: () => true });
+    const ask = createClient(leaving);
+    expect((await ask("GET /health/live")).status).toBe(200);
+    const ready = await ask("GET /health/ready");
+    expect([ready.code, ready.status]).toEqual([5001, 503]);
+    await leaving.stop();
+  });
+});

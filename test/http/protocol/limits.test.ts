@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../../support/app.ts";
+import type { Shop } from "../../support/factories.ts";
+import { checkReply } from "../../support/invariants.ts";
+import { formatHead, openConnection, type RawReply, request } from "../../support/raw-http.ts";
+import { onDatabase } from "../../support/suite.ts";
+
+const body = '{"title":"Lamp","price":1}';
+
+onDatabase("file", (suite) => {
+  let shop: Shop;
+  let app: TestApp;
+  beforeAll(async () => {
+    shop = await suite.shop();
+    app = startTestApp({ db: suite.database.db, clock: suite.app.clock, bodyLimits: { bytes: 1000, ms: 150 } });
+  });
+  afterAll(() => app.stop());
+
+  const head = () => `POST /products/?namespace=${shop.namespace} HTTP/1.1`;
+  const usual = (more: Record<string, string> = {}) => ({
+    authorization: shop.auth,
+    "content-type": "application/json",
+    ...more,
+  });
+  const codeOf = (reply: RawReply | null) => {
+    if (reply === null) throw new Error("The server closed without an answer");
+    return checkReply({ method: "POST", ...reply })?.error?.code ?? reply.status;
+  };
+
+  test("a body that never comes is answered in time, and its connection ends", async () => {
+    const connection = openConnection(app);
+    connection.write(formatHead({ head: head(), headers: usual({ "content-length": "26" }) }));
+    connection.write(body.slice(0, 10));
+    const reply = await connection.read();
+    expect([codeOf(reply), reply?.headers.get("connection")]).toEqual([5100, "close"]);
+    await connection.closed;
+  });
+
+  test("a body in chunks that never ends is answered in time, and its connection ends", async () => {
+    const connection = openConnection(app);
+    connection.write(formatHead({ head: head(), headers: usual({ "transfer-encoding": "chunked" }) }));
+    connection.write('5\r\n{"tit\r\n');
+    expect(codeOf(await connection.read())).toBe(5100);
+    await connection.closed;
+  });
+
+  test("a body that comes slowly, but in time, is taken", async () => {
+    const connection = openConnection(suite.app);
+    connection.write(formatHead({ head: head(), headers: usual({ "content-length": "26" }) }));
+    for (const character of body) {
+      await Bun.sleep(1);
+      connection.write(character);
+    }
+    expect(codeOf(await connection.read())).toBe(201);
+    connection.end();
+  });
+
+  test("a body announced too large is refused before it is sent, and its connection ends", async () => {
+    const connection = openConnection(app);
+    connection.write(formatHead({ head: head(), headers: usual({ "content-length": "1001" }) }));
+    const reply = await connection.read();
+    expect([codeOf(reply), reply?.headers.get("connection")]).toEqual([5104, "close"]);
+    await connection.closed;
+  });
+
+  test("a body in chunks is refused as soon as it is too large, though it has not ended", async () => {
+    const connection = openConnection(app);
+    connection.write(formatHead({ head: head(), headers: usual({ "transfer-encoding": "chunked" }) }));
+    connection.write(`3e9\r\n${" ".repeat(1001)}\r\n`);
+    expect(codeOf(await connection.read())).toBe(5104);
+    await connection.closed;
+  });
+
+  test("a large body does not become the next request, also when its credentials were wrong", async () => {
+    const smuggled = `GET /smuggled/ HTTP/1.1\r\nhost: x\r\n\r\n`;
+    for (const authorization of [shop.auth, "Bearer a:b"]) {
+      const connection = openConnection(app);
+      const filler = smuggled.repeat(30);
+      const headers = usual({ authorization, "content-length": String(filler.length) });
+      connection.write(formatHead({ head: head(), headers }) + filler);
+      const expected = authorization === shop.auth ? 5104 : 5203;
+      expect(codeOf(await connection.read())).toBe(expected);
+      expect(await connection.read()).toBeNull();
+      connection.end();
+    }
+    expect(app.entries.some(({ path }) => path.includes("smuggled"))).toBe(false);
+  });
+
+  test("one connection serves many requests, one after another, each with its own answer", async () => {
+    const connection = openConnection(app);
+    for (let n = 0; n < 10; n++) {
+      const id = `in-turn-${n}`;
+      const isPost = n % 2 === 1;
+      const headers = { "x-request-id": id, ...(isPost ? usual({ "content-length": "26" }) : usual()) };
+      const line = isPost ? head() : head().replace("POST", "GET");
+      connection.write(formatHead({ head: line, headers }) + (isPost ? body : ""));
+      const reply = await connection.read();
+      expect([codeOf(reply), reply?.headers.get("x-request-id")]).toEqual([isPost ? 201 : 200, id]);
+    }
+    connection.end();
+  });
+
+  test("of requests sent ahead of an answer none gets the answer of another", async () => {
+    const connection = openConnection(app);
+    const ids = ["ahead-001", "ahead-002", "ahead-003"];
+    const get = (id: string) =>
+      formatHead({ head: head().replace("POST", "GET"), headers: { authorization: shop.auth, "x-request-id": id } });
+    connection.write(ids.map(get).join(""));
+    const seen: (string | null)[] = [];
+    for (let reply = await connection.read(); reply !== null && seen.length < 2; reply = await connection.read()) {
+      seen.push(reply.headers.get("x-request-id"));
+    }
+    expect(ids.slice(0, seen.length)).toEqual(seen as string[]);
+    connection.end();
+  });
+
+  test("garbage after a good request spoils neither its answer nor the server", async () => {
+    const connection = openConnection(app);
+    const headers = { authorization: shop.auth };
+    connection.write(formatHead({ head: `GET /products/?namespace=${shop.namespace} HTTP/1.1`, headers }));
+    expect(codeOf(await connection.read())).toBe(200);
+    connection.write("\x16\x03\x01 this is no HTTP\r\n\r\n");
+    await connection.closed;
+    expect((await shop.call("GET /products/")).status).toBe(200);
+  });
+
+  test("what is not HTTP is refused without a word of the inside, and the server goes on", async () => {
+    const good = `?namespace=${shop.namespace} HTTP/1.1`;
+    const broken = [
+      "hello\r\n\r\n",
+      "\x16\x03\x01\x00\xc8\x01",
+      `GET /products/a\0b/${good}\r\nhost: x\r\n\r\n`,
+      "GET /products/ HTTP/9.9\r\nhost: x\r\n\r\n",
+      `get /products/${good}\r\nhost: x\r\n\r\n`,
+      `GET /products/${good}\r\nno colon\r\n\r\n`,
+      `GET /products/${good}\r\nhost: x\r\nbig: ${"x".repeat(100_000)}\r\n\r\n`,
+      `GET /products/${good}&q=${"x".repeat(100_000)}\r\nhost: x\r\n\r\n`,
+      `POST /products/${good}\r\nhost: x\r\ncontent-length: abc\r\n\r\n`,
+      `POST /products/${good}\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}`,
+      `POST /products/${good}\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+      `POST /products/${good}\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
+    ];
+    for (const bytes of broken) {
+      const connection = openConnection(app);
+      connection.write(bytes);
+      const reply = await connection.read();
+      if (reply !== null) {
+        expect(reply.status).toBeWithin(400, 506);
+        expect(reply.text).toBe("");
+      }
+      connection.end();
+    }
+    expect((await shop.call("GET /products/")).status).toBe(200);
+  });
+
+  test("a caller who leaves in the middle of a body leaves the server unharmed", async () => {
+    for (let n = 0; n < 20; n++) {
+      const connection = openConnection(app);
+      connection.write(formatHead({ head: head(), headers: usual({ "content-length": "26" }) }) + body.slice(0, n));
+      connection.end();
+    }
+    expect((await shop.call("GET /products/")).status).toBe(200);
+    const { status } = await request(app, { head: head(), headers: usual({ "content-length": "26" }), body });
+    expect(status).toBe(201);
+  });
+});

@@ -1,0 +1,83 @@
+import { beforeAll, expect, test } from "bun:test";
+import { newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { secretForm } from "../../support/invariants.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await suite.shop();
+  });
+
+  test("each request is logged once, with who called and how it ended", async () => {
+    const address = newAddress();
+    const from = suite.app.entries.length;
+    const { id } = await shop.createProduct();
+    await shop.call(`GET /products/${id}/`, { address, query: { lang: "de" } });
+    await shop.call("GET /products/prod_1/", { address });
+    await shop.callAnonymously("GET /products/", { address });
+    await shop.call("GET /nothing/", { address });
+    // Addresses belong to people: they are kept of failures, where they help to find who tries what.
+    const common = { at: suite.app.clock.now(), method: "GET" };
+    const failed = { ...common, ip: address };
+    const known = { namespace: shop.namespace, caller: shop.key.app_id };
+    expect(suite.app.entries.slice(from + 1)).toMatchObject([
+      { ...common, ...known, path: `/products/${id}/`, status: 200 },
+      { ...failed, ...known, path: "/products/prod_1/", status: 404, code: 5301 },
+      { ...failed, namespace: shop.namespace, path: "/products/", status: 401, code: 5206 },
+      { ...failed, path: "/nothing/", status: 404, code: 5106 },
+    ]);
+    expect(suite.app.entries[from]?.ip).toBeUndefined();
+  });
+
+  test("nothing of a query, a header or a body reaches the log or the reply", async () => {
+    const marks = ["mark-in-query", "mark-in-header", "mark-in-body", "mark-in-secret", "mark-in-token"];
+    const from = suite.app.lines.length;
+    const replies = [
+      await shop.call("POST /products/", {
+        query: { odd: "mark-in-query" },
+        headers: { "x-odd": "mark-in-header" },
+        body: { title: "Lamp", price: 1, odd: "mark-in-body" },
+      }),
+      await shop.call("GET /products/", { auth: "Bearer app_1:mark-in-secret", address: newAddress() }),
+      await shop.call("GET /products/", {
+        auth: null,
+        address: newAddress(),
+        query: { app_id: "app_1", app_secret: "mark-in-secret" },
+      }),
+      await shop.call("GET /products/", {
+        auth: null,
+        address: newAddress(),
+        query: { user_id: "usr_1", token: "mark-in-token" },
+      }),
+      await shop.call("POST /products/", { body: { title: "mark-in-body", password: "mark-in-body", price: "x" } }),
+    ];
+    const told = [...suite.app.lines.slice(from), ...replies.map(({ text }) => text)].join("\n");
+    for (const mark of marks) expect(told).not.toContain(mark);
+  });
+
+  test("the secret of a key is in no reply and no line, however it was sent", async () => {
+    const { app_id, app_secret } = shop.key;
+    expect(app_secret).toMatch(secretForm);
+    const from = suite.app.lines.length;
+    await shop.call("GET /products/");
+    await shop.call("GET /products/", { auth: null, query: { app_id, app_secret } });
+    await shop.call("POST /products/", { auth: null, body: { app_id, app_secret, title: "Lamp", price: 1 } });
+    await shop.call("POST /products/", { auth: null, body: { app_id, app_secret, title: 5 } });
+    await shop.call("GET /products/", { auth: `Bearer ${app_secret}:${app_id}`, address: newAddress() });
+    await shop.call("GET /products/", { query: { [app_secret]: "1" } }).catch(() => {});
+    for (const line of suite.app.lines.slice(from)) expect(line).not.toContain(app_secret);
+  });
+
+  test("a path cannot forge a line or colour a terminal", async () => {
+    const from = suite.app.lines.length;
+    for (const path of ["/a%0A2030-01-01T00:00:00.000Z%20GET%20/forged/", "/%1b%5b31mred/", `/${"x".repeat(5000)}/`]) {
+      await shop.call(`GET ${path}`);
+    }
+    for (const line of suite.app.lines.slice(from)) {
+      expect(line.slice(0, -1)).toMatch(/^[\x20-\x7e…]*$/);
+      expect(line).toEndWith("\n");
+    }
+  });
+});
