@@ -4,10 +4,16 @@ import { formatHead, type RawConnection } from "../support/raw-http.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { call, checkAnswer } from "./calls.ts";
+import { childrenOf, hasProc } from "./processes.ts";
 
 const path = "/products/?namespace=demo";
 const lamp = '{"title":"Lamp","price":19.99}';
 const withinMs = 30_000;
+
+interface InFlight {
+  on: RawConnection;
+  finish: () => void;
+}
 
 /** A request whose body is on its way: the server has its head for certain, and must wait for the rest. */
 async function beginRequest(
@@ -37,9 +43,16 @@ async function serveInFlight(...flags: string[]) {
   return { binary, auth, server, requests };
 }
 
-/** Resolves once the server takes no new connections and has told all its processes to stop. */
-async function hasBegunToStop(server: Serving): Promise<void> {
-  await until("the line of the log", () => /SIG\w+: .*finish/.test(server.log()));
+/** Sends the rest of each request, which must then be answered as if nothing had happened. */
+async function finishAll(requests: InFlight[]): Promise<void> {
+  for (const { on, finish } of requests) {
+    finish();
+    const reply = await on.read();
+    expect(reply && checkAnswer("POST", reply)).toMatchObject({ status: 201 });
+  }
+}
+
+async function takesNoConnections(server: Serving): Promise<void> {
   await until("the end of listening", () =>
     fetch(`${server.url}/health/live`, { keepalive: false }).then(
       () => false,
@@ -48,26 +61,51 @@ async function hasBegunToStop(server: Serving): Promise<void> {
   );
 }
 
+/** Resolves once the server takes no new connections and has told all its processes to stop. */
+async function hasBegunToStop(server: Serving): Promise<void> {
+  await until("the line of the log", () => /SIG\w+: .*finish/.test(server.log()));
+  await takesNoConnections(server);
+}
+
 describe.concurrent("what has begun is finished", () => {
   test.each([
-    ["SIGTERM", "a server", 1],
-    ["SIGINT", "a server", 1],
-    ["SIGTERM", "the parent", 2],
-    ["SIGINT", "the parent", 2],
-    // As systemd does it, and Ctrl-C.
-    ["SIGTERM", "all processes of a server", 2],
-    ["SIGINT", "all processes of a server", 2],
+    ["SIGTERM", 1],
+    ["SIGINT", 1],
+    ["SIGTERM", 2],
+    ["SIGINT", 2],
   ] as const)(
-    "after %s to %s with %d worker(s), and the end is 0",
-    async (signal, target, workers) => {
+    "after %s to a server with %d worker(s), and the end is 0",
+    async (signal, workers) => {
       const { server, requests } = await serveInFlight("--workers", String(workers));
-      process.kill(target.startsWith("all") ? -server.pid : server.pid, signal);
+      server.signal(signal);
       await hasBegunToStop(server);
-      for (const { on, finish } of requests) {
-        finish();
-        const reply = await on.read();
-        expect(reply && checkAnswer("POST", reply)).toMatchObject({ status: 201 });
-      }
+      await finishAll(requests);
+      expect(await server.exited).toBe(0);
+    },
+    withinMs,
+  );
+
+  test(
+    "after Ctrl-C, which reaches the workers as well",
+    async () => {
+      const { server, requests } = await serveInFlight("--workers", "2");
+      process.kill(-server.pid, "SIGINT");
+      await hasBegunToStop(server);
+      await finishAll(requests);
+      expect(await server.exited).toBe(0);
+    },
+    withinMs,
+  );
+
+  test.if(hasProc)(
+    "after SIGTERM to each process by itself, as a supervisor may send it",
+    async () => {
+      const { server, requests } = await serveInFlight("--workers", "2");
+      for (const worker of childrenOf(server.pid)) process.kill(worker, "SIGTERM");
+      await takesNoConnections(server);
+      server.signal("SIGTERM");
+      await hasBegunToStop(server);
+      await finishAll(requests);
       expect(await server.exited).toBe(0);
     },
     withinMs,

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Binary, type IssuedKey, installBinary, makeDir } from "../support/binary.ts";
+import { checkReply, type Envelope } from "../support/invariants.ts";
+import type { Serving } from "../support/serving.ts";
+import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
+import { until } from "../support/until.ts";
+
+/** Ways in which a copy of the program stands before the one database server. */
+const stands = [
+  { name: "asks the server", env: (url: string) => ({ BODEGA_DATABASE_URL: url }), flags: [] },
+  {
+    name: "asks the server, with two workers",
+    env: (url: string) => ({ BODEGA_DATABASE_URL: url }),
+    flags: ["--workers", "2"],
+  },
+  { name: "keeps a replica", env: (url: string) => ({ BODEGA_DATABASE_SYNC_URL: url }), flags: [] },
+];
+
+interface Copy {
+  name: string;
+  binary: Binary;
+  server: Serving;
+}
+
+describe.skipIf(!hasSqld)("copies of the program in front of one database server", () => {
+  const databaseDir = hasSqld ? makeDir() : "";
+  let database: Sqld;
+  let terminal: Binary;
+  let copies: Copy[];
+  let key: IssuedKey;
+  let calls = 0;
+
+  /** Asks one copy, from an address that has failed nowhere yet unless one is given. */
+  async function ask(copy: Copy, path: string, { body, address, auth = key }: AskOptions = {}) {
+    calls += 1;
+    const reply = await fetch(`${copy.server.url}${path}?namespace=demo`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: {
+        authorization: `Bearer ${auth.app_id}:${auth.app_secret}`,
+        "content-type": "application/json",
+        "x-forwarded-for": address ?? `10.8.${calls >> 8}.${calls & 255}`,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const { status, headers } = reply;
+    const checked = checkReply({ method: "POST", status, headers, text: await reply.text() }) as Envelope;
+    return { status, headers, code: checked.error?.code, data: checked.data as { id: string; title: string } };
+  }
+
+  const askAll = async (path: string) =>
+    Promise.all(copies.map(async (copy) => [copy.name, (await ask(copy, path)).status]));
+  const everywhere = (status: number) => stands.map(({ name }) => [name, status]);
+
+  beforeAll(async () => {
+    database = await startSqld({ dir: databaseDir });
+    terminal = installBinary();
+    Object.assign(terminal.env, { BODEGA_DATABASE_URL: database.url });
+    await terminal.json("tenant", "create", "demo");
+    key = await terminal.json<IssuedKey>("key", "issue", "-n", "demo", "--name", "web", "--publish");
+    copies = await Promise.all(
+      stands.map(async ({ name, env, flags }) => {
+        const binary = installBinary();
+        Object.assign(binary.env, env(database.url));
+        return { name, binary, server: await binary.serve("--trusted-proxy", "127.0.0.1/32", ...flags) };
+      }),
+    );
+  }, 60_000);
+
+  afterAll(async () => {
+    for (const { server } of copies ?? []) await server.end();
+    await database?.stop();
+  });
+
+  test("what a command writes holds on each from the next call on", async () => {
+    for (let round = 0; round < 5; round++) {
+      await terminal.json("key", "unpublish", key.app_id);
+      expect(await askAll("/products/")).toEqual(everywhere(401));
+      await terminal.json("key", "publish", key.app_id);
+      expect(await askAll("/products/")).toEqual(everywhere(200));
+    }
+  }, 30_000);
+
+  test("what one answered 201 is read at once from itself and from all that ask the server", async () => {
+    for (const writer of copies) {
+      const { status, data } = await ask(writer, "/products/", { body: { title: `By ${writer.name}`, price: 1 } });
+      expect(status).toBe(201);
+      const readers = copies.filter((copy) => copy === writer || copy.name.startsWith("asks"));
+      for (const reader of readers) {
+        expect((await ask(reader, `/products/${data.id}/`)).data).toMatchObject({ title: `By ${writer.name}` });
+      }
+      for (const reader of copies) {
+        await until(`${reader.name}: the product`, async () => {
+          return (await ask(reader, `/products/${data.id}/`)).status === 200;
+        });
+      }
+    }
+  }, 30_000);
+
+  test("ten failed attempts of an address are all it has on all of them together", async () => {
+    const wrong = { ...key, app_secret: `sk_${"w".repeat(43)}` };
+    const codes: (number | undefined)[] = [];
+    for (let attempt = 0; attempt < 12; attempt++) {
+      const copy = copies[attempt % copies.length] as Copy;
+      codes.push((await ask(copy, "/products/", { auth: wrong, address: "10.7.0.1" })).code);
+    }
+    expect(codes).toEqual([...Array<number>(10).fill(5203), 5209, 5209]);
+  });
+
+  test("while the database server is away they answer 5001; once it is back they work, and nothing is lost", async () => {
+    const made = await ask(copies[0] as Copy, "/products/", { body: { title: "Before", price: 1 } });
+    expect(made.status).toBe(201);
+    await database.stop();
+    for (const copy of copies) {
+      const refused = await ask(copy, "/products/", { body: { title: "Meanwhile", price: 1 } });
+      expect([copy.name, refused.status, refused.code]).toEqual([copy.name, 503, 5001]);
+      expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+    }
+    database = await startSqld({ dir: databaseDir, port: Number(new URL(database.url).port) });
+    for (const copy of copies) {
+      await until(`${copy.name}: an answer`, async () => {
+        const { status } = await ask(copy, "/products/", { body: { title: `After, ${copy.name}`, price: 1 } });
+        return status === 201;
+      });
+      expect((await ask(copy, `/products/${made.data.id}/`)).data).toMatchObject({ title: "Before" });
+    }
+  }, 60_000);
+});
+
+interface AskOptions {
+  body?: Record<string, unknown>;
+  address?: string;
+  auth?: IssuedKey;
+}
