@@ -64,6 +64,8 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       schemas,
       securitySchemes: {
         app: { type: "http", scheme: "bearer", description: "`Authorization: Bearer <app_id>:<app_secret>`" },
+        appId: { type: "apiKey", in: "query", name: "app_id", description: "The header keeps secrets out of URLs." },
+        appSecret: { type: "apiKey", in: "query", name: "app_secret" },
         userId: { type: "apiKey", in: "query", name: "user_id" },
         token: { type: "apiKey", in: "query", name: "token" },
       },
@@ -88,7 +90,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     tags: [route.tag],
     summary: route.summary,
     description: `Who may call: ${route.access.map(describeAccess).join(", or ")}.`,
-    security: route.access.map(security),
+    security: route.access.flatMap(security),
     parameters: [
       ...commonParameters(),
       ...objectParameters(route.params, "path"),
@@ -167,9 +169,10 @@ function describeAccess(access: Access): string {
   return "anyone";
 }
 
-function security(access: Access): Json {
-  if (access.kind === "app") return { app: [] };
-  return access.kind === "token" ? { userId: [], token: [] } : {};
+/** The ways to prove what a route asks for; any one of them will do. */
+function security(access: Access): Json[] {
+  if (access.kind === "app") return [{ app: [] }, { appId: [], appSecret: [] }];
+  return [access.kind === "token" ? { userId: [], token: [] } : {}];
 }
 
 function json(schema: unknown): Json {
