@@ -1,0 +1,110 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { anyone } from "../../../src/server/http/access.ts";
+import { reply } from "../../../src/server/http/envelope.ts";
+import { defineRoute, type Route } from "../../../src/server/http/route.ts";
+import { knownScopes } from "../../../src/server/modules/app-keys/scopes.ts";
+import { routes } from "../../../src/server/routes.ts";
+import { startTestApp } from "../../support/app.ts";
+import { createClient, newAddress } from "../../support/client.ts";
+import { bearer, type Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+/** The route with something in the place of its parameters. */
+const requestOf = (route: Route) => nameOf(route).replace(/:\w+/g, "x");
+const isPublic = ({ access }: Route) => access.some(({ kind }) => kind === "public");
+
+describe("what every route declares", () => {
+  for (const route of routes) {
+    test(`${nameOf(route)} says who may call, in words of the design`, () => {
+      expect(route.access.length).toBeGreaterThan(0);
+      for (const way of route.access) {
+        expect(["app", "token", "public"]).toContain(way.kind);
+        if (way.kind === "app") expect(knownScopes as readonly string[]).toContain(way.scope);
+      }
+    });
+
+    test(`${nameOf(route)} is canonical, named and described`, () => {
+      expect(route.path).toMatch(/^\/(?:(?:[a-z0-9-]+|:[a-z_]+)\/)*$/);
+      expect(route.path).not.toMatch(/\/(?:get|create|update|delete|list)[a-z-]*\//);
+      expect(route.summary).toMatch(/^[A-Z][^.]+$/);
+      expect(route.id).toMatch(/^[a-z][A-Za-z]+$/);
+      expect(route.reply.data).toBeDefined();
+      const parameters = [...route.path.matchAll(/:(\w+)/g)].map((match) => match[1] as string);
+      expect(Object.keys(route.params?.properties ?? {})).toEqual(parameters);
+      for (const schema of [route.query, route.body]) {
+        if (schema) expect(schema.additionalProperties).toBe(false);
+      }
+      if (route.method === "GET") expect(route.body).toBeUndefined();
+    });
+  }
+
+  test("no two routes share a name, or a method and path", () => {
+    for (const of of [nameOf, ({ id }: Route) => id]) expect(new Set(routes.map(of)).size).toBe(routes.length);
+  });
+
+  test("a route that names nobody who may call cannot be made", () => {
+    const open = { ...(routes[0] as Route), access: [] };
+    expect(() => defineRoute(open as never)).toThrow("names nobody");
+  });
+});
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  let other: Shop;
+  beforeAll(async () => {
+    shop = await suite.shop();
+    other = await suite.shop();
+  });
+
+  for (const route of routes) {
+    test(`${nameOf(route)} without credentials is ${isPublic(route) ? "open" : "5206"}`, async () => {
+      const { code } = await shop.callAnonymously(requestOf(route));
+      if (isPublic(route)) expect(code).not.toBe(5206);
+      else expect(code).toBe(5206);
+    });
+
+    test(`${nameOf(route)} with another store's key is 5203`, async () => {
+      const { code } = await shop.call(requestOf(route), { auth: other.auth, address: newAddress() });
+      expect(code).toBe(5203);
+    });
+
+    test(`${nameOf(route)} without a namespace is 5101`, async () => {
+      expect((await shop.call(requestOf(route), { namespace: null })).code).toBe(5101);
+    });
+
+    test(`${nameOf(route)} of an unknown store is 5215`, async () => {
+      expect((await shop.call(requestOf(route), { namespace: "no-such-store" })).code).toBe(5215);
+    });
+
+    test(`${nameOf(route)} with a key that has every scope but its own is 5300`, async () => {
+      const own = route.access.flatMap((way) => (way.kind === "app" ? [way.scope as string] : []));
+      const scopes = knownScopes.filter((scope) => scope !== "*" && !own.includes(scope));
+      if (isPublic(route) || scopes.length === 0) return;
+      const auth = bearer(await shop.issueKey({ scopes }));
+      expect((await shop.call(requestOf(route), { auth })).code).toBe(5300);
+    });
+  }
+
+  test("only a route that says so is open to anyone, and it still asks for a store", async () => {
+    const open = defineRoute({
+      method: "GET",
+      path: "/open/",
+      id: "open",
+      tag: "Open",
+      summary: "Open to anyone",
+      access: [anyone],
+      reply: { data: Type.Object({ who: Type.String() }) },
+      errors: [],
+      handle: async ({ ctx }) => reply({ who: ctx.actor.kind }),
+    });
+    const app = startTestApp({ db: suite.database.db, clock: suite.app.clock, routes: [open] });
+    const call = createClient(app, { namespace: shop.namespace });
+    expect((await call("GET /open/")).data).toEqual({ who: "visitor" });
+    expect((await call("GET /open/", { auth: shop.auth })).data).toEqual({ who: "app" });
+    expect((await call("GET /open/", { namespace: null })).code).toBe(5101);
+    expect((await call("GET /products/")).code).toBe(5106);
+    await app.stop();
+  });
+});

@@ -1,0 +1,109 @@
+import { beforeAll, expect, test } from "bun:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { type ErrorCode, errorCodes, statusOf } from "../../../src/server/errors.ts";
+import { routes } from "../../../src/server/routes.ts";
+import type { ApiDescription, Operation } from "../../support/api-description.ts";
+import { onDatabase } from "../../support/suite.ts";
+
+type Schema = Record<string, unknown> & { $ref?: string };
+
+onDatabase("file", (suite) => {
+  let document: ApiDescription["document"];
+  let operations: [name: string, operation: Operation][];
+  beforeAll(async () => {
+    const response = await fetch(`${suite.app.url}/openapi.json`, { headers: { origin: "https://tools.example" } });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    document = (await response.json()) as ApiDescription["document"];
+    operations = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, one]): [string, Operation] => [`${method.toUpperCase()} ${path}`, one]),
+    );
+  });
+
+  test("the description is valid OpenAPI 3.1", async () => {
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(structuredClone(document));
+    expect(errors ?? []).toEqual([]);
+    expect([valid, validator.version]).toEqual([true, "3.1"]);
+  });
+
+  test("the description holds every route, and nothing that is none", () => {
+    const expected = routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+    expect(operations.map(([name]) => name).toSorted()).toEqual(expected.toSorted());
+    expect(new Set(operations.map(([, { operationId }]) => operationId)).size).toBe(operations.length);
+  });
+
+  test("every reference leads somewhere", () => {
+    const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#([^"]+)"/g)].map((match) => match[1] as string);
+    expect(refs.length).toBeGreaterThan(0);
+    for (const ref of refs) {
+      const found = ref
+        .split("/")
+        .slice(1)
+        .reduce<unknown>((node, part) => (node as Record<string, unknown> | undefined)?.[part], document);
+      expect({ ref, found: typeof found }).toEqual({ ref, found: "object" });
+    }
+  });
+
+  test("every operation says who may call, what comes back, and names its parameters", () => {
+    for (const [name, operation] of operations) {
+      const { summary, description, security, tags } = operation as Operation & Record<string, unknown>;
+      expect([name, summary]).toEqual([name, expect.stringMatching(/\S/)]);
+      expect(description).toContain("Who may call");
+      expect((security as unknown[]).length).toBeGreaterThan(0);
+      expect(tags as unknown[]).toHaveLength(1);
+      const inPath = [...name.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+      const given = operation.parameters.filter((one) => one.in === "path").map((one) => one.name);
+      expect(given).toEqual(inPath);
+      expect(operation.parameters.map((one) => one.name)).toContainValues(["namespace", "lang"]);
+    }
+  });
+
+  test("every operation lists its errors under the status that each has, with the meaning of each", () => {
+    for (const [name, { responses }] of operations) {
+      const listed: ErrorCode[] = [];
+      for (const [status, { description }] of Object.entries(responses)) {
+        if (Number(status) < 400) continue;
+        const codes = codesOf(responses[status] as unknown as Schema);
+        for (const code of codes) {
+          expect(errorCodes).toContain(code);
+          expect([name, code, statusOf(code)]).toEqual([name, code, Number(status)]);
+          expect(description).toMatch(new RegExp(`^${code}: \\S`, "m"));
+        }
+        listed.push(...codes);
+      }
+      expect(listed).toContainValues([5000, 5001, 5100, 5101, 5202, 5203, 5204, 5205, 5206, 5209, 5215, 5300]);
+      expect(new Set(listed).size).toBe(listed.length);
+      expect(Object.keys(responses).filter((status) => Number(status) < 400)).toHaveLength(1);
+    }
+  });
+
+  test("a product's description names each field that a reply has, with its type", () => {
+    const schemas = (document.components as { schemas: Record<string, { properties: Record<string, Schema> }> })
+      .schemas;
+    const properties = schemas.Product?.properties ?? {};
+    expect(Object.keys(properties)).toContainValues(["id", "title", "slug", "price", "price_minor", "version", "lang"]);
+    for (const [field, schema] of Object.entries(properties)) {
+      expect([field, Boolean(schema.type ?? schema.anyOf ?? schema.$ref ?? schema.patternProperties)]).toEqual([
+        field,
+        true,
+      ]);
+    }
+    expect(JSON.stringify(document)).not.toContain('"expects"');
+  });
+
+  test("each way to send app credentials is described", () => {
+    const schemes = Object.values((document.components as { securitySchemes: Record<string, Schema> }).securitySchemes);
+    expect(schemes).toContainEqual(expect.objectContaining({ type: "http", scheme: "bearer" }));
+    for (const name of ["user_id", "token", "app_id", "app_secret"]) {
+      expect(schemes).toContainEqual(expect.objectContaining({ type: "apiKey", in: "query", name }));
+    }
+  });
+});
+
+/** The codes that a response's schema allows. */
+function codesOf(response: Schema): ErrorCode[] {
+  const found = /"code":\{"enum":\[([\d,]+)\]/.exec(JSON.stringify(response))?.[1];
+  return (found ?? "").split(",").filter(Boolean).map(Number) as ErrorCode[];
+}
