@@ -1,16 +1,19 @@
 // Everything that must hold before a change is taken in. Runs every step even when an early one fails.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { countTests, renderReport, type StepResult } from "./test-report.ts";
 
 const root = join(import.meta.dir, "..");
-const reports = mkdtempSync(join(tmpdir(), "bodega-tests-"));
+const scratch = mkdtempSync(join(tmpdir(), "bodega-tests-"));
+const temp = join(scratch, "tmp");
+mkdirSync(temp);
 const results: StepResult[] = [];
 let running: Bun.Subprocess | undefined;
 
-// Settings of the person who runs this must not decide what the tests see.
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("BODEGA_")));
+// Settings of the person who runs this must not decide what the tests see, and what they leave lying goes at the end.
+const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("BODEGA_"));
+const env = { ...Object.fromEntries(inherited), TMPDIR: temp };
 
 async function runBun(args: string[]): Promise<number> {
   running = Bun.spawn([process.execPath, ...args], { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
@@ -36,7 +39,7 @@ function runCheck(title: string, args: string[]): Promise<StepResult> {
 
 function runTestFiles(title: string, args: string[]): Promise<StepResult> {
   return runStep(title, async () => {
-    const report = join(reports, `${results.length}.xml`);
+    const report = join(scratch, `${results.length}.xml`);
     // Patience for a busy machine: a test that means to measure time states its own limit. `bun test` runs no exit
     // handlers, so servers that tests share would outlive it.
     const flags = ["--timeout=20000", "--no-orphans", "--reporter=junit", `--reporter-outfile=${report}`];
@@ -45,7 +48,7 @@ function runTestFiles(title: string, args: string[]): Promise<StepResult> {
   });
 }
 
-process.on("exit", () => rmSync(reports, { recursive: true, force: true }));
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 process.on("SIGTERM", () => {
   running?.kill("SIGTERM");
   process.exit(143);
