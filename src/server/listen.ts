@@ -95,7 +95,8 @@ function bindPort<T>(config: Config, bind: () => T): T {
   }
 }
 
-function addressOf(host: string, port: number): string {
+/** The address under which this machine reaches a server that listens on `host`. */
+export function addressOf(host: string, port: number): string {
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
   return `http://${name}:${port}`;
 }

@@ -6,7 +6,7 @@ import { acquireServerLock } from "./db/server-lock.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import { describeFault } from "./http/request-log.ts";
-import { type Listener, listen, reservePort } from "./listen.ts";
+import { addressOf, type Listener, listen, reservePort } from "./listen.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
 import { startWorkers, workerEnvironment } from "./workers.ts";
@@ -106,7 +106,7 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
     const upkeep = startUpkeep(db, log);
     const shared = { ...config, port };
     const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log);
-    const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
+    const url = addressOf(config.host, port);
     await announce(config, self, url);
     await self.onReady?.(url);
     const end = await Promise.race([stopSignal, group.failed]);
@@ -124,10 +124,9 @@ async function runWorker(config: Config, self: ServerProcess, log: LogWriter, st
   const db = await openDatabase(databaseOptions(config));
   try {
     const listener = listen(config, db, { version: self.version, log, shared: true });
-    // Without its parent a worker would hold the port with nobody to stop it.
-    const orphaned = new Promise<string>((resolve) => process.once("disconnect", () => resolve("disconnect")));
     process.send?.("ready");
-    await Promise.race([stopSignal, orphaned]);
+    // Without its parent, too, a worker stops: it would hold the port with nobody to stop it.
+    await stopSignal;
     await listener.stop(graceMs);
     return 0;
   } finally {
@@ -162,17 +161,25 @@ function withoutCredentials(address: string): string {
   return `${protocol}//${host}`;
 }
 
-/** The first signal that asks to stop; the second ends the process where it stands. */
+/**
+ * The first signal that asks to stop; the second ends the process where it stands. A worker hears each signal several
+ * times, from its parent, from the terminal or from a supervisor that signals the whole group: there only the first
+ * SIGTERM counts, and the parent's end is what ends it at once.
+ */
 function nextStopSignal(isWorker: boolean): Promise<string> {
   return new Promise((resolve) => {
     let asked = false;
     const onSignal = (signal: string) => {
-      if (asked) process.exit(signal === "SIGINT" ? 130 : 143);
+      if (asked && !isWorker) process.exit(signal === "SIGINT" ? 130 : 143);
       asked = true;
       resolve(signal);
     };
     process.on("SIGTERM", onSignal);
-    // Ctrl-C reaches the whole group of processes; a worker leaves the answer to its parent.
     process.on("SIGINT", isWorker ? () => {} : onSignal);
+    if (!isWorker) return;
+    process.on("disconnect", () => {
+      if (asked) process.exit(143);
+      onSignal("disconnect");
+    });
   });
 }

@@ -14,6 +14,8 @@ export interface WorkerGroup {
 /** A worker that ends sooner than this after its start has not recovered. */
 const soundMs = 10_000;
 const mostQuickEnds = 5;
+/** A supervisor that stops the whole group may reach a worker first; the parent hears of it within this time. */
+const pauseMs = 100;
 
 /**
  * Starts the workers and keeps their number: one that ends is replaced.
@@ -46,20 +48,20 @@ export async function startWorkers(
       onExit: (ended, exitCode, signal) => {
         workers.delete(ended);
         ready.reject(new AppError(5001, "A worker ended before it could answer."));
-        if (isStopping) return;
-        log.notice("error", `worker ${ended.pid} ended (${signal ?? `exit code ${exitCode}`})`);
         quickEnds = performance.now() - startedAt < soundMs ? quickEnds + 1 : 0;
-        if (quickEnds >= mostQuickEnds) {
-          giveUp.resolve(new AppError(5001, "Workers end as soon as they start; see the log."));
-          return;
-        }
-        start().catch(() => {
-          // Its own end has been logged and counted.
-        });
+        setTimeout(() => replace(ended.pid, signal === null ? `exit code ${exitCode}` : `signal ${signal}`), pauseMs);
       },
     });
     workers.add(worker);
     return ready.promise;
+  }
+
+  function replace(pid: number, how: string): void {
+    if (isStopping) return;
+    log.notice("error", `worker ${pid} ended (${how}); starting another`);
+    if (quickEnds >= mostQuickEnds)
+      giveUp.resolve(new AppError(5001, "Workers end as soon as they start; see the log."));
+    else start().catch(() => {}); // Its own end is logged and counted like this one.
   }
 
   async function stop(graceMs: number): Promise<void> {

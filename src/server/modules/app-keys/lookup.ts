@@ -61,6 +61,12 @@ export interface Known {
   key: KnownKey | null;
 }
 
+/** What has been asked of the database in one turn of the event loop. */
+interface Turn {
+  /** While it is being found out whether what is kept still stands. */
+  confirming?: Promise<void> | undefined;
+}
+
 /** Looks up a tenant and, where an id was sent, a key: always as the database has them at this moment. */
 export type CredentialLookup = (namespace: string, appId: string | undefined) => Known | Promise<Known>;
 
@@ -74,8 +80,7 @@ export function createCredentialLookup(db: Database): CredentialLookup {
   const keptKeys = new Map<string, KnownKey>();
   let seenVersion: number | null = null;
   let seenRevision: number | undefined;
-  let isConfirmed = false;
-  let confirming: Promise<void> | undefined;
+  let turn: Turn | undefined;
 
   async function refresh(version: number): Promise<void> {
     const row = await get(db.primary, selectRevision);
@@ -92,24 +97,29 @@ export function createCredentialLookup(db: Database): CredentialLookup {
    * requests of one turn had all arrived before the first of them asked, so none can have followed a later commit.
    */
   function confirm(): Promise<void> | undefined {
-    if (isConfirmed) return confirming;
+    if (turn) return turn.confirming;
     const version = db.dataVersion();
     // Nothing is ever kept where the database cannot say whether it has changed.
     if (version === null) return undefined;
-    isConfirmed = true;
-    setImmediate(forget);
+    // An object of its own for each turn: what ends late ends its own turn, and never makes another one trusted.
+    const mine: Turn = {};
+    turn = mine;
+    const end = () => {
+      if (turn === mine) turn = undefined;
+    };
+    setImmediate(end);
     if (version !== seenVersion) {
-      confirming = refresh(version).finally(() => {
-        confirming = undefined;
-        // What could not be read has not been confirmed.
-        isConfirmed = seenVersion === version;
-      });
+      mine.confirming = refresh(version).then(
+        () => {
+          mine.confirming = undefined;
+        },
+        (error) => {
+          end();
+          throw error;
+        },
+      );
     }
-    return confirming;
-  }
-
-  function forget(): void {
-    isConfirmed = false;
+    return mine.confirming;
   }
 
   function kept(namespace: string, appId: string | undefined): Known | undefined {
