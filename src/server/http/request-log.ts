@@ -29,7 +29,9 @@ export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): st
   if (form === "json") {
     const level = status >= 500 ? "error" : "info";
     const request_id = requestId;
-    return `${JSON.stringify({ time, level, method, path, status, code, ms: took, request_id, namespace, caller, ip, fault })}\n`;
+    const store = namespace === undefined ? undefined : shorten(namespace);
+    const whole = { time, level, method, path: shorten(path), status, code, ms: took, request_id, namespace: store };
+    return `${JSON.stringify({ ...whole, caller, ip, fault })}\n`;
   }
   let line = `${time} ${method} ${visible(path)} ${status} ${took}ms`;
   if (code !== undefined) line += ` code=${code}`;
@@ -41,13 +43,17 @@ export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): st
   return `${line}\n`;
 }
 
+/** Lines of several workers would mix if they were longer than what a pipe takes as a whole. */
+function shorten(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
 const harmless = /^[\x21-\x7e]{0,200}$/;
 
 /** A text that cannot forge a second line or colour a terminal. */
 function visible(text: string): string {
   if (harmless.test(text)) return text;
-  const short = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  return short.replace(/[^\x21-\x7e…]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return shorten(text).replace(/[^\x21-\x7e…]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /**
