@@ -1,0 +1,108 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type ConfigFlags, type Environment, readConfig } from "../../src/server/config.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "bodega-config-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+test("without flags and environment everything has a sound default", () => {
+  expect(readConfig({}, {})).toMatchObject({
+    dataDir: resolve("bodega-data"),
+    databaseUrl: undefined,
+    host: "127.0.0.1",
+    port: 8080,
+    workers: 1,
+    publicUrl: undefined,
+    trustedProxies: [],
+    log: "text",
+  });
+});
+
+test("a flag beats the variable, which beats its file, which beats the default", () => {
+  const file = join(dir, "port");
+  writeFileSync(file, " 3000\n");
+  const env = { BODEGA_PORT: "2000", BODEGA_PORT_FILE: file };
+  expect(readConfig({ port: "1000" }, env).port).toBe(1000);
+  expect(readConfig({}, env).port).toBe(2000);
+  expect(readConfig({}, { ...env, BODEGA_PORT: "" }).port).toBe(3000);
+  expect(readConfig({}, { ...env, BODEGA_PORT: undefined }).port).toBe(3000);
+  expect(readConfig({}, { BODEGA_PORT: "" }).port).toBe(8080);
+});
+
+test("every setting can come from the environment", () => {
+  const env = {
+    BODEGA_DATA_DIR: "/srv/bodega",
+    BODEGA_DATABASE_URL: "https://db.example",
+    BODEGA_DATABASE_AUTH_TOKEN: "t",
+    BODEGA_HOST: "0.0.0.0",
+    BODEGA_PORT: "0",
+    BODEGA_WORKERS: "4",
+    BODEGA_PUBLIC_URL: "https://shop.example/",
+    BODEGA_TRUSTED_PROXY: "10.0.0.0/8, 2001:db8::1",
+    BODEGA_LOG: "json",
+  };
+  expect(readConfig({}, env)).toMatchObject({
+    dataDir: "/srv/bodega",
+    databaseUrl: "https://db.example",
+    databaseAuthToken: "t",
+    host: "0.0.0.0",
+    port: 0,
+    workers: 4,
+    publicUrl: "https://shop.example",
+    trustedProxies: ["10.0.0.0/8", "2001:db8::1/128"],
+    log: "json",
+  });
+});
+
+test("flags of proxies replace those of the environment, and each may hold several", () => {
+  const flags = { trustedProxy: ["10.0.0.1", "192.0.2.0/24,fd00::/8"] };
+  expect(readConfig(flags, { BODEGA_TRUSTED_PROXY: "1.2.3.4" }).trustedProxies).toEqual([
+    "10.0.0.1/32",
+    "192.0.2.0/24",
+    "fd00::/8",
+  ]);
+});
+
+const refused: [source: string, flags: ConfigFlags, env: Environment][] = [
+  ["--port", { port: "-1" }, {}],
+  ["--port", { port: "65536" }, {}],
+  ["--port", { port: "http" }, {}],
+  ["--port", { port: "80.5" }, {}],
+  ["--port", { port: "" }, {}],
+  ["--port", { port: "0x50" }, {}],
+  ["BODEGA_PORT", {}, { BODEGA_PORT: "99999" }],
+  ["--workers", { workers: "0" }, {}],
+  ["--workers", { workers: "65" }, {}],
+  ["BODEGA_WORKERS", {}, { BODEGA_WORKERS: "many" }],
+  ["--data-dir", { dataDir: "" }, {}],
+  ["--data-dir", { dataDir: "  " }, {}],
+  ["--host", { host: "" }, {}],
+  ["--database-url", { databaseUrl: "" }, {}],
+  ["--database-url", { databaseUrl: "postgres://db.example" }, {}],
+  ["--database-url", { databaseUrl: "db.example:8080" }, {}],
+  ["BODEGA_DATABASE_URL", {}, { BODEGA_DATABASE_URL: "sqlite.db" }],
+  ["BODEGA_DATABASE_SYNC_URL", {}, { BODEGA_DATABASE_SYNC_URL: "nonsense" }],
+  ["--public-url", { publicUrl: "shop.example" }, {}],
+  ["--public-url", { publicUrl: "ftp://shop.example" }, {}],
+  ["--trusted-proxy", { trustedProxy: ["proxy.example"] }, {}],
+  ["--trusted-proxy", { trustedProxy: ["10.0.0.0/33"] }, {}],
+  ["--trusted-proxy", { trustedProxy: ["10.0.0.1", "*"] }, {}],
+  ["BODEGA_TRUSTED_PROXY", {}, { BODEGA_TRUSTED_PROXY: "10.0.0.1;10.0.0.2" }],
+  ["--log", { log: "xml" }, {}],
+  ["BODEGA_LOG", {}, { BODEGA_LOG: "JSON" }],
+  ["BODEGA_PORT_FILE", {}, { BODEGA_PORT_FILE: join(dir, "not-there") }],
+];
+
+for (const [source, flags, env] of refused) {
+  test(`${source} ${JSON.stringify({ ...flags, ...env }).replace(dir, "")} is refused and named`, () => {
+    let thrown: unknown;
+    try {
+      thrown = readConfig(flags, env);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({ code: 5102, message: expect.stringContaining(source) });
+  });
+}

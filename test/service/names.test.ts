@@ -1,0 +1,235 @@
+import { describe, expect, test } from "bun:test";
+import { isId, newId } from "../../src/server/ids.ts";
+import { hasScope, knownScopes, parseScopes } from "../../src/server/modules/app-keys/scopes.ts";
+import { isSlug, slugFrom } from "../../src/server/modules/products/slug.ts";
+import { currencyDigits, currencySign, parseCurrency } from "../../src/server/modules/tenants/currency.ts";
+import { parseLanguage } from "../../src/server/modules/tenants/language.ts";
+import { parseNamespace } from "../../src/server/modules/tenants/namespace.ts";
+import { requireText } from "../../src/server/text.ts";
+
+const refusal = (field: string) =>
+  expect.objectContaining({ code: 5102, details: [expect.objectContaining({ field })] });
+
+function expectRefused(field: string, work: () => unknown): void {
+  let thrown: unknown;
+  try {
+    thrown = { taken: work() };
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toEqual(refusal(field));
+}
+
+describe("slugs", () => {
+  for (const [title, slug] of [
+    ["Lamp", "lamp"],
+    ["  A  Lamp! ", "a-lamp"],
+    ["Crème brûlée", "creme-brulee"],
+    ["Straße 5/6", "straße-5-6"],
+    ["ÅNGSTRÖM", "angstrom"],
+    ["ΑΒΓ αβγ", "αβγ-αβγ"],
+    ["Лампа №5", "лампа-no5"],
+    ["灯 light", "灯-light"],
+    ["हिन्दी", "हिन्दी"],
+    ["50% off — today", "50-off-today"],
+    ["a---b___c", "a-b-c"],
+    ["İstanbul", "istanbul"],
+    ["ﬁne", "fine"],
+    ["!!!", ""],
+    ["💡", ""],
+    ["", ""],
+  ] as const) {
+    test(`${JSON.stringify(title)} becomes ${JSON.stringify(slug)}`, () => expect(slugFrom(title)).toBe(slug));
+  }
+
+  test("whatever a title holds, the slug made from it is empty or valid", () => {
+    const pieces = [
+      "a",
+      "Z",
+      "é",
+      "ß",
+      "İ",
+      "ǅ",
+      "灯",
+      "ि",
+      "💡",
+      "-",
+      "_",
+      " ",
+      "\0",
+      "\u0301",
+      "\ud800",
+      "5",
+      "½",
+      "ﬀ",
+      "ª",
+      "Ω",
+    ];
+    let at = 7;
+    for (let n = 0; n < 20_000; n++) {
+      let title = "";
+      for (let length = n % 12; length > 0; length--) {
+        at = (Math.imul(at, 1_103_515_245) + 12_345) >>> 0;
+        title += pieces[(at >>> 8) % pieces.length];
+      }
+      const slug = slugFrom(title);
+      if (slug !== "" && !isSlug(slug)) expect({ title, slug }).toBe({ title, slug: "a valid one" });
+    }
+  });
+
+  test("a long title makes a slug of at most 80 characters that does not end in a hyphen", () => {
+    expect(slugFrom("a".repeat(500))).toBe("a".repeat(80));
+    expect(slugFrom(`${"a".repeat(79)} b`)).toBe("a".repeat(79));
+    expect([...slugFrom("𝒳".repeat(300))].length).toBeLessThanOrEqual(80);
+  });
+
+  test("a given slug is letters and digits in lower case, joined by single hyphens or underscores", () => {
+    for (const slug of ["a", "a-b", "a_b", "5", "été", "灯", "a".repeat(120)])
+      expect([slug, isSlug(slug)]).toEqual([slug, true]);
+    for (const slug of [
+      "",
+      "-a",
+      "a-",
+      "a--b",
+      "a b",
+      "A",
+      "a/b",
+      "a.b",
+      "a%20",
+      "..",
+      "a\n",
+      "É",
+      "a".repeat(121),
+      "\ud800",
+    ]) {
+      expect([slug, isSlug(slug)]).toEqual([slug, false]);
+    }
+  });
+});
+
+describe("currencies", () => {
+  test("each has the decimals of ISO 4217", () => {
+    const digits = {
+      EUR: 2,
+      USD: 2,
+      JPY: 0,
+      KRW: 0,
+      VND: 0,
+      ISK: 0,
+      CLP: 0,
+      XAF: 0,
+      KWD: 3,
+      BHD: 3,
+      TND: 3,
+      IQD: 3,
+      RSD: 2,
+      HUF: 2,
+      IDR: 2,
+      CLF: 4,
+    };
+    for (const [code, count] of Object.entries(digits)) expect([code, currencyDigits(code)]).toEqual([code, count]);
+  });
+
+  test("a code is taken in any case and kept in capitals; what is none is refused", () => {
+    expect(parseCurrency("eur")).toBe("EUR");
+    for (const code of ["", "EURO", "EU", "ZZZ", "€", "12", "EUR ", "constructor"]) {
+      expectRefused("currency", () => parseCurrency(code));
+    }
+  });
+
+  test("the sign is the usual one, or the code", () => {
+    expect(["EUR", "USD", "JPY", "GBP", "CHF"].map(currencySign)).toEqual(["€", "$", "¥", "£", "CHF"]);
+  });
+});
+
+test("a language is a BCP 47 tag in its canonical case; what is none is refused", () => {
+  for (const [tag, canonical] of [
+    ["en", "en"],
+    ["PT-br", "pt-BR"],
+    ["zh-hant-tw", "zh-Hant-TW"],
+    ["sr-Latn", "sr-Latn"],
+  ] as const) {
+    expect(parseLanguage("lang", tag)).toBe(canonical);
+  }
+  for (const tag of ["", "e", "en_US", "englishlanguage", "en-", "-en", "12", "en US", "*", "e\0", "a".repeat(36)]) {
+    expectRefused("lang", () => parseLanguage("lang", tag));
+  }
+});
+
+test("a namespace fits a host name; what does not is refused", () => {
+  for (const name of ["a", "5", "shop", "my-shop-2", "a".repeat(63), "a--b"]) expect(parseNamespace(name)).toBe(name);
+  for (const name of ["", "-a", "a-", "Shop", "a b", "a.b", "a_b", "a/b", "é", "a".repeat(64), "a\n", "a\0"]) {
+    expectRefused("namespace", () => parseNamespace(name));
+  }
+});
+
+test("a text of a person is not blank, not too long, and holds no control characters or broken Unicode", () => {
+  for (const text of ["a", " a ", "é 灯 💡", "a".repeat(10)]) expect(requireText("title", text, 10)).toBe(text);
+  for (const text of [
+    "",
+    " ",
+    "\u00a0",
+    "a".repeat(11),
+    "a\nb",
+    "a\tb",
+    "\0",
+    "\x1b[31m",
+    "\x7f",
+    "\ud800",
+    "\udc00x",
+  ]) {
+    expectRefused("title", () => requireText("title", text, 10));
+  }
+});
+
+describe("ids", () => {
+  test("an id names its kind and sorts by age", async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      ids.push(newId("prod"));
+      await Bun.sleep(2);
+    }
+    for (const id of ids) expect(isId("prod", id)).toBe(true);
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(Array.from({ length: 10_000 }, () => newId("prod"))).size).toBe(10_000);
+  });
+
+  test("what only looks like an id is none", () => {
+    const id = newId("prod");
+    for (const text of [
+      "",
+      "prod_",
+      id.toUpperCase(),
+      id.slice(1),
+      `${id}0`,
+      id.replace("prod", "app"),
+      `${id.slice(0, -1)}u`,
+      "prod_8zzzzzzzzzzzzzzzzzzzzzzzzz",
+    ]) {
+      expect([text, isId("prod", text)]).toEqual([text, false]);
+    }
+  });
+});
+
+describe("scopes", () => {
+  test("scopes come without doubles and in one order; an unknown one and none at all are refused", () => {
+    expect(parseScopes(["products:write", "products:read", "products:write"])).toEqual([
+      "products:read",
+      "products:write",
+    ]);
+    for (const scopes of [[], [""], ["products"], ["products:*"], ["PRODUCTS:READ"], ["*", "x"], ["__proto__"]]) {
+      expectRefused("scopes", () => parseScopes(scopes));
+    }
+  });
+
+  test("* holds every scope, and no other scope holds another", () => {
+    for (const wanted of knownScopes) {
+      if (wanted === "*") continue;
+      expect(hasScope(new Set(["*"]), wanted)).toBe(true);
+      for (const held of knownScopes) {
+        if (held !== "*") expect(hasScope(new Set([held]), wanted)).toBe(held === wanted);
+      }
+      expect(hasScope(new Set(), wanted)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { takeCommon } from "../../src/server/http/credentials.ts";
+import { parseIfMatch } from "../../src/server/http/if-match.ts";
+import { parseQuery } from "../../src/server/http/query.ts";
+import { requestIdOf } from "../../src/server/http/request-id.ts";
+
+const read = (search: string) => ({ ...parseQuery(`http://h/p/${search}`) });
+
+test("a query is read as forms write it", () => {
+  for (const [search, values] of [
+    ["", {}],
+    ["?", {}],
+    ["?&&", {}],
+    ["?a=1&b=2", { a: "1", b: "2" }],
+    ["?a", { a: "" }],
+    ["?a=", { a: "" }],
+    ["?=1", { "": "1" }],
+    ["?a=b=c", { a: "b=c" }],
+    ["?a+b=c+d", { "a b": "c d" }],
+    ["?a=%2B%26%3D%20", { a: "+&= " }],
+    ["?a=1#b=2", { a: "1" }],
+    ["?a=%E7%81%AF&%C3%A9=1", { a: "灯", é: "1" }],
+    ["?a[b]=1&a[c]=2", { "a[b]": "1", "a[c]": "2" }],
+    ["?a?b=1", { "a?b": "1" }],
+  ] as [string, Record<string, string>][]) {
+    expect({ search, values: read(search) }).toEqual({ search, values });
+  }
+});
+
+test("a name given twice, in whatever encoding, is 5100", () => {
+  for (const search of ["?a=1&a=1", "?a&a", "?a=1&%61=2", "?a+b=1&a%20b=2", "?__proto__=1&__proto__=2", "?=1&=2"]) {
+    expect(() => read(search)).toThrow(expect.objectContaining({ code: 5100 }));
+  }
+});
+
+test("broken percent-encoding is 5100", () => {
+  for (const search of ["?a=%", "?a=%1", "?a=%zz", "?%=1", "?a=%ff", "?a=%c3%28", "?a=%ed%a0%80", "?a=%f5%80%80%80"]) {
+    expect(() => read(search)).toThrow(expect.objectContaining({ code: 5100 }));
+  }
+});
+
+test("no name of a query means more than itself", () => {
+  const query = parseQuery("http://h/?__proto__=x&constructor=y&toString=z");
+  expect(Object.keys(query)).toEqual(["__proto__", "constructor", "toString"]);
+  expect(Object.getPrototypeOf(query)).toBeNull();
+  expect(takeCommon(parseQuery("http://h/"), JSON.parse('{"__proto__":{"namespace":"x"}}'))).toEqual({});
+});
+
+test("the six common names are taken out of query and body, and the query wins one by one", () => {
+  const query = parseQuery("http://h/?namespace=q&lang=&x=1");
+  const body: Record<string, unknown> = { namespace: "b", lang: "b", app_id: "b", app_secret: 5, user_id: null, y: 1 };
+  expect(takeCommon(query, body)).toEqual({ namespace: "q", lang: "", app_id: "b", app_secret: "", user_id: "" });
+  expect([{ ...query }, body]).toEqual([{ x: "1" }, { y: 1 }]);
+});
+
+test("a request id is kept when it is harmless, and never longer than it may be", () => {
+  const idOf = (given: string) => requestIdOf(new Headers({ "x-request-id": given }));
+  for (const id of ["abcdefgh", "A.b_c-1.2", "x".repeat(128)]) expect(idOf(id)).toBe(id);
+  for (const id of ["", "short", "x".repeat(129), "a b c d e", "a,b,c,d,e", "ünïcödé-", "a\tbcdefgh", '{"a":12345}']) {
+    expect(idOf(id)).not.toBe(id);
+  }
+  expect(requestIdOf(new Headers())).not.toBe(requestIdOf(new Headers()));
+});
+
+test("If-Match is a version, * or nothing; a tag that no record has is 5303, what is no tag is 5100", () => {
+  expect([null, "*", " * ", '"1"', '"15"', ' "7" '].map(parseIfMatch)).toEqual([null, null, null, 1, 15, 7]);
+  for (const [code, tags] of [
+    [5303, ['W/"1"', '""', '"0"', '"01"', '"-1"', '"1.0"', '"a"', '"9999999999999999"']],
+    [5100, ["", "1", '"1', '1"', "'1'", "W/1", "**"]],
+  ] as const) {
+    for (const tag of tags) expect(() => parseIfMatch(tag)).toThrow(expect.objectContaining({ code }));
+  }
+});

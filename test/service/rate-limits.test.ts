@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { countHit, type RateLimit, sweepRateLimits } from "../../src/server/modules/rate-limits/service.ts";
+import { createClock } from "../support/clock.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+const limit: RateLimit = { name: "test", most: 3, windowMs: 1000 };
+let subjects = 0;
+const newSubject = () => `subject-${Bun.randomUUIDv7()}-${subjects++}`;
+
+onEachDatabase((suite) => {
+  /** A counter of one subject under a clock of its own. */
+  function counter(most = limit) {
+    const clock = createClock();
+    const subject = newSubject();
+    return { clock, hit: () => countHit({ db: suite.app.db, now: clock.now }, most, subject) };
+  }
+
+  test("places are free until they are taken, and then the wait is until the oldest leaves", async () => {
+    const { clock, hit } = counter();
+    const waits: number[] = [];
+    for (let n = 0; n < 5; n++) {
+      waits.push(await hit());
+      clock.advance(100);
+    }
+    expect(waits).toEqual([0, 0, 0, 700, 600]);
+    clock.advance(499);
+    expect(await hit()).toBe(1);
+    clock.advance(1);
+    expect(await hit()).toBe(0);
+    expect(await hit()).toBe(100);
+  });
+
+  test("in no stretch of the window's length are there ever more hits than allowed", async () => {
+    const { clock, hit } = counter();
+    const taken: number[] = [];
+    let state = 3;
+    for (let n = 0; n < 150; n++) {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      clock.advance((state >>> 16) % 400);
+      const recent = taken.filter((at) => at > clock.now() - limit.windowMs);
+      const wait = await hit();
+      if (wait === 0) taken.push(clock.now());
+      // Exactly as many as a list of all hits allows: neither one too few, nor one too many.
+      const oldest = recent[0] as number;
+      expect(wait).toBe(recent.length < limit.most ? 0 : oldest + limit.windowMs - clock.now());
+    }
+  });
+
+  test("a hit that was refused is not counted", async () => {
+    const { clock, hit } = counter({ ...limit, most: 1 });
+    expect(await hit()).toBe(0);
+    for (let n = 0; n < 9; n++) {
+      clock.advance(111);
+      expect(await hit()).toBeGreaterThan(0);
+    }
+    clock.advance(1);
+    expect(await hit()).toBe(0);
+  });
+
+  test("of fifty hits at once, from two processes, exactly ten are counted", async () => {
+    const elsewhere = await suite.database.openAgain();
+    const { now } = createClock();
+    const subject = newSubject();
+    const ten = { ...limit, most: 10 };
+    const waits = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => countHit({ db: n % 2 ? elsewhere : suite.app.db, now }, ten, subject)),
+    );
+    expect(waits.filter((wait) => wait === 0)).toHaveLength(10);
+    expect(waits.filter((wait) => wait === limit.windowMs)).toHaveLength(40);
+  });
+
+  test("subjects and limits of different names do not touch each other", async () => {
+    const { now } = createClock();
+    const ctx = { db: suite.app.db, now };
+    const [one, other] = [newSubject(), newSubject()];
+    const single = { ...limit, most: 1 };
+    expect(await countHit(ctx, single, one)).toBe(0);
+    expect(await countHit(ctx, single, other)).toBe(0);
+    expect(await countHit(ctx, { ...single, name: "other" }, one)).toBe(0);
+    expect(await countHit(ctx, single, one)).toBeGreaterThan(0);
+  });
+
+  test("a clock that jumps back neither frees places nor waits for ever", async () => {
+    const { clock, hit } = counter({ ...limit, most: 1 });
+    expect(await hit()).toBe(0);
+    clock.advance(-5000);
+    const wait = await hit();
+    expect(wait).toBeGreaterThan(0);
+    clock.advance(6000);
+    expect(await hit()).toBe(0);
+  });
+
+  test("a sweep takes away what has had its time, and nothing that still counts", async () => {
+    const early = createClock(Date.UTC(1999, 0, 1));
+    const db = suite.app.db;
+    const [old, young] = [newSubject(), newSubject()];
+    await countHit({ db, now: early.now }, { ...limit, most: 1 }, old);
+    early.advance(600);
+    await countHit({ db, now: early.now }, { ...limit, most: 1 }, young);
+    early.advance(500);
+    const swept = await sweepRateLimits({ db, now: early.now });
+    expect(swept).toBeGreaterThanOrEqual(1);
+    expect(await sweepRateLimits({ db, now: early.now })).toBe(0);
+    expect(await countHit({ db, now: early.now }, { ...limit, most: 1 }, young)).toBe(500);
+    expect(await countHit({ db, now: early.now }, { ...limit, most: 1 }, old)).toBe(0);
+  });
+});

@@ -1,0 +1,82 @@
+import { expect, test } from "bun:test";
+import { AppError } from "../../src/server/errors.ts";
+import { describeFault, formatRequest, type RequestLogEntry } from "../../src/server/http/request-log.ts";
+
+const entry: RequestLogEntry = {
+  at: Date.UTC(2030, 0, 15, 12),
+  method: "GET",
+  path: "/products/",
+  status: 200,
+  ms: 1.23456,
+  requestId: "request-1",
+};
+const everything: RequestLogEntry = {
+  ...entry,
+  status: 503,
+  code: 5001,
+  namespace: "demo",
+  caller: "app_1",
+  ip: "203.0.113.5",
+  fault: 'AppError: it said "no"',
+};
+const forged = "/a b\n2030-01-01T00:00:00.000Z GET /forged/\r\x1b[31m\u2028\u009b灯";
+
+test("a line of text holds what is known, in one order", () => {
+  expect(formatRequest(entry, "text")).toBe(
+    "2030-01-15T12:00:00.000Z GET /products/ 200 1.23ms request_id=request-1\n",
+  );
+  expect(formatRequest(everything, "text")).toBe(
+    '2030-01-15T12:00:00.000Z GET /products/ 503 1.23ms code=5001 namespace=demo caller=app_1 ip=203.0.113.5 request_id=request-1 fault="AppError: it said \\"no\\""\n',
+  );
+});
+
+test("a line of JSON holds the same, with its level", () => {
+  expect(JSON.parse(formatRequest(entry, "json"))).toEqual({
+    time: "2030-01-15T12:00:00.000Z",
+    level: "info",
+    method: "GET",
+    path: "/products/",
+    status: 200,
+    ms: 1.23,
+    request_id: "request-1",
+  });
+  const { at: _, requestId, ...rest } = everything;
+  expect(JSON.parse(formatRequest(everything, "json"))).toEqual({
+    ...rest,
+    time: "2030-01-15T12:00:00.000Z",
+    level: "error",
+    ms: 1.23,
+    request_id: requestId,
+  });
+});
+
+test("nothing that a caller wrote makes a second line, a colour, or a field of its own", () => {
+  for (const form of ["text", "json"] as const) {
+    const line = formatRequest({ ...everything, path: forged, namespace: `x code=1 ${forged}`, fault: forged }, form);
+    expect(line.indexOf("\n")).toBe(line.length - 1);
+    expect([...line.slice(0, -1)].every((character) => character >= " " && character !== "\x7f")).toBe(true);
+    if (form === "json") expect(JSON.parse(line).path).toBe(forged);
+    else expect(line.split(" ").filter((word) => word.startsWith("code="))).toEqual(["code=5001"]);
+  }
+});
+
+test("a line stays short, however long the path or the namespace", () => {
+  // Longer than what a pipe takes as a whole, and lines of several workers would mix.
+  const long = { ...everything, path: "/x".repeat(50_000), namespace: "n".repeat(50_000) };
+  for (const form of ["text", "json"] as const) expect(formatRequest(long, form).length).toBeLessThan(1500);
+});
+
+test("a fault is one short line that tells kinds and messages, without stack or path", () => {
+  const cause = new TypeError("cannot read /usr/lib/node/place.js:5\n    at work (/srv/app/x.ts:1:2)");
+  const fault = describeFault(new AppError(5001, "Busy.", { cause }));
+  expect(fault).toContain("AppError: Busy.");
+  expect(fault).toContain("TypeError: cannot read");
+  expect(fault).not.toMatch(/\/usr\/|\/srv\/|\n| at work/);
+  expect(describeFault(new Error("x".repeat(10_000))).length).toBeLessThan(400);
+});
+
+test("whatever is thrown can be described", () => {
+  const loop = new Error("loop");
+  loop.cause = loop;
+  for (const thrown of [undefined, null, "text", 5, {}, Symbol("x"), loop]) expect(describeFault(thrown)).toMatch(/\S/);
+});
