@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { type Binary, type IssuedKey, installBinary, openShop } from "../support/binary.ts";
+import { type Binary, type IssuedKey, openShop, useBinaries } from "../support/binary.ts";
 import { until } from "../support/until.ts";
 import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
+
+const { installBinary } = useBinaries();
 
 const commandProcesses = 8;
 const httpClients = 64;

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import { closeSync, copyFileSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { installBinary, makeDir, openShop } from "../support/binary.ts";
+import { openShop, useBinaries } from "../support/binary.ts";
 import { call } from "./calls.ts";
 import { inspectDatabase } from "./load.ts";
+
+const { installBinary, makeDir } = useBinaries();
 
 const path = "/products/?namespace=demo";
 /** Gives a command mounts of its own, which vanish with it; undefined where this account may not have any. */

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Binary, type IssuedKey, installBinary } from "../support/binary.ts";
+import { type Binary, type IssuedKey, useBinaries } from "../support/binary.ts";
 import type { RawConnection } from "../support/raw-http.ts";
 import type { Serving } from "../support/serving.ts";
 import { type Answer, call, fromElsewhere } from "./calls.ts";
 import { childrenOf, countSockets, hasProc } from "./processes.ts";
+
+const { installBinary } = useBinaries();
 
 const list = "/products/?namespace=demo";
 const bearer = ({ app_id, app_secret }: IssuedKey) => ({ authorization: `Bearer ${app_id}:${app_secret}` });

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { installBinary, openShop } from "../support/binary.ts";
+import { openShop, useBinaries } from "../support/binary.ts";
 import { secretForm } from "../support/invariants.ts";
 import { until } from "../support/until.ts";
 import { type Call, call, fromElsewhere } from "./calls.ts";
+
+const { installBinary } = useBinaries();
 
 const path = "/products/?namespace=demo";
 

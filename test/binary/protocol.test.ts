@@ -2,11 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { type Binary, installBinary, openShop } from "../support/binary.ts";
+import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import { checkDiscretion } from "../support/invariants.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { type Call, call } from "./calls.ts";
+
+const { installBinary } = useBinaries();
 
 const products = "/products/?namespace=demo";
 

@@ -1,8 +1,10 @@
 import { beforeAll, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Binary, installBinary, makeDir } from "../support/binary.ts";
+import { type Binary, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
+
+const { installBinary, makeDir } = useBinaries();
 
 const readme = readFileSync(join(import.meta.dir, "../../README.md"), "utf8");
 const curl = Bun.which("curl");

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { installBinary, makeDir } from "../support/binary.ts";
+import { useBinaries } from "../support/binary.ts";
 import { checkDiscretion } from "../support/invariants.ts";
+
+const { installBinary, makeDir } = useBinaries();
 
 describe("the announcement", () => {
   test("names the data directory in full, wherever it is", async () => {

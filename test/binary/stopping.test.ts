@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { installBinary, openShop } from "../support/binary.ts";
+import { openShop, useBinaries } from "../support/binary.ts";
 import { formatHead, type RawConnection } from "../support/raw-http.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { call, checkAnswer } from "./calls.ts";
 import { childrenOf, hasProc } from "./processes.ts";
+
+const { installBinary } = useBinaries();
 
 const path = "/products/?namespace=demo";
 const lamp = '{"title":"Lamp","price":19.99}';

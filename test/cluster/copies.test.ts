@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Binary, type IssuedKey, installBinary, makeDir } from "../support/binary.ts";
+import { type Binary, type IssuedKey, useBinaries } from "../support/binary.ts";
 import { checkReply, type Envelope } from "../support/invariants.ts";
 import type { Serving } from "../support/serving.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 import { until } from "../support/until.ts";
+
+const { installBinary, makeDir } = useBinaries();
 
 /** Ways in which a copy of the program stands before the one database server. */
 const stands = [

@@ -1,8 +1,8 @@
 import { afterAll } from "bun:test";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { linkSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { forgetExecutable, placeExecutable } from "./executable.ts";
+import { copyExecutable } from "./executable.ts";
 import { type Serving, watchServer } from "./serving.ts";
 
 /** What a finished command left behind. */
@@ -34,30 +34,48 @@ export interface Binary {
   serveBy: (command: string[]) => Promise<Serving>;
 }
 
-const dirs: string[] = [];
-const servers: Serving[] = [];
-
-afterAll(async () => {
-  for (const server of servers.splice(0)) {
-    server.signal("SIGKILL");
-    await server.exited;
-  }
-  forgetExecutable();
-  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
-});
-
-/** A new empty folder that goes when the test file ends. */
-export function makeDir(): string {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), "bodega-binary-")));
-  dirs.push(dir);
-  return dir;
+/** Places for the executable; all of them, and the servers in them, go with the test file that asked. */
+export interface Binaries {
+  /** Puts the executable into a new folder, with nothing beside it and an environment that sets nothing of it. */
+  installBinary: () => Binary;
+  /** A new empty folder, without symbolic links in its path. */
+  makeDir: () => string;
 }
 
-/** Puts the executable into a new folder, with nothing beside it and an environment that sets nothing of it. */
-export function installBinary(): Binary {
-  const dir = makeDir();
-  const path = join(dir, "bodega");
-  placeExecutable(path);
+/** To be called at the top of a test file: Bun loads this module once, and a hook belongs to the file that adds it. */
+export function useBinaries(): Binaries {
+  const dirs: string[] = [];
+  const servers: Serving[] = [];
+  let firstPath: string | undefined;
+
+  afterAll(async () => {
+    for (const server of servers) {
+      server.signal("SIGKILL");
+      await server.exited;
+    }
+    for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
+  });
+
+  function makeDir(): string {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), "bodega-binary-")));
+    dirs.push(dir);
+    return dir;
+  }
+
+  function installBinary(): Binary {
+    const dir = makeDir();
+    const path = join(dir, "bodega");
+    // It weighs more than a hundred megabytes, so all further places are links to the first.
+    if (firstPath === undefined) copyExecutable(path);
+    else linkSync(firstPath, path);
+    firstPath ??= path;
+    return describeBinary(dir, path, servers);
+  }
+
+  return { installBinary, makeDir };
+}
+
+function describeBinary(dir: string, path: string, servers: Serving[]): Binary {
   const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: dir, TMPDIR: tmpdir() };
 
   async function run(...args: string[]): Promise<Outcome> {

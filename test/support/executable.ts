@@ -1,29 +1,17 @@
-import { constants, copyFileSync, linkSync, readdirSync, statSync } from "node:fs";
+import { constants, copyFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "../..");
 const built = join(root, "dist", "bodega");
 const sources = ["src", "drizzle", "scripts", "package.json", "bun.lock"];
-let firstCopy: string | undefined;
 
 /**
- * Puts the built executable at `path`, and builds it first where it is missing or older than its source. It weighs more
- * than a hundred megabytes, so further places of one test file are links to the first.
+ * Copies the built executable to `path`, and builds it first where it is missing or older than its source.
  * @throws Error with the builder's words when it cannot be built.
  */
-export function placeExecutable(path: string): void {
-  if (firstCopy !== undefined) {
-    linkSync(firstCopy, path);
-    return;
-  }
+export function copyExecutable(path: string): void {
   if (lastChange([built]) <= lastChange(sources.map((name) => join(root, name)))) build();
   copyFileSync(built, path, constants.COPYFILE_FICLONE);
-  firstCopy = path;
-}
-
-/** Forgets the copy, which its test file has removed. */
-export function forgetExecutable(): void {
-  firstCopy = undefined;
 }
 
 function build(): void {
