@@ -11,6 +11,8 @@ import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
 import { startWorkers, workerEnvironment } from "./workers.ts";
 
+/** Within this time, a signal that comes again is the same one: npm and supervisors pass on what the group got already. */
+const echoMs = 500;
 /** How long requests that have begun may take once the server is asked to stop. */
 const graceMs = 10_000;
 const sweepMs = 60_000;
@@ -168,17 +170,18 @@ function withoutCredentials(address: string): string {
  */
 function nextStopSignal(isWorker: boolean): Promise<string> {
   return new Promise((resolve) => {
-    let asked = false;
+    let askedAt: number | undefined;
     const onSignal = (signal: string) => {
-      if (asked && !isWorker) process.exit(signal === "SIGINT" ? 130 : 143);
-      asked = true;
+      const now = performance.now();
+      askedAt ??= now;
+      if (!isWorker && now - askedAt > echoMs) process.exit(signal === "SIGINT" ? 130 : 143);
       resolve(signal);
     };
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", isWorker ? () => {} : onSignal);
     if (!isWorker) return;
     process.on("disconnect", () => {
-      if (asked) process.exit(143);
+      if (askedAt !== undefined) process.exit(143);
       onSignal("disconnect");
     });
   });

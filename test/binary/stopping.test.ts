@@ -119,8 +119,10 @@ describe.concurrent("what has begun is finished", () => {
       const { server, requests } = await serveInFlight("--workers", String(workers));
       server.signal("SIGTERM");
       await hasBegunToStop(server);
-      server.signal("SIGTERM");
+      // A repeat within half a second counts as an echo of the first.
+      const impatient = setInterval(() => server.signal("SIGTERM"), 100);
       expect(await server.exited).toBe(143);
+      clearInterval(impatient);
       for (const { on } of requests) expect(await on.read()).toBeNull();
     },
     withinMs,

@@ -16,7 +16,7 @@ if (hasSqld) {
 
   test("commands work on a database server, named by flag or environment, and need no data directory", async () => {
     const made = await json("tenant", "create", "demo", "--database-url", server.url);
-    expect(await json<unknown[]>("tenant", "list", "--database-url", server.url)).toEqual([made]);
+    expect(await json<unknown[]>("tenant", "list", "--database-url", server.url)).toMatchObject([made]);
     for (const name of ["BODEGA_DATABASE_URL", "BODEGA_DATABASE_SYNC_URL"]) {
       const { code, stdout, stderr } = await run(["key", "issue", "-n", "demo", "--name", "web", "--json"], {
         env: { [name]: server.url },
