@@ -27,7 +27,9 @@ export function parseOriginPattern(entry: string): OriginPattern {
   const probe = `http://${name}`;
   if (!URL.canParse(probe) || Number(port ?? 0) > 65535) throw refuse();
   const host = new URL(probe).hostname;
-  if (host === "" || (star && !host.includes("."))) throw refuse();
+  // A comma or the word `null` would only ever be a slip: no browser sends such a host.
+  const isHost = host !== "null" && /^(?:[\w.-]+|\[.+\])$/.test(host);
+  if (!isHost || (star && !host.includes("."))) throw refuse();
   const fixedScheme = scheme ? (scheme.toLowerCase() as "http" | "https") : null;
   const fixedPort = port === null ? null : String(Number(port));
   const prefix = fixedScheme ? `${fixedScheme}://` : "";
