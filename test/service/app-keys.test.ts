@@ -1,0 +1,226 @@
+import { beforeAll, expect, test } from "bun:test";
+import type { SystemCtx } from "../../src/server/context.ts";
+import {
+  addOrigins,
+  checkOrigin,
+  listOrigins,
+  removeOrigins,
+  setOrigins,
+} from "../../src/server/modules/app-keys/origins.ts";
+import { hashSecret } from "../../src/server/modules/app-keys/secret.ts";
+import {
+  activateKey,
+  deactivateKey,
+  getKey,
+  issueKey,
+  listKeys,
+  publishKey,
+  revokeKey,
+  rotateKey,
+  unpublishKey,
+} from "../../src/server/modules/app-keys/service.ts";
+import { createTenant } from "../../src/server/modules/tenants/service.ts";
+import { newNamespace } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+const unknown = "app_01h455vb4pex5vsknk084sn02q";
+const minute = 60_000;
+
+onEachDatabase((suite) => {
+  let ctx: SystemCtx;
+  let namespace: string;
+  beforeAll(async () => {
+    ctx = suite.app.system;
+    namespace = newNamespace();
+    await createTenant(ctx, { namespace });
+  });
+  const issue = (more = {}) => issueKey(ctx, { namespace, name: "web", ...more });
+
+  test("a key is issued active, unpublished, for everything, with a secret of 256 random bits", async () => {
+    const at = new Date(ctx.now()).toISOString();
+    const key = await issue();
+    expect(key).toEqual({
+      app_id: expect.stringMatching(/^app_[0-9a-z]{26}$/),
+      app_secret: expect.stringMatching(/^sk_[A-Za-z0-9_-]{43}$/),
+      namespace,
+      name: "web",
+      scopes: ["*"],
+      active: true,
+      published: false,
+      origins: [],
+      enforce_origins: false,
+      allow_no_origin: false,
+      created_at: at,
+    });
+    const secrets = await Promise.all(Array.from({ length: 20 }, async () => (await issue()).app_secret));
+    expect(new Set(secrets).size).toBe(20);
+  });
+
+  test("a secret is shown once: no other verb tells it, and the database holds only its hash", async () => {
+    const { app_id, app_secret } = await issue();
+    const shown = [
+      await getKey(ctx, app_id),
+      await listKeys(ctx, { namespace }),
+      await publishKey(ctx, app_id),
+      await unpublishKey(ctx, app_id),
+      await deactivateKey(ctx, app_id),
+      await activateKey(ctx, app_id),
+      await addOrigins(ctx, { appId: app_id, origins: ["a.example"] }),
+      await listOrigins(ctx, app_id),
+      await revokeKey(ctx, (await issue()).app_id),
+    ];
+    const rows = (await ctx.db.primary.execute("select * from app_key_secrets")).rows;
+    const everything = JSON.stringify([shown, rows.map((row) => Object.values(row))]);
+    expect(everything).not.toContain(app_secret);
+    expect(everything).not.toContain("app_secret");
+    expect(JSON.stringify(shown)).not.toContain(hashSecret(app_secret));
+    expect(everything).toContain(hashSecret(app_secret));
+  });
+
+  test("a name, scopes and an expiry are checked, and a tenant that is not there is 5301", async () => {
+    for (const [field, input] of [
+      ["name", { name: "" }],
+      ["name", { name: "a".repeat(101) }],
+      ["name", { name: "a\nb" }],
+      ["scopes", { scopes: [] }],
+      ["scopes", { scopes: ["products:delete"] }],
+      ["expires_at", { expiresAt: "soon" }],
+      ["expires_at", { expiresAt: new Date(ctx.now()).toISOString() }],
+      ["expires_at", { expiresAt: "2001-01-01T00:00:00Z" }],
+    ] as const) {
+      expect(await failureOf(issue(input))).toMatchObject({ code: 5102, details: [{ field }] });
+    }
+    expect(await failureOf(issue({ namespace: "no-such-store" }))).toMatchObject({ code: 5301 });
+    const expiresAt = new Date(ctx.now() + minute).toISOString();
+    const { app_id } = await issue({ scopes: ["products:write", "products:read"], expiresAt, publish: true });
+    const shown = { scopes: ["products:read", "products:write"], expires_at: expiresAt, published: true };
+    expect(await getKey(ctx, app_id)).toMatchObject(shown);
+  });
+
+  test("each verb changes its own switch and no other, and can be repeated", async () => {
+    const { app_id } = await issue();
+    const states: unknown[] = [];
+    for (const change of [
+      publishKey,
+      publishKey,
+      deactivateKey,
+      deactivateKey,
+      unpublishKey,
+      activateKey,
+      publishKey,
+    ]) {
+      const { active, published } = await change(ctx, app_id);
+      states.push([change.name, active, published]);
+    }
+    expect(states).toEqual([
+      ["publishKey", true, true],
+      ["publishKey", true, true],
+      ["deactivateKey", false, true],
+      ["deactivateKey", false, true],
+      ["unpublishKey", false, false],
+      ["activateKey", true, false],
+      ["publishKey", true, true],
+    ]);
+  });
+
+  test("a revoked key has no secrets, can be looked at and revoked again, and nothing else", async () => {
+    const { app_id } = await issue({ publish: true });
+    await revokeKey(ctx, app_id);
+    await revokeKey(ctx, app_id);
+    const at = new Date(ctx.now()).toISOString();
+    expect(await getKey(ctx, app_id)).toMatchObject({ active: false, published: false, revoked_at: at, secrets: [] });
+    for (const change of [publishKey, unpublishKey, activateKey, deactivateKey]) {
+      expect(await failureOf(change(ctx, app_id))).toMatchObject({ code: 5306 });
+    }
+    expect(await failureOf(rotateKey(ctx, { appId: app_id, overlapMs: 0 }))).toMatchObject({ code: 5306 });
+    expect(await failureOf(addOrigins(ctx, { appId: app_id, origins: ["a.example"] }))).toMatchObject({ code: 5306 });
+  });
+
+  test("a rotation keeps the old secret for the overlap, and forgets those whose time is over", async () => {
+    const { app_id } = await issue();
+    const expiries = async () => (await getKey(ctx, app_id)).secrets.map(({ expires_at }) => expires_at);
+    const after = (ms: number) => new Date(ctx.now() + ms).toISOString();
+    expect(await expiries()).toEqual([null]);
+    const rotated = await rotateKey(ctx, { appId: app_id, overlapMs: minute });
+    expect([rotated.app_id, await expiries()]).toEqual([app_id, [null, after(minute)]]);
+    suite.app.clock.advance(minute);
+    await rotateKey(ctx, { appId: app_id, overlapMs: minute });
+    expect(await expiries()).toEqual([null, after(minute)]);
+    await rotateKey(ctx, { appId: app_id, overlapMs: 0 });
+    expect(await expiries()).toEqual([null]);
+    for (const overlapMs of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 366 * 86_400_000]) {
+      expect(await failureOf(() => rotateKey(ctx, { appId: app_id, overlapMs }))).toMatchObject({ code: 5102 });
+    }
+  });
+
+  test("ten rotations at once leave one secret that lasts", async () => {
+    const { app_id } = await issue();
+    const rotations = Array.from({ length: 10 }, () => rotateKey(ctx, { appId: app_id, overlapMs: minute }));
+    expect(new Set((await Promise.all(rotations)).map(({ app_secret }) => app_secret)).size).toBe(10);
+    const { secrets } = await getKey(ctx, app_id);
+    expect(secrets.filter(({ expires_at }) => expires_at === null)).toHaveLength(1);
+  });
+
+  test("a key that is not there is 5301 for every verb", async () => {
+    const tries: (() => Promise<unknown>)[] = [
+      ...[getKey, publishKey, unpublishKey, activateKey, deactivateKey, revokeKey, listOrigins].map(
+        (verb) => () => verb(ctx, unknown) as Promise<unknown>,
+      ),
+      () => rotateKey(ctx, { appId: unknown, overlapMs: 0 }),
+      () => setOrigins(ctx, { appId: unknown, origins: ["a.example"] }),
+      () => addOrigins(ctx, { appId: unknown, origins: ["a.example"] }),
+      () => removeOrigins(ctx, { appId: unknown, origins: ["a.example"] }),
+      () => checkOrigin(ctx, { appId: unknown, origin: null }),
+      () => listKeys(ctx, { namespace: "no-such-store" }),
+    ];
+    for (const attempt of tries) expect(await failureOf(attempt)).toMatchObject({ code: 5301 });
+  });
+
+  test("origins are kept once each and in order, in the form in which browsers send them", async () => {
+    const appId = (await issue()).app_id;
+    const origins = ["*.Example.ORG", "B.example", "b.example", "https://Bücher.example:0443", "a.example"];
+    const key = await setOrigins(ctx, { appId, origins });
+    expect(key).toMatchObject({
+      origins: ["*.example.org", "a.example", "b.example", "https://xn--bcher-kva.example:443"],
+      enforce_origins: true,
+      allow_no_origin: false,
+    });
+    await addOrigins(ctx, { appId, origins: ["a.example"] });
+    expect((await getKey(ctx, appId)).origins).toEqual(key.origins);
+    await removeOrigins(ctx, { appId, origins: ["B.EXAMPLE"] });
+    expect((await listOrigins(ctx, appId)).origins).not.toContain("b.example");
+  });
+
+  test("a list with one entry at fault changes nothing; so does taking off what is not on it", async () => {
+    const appId = (await issue()).app_id;
+    await setOrigins(ctx, { appId, origins: ["a.example", "b.example"], allowNoOrigin: true });
+    const before = await getKey(ctx, appId);
+    for (const origins of [
+      ["c.example", "*"],
+      ["https://"],
+      [""],
+      Array.from({ length: 201 }, (_, n) => `h${n}.example`),
+    ]) {
+      const attempt = async () => setOrigins(ctx, { appId, origins });
+      expect(await failureOf(attempt)).toMatchObject({ code: 5102, details: [{ field: "origins" }] });
+    }
+    const attempt = () => removeOrigins(ctx, { appId, origins: ["a.example", "c.example"] });
+    expect(await failureOf(attempt)).toMatchObject({ code: 5301 });
+    expect(await getKey(ctx, appId)).toEqual(before);
+  });
+
+  test("a verdict says why, and which entry fits", async () => {
+    const appId = (await issue()).app_id;
+    const ask = (origin: string | null) => checkOrigin(ctx, { appId, origin });
+    expect(await ask("https://x.example")).toMatchObject({ allowed: true, matched: null });
+    await setOrigins(ctx, { appId, origins: ["*.example.org", "shop.example.com"] });
+    expect(await ask("https://a.example.org")).toMatchObject({ allowed: true, matched: "*.example.org" });
+    expect(await ask("https://shop.example.com:8443")).toMatchObject({ allowed: true, matched: "shop.example.com" });
+    for (const origin of ["https://example.org", "null", null]) {
+      expect(await ask(origin)).toEqual({ allowed: false, reason: expect.stringMatching(/\S/), matched: null });
+    }
+    await setOrigins(ctx, { appId, origins: ["*.example.org"], allowNoOrigin: true });
+    expect((await ask(null)).allowed).toBe(true);
+  });
+});

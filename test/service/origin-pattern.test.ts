@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import { matchOrigin, parseOrigin, parseOriginPattern } from "../../src/server/modules/app-keys/origin-pattern.ts";
+
+describe("entries of an allowlist", () => {
+  for (const [entry, text] of [
+    ["shop.example.com", "shop.example.com"],
+    ["  shop.example.com ", "shop.example.com"],
+    ["SHOP.example.com", "shop.example.com"],
+    ["*.example.com", "*.example.com"],
+    ["https://shop.example.com", "https://shop.example.com"],
+    ["HTTP://*.example.com:8080", "http://*.example.com:8080"],
+    ["shop.example.com:08080", "shop.example.com:8080"],
+    ["localhost", "localhost"],
+    ["localhost:3000", "localhost:3000"],
+    ["127.0.0.1", "127.0.0.1"],
+    ["[::1]:3000", "[::1]:3000"],
+    ["[0:0:0:0:0:0:0:1]", "[::1]"],
+    ["bücher.example", "xn--bcher-kva.example"],
+    ["*.БГ.example", "*.xn--90ae.example"],
+  ] as const) {
+    test(`${JSON.stringify(entry)} is kept as ${text}`, () => expect(parseOriginPattern(entry).text).toBe(text));
+  }
+
+  for (const entry of [
+    "",
+    " ",
+    "*",
+    "*.",
+    "*.com",
+    "**.example.com",
+    "a.*.example.com",
+    "*example.com",
+    "shop.*",
+    "https://",
+    "https://*",
+    "ftp://shop.example.com",
+    "shop.example.com/",
+    "https://shop.example.com/",
+    "https://shop.example.com/path",
+    "shop.example.com?x",
+    "shop.example.com#x",
+    "user@shop.example.com",
+    "user:pass@shop.example.com",
+    "shop.example.com:99999",
+    "shop.example.com:",
+    "shop.example.com:http",
+    "shop example.com",
+    "shop.example.com,other.example.com",
+    "a.example\nb.example",
+    "null",
+    "[::1",
+    "::1",
+  ]) {
+    test(`${JSON.stringify(entry)} is refused`, () => {
+      let outcome: unknown;
+      try {
+        outcome = parseOriginPattern(entry);
+      } catch (error) {
+        outcome = error;
+      }
+      expect(outcome).toMatchObject({ code: 5102, details: [{ field: "origins" }] });
+    });
+  }
+
+  test("an entry that is read again stays as it is", () => {
+    for (const entry of ["*.Example.com:443", "https://bücher.example", "[2001:DB8::1]:80", "shop.example.com"]) {
+      const { text } = parseOriginPattern(entry);
+      expect(parseOriginPattern(text).text).toBe(text);
+    }
+  });
+});
+
+describe("matching", () => {
+  const fits = (entry: string, origin: string) => matchOrigin([parseOriginPattern(entry)], origin) !== null;
+
+  test("a host fits itself only; a wildcard fits any depth below, and not the apex", () => {
+    expect(fits("example.com", "https://example.com")).toBe(true);
+    expect(fits("example.com", "https://www.example.com")).toBe(false);
+    expect(fits("*.example.com", "https://a.example.com")).toBe(true);
+    expect(fits("*.example.com", "https://a.b.c.example.com")).toBe(true);
+    expect(fits("*.example.com", "https://example.com")).toBe(false);
+    expect(fits("*.example.com", "https://notexample.com")).toBe(false);
+    expect(fits("*.example.com", "https://example.com.evil.com")).toBe(false);
+  });
+
+  test("a default port and no port are the same, in entry and origin", () => {
+    expect(fits("example.com:443", "https://example.com")).toBe(true);
+    expect(fits("example.com:443", "https://example.com:443")).toBe(true);
+    expect(fits("example.com:443", "http://example.com")).toBe(false);
+    expect(fits("example.com:80", "http://example.com")).toBe(true);
+    expect(fits("http://example.com:80", "https://example.com:80")).toBe(false);
+    expect(fits("example.com:8443", "https://example.com:8443")).toBe(true);
+    expect(fits("example.com:8443", "https://example.com")).toBe(false);
+    expect(fits("example.com", "https://example.com:8443")).toBe(true);
+  });
+
+  test("a scheme in the entry is part of it, none fits http and https and nothing else", () => {
+    expect(fits("https://example.com", "http://example.com")).toBe(false);
+    expect(fits("example.com", "http://example.com")).toBe(true);
+    for (const origin of ["ws://example.com", "file://example.com", "app://example.com"]) {
+      expect(fits("example.com", origin)).toBe(false);
+    }
+  });
+
+  test("the same host written in another way is the same host", () => {
+    expect(fits("127.0.0.1", "http://127.0.0.1:8080")).toBe(true);
+    expect(fits("[::1]", "http://[0:0::1]:8080")).toBe(true);
+    expect(fits("bücher.example", "https://XN--BCHER-KVA.example")).toBe(true);
+  });
+
+  test("the first entry that fits is told; an empty list fits nothing", () => {
+    const patterns = ["b.example", "*.example", "a.example"]
+      .filter((one) => one !== "*.example")
+      .map(parseOriginPattern);
+    expect(matchOrigin(patterns, "https://a.example")?.text).toBe("a.example");
+    expect(matchOrigin([], "https://a.example")).toBeNull();
+  });
+
+  test("what is not exactly scheme, host and port is no origin", () => {
+    for (const text of [
+      "",
+      "null",
+      "https://",
+      "https:///a.example",
+      "https://a.example/",
+      "https://a@b.example",
+      " https://a.example",
+      "https://a.example ",
+      "https://a.example\n",
+    ]) {
+      expect([text, parseOrigin(text)]).toEqual([text, null]);
+    }
+    expect(parseOrigin("https://A.example:8443")).toEqual({ scheme: "https", host: "a.example", port: "8443" });
+  });
+});

@@ -1,0 +1,156 @@
+import { beforeAll, expect, test } from "bun:test";
+import type { SystemCtx } from "../../src/server/context.ts";
+import { listKeys } from "../../src/server/modules/app-keys/service.ts";
+import {
+  createTenant,
+  deleteTenant,
+  getTenant,
+  listTenants,
+  resumeTenant,
+  suspendTenant,
+  type TenantInput,
+  updateTenant,
+} from "../../src/server/modules/tenants/service.ts";
+import { newNamespace } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+/** What a field refuses, and the field that the refusal must name. */
+const refused: [field: string, input: TenantInput][] = [
+  ["title", { title: "" }],
+  ["title", { title: "  " }],
+  ["title", { title: "a".repeat(201) }],
+  ["title", { title: "two\nlines" }],
+  ["currency", { currency: "EURO" }],
+  ["currency", { currency: "" }],
+  ["currency_sign", { currencySign: "" }],
+  ["currency_sign", { currencySign: "nine chars" }],
+  ["language", { language: "en_US" }],
+  ["language", { language: "" }],
+  ["domain", { domain: "https://shop.example" }],
+  ["domain", { domain: "shop.example/path" }],
+  ["domain", { domain: "a b" }],
+  ["domain", { domain: "user@shop.example" }],
+  ["url", { url: "shop.example" }],
+  ["url", { url: "javascript:alert(1)" }],
+  ["logo", { logo: "data:image/png;base64,AA" }],
+  ["logo", { logo: "/logo.png" }],
+];
+
+onEachDatabase((suite) => {
+  let ctx: SystemCtx;
+  beforeAll(() => {
+    ctx = suite.app.system;
+  });
+
+  test("a name alone makes a tenant: in euro, in English, titled like its name, active", async () => {
+    const namespace = newNamespace();
+    const at = new Date(ctx.now()).toISOString();
+    expect(await createTenant(ctx, { namespace })).toEqual({
+      namespace,
+      title: namespace,
+      domain: null,
+      url: null,
+      currency: "EUR",
+      currency_sign: "€",
+      logo: null,
+      status: "active",
+      created_at: at,
+    });
+    expect(await getTenant(ctx, namespace)).toMatchObject({ language: "en", updated_at: at });
+  });
+
+  test("every field given is kept, in its canonical form", async () => {
+    const namespace = newNamespace();
+    const input = {
+      title: "Été 灯 & Söhne",
+      domain: "shop.example.com",
+      url: "https://shop.example.com/start",
+      currency: "jpy",
+      currencySign: "円",
+      logo: "https://shop.example.com/logo.png",
+      language: "PT-br",
+    };
+    await createTenant(ctx, { namespace, ...input });
+    const { currencySign, ...rest } = input;
+    const expected = { ...rest, currency: "JPY", currency_sign: currencySign, language: "pt-BR" };
+    expect(await getTenant(ctx, namespace)).toMatchObject(expected);
+  });
+
+  test("a name is taken once; of ten who want it at the same time one gets it", async () => {
+    const namespace = newNamespace();
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => createTenant(ctx, { namespace })));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: 5302 });
+    }
+  });
+
+  test("what a field cannot hold is refused and named, on create and on update, and nothing changes", async () => {
+    const namespace = newNamespace();
+    await createTenant(ctx, { namespace });
+    const before = await getTenant(ctx, namespace);
+    const seen: unknown[] = [];
+    const codeOf = (error: { code?: number; details?: { field: string }[] }) => [error.code, error.details?.[0]?.field];
+    for (const [, input] of refused) {
+      const name = newNamespace();
+      const created = await createTenant(ctx, { namespace: name, ...input }).then(() => "created", codeOf);
+      const updated = await updateTenant(ctx, namespace, input).then(() => "updated", codeOf);
+      seen.push({ input, created, updated });
+    }
+    expect(seen).toEqual(refused.map(([field, input]) => ({ input, created: [5102, field], updated: [5102, field] })));
+    expect(await getTenant(ctx, namespace)).toEqual(before);
+  });
+
+  test("an update changes what is given, null clears, and the sign follows the currency", async () => {
+    const namespace = newNamespace();
+    await createTenant(ctx, { namespace, title: "Shop", domain: "a.example", url: "https://a.example" });
+    const before = await getTenant(ctx, namespace);
+    suite.app.clock.advance(1000);
+    await updateTenant(ctx, namespace, { title: "Store", domain: null });
+    const updated_at = new Date(ctx.now()).toISOString();
+    expect(await getTenant(ctx, namespace)).toEqual({ ...before, title: "Store", domain: null, updated_at });
+    await updateTenant(ctx, namespace, { currency: "usd" });
+    expect(await getTenant(ctx, namespace)).toMatchObject({ currency: "USD", currency_sign: "$", title: "Store" });
+    await updateTenant(ctx, namespace, { currency: "CHF", currencySign: "Fr." });
+    expect(await getTenant(ctx, namespace)).toMatchObject({ currency: "CHF", currency_sign: "Fr." });
+  });
+
+  test("suspending and resuming can be repeated", async () => {
+    const namespace = newNamespace();
+    await createTenant(ctx, { namespace });
+    const statuses: string[] = [];
+    for (const change of [suspendTenant, suspendTenant, resumeTenant, resumeTenant]) {
+      statuses.push((await change(ctx, namespace)).status);
+    }
+    expect(statuses).toEqual(["suspended", "suspended", "active", "active"]);
+  });
+
+  test("a deleted tenant leaves no row behind, and no other tenant loses one", async () => {
+    const [doomed, other] = [await suite.shop(), await suite.shop()];
+    for (const shop of [doomed, other]) await shop.createProduct();
+    expect(await deleteTenant(ctx, doomed.namespace)).toMatchObject({ namespace: doomed.namespace });
+    const count = async (table: string, where: string) =>
+      (await ctx.db.primary.execute(`select count(*) as n from ${table} where ${where}`)).rows[0]?.n;
+    for (const table of ["products", "app_keys", "app_key_secrets", "app_key_origins"]) {
+      expect([table, await count(table, "tenant_id not in (select id from tenants)")]).toEqual([table, 0]);
+    }
+    expect(await listKeys(ctx, { namespace: other.namespace })).toHaveLength(1);
+    expect((await other.call<unknown[]>("GET /products/")).data).toHaveLength(1);
+    expect(await failureOf(deleteTenant(ctx, doomed.namespace))).toMatchObject({ code: 5301 });
+  });
+
+  test("what is not there is 5301 for every verb", async () => {
+    for (const work of [getTenant, suspendTenant, resumeTenant, deleteTenant]) {
+      expect(await failureOf(work(ctx, "no-such-store"))).toMatchObject({ code: 5301 });
+    }
+    expect(await failureOf(updateTenant(ctx, "no-such-store", { title: "A" }))).toMatchObject({ code: 5301 });
+  });
+
+  test("tenants are listed by name", async () => {
+    for (let n = 0; n < 3; n++) await createTenant(ctx, { namespace: newNamespace() });
+    const names = (await listTenants(ctx)).map(({ namespace }) => namespace);
+    expect(names).toEqual(names.toSorted());
+    expect(names.length).toBeGreaterThanOrEqual(3);
+  });
+});
