@@ -22,7 +22,11 @@ import { WriterQueue, type WriterQueueOptions } from "./writer-queue.ts";
 
 type Statement = InStatement | [string, InArgs?];
 
-const checkpointTimeoutMs = 10_000;
+/**
+ * Only while the write lock is being taken does giving up mean a checkpoint beside the writers, and then the lock has
+ * just been proved free. Waiting for readers keeps the lock, so this also bounds what a stranger's reader can cost.
+ */
+const checkpointTimeoutMs = 2000;
 const writerCacheKiB = 8 * 1024;
 const refusedVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
 const ownPragmas = /\b(?:wal_checkpoint|wal_autocheckpoint|journal_mode|synchronous|query_only|busy_timeout)\b/i;
