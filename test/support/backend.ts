@@ -26,20 +26,19 @@ export interface TestDatabase {
   close: () => Promise<void>;
 }
 
-let sharedServer: Promise<string> | undefined;
-
 /**
- * Opens a database: a file of its own, or the one server of this run, where tests keep apart by their tenants.
+ * Opens a database of its own: a file, a libSQL server, or a server with an embedded replica. A server for each is
+ * sooner there than a replica's copy of what all other tests have written to a common one.
  */
 export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   const dirs: string[] = [];
   const opened: Database[] = [];
-  const url = kind === "file" ? undefined : await serverUrl();
+  const server = kind === "file" ? undefined : await startSqld();
   const open = async (dataDir: string) => {
     const db = await openDatabase({
       dataDir,
-      ...(kind === "server" && { url: url as string }),
-      ...(kind === "replica" && { syncUrl: url as string }),
+      ...(kind === "server" && { url: server?.url as string }),
+      ...(kind === "replica" && { syncUrl: server?.url as string }),
     });
     opened.push(db);
     return db;
@@ -60,18 +59,8 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
     openAgain: () => open(kind === "file" ? dataDir : makeDir()),
     async close() {
       for (const one of opened.reverse()) await one.close();
+      await server?.stop();
       for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-/** Starts the run's one libSQL server at its first use; it ends with the process. */
-function serverUrl(): Promise<string> {
-  sharedServer ??= (async () => {
-    const dir = mkdtempSync(join(tmpdir(), "bodega-sqld-"));
-    const { url } = await startSqld({ dir });
-    process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
-    return url;
-  })();
-  return sharedServer;
 }

@@ -16,14 +16,3 @@ export function createClock(start = Date.UTC(2030, 0, 15, 12)): FakeClock {
     },
   };
 }
-
-const withinMs = 10_000;
-
-/** Waits for a condition that something outside the test brings about; fails when it never holds. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`Never happened: ${what}`);
-    await Bun.sleep(5);
-  }
-}

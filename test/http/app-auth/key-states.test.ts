@@ -10,10 +10,10 @@ import {
 } from "../../../src/server/modules/app-keys/service.ts";
 import { deleteTenant, resumeTenant, suspendTenant } from "../../../src/server/modules/tenants/service.ts";
 import { newAddress } from "../../support/client.ts";
-import { until } from "../../support/clock.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
 import { onEachDatabase } from "../../support/suite.ts";
+import { until } from "../../support/until.ts";
 
 const minute = 60_000;
 
