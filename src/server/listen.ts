@@ -49,10 +49,10 @@ export function listen(config: Config, db: Database, { version, log, shared }: L
       // Bun would answer a larger body itself, outside the envelope; the limit that counts is enforced while reading.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      fetch: app.fetch,
+      fetch: (request) => app.fetch(request.url.startsWith("/") ? withHost(request) : request),
     }),
   );
-  peerOf = (request) => server.requestIP(request)?.address ?? null;
+  peerOf = (request) => server.requestIP(received.get(request) ?? request)?.address ?? null;
   return {
     url: addressOf(config.host, server.port ?? config.port),
     port: server.port ?? config.port,
@@ -66,6 +66,19 @@ export function listen(config: Config, db: Database, { version, log, shared }: L
       await server.stop(true);
     },
   };
+}
+
+/** Which request of the socket one with a completed address was made from. */
+const received = new WeakMap<Request, Request>();
+
+/**
+ * Without a usable `Host`, as health checks in HTTP/1.0 come, Bun gives the bare path for an address, in which no route
+ * is found. Nothing here depends on the host, so any will do.
+ */
+function withHost(request: Request): Request {
+  const completed = new Request(`http://localhost${request.url}`, request);
+  received.set(completed, request);
+  return completed;
 }
 
 /**

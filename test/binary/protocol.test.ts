@@ -57,6 +57,7 @@ const refusals: [what: string, request: Call, status: number, code: number][] = 
   ["an array 10,000 deep", json(deep), 400, 5100],
   ["an array 10,000 deep in a field", json(`{"title":"Lamp","price":1,"metadata":{"a":${deep}}}`), 422, 5102],
   ["a price beyond all numbers", json('{"title":"Lamp","price":1e400}'), 422, 5102],
+  ["a price that no number can hold", json('{"title":"Lamp","price":19.990000000000000001}'), 422, 5102],
   ["a price finer than the currency", json('{"title":"Lamp","price":0.001}'), 422, 5102],
   ["invalid UTF-8", { path: products, body: new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]) }, 400, 5100],
   [
@@ -69,6 +70,20 @@ const refusals: [what: string, request: Call, status: number, code: number][] = 
 
 test.each(refusals)("%s is answered in the envelope", async (_, request, status, code) => {
   expect(await send(request)).toMatchObject({ status, code });
+});
+
+test("a health check without a usable Host is answered, as simple ones in HTTP/1.0 come", async () => {
+  for (const start of [
+    "GET /health/ready HTTP/1.0\r\n\r\n",
+    "GET /health/ready HTTP/1.1\r\nHost: \r\n\r\n",
+    "GET /health/ready HTTP/1.1\r\nHost: a b\r\n\r\n",
+    "GET /health/ready HTTP/1.1\r\nHost: db\r\n\r\n",
+  ]) {
+    const connection = server.connect();
+    connection.write(start);
+    expect(await connection.read()).toMatchObject({ status: 200 });
+    connection.end();
+  }
 });
 
 test("what the HTTP parser itself refuses gets no answer of ours, and harms nobody", async () => {

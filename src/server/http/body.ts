@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { parseExactJson } from "./exact-json.ts";
 
 /** A request's JSON object, or why there is none. Errors are thrown only once the caller has proved who it is. */
 export type Body = { value: Record<string, unknown> | undefined } | { error: AppError };
@@ -79,7 +80,7 @@ function parse(bytes: Uint8Array): Body {
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson(text);
   } catch (cause) {
     return { error: new AppError(5100, "The body is not valid JSON.", { cause }) };
   }

@@ -2,6 +2,7 @@ import { Kind, OptionalKind, type Static, type TObject, type TSchema } from "@si
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { AppError, type FieldError } from "../errors.ts";
+import { InexactNumber } from "./exact-json.ts";
 import type { Query } from "./query.ts";
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
@@ -51,9 +52,11 @@ export function validateQuery<T extends TObject>(schema: T, query: Query): Stati
   return validate(schema, values, "query");
 }
 
-function explain({ type, schema }: ValueError): string {
+function explain({ type, schema, value }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
   if (type === ValueErrorType.ObjectAdditionalProperties) return "is not a known field";
+  if (type === ValueErrorType.ArrayUniqueItems) return "must not hold the same item twice";
+  if (value instanceof InexactNumber) return "is a number with more digits than can be held exactly";
   return `must be ${describe(schema)}`;
 }
 

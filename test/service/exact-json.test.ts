@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test";
+import { InexactNumber, parseExactJson } from "../../src/server/http/exact-json.ts";
+
+describe("a number that a double holds is that number, however it is written", () => {
+  test.each([
+    ["19.99", 19.99],
+    ["1.10000000000000000", 1.1],
+    ["1e2", 100],
+    ["1E+2", 100],
+    ["100e-2", 1],
+    ["0e5", 0],
+    ["0.0000000000000000", 0],
+    ["-19.99", -19.99],
+    ["9007199254740992", 9007199254740992],
+    ["123456789012345.67", 123456789012345.67],
+    ["100000000000000000000", 1e20],
+  ])("%s", (text, value) => {
+    expect(parseExactJson(`{"price":${text}}`)).toEqual({ price: value });
+  });
+});
+
+describe("a number that a double would round is none", () => {
+  test.each(["19.990000000000000001", "9007199254740993", "1e400", "1e-400", "0.1000000000000000055511151231257827"])(
+    "%s",
+    (text) => {
+      const { price } = parseExactJson(`{"price":${text}}`) as { price: unknown };
+      expect(price).toBeInstanceOf(InexactNumber);
+    },
+  );
+});
+
+test("digits in texts are left alone", () => {
+  expect(parseExactJson('{"a":"12345678901234567890e5","b":[1e1]}')).toEqual({ a: "12345678901234567890e5", b: [10] });
+});
+
+test("in free JSON an inexact number is written as the nearest one", () => {
+  expect(JSON.stringify(parseExactJson('{"pi":3.14159265358979323846}'))).toBe('{"pi":3.141592653589793}');
+});
+
+test("what is not JSON is refused in either way of parsing", () => {
+  for (const text of ["{", "1e5}", "[12345678901234567,]"]) expect(() => parseExactJson(text)).toThrow(SyntaxError);
+});
