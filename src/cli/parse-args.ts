@@ -58,6 +58,7 @@ export function parseVerbArgs(argv: string[], args: VerbArgs, env: Record<string
     if (token.kind === "option") readOption(token, args, typed, values);
   }
   readWords(words, args, values);
+  refuseTwoNames(args, values);
   for (const [name, arg] of flagsOf(args)) {
     if (values[name] === undefined && arg.env && env[arg.env]) values[name] = env[arg.env] as string;
   }
@@ -143,6 +144,15 @@ function readWords(words: string[], args: VerbArgs, values: GivenValues): void {
     values[name] = arg.variadic ? taken : (taken[0] as string);
   }
   if (left[0] !== undefined) throw new UsageError(`Unexpected argument ${JSON.stringify(left[0])}.`);
+}
+
+/** A flag that can stand for a positional may stand beside it only with the same value. */
+function refuseTwoNames(args: VerbArgs, values: GivenValues): void {
+  for (const [name, arg] of positionalsOf(args)) {
+    const stand = arg.fallback === undefined ? undefined : values[arg.fallback];
+    if (stand === undefined || values[name] === undefined || stand === values[name]) continue;
+    throw fault(`--${arg.fallback}`, `names another ${formatArg(name, arg)} than the argument does`);
+  }
 }
 
 function applyFallbacks(args: VerbArgs, values: GivenValues): void {

@@ -54,7 +54,7 @@ export function readConfig(flags: ConfigFlags, env: Environment): Config {
   return {
     dataDir: resolve(nonEmpty(dataDir) ?? defaultDataDir),
     databaseUrl: databaseUrl(setting(flags.databaseUrl, "database-url", "BODEGA_DATABASE_URL")),
-    databaseAuthToken: readVariable(env, "BODEGA_DATABASE_AUTH_TOKEN"),
+    databaseAuthToken: headerText(env, "BODEGA_DATABASE_AUTH_TOKEN"),
     databaseSyncUrl: databaseUrl({
       value: readVariable(env, "BODEGA_DATABASE_SYNC_URL"),
       source: "BODEGA_DATABASE_SYNC_URL",
@@ -90,6 +90,12 @@ function readVariable(env: Environment, name: string): string | undefined {
   }
 }
 
+function headerText(env: Environment, name: string): string | undefined {
+  const value = readVariable(env, name);
+  if (value !== undefined && !/^[\x21-\x7e]+$/.test(value)) throw invalid(name, "must be one line of visible ASCII");
+  return value;
+}
+
 function nonEmpty({ value, source }: Setting): string | undefined {
   if (value !== undefined && value.trim() === "") throw invalid(source, "must not be empty");
   return value;
@@ -104,10 +110,9 @@ function integer({ value, source }: Setting, least: number, most: number): numbe
 
 function databaseUrl({ value, source }: Setting): string | undefined {
   if (value === undefined) return undefined;
-  if (value === ":memory:" || value.startsWith("file:")) return value;
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !["http:", "https:", "libsql:", "ws:", "wss:"].includes(url.protocol)) {
-    throw invalid(source, "must begin with file:, http:, https:, libsql:, ws: or wss:");
+    throw invalid(source, "must begin with http:, https:, libsql:, ws: or wss:; a file is chosen with --data-dir");
   }
   return value;
 }

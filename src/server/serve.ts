@@ -123,6 +123,7 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
 }
 
 async function runWorker(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
+  if (!process.send) throw new AppError(5102, "BODEGA_WORKER is set by a server for its own workers; unset it.");
   const db = await openDatabase(databaseOptions(config));
   try {
     const listener = listen(config, db, { version: self.version, log, shared: true });

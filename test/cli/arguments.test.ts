@@ -24,6 +24,7 @@ const mistakes: [line: string[], message: string][] = [
   [["tenant", "create", "demo", "--title", "-5"], "--title needs a value."],
   [["tenant", "create", "demo", "--title", "a", "--title", "b"], "--title was given more than once."],
   [["tenant", "create", "demo", "demo"], 'Unexpected argument "demo".'],
+  [["tenant", "create", "demo", "-n", "other"], "--namespace names another <namespace> than the argument does."],
   [["key", "issue"], "Missing --namespace, --name."],
   [["key", "issue", "-n"], "--namespace needs a value."],
   [["key", "issue", "-n=demo", "--name", "web"], "-n takes its value without =."],
@@ -73,7 +74,7 @@ describe("the same arguments in another form are the same command", () => {
     ["tenant", "show", "-yqn", "nobody", "--json"],
     ["tenant", "show", "--namespace=nobody", "--json"],
     ["tenant", "show", "--json", "--", "nobody"],
-    ["tenant", "show", "nobody", "-n", "another", "--json"],
+    ["tenant", "show", "nobody", "-n", "nobody", "--json"],
   ];
   test.concurrent.each(forms)("%j", async (...line) => {
     const { code, stderr } = await run(line);

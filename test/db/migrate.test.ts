@@ -17,21 +17,29 @@ describe.each(kinds)("migrating a %s database", (kind, open) => {
   test("applies what is missing once, with triggers whole, and says when", async () => {
     const { db, dispose } = await open();
     expect(await migrationStatus(db, testMigrations)).toEqual([
-      { name: "0000_first", appliedAt: null },
-      { name: "0001_second", appliedAt: null },
+      { name: "0000_first", appliedAt: null, isKnown: true },
+      { name: "0001_second", appliedAt: null, isKnown: true },
     ]);
     expect(await migrate(db, { migrations: first, now })).toEqual({ applied: ["0000_first"] });
     expect(await migrate(db, { migrations: testMigrations, now })).toEqual({ applied: ["0001_second"] });
     expect(await migrate(db, { migrations: testMigrations, now })).toEqual({ applied: [] });
     expect(await migrationStatus(db, testMigrations)).toEqual([
-      { name: "0000_first", appliedAt: "2030-01-02T03:04:05.000Z" },
-      { name: "0001_second", appliedAt: "2030-01-02T03:04:05.000Z" },
+      { name: "0000_first", appliedAt: "2030-01-02T03:04:05.000Z", isKnown: true },
+      { name: "0001_second", appliedAt: "2030-01-02T03:04:05.000Z", isKnown: true },
     ]);
     await db.execute("INSERT INTO parents (name) VALUES ('x')");
     expect((await db.execute("SELECT entry FROM log ORDER BY entry")).rows.map((row) => row.entry)).toEqual([
       "a;x",
       "b",
     ]);
+    await dispose();
+  });
+
+  test("leaves the tables of another program alone", async () => {
+    const { db, dispose } = await open();
+    await db.execute("CREATE TABLE theirs (id)");
+    await expect(migrate(db, { migrations: first })).rejects.toMatchObject({ code: 5302 });
+    expect((await db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")).rows).toHaveLength(1);
     await dispose();
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { acquireServerLock, isServerRunning } from "../../src/server/db/server-lock.ts";
@@ -23,6 +23,17 @@ test("there is one server for a data directory, until it releases the lock", asy
   lock?.release();
   expect(await isServerRunning(dir)).toBe(false);
   (await acquireServerLock(dir))?.release();
+});
+
+test("directories that link to one database file share its lock", async () => {
+  const db = await openDatabase({ dataDir: dir });
+  await db.close();
+  const beside = join(dir, "../beside");
+  mkdirSync(beside);
+  symlinkSync(join(dir, "bodega.db"), join(beside, "bodega.db"));
+  const lock = await acquireServerLock(beside);
+  expect(await acquireServerLock(dir)).toBeNull();
+  lock?.release();
 });
 
 test("asking in the server's own process does not drop its lock", async () => {

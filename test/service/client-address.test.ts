@@ -22,6 +22,8 @@ const cases: [name: string, trusted: string[], peer: string, forwarded: string |
   ["an IPv4 proxy that comes as IPv6", v4, "::ffff:10.0.0.1", "203.0.113.5", "203.0.113.5"],
   ["an IPv4 hop written as IPv6", v4, "10.0.0.1", "::ffff:203.0.113.5", "203.0.113.5"],
   ["an IPv6 caller, however written", v4, "10.0.0.1", "2001:DB8:0:0::0001", "2001:db8::1"],
+  ["a hop with its port", v4, "10.0.0.1", "203.0.113.5:4711", "203.0.113.5"],
+  ["an IPv6 hop with its port", v4, "10.0.0.1", "[2001:db8::1]:443, 10.0.0.2:80", "2001:db8::1"],
   ["a header of ten thousand hops", v4, "10.0.0.1", `${"1.2.3.4, ".repeat(10_000)}203.0.113.5`, "203.0.113.5"],
 ];
 

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, realpathSync } from "node:fs";
+import { join } from "node:path";
 import { AppError } from "../errors.ts";
 
 /** Creates the data directory, readable by its owner only. Errors: 5001 when that is impossible. */
@@ -8,6 +9,15 @@ export function makeDataDir(dir: string): void {
   } catch (cause) {
     throw new AppError(5001, `The data directory ${dir} cannot be created.`, { cause });
   }
+}
+
+/**
+ * Where the database of a data directory really lies. Behind a link, its log and all locks must stand beside the file
+ * itself: two directories that link to one file share it.
+ */
+export function databaseFile(dataDir: string): string {
+  const path = join(dataDir, "bodega.db");
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 /** Takes a file from everyone but its owner, where it exists and is ours to change. */

@@ -33,7 +33,8 @@ interface CodedError extends Error {
 export function mapDbError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const coded = error as CodedError;
-  const base = baseCode(coded);
+  // What the engine says when it cannot open a file has no code, and names the path.
+  const base = /^ConnectionFailed\(/.test(error.message) ? "SQLITE_CANTOPEN" : baseCode(coded);
   const message = base === undefined ? undefined : unavailable[base];
   if (message !== undefined) return new AppError(5001, message, { cause: error });
   if (coded.name === "SqliteError" && base !== undefined) {

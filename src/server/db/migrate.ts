@@ -18,6 +18,8 @@ export interface MigrateOptions {
 export interface MigrationState {
   name: string;
   appliedAt: string | null;
+  /** False for a step that only a newer program knows. */
+  isKnown: boolean;
 }
 
 interface Applied {
@@ -44,7 +46,14 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   const now = new Date((options.now ?? Date.now)());
   let pending = await findPending(db, steps);
   if (pending.length === 0) return { applied: [] };
-  if (db instanceof LocalDatabase && (await holdsTables(db))) {
+  const holdsData = await holdsTables(db);
+  if (holdsData && pending.length === steps.length) {
+    throw new AppError(
+      5302,
+      "The database holds the tables of another program. Choose another --data-dir or database.",
+    );
+  }
+  if (holdsData && db instanceof LocalDatabase) {
     await backUpBefore(db.local, (pending[0] as Migration).name, now);
   }
   try {
@@ -66,10 +75,10 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
 /** All known steps, oldest first, then those that only a newer program knows. */
 export async function migrationStatus(db: Database, steps: readonly Migration[] = embedded): Promise<MigrationState[]> {
   const applied = await readApplied(db);
-  const known = steps.map(({ name }) => ({ name, appliedAt: applied.get(name)?.applied_at ?? null }));
+  const known = steps.map(({ name }) => ({ name, appliedAt: applied.get(name)?.applied_at ?? null, isKnown: true }));
   const names = new Set(steps.map(({ name }) => name));
   const newer = [...applied.values()].filter(({ name }) => !names.has(name));
-  return [...known, ...newer.map(({ name, applied_at }) => ({ name, appliedAt: applied_at }))];
+  return [...known, ...newer.map(({ name, applied_at }) => ({ name, appliedAt: applied_at, isKnown: false }))];
 }
 
 async function findPending(db: Database, steps: readonly Migration[]): Promise<Migration[]> {
@@ -102,8 +111,9 @@ async function readApplied(db: Database): Promise<Map<string, Applied>> {
 }
 
 async function holdsTables(db: Database): Promise<boolean> {
-  const tables = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' LIMIT 1";
-  return (await db.execute(tables)).rows.length > 0;
+  const tables = `SELECT 1 FROM sqlite_schema WHERE type = 'table'
+    AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%' AND name <> '__bodega_migrations' LIMIT 1`;
+  return (await db.primary.execute(tables)).rows.length > 0;
 }
 
 // The row comes first: a process that lost the race fails at it before it touches anything.

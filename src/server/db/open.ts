@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
-import { makeDataDir, restrictFile } from "./data-dir.ts";
+import { databaseFile, makeDataDir, restrictFile } from "./data-dir.ts";
 import { loadLibsql } from "./load-libsql.ts";
 import { LocalClient } from "./local-client.ts";
 import { LocalDatabase } from "./local-database.ts";
@@ -45,7 +45,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 async function openFile(dataDir: string, lockDeadlineMs: number): Promise<Database> {
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
-  const path = join(dataDir, "bodega.db");
+  const path = databaseFile(dataDir);
   const client = new LocalClient(libsql, path, { lockDeadlineMs });
   // SQLite gives the log and its index the mode of the file, so the first creation decides for all three.
   for (const suffix of ["", "-wal", "-shm"]) restrictFile(path + suffix);

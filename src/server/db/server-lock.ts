@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { makeDataDir } from "./data-dir.ts";
+import { dirname, join } from "node:path";
+import { databaseFile, makeDataDir } from "./data-dir.ts";
 import { FileLock } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
 
@@ -14,7 +14,7 @@ const held = new Set<FileLock>();
 export async function acquireServerLock(dataDir: string): Promise<{ release(): void } | null> {
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
-  const lock = new FileLock(libsql, join(dataDir, fileName));
+  const lock = new FileLock(libsql, lockPath(dataDir));
   const deadline = performance.now() + patienceMs;
   while (!lock.tryExclusive()) {
     if (performance.now() > deadline) {
@@ -34,7 +34,7 @@ export async function acquireServerLock(dataDir: string): Promise<{ release(): v
 
 /** Whether a server works on this data directory now, in this process or another. */
 export async function isServerRunning(dataDir: string): Promise<boolean> {
-  const path = join(dataDir, fileName);
+  const path = lockPath(dataDir);
   if (!existsSync(path)) return false;
   const lock = new FileLock(await loadLibsql(), path);
   try {
@@ -42,4 +42,8 @@ export async function isServerRunning(dataDir: string): Promise<boolean> {
   } finally {
     lock.close();
   }
+}
+
+function lockPath(dataDir: string): string {
+  return join(dirname(databaseFile(dataDir)), fileName);
 }

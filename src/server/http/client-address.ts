@@ -16,12 +16,17 @@ export function clientAddressReader(trusted: readonly string[]): (peer: string, 
     let nearest = ipaddr.process(peer);
     for (const hop of forwarded.split(",").reverse()) {
       if (!isTrusted(nearest)) break;
-      const text = hop.trim();
+      const text = withoutPort(hop.trim());
       if (!ipaddr.isValid(text)) break;
       nearest = ipaddr.process(text);
     }
     return nearest.toString();
   };
+}
+
+/** Some proxies write the port as well: `203.0.113.7:4711`, `[2001:db8::1]:443`. */
+function withoutPort(hop: string): string {
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Actor, Ctx } from "../context.ts";
+import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
 import type { CredentialLookup } from "../modules/app-keys/lookup.ts";
@@ -133,14 +134,26 @@ async function work(
       return deps.clientIpOf(request);
     },
   };
-  return route.handle({
+  const call = {
     ctx,
     params: checkParams(route, params),
     query: checkQuery(route, query),
     body: checkBody(route, bodyValue),
     lang: common.lang,
     ifMatch: route.conditional ? parseIfMatch(request.headers.get("if-match")) : null,
-  });
+  };
+  try {
+    return await route.handle(call);
+  } catch (error) {
+    throw isForeignKeyViolation(error) && (await isGone(deps, namespace)) ? new AppError(5215) : error;
+  }
+}
+
+/** Whether the tenant has been deleted while a request worked in it. */
+async function isGone(deps: PipelineDeps, namespace: string): Promise<boolean> {
+  // The look-up asks the database once a turn of the event loop, and this turn's question is older than the fault.
+  await new Promise((resolve) => setImmediate(resolve));
+  return (await deps.lookup(namespace, undefined)).tenant === null;
 }
 
 function checkParams(route: Route, params: Record<string, string>) {

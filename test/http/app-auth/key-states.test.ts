@@ -43,6 +43,17 @@ onEachDatabase((suite) => {
     }
   });
 
+  test("a store that is deleted under its writers is not found, and no fault of the server", async () => {
+    const shop = await suite.shop();
+    const body = { title: "Lamp", price: 1 };
+    const writes = Array.from({ length: 20 }, () => shop.call("POST /products/", { body }));
+    const gone = deleteTenant(suite.app.system, shop.namespace);
+    const codes = new Set((await Promise.all(writes)).map(({ status, code }) => code ?? status));
+    await gone;
+    expect([...codes].filter((code) => code !== 201)).toEqual(codes.has(5215) ? [5215] : []);
+    expect((await shop.call("POST /products/", { body })).code).toBe(5215);
+  });
+
   test("a revoked key is over for good", async () => {
     const shop = await suite.shop();
     expect(await codeOf(shop)).toBeUndefined();

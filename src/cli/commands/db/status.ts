@@ -7,13 +7,17 @@ export default defineVerb({
   description: "Show which migrations the database has",
   args: {},
   examples: ["bodega db status", "bodega db status --json"],
-  notes: ["The exit code is 0 when the schema is up to date and 1 when migrations wait."],
+  notes: [
+    "The exit code is 0 when the schema is up to date, and 1 when migrations wait or it is newer than the program.",
+  ],
   async run(args, io) {
     const { migrationStatus } = await import("../../../server/db/migrate.ts");
     const status = await withDatabase(args, io, (db) => migrationStatus(db));
     const migrations = status.map(({ name, appliedAt }) => ({ name, applied_at: appliedAt }));
     const waiting = migrations.filter(({ applied_at }) => applied_at === null).length;
-    if (io.json) await printJson(io, { up_to_date: waiting === 0, migrations });
+    const isNewer = status.some(({ isKnown }) => !isKnown);
+    const isUpToDate = waiting === 0 && !isNewer;
+    if (io.json) await printJson(io, { up_to_date: isUpToDate, migrations });
     else {
       await printList(io, migrations, {
         id: (migration) => migration.name,
@@ -23,8 +27,9 @@ export default defineVerb({
           { header: "APPLIED", value: (migration) => migration.applied_at ?? "waiting" },
         ],
       });
-      if (waiting > 0) await remark(io, "Bring the schema up to date with: bodega db migrate");
+      if (isNewer) await remark(io, "The schema is newer than this program: run the version that made it.");
+      else if (waiting > 0) await remark(io, "Bring the schema up to date with: bodega db migrate");
     }
-    return waiting === 0 ? 0 : 1;
+    return isUpToDate ? 0 : 1;
   },
 });

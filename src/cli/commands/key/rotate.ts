@@ -1,6 +1,7 @@
 import { appIdArg, deliverSecret, expectedNamespaceArg, secretFileArg, withKey } from "../../app-key.ts";
 import { parseDuration } from "../../duration.ts";
 import { remark } from "../../output.ts";
+import { confirmAction } from "../../prompt.ts";
 import { defineVerb } from "../../verb.ts";
 
 export default defineVerb({
@@ -24,6 +25,12 @@ export default defineVerb({
   notes: ["Without --overlap the old secrets end at once: right after a leak, and an outage for callers otherwise."],
   async run(args, io) {
     const overlapMs = parseDuration("--overlap", args.overlap);
+    if (overlapMs === 0 && io.canAsk) {
+      await confirmAction(
+        io,
+        `End the present secret of ${args.app_id} at once? --overlap 24h would give its callers a day.`,
+      );
+    }
     const { rotateKey } = await import("../../../server/modules/app-keys/service.ts");
     await deliverSecret(io, args["secret-file"], () =>
       withKey(args, io, (ctx) => rotateKey(ctx, { appId: args.app_id, overlapMs })),
