@@ -46,8 +46,8 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   const now = new Date((options.now ?? Date.now)());
   let pending = await findPending(db, steps);
   if (pending.length === 0) return { applied: [] };
-  const holdsData = await holdsTables(db);
-  if (holdsData && pending.length === steps.length) {
+  const { holdsData, isOurs } = await inspect(db);
+  if (holdsData && !isOurs) {
     throw new AppError(
       5302,
       "The database holds the tables of another program. Choose another --data-dir or database.",
@@ -110,10 +110,13 @@ async function readApplied(db: Database): Promise<Map<string, Applied>> {
   return new Map(rows.map((row) => [row.name as string, row as unknown as Applied]));
 }
 
-async function holdsTables(db: Database): Promise<boolean> {
-  const tables = `SELECT 1 FROM sqlite_schema WHERE type = 'table'
-    AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%' AND name <> '__bodega_migrations' LIMIT 1`;
-  return (await db.primary.execute(tables)).rows.length > 0;
+/** What stands in the database, in one look: another process may be migrating it in this moment. */
+async function inspect(db: Database): Promise<{ holdsData: boolean; isOurs: boolean }> {
+  const { rows } = await db.primary.execute(`SELECT
+    count(CASE WHEN name <> '__bodega_migrations' THEN 1 END) AS others,
+    count(CASE WHEN name = '__bodega_migrations' THEN 1 END) AS ours
+    FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%'`);
+  return { holdsData: rows[0]?.others !== 0, isOurs: rows[0]?.ours !== 0 };
 }
 
 // The row comes first: a process that lost the race fails at it before it touches anything.
