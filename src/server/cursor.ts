@@ -12,7 +12,8 @@ export interface Position {
  * @param asked everything that decides which rows come in which order.
  */
 export function encodeCursor(position: Position, asked: readonly unknown[]): string {
-  return Buffer.from(JSON.stringify([digest(asked), position.value, position.id])).toString("base64url");
+  const { value, id } = position;
+  return Buffer.from(JSON.stringify([digest([asked, value, id]), value, id])).toString("base64url");
 }
 
 /**
@@ -28,12 +29,13 @@ export function decodeCursor(cursor: string, asked: readonly unknown[]): Positio
   }
   const [bound, value, id] = Array.isArray(parts) && parts.length === 3 ? parts : [];
   const isValue = typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
-  if (bound !== digest(asked) || !isValue || typeof id !== "string") {
+  if (bound !== digest([asked, value, id]) || !isValue || typeof id !== "string") {
     throw new AppError(5100, "`cursor` is broken, or was made for another sort or filter; begin at the first page.");
   }
   return { value, id };
 }
 
-function digest(asked: readonly unknown[]): string {
-  return createHash("sha256").update(JSON.stringify(asked)).digest("base64url").slice(0, 16);
+/** Binds a position to its question. Whoever forges it can only ask for rows that they may read anyway. */
+function digest(bound: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(bound)).digest("base64url").slice(0, 16);
 }

@@ -2,7 +2,10 @@ import { AppError } from "../errors.ts";
 import { parseExactJson } from "./exact-json.ts";
 
 /** A request's JSON object, or why there is none. Errors are thrown only once the caller has proved who it is. */
-export type Body = { value: Record<string, unknown> | undefined } | { error: AppError };
+export interface Body {
+  value?: Record<string, unknown>;
+  error?: AppError;
+}
 
 /** How much a body may hold, in bytes, and how long it may take to arrive, in milliseconds. */
 export interface BodyLimits {
@@ -11,7 +14,11 @@ export interface BodyLimits {
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-const none: Body = { value: undefined };
+/** How much of a body that is too large is read and dropped, in bytes. */
+const mostDropped = 16 * 1024 * 1024;
+/** Levels of arrays and objects in a body. */
+const deepest = 64;
+const none: Body = {};
 
 /**
  * Reads a JSON body of bounded size in bounded time. Never throws: what is wrong comes back as `error` (5100, 5103,
@@ -20,8 +27,7 @@ const none: Body = { value: undefined };
 export async function readBody(request: Request, limits: BodyLimits): Promise<Body> {
   const length = request.headers.get("content-length");
   if (length === "0" || (length === null && !request.headers.has("transfer-encoding"))) return none;
-  // What is not read would be taken for the next request, so the connection ends with the answer.
-  if (Number(length) > limits.bytes) return { error: tooLarge(limits) };
+  if (Number(length) > limits.bytes + mostDropped) return { error: tooLarge(limits, true) };
   const unsupported = checkType(request.headers);
   try {
     const bytes = await inTime(collect(request, length, limits), limits.ms);
@@ -49,15 +55,21 @@ function checkType(headers: Headers): AppError | undefined {
   return undefined;
 }
 
+/**
+ * The bytes of a body. One that is too large is read to its end all the same, within reason, and dropped: a client that
+ * writes everything before it reads would otherwise meet a broken connection instead of the answer.
+ */
 async function collect(request: Request, length: string | null, limits: BodyLimits): Promise<Uint8Array> {
-  if (length !== null || !request.body) return request.bytes();
-  const chunks: Uint8Array[] = [];
+  if (!request.body || (length !== null && Number(length) <= limits.bytes)) return request.bytes();
+  let chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > limits.bytes) throw tooLarge(limits);
-    chunks.push(chunk);
+    if (size <= limits.bytes) chunks.push(chunk);
+    else chunks = [];
+    if (size > limits.bytes + mostDropped) throw tooLarge(limits, true);
   }
+  if (size > limits.bytes) throw tooLarge(limits, false);
   return Buffer.concat(chunks);
 }
 
@@ -72,6 +84,7 @@ function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
 }
 
 function parse(bytes: Uint8Array): Body {
+  if (isTooDeep(bytes)) return { error: new AppError(5100, `The body is nested deeper than ${deepest} levels.`) };
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -90,6 +103,25 @@ function parse(bytes: Uint8Array): Body {
   return { value: value as Record<string, unknown> };
 }
 
-function tooLarge(limits: BodyLimits): AppError {
-  return new AppError(5104, `The body is larger than ${limits.bytes} bytes.`, { headers: { Connection: "close" } });
+function tooLarge(limits: BodyLimits, mustClose: boolean): AppError {
+  const message = `The body is larger than ${limits.bytes} bytes.`;
+  // What is not read would be taken for the next request, so the connection ends with the answer.
+  return new AppError(5104, message, mustClose ? { headers: { Connection: "close" } } : {});
+}
+
+/** Whether brackets are nested deeper than anything here needs; parsing that would cost much time and memory. */
+function isTooDeep(bytes: Uint8Array): boolean {
+  let depth = 0;
+  let inText = false;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (inText) {
+      if (byte === 0x5c) i++;
+      else if (byte === 0x22) inText = false;
+    } else if (byte === 0x22) inText = true;
+    else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > deepest) return true;
+    } else if (byte === 0x5d || byte === 0x7d) depth--;
+  }
+  return false;
 }

@@ -52,6 +52,11 @@ export function readAppCredentials(authorization: string | null, common: Common)
 
 const bearer = /^bearer(?: +|$)/i;
 
+/** Whether an `Authorization` header is meant as app credentials, whatever they are worth. */
+export function isAppAuthorization(header: string | null): boolean {
+  return header !== null && bearer.test(header);
+}
+
 /**
  * The app credentials of a request: the header `Authorization: Bearer <app_id>:<app_secret>`, else the parameters
  * (specification, section 5). Null when none were sent.

@@ -1,6 +1,7 @@
 import { Kind, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type ErrorCode, meaningOf, remedyOf, statusOf } from "../errors.ts";
 import type { Access } from "./access.ts";
+import { commonParameters as commonParameterNames } from "./credentials.ts";
 import type { Route } from "./route.ts";
 import { isOptional } from "./validate.ts";
 
@@ -92,13 +93,13 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     description: `Who may call: ${route.access.map(describeAccess).join(", or ")}.`,
     security: route.access.flatMap(security),
     parameters: [
-      ...commonParameters(),
+      ...commonParameters(route),
       ...objectParameters(route.params, "path"),
       ...objectParameters(route.query, "query"),
       ...ifMatch(route),
     ],
     ...(route.body && {
-      requestBody: { required: true, content: json(reference(route.body, schemas)) },
+      requestBody: { required: true, content: json(bodyReference(route.body, schemas)) },
     }),
     responses: { [status]: success, ...errorResponses(errorCodesOf(route)) },
   };
@@ -126,13 +127,13 @@ function errorResponses(codes: readonly ErrorCode[]): Record<string, Json> {
   return responses;
 }
 
-function commonParameters(): Json[] {
+function commonParameters(route: Route): Json[] {
   return [
     {
       name: "namespace",
       in: "query",
-      required: true,
-      description: "The tenant. May stand in a JSON body instead; the query wins.",
+      required: route.method === "GET",
+      description: "The tenant. Required, here or in the JSON body; the query wins.",
       schema: { type: "string" },
     },
     { name: "lang", in: "query", required: false, description: "Language code.", schema: { type: "string" } },
@@ -177,6 +178,17 @@ function security(access: Access): Json[] {
 
 function json(schema: unknown): Json {
   return { "application/json": { schema } };
+}
+
+/** The schema of a body, with the parameters that may stand in any body beside its own fields. */
+function bodyReference(schema: TSchema, schemas: Record<string, unknown>): unknown {
+  const body = reference(schema, schemas);
+  const target = schema.$id === undefined ? body : schemas[schema.$id];
+  const properties = (target as { properties?: Record<string, unknown> }).properties ?? {};
+  for (const name of commonParameterNames) {
+    properties[name] ??= { type: "string", description: "May stand in the query instead, which wins." };
+  }
+  return body;
 }
 
 /** Named schemas stand once among the components. */

@@ -3,13 +3,14 @@ import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
 import type { CredentialLookup } from "../modules/app-keys/lookup.ts";
+import { parseLanguage } from "../modules/tenants/language.ts";
 import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
 import { type BodyLimits, readBody } from "./body.ts";
 import { allowOrigin } from "./cors.ts";
-import { readAppCredentials, takeCommon } from "./credentials.ts";
+import { isAppAuthorization, readAppCredentials, takeCommon } from "./credentials.ts";
 import { baseHeaders, errorResponse, successResponse } from "./envelope.ts";
 import { parseIfMatch } from "./if-match.ts";
-import { parseQuery } from "./query.ts";
+import { parseQuery, type Query } from "./query.ts";
 import { requestIdOf } from "./request-id.ts";
 import { describeFault, type LogRequest, type RequestLogEntry } from "./request-log.ts";
 import type { Route } from "./route.ts";
@@ -99,18 +100,16 @@ async function work(
   progress: Progress,
 ) {
   const query = parseQuery(request.url);
-  const isRead = route.method === "GET";
-  const body = isRead ? undefined : await readBody(request, deps.bodyLimits);
-  const bodyError = body && "error" in body ? body.error : undefined;
-  const bodyValue = body && "value" in body ? body.value : undefined;
-  if (bodyError?.headers) progress.mustClose = true;
-  const common = takeCommon(query, bodyValue);
-  const app = readAppCredentials(request.headers.get("authorization"), common);
+  const authorization = request.headers.get("authorization");
+  // A body is read before its sender is known only where it may say who that is.
+  const early = mayNameCaller(route, query, authorization) ? await readInto(deps, request, progress) : undefined;
+  const common = takeCommon(query, early?.value);
+  const app = readAppCredentials(authorization, common);
   progress.sentApp = app !== null;
 
   const { namespace } = common;
   // A body that cannot be read may have held the namespace, so its own error says more than 5101.
-  if (!namespace) throw (namespace === undefined && bodyError) || new AppError(5101);
+  if (!namespace) throw (namespace === undefined && early?.error) || new AppError(5101);
   progress.namespace = namespace;
   const found = deps.lookup(namespace, app && "value" in app ? app.value.appId : undefined);
   const { tenant, key } = found instanceof Promise ? await found : found;
@@ -122,7 +121,12 @@ async function work(
   progress.actor = actor;
   permit(route.access, actor);
 
-  if (bodyError) throw bodyError;
+  const body = early ?? (route.method === "GET" ? undefined : await readInto(deps, request, progress));
+  if (body?.error) throw body.error;
+  if (!early) {
+    const inBody = takeCommon({}, body?.value);
+    common.lang ??= inBody.lang;
+  }
   const ctx: Ctx = {
     db: deps.db,
     tenant,
@@ -138,8 +142,8 @@ async function work(
     ctx,
     params: checkParams(route, params),
     query: checkQuery(route, query),
-    body: checkBody(route, bodyValue),
-    lang: common.lang,
+    body: checkBody(route, body?.value),
+    lang: common.lang === undefined ? undefined : parseLanguage("lang", common.lang),
     ifMatch: route.conditional ? parseIfMatch(request.headers.get("if-match")) : null,
   };
   try {
@@ -154,6 +158,20 @@ async function isGone(deps: PipelineDeps, namespace: string): Promise<boolean> {
   // The look-up asks the database once a turn of the event loop, and this turn's question is older than the fault.
   await new Promise((resolve) => setImmediate(resolve));
   return (await deps.lookup(namespace, undefined)).tenant === null;
+}
+
+/** Whether the tenant or the credentials can only stand in the body. */
+function mayNameCaller(route: Route, query: Query, authorization: string | null): boolean {
+  if (route.method === "GET") return false;
+  if (query.namespace === undefined || route.path.startsWith("/auth/")) return true;
+  const isWhole = isAppAuthorization(authorization) || ("app_id" in query && "app_secret" in query);
+  return !isWhole && !("user_id" in query && "token" in query);
+}
+
+async function readInto(deps: PipelineDeps, request: Request, progress: Progress) {
+  const body = await readBody(request, deps.bodyLimits);
+  if (body.error?.headers) progress.mustClose = true;
+  return body;
 }
 
 function checkParams(route: Route, params: Record<string, string>) {

@@ -12,7 +12,7 @@ export interface Call<P, Q, B> {
   params: P;
   query: Q;
   body: B;
-  /** The language asked for by `lang`, as sent. */
+  /** The language asked for by `lang`, in its canonical form. */
   lang: string | undefined;
   /** The version that `If-Match` demands; null for `*` and for no header. */
   ifMatch: number | null;

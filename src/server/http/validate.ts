@@ -7,6 +7,11 @@ import type { Query } from "./query.ts";
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 const mostDetails = 20;
+const sizeErrors = new Set([
+  ValueErrorType.ArrayMaxItems,
+  ValueErrorType.StringMaxLength,
+  ValueErrorType.ObjectMaxProperties,
+]);
 
 /**
  * Checks a value against a schema, naming every field at fault and echoing nothing of it.
@@ -27,7 +32,8 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
     // An unknown name may be as long as the body; the reply need not be.
     const field = path.slice(0, 200) || root;
     if (!details.has(field)) details.set(field, { field, message: explain(error) });
-    if (details.size >= mostDetails) break;
+    // Whatever is too large is not looked through for further faults.
+    if (details.size >= mostDetails || sizeErrors.has(error.type)) break;
   }
   const names = [...details.keys()].slice(0, 3).map((name) => name.slice(0, 64));
   throw new AppError(5102, `Validation failed: ${names.join(", ")}${details.size > 3 ? ", …" : ""}.`, {
@@ -55,7 +61,6 @@ export function validateQuery<T extends TObject>(schema: T, query: Query): Stati
 function explain({ type, schema, value }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
   if (type === ValueErrorType.ObjectAdditionalProperties) return "is not a known field";
-  if (type === ValueErrorType.ArrayUniqueItems) return "must not hold the same item twice";
   if (value instanceof InexactNumber) return "is a number with more digits than can be held exactly";
   return `must be ${describe(schema)}`;
 }

@@ -45,7 +45,7 @@ const refused: [name: string, field: string, body: Record<string, unknown>][] = 
   ["a tag that is a number", "tags.1", { tags: ["a", 5] }],
   ["a blank tag", "tags.0", { tags: [" "] }],
   ["a lone surrogate in a tag", "tags.0", { tags: ["\ud83d"] }],
-  ["the same tag twice", "tags", { tags: ["a", "a"] }],
+  ["the same tag twice", "tags.1", { tags: ["a", "a"] }],
   ["101 tags", "tags", { tags: Array.from({ length: 101 }, (_, i) => `t${i}`) }],
   ["metadata that is an array", "metadata", { metadata: [] }],
   ["metadata that is null", "metadata", { metadata: null }],

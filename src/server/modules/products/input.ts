@@ -44,9 +44,7 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   if (input.sku !== undefined) columns.sku = input.sku && requireText("sku", input.sku, 100);
   if (input.stock !== undefined) columns.stock = input.stock;
   if (input.images !== undefined) columns.images = JSON.stringify(input.images.map(checkImage));
-  if (input.tags !== undefined) {
-    columns.tags = JSON.stringify(input.tags.map((tag, index) => requireText(`tags.${index}`, tag, 100)));
-  }
+  if (input.tags !== undefined) columns.tags = tags(input.tags);
   if (input.metadata !== undefined) columns.metadata = metadata(input.metadata);
   return columns;
 }
@@ -70,8 +68,17 @@ function checkImage(image: { url: string; alt?: string }, index: number): { url:
   return { url: image.url, alt: text(`images.${index}.alt`, image.alt ?? "") };
 }
 
+function tags(values: readonly string[]): string {
+  const seen = new Set<string>();
+  values.forEach((tag, index) => {
+    if (seen.has(tag)) throw invalidField(`tags.${index}`, "stands in the list already");
+    seen.add(requireText(`tags.${index}`, tag, 100));
+  });
+  return JSON.stringify(values);
+}
+
 function metadata(value: Record<string, unknown>): string {
-  checkDepth(value, 0);
+  checkShape(value, 0, { left: mostMetadataBytes / 2 });
   const json = JSON.stringify(value);
   if (Buffer.byteLength(json) > mostMetadataBytes)
     throw invalidField("metadata", `must be at most ${mostMetadataBytes} bytes`);
@@ -82,10 +89,14 @@ function metadata(value: Record<string, unknown>): string {
   return json;
 }
 
-function checkDepth(value: unknown, depth: number): void {
-  if (typeof value === "number" && !Number.isFinite(value))
+/** Walks no further than a value of permitted size can reach: each part of it takes two bytes or more. */
+function checkShape(value: unknown, depth: number, budget: { left: number }): void {
+  if (--budget.left < 0) throw invalidField("metadata", `must be at most ${mostMetadataBytes} bytes`);
+  if (typeof value === "number" && !Number.isFinite(value)) {
     throw invalidField("metadata", "holds a number that is too large");
+  }
   if (typeof value !== "object" || value === null) return;
   if (depth >= deepestMetadata) throw invalidField("metadata", `must be at most ${deepestMetadata} levels deep`);
-  for (const inner of Object.values(value)) checkDepth(inner, depth + 1);
+  if (Array.isArray(value)) for (const item of value) checkShape(item, depth + 1, budget);
+  else for (const name in value) checkShape((value as Record<string, unknown>)[name], depth + 1, budget);
 }

@@ -31,7 +31,10 @@ const fields = {
   sku: nullable(Type.String({ minLength: 1, maxLength: 100, description: "Unique in the store." })),
   stock: nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Null: not counted." })),
   images: Type.Array(image, { maxItems: 50 }),
-  tags: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100, uniqueItems: true }),
+  tags: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+    maxItems: 100,
+    description: "Each stands once.",
+  }),
   metadata: Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
     description: "Free JSON, at most 16 KiB. PATCH merges it (RFC 7396).",
   }),
