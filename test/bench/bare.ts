@@ -1,0 +1,94 @@
+// The bare side of the benchmark: what Bun alone does with a copy of the same file. The same look-ups, but no
+// credentials, no checks, no log. Arguments: database file, port.
+import { Database } from "bun:sqlite";
+import { type DocumentRow, documentColumns, toDocument } from "./document.ts";
+
+interface Input {
+  title: string;
+  price: number;
+  description?: string;
+  sku?: string;
+  stock?: number;
+  images?: unknown[];
+  tags?: string[];
+  metadata?: Record<string, unknown>;
+}
+
+interface Rendered {
+  json: string;
+}
+
+const [file = "", port = "0"] = process.argv.slice(2);
+const headers = { "Content-Type": "application/json; charset=utf-8" };
+
+const db = new Database(file);
+db.run("PRAGMA journal_mode = WAL");
+db.run("PRAGMA synchronous = FULL");
+db.run("PRAGMA cache_size = -16384");
+const tenantId = db.query<{ id: string }, []>("select id from tenants").get()?.id ?? "";
+const one = "from products where tenant_id = ? and id = ? and deleted_at is null";
+const newest = "from products where tenant_id = ? and deleted_at is null order by created_at desc, id desc limit 20";
+const selectOne = db.query<Rendered, [string, string]>(`select rendered as json ${one}`);
+const selectNewest = db.query<Rendered, [string]>(`select rendered as json ${newest}`);
+const selectOneRow = db.query<DocumentRow, [string, string]>(`select ${documentColumns} ${one}`);
+const selectNewestRows = db.query<DocumentRow, [string]>(`select ${documentColumns} ${newest}`);
+const insert = db.query<Rendered, (string | number | null)[]>(
+  `insert into products (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits, sku,
+    stock, images, tags, metadata, lang, created_at, updated_at, published_at)
+  values (?, ?, ?, ?, ?, 'published', ?, 'EUR', 2, ?, ?, ?, ?, ?, 'en', ?, ?, ?) returning rendered as json`,
+);
+
+function answer(json: string, status = 200): Response {
+  return new Response(`{"data":${json}}`, { status, headers });
+}
+
+async function create(request: Request): Promise<Response> {
+  const input = (await request.json()) as Input;
+  const now = new Date().toISOString();
+  const made = insert.get(
+    `prod_${Bun.randomUUIDv7()}`,
+    tenantId,
+    input.title,
+    input.title.toLowerCase().replace(/[^a-z0-9]+/g, "-"),
+    input.description ?? null,
+    Math.round(input.price * 100),
+    input.sku ?? null,
+    input.stock ?? null,
+    JSON.stringify(input.images ?? []),
+    JSON.stringify(input.tags ?? []),
+    JSON.stringify(input.metadata ?? {}),
+    now,
+    now,
+    now,
+  );
+  return made ? answer(made.json, 201) : new Response(null, { status: 500 });
+}
+
+Bun.serve({
+  hostname: "127.0.0.1",
+  port: Number(port),
+  development: false,
+  routes: {
+    "/products/:id/": (request) => {
+      const row = selectOne.get(tenantId, request.params.id);
+      return row ? answer(row.json) : new Response(null, { status: 404 });
+    },
+    "/products/": {
+      GET: () =>
+        answer(
+          `[${selectNewest
+            .all(tenantId)
+            .map(({ json }) => json)
+            .join()}]`,
+        ),
+      POST: create,
+    },
+    // The same without the text that the table keeps of each product: every document is built from its columns.
+    "/columns/products/:id/": (request) => {
+      const row = selectOneRow.get(tenantId, request.params.id);
+      return row ? answer(JSON.stringify(toDocument(row))) : new Response(null, { status: 404 });
+    },
+    "/columns/products/": () => answer(JSON.stringify(selectNewestRows.all(tenantId).map(toDocument))),
+    "/health/live": () => answer('{"status":"ok"}'),
+  },
+});

@@ -1,0 +1,39 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "..", "..");
+const binary = join(root, "dist", "bodega");
+const sources = ["src", "drizzle", "scripts", "package.json", "bun.lock"];
+
+/** The product's executable, built anew when a source is younger. Throws when it cannot be built. */
+export function buildBinary(): string {
+  const builtAt = existsSync(binary) ? statSync(binary).mtimeMs : 0;
+  if (sources.every((name) => youngest(join(root, name)) < builtAt)) return binary;
+  console.error("Building dist/bodega …");
+  const { exitCode } = Bun.spawnSync([process.execPath, join(root, "scripts", "build.ts")], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if (exitCode !== 0) throw new Error("dist/bodega could not be built; the lines above say why.");
+  return binary;
+}
+
+/** Compiles a program of the bare side the way the product is compiled; returns its path. */
+export async function compileBare(source: "bare.ts" | "hello.ts", workDir: string): Promise<string> {
+  const outfile = join(workDir, source.slice(0, -3));
+  await Bun.build({
+    entrypoints: [join(import.meta.dir, source)],
+    target: "bun",
+    minify: true,
+    bytecode: true,
+    define: { "process.env.NODE_ENV": JSON.stringify("production") },
+    compile: { outfile, executablePath: process.execPath, autoloadDotenv: false, autoloadBunfig: false },
+  });
+  return outfile;
+}
+
+function youngest(path: string): number {
+  const found = statSync(path);
+  if (!found.isDirectory()) return found.mtimeMs;
+  return Math.max(found.mtimeMs, ...readdirSync(path).map((name) => youngest(join(path, name))));
+}

@@ -1,0 +1,44 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What is sent: paths asked for in turn, or one path that takes bodies. */
+export type Send = { paths: readonly string[] } | { path: string; body: string };
+
+/** One load: requests of one kind for some seconds. */
+export interface Load {
+  url: string;
+  headers: Record<string, string>;
+  seconds: number;
+  send: Send;
+}
+
+const connections = 32;
+const script = join(import.meta.dir, "requests.lua");
+
+/** How to come by wrk where it is missing; undefined where it is there. */
+export function missingWrk(): string | undefined {
+  if (Bun.which("wrk")) return undefined;
+  return "wrk is needed to make the load: `apt-get install wrk` on Debian and Ubuntu, `brew install wrk` on macOS.";
+}
+
+/**
+ * Loads a server with 32 connections from one thread of wrk.
+ * @param workDir where the requests are handed to wrk.
+ * @returns requests answered a second.
+ * @throws Error when a single request failed: a ratio of wrong answers would mean nothing.
+ */
+export async function runLoad(workDir: string, { url, headers, seconds, send }: Load): Promise<number> {
+  const file = join(workDir, "requests.txt");
+  writeFileSync(file, "body" in send ? send.body : send.paths.join("\n"));
+  const flags = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+  const kind = "path" in send ? ["post", send.path, file] : ["get", file];
+  const command = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, ...flags, url, "--", ...kind];
+  const wrk = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [text, complaint] = await Promise.all([wrk.stdout.text(), wrk.stderr.text(), wrk.exited]);
+  const line = text.trim().split("\n").at(-1) ?? "";
+  if (!line.startsWith("{")) throw new Error(`wrk failed: ${complaint || text}`);
+  const { requests = 0, us = 0, failed = 0 } = JSON.parse(line) as Record<string, number>;
+  if (requests === 0 || us === 0) throw new Error(`${url} answered nothing to wrk.`);
+  if (failed > 0) throw new Error(`${failed} of ${requests} requests (${kind[0]}) to ${url} failed.`);
+  return (requests / us) * 1e6;
+}

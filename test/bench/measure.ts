@@ -1,0 +1,92 @@
+import { join } from "node:path";
+import { type Comparison, comparePairs } from "./compare.ts";
+import { runLoad, type Send } from "./load.ts";
+import { findPort, type Running, startServer, timeCommand } from "./process.ts";
+import { copyStore, namespaceQuery, type Store, sampleProduct, startBodega } from "./store.ts";
+
+/** How long and how often. */
+export interface Effort {
+  rounds: number;
+  seconds: number;
+  starts: number;
+  commands: number;
+  idleSeconds: number;
+}
+
+export const fullEffort: Effort = { rounds: 5, seconds: 5, starts: 9, commands: 15, idleSeconds: 10 };
+export const quickEffort: Effort = { rounds: 3, seconds: 1, starts: 3, commands: 5, idleSeconds: 2 };
+
+/** What is measured with, on both sides. */
+export interface Bench {
+  workDir: string;
+  binary: string;
+  bareBinary: string;
+  helloBinary: string;
+  /** Never served itself: each server works on a copy. */
+  store: Store;
+  effort: Effort;
+}
+
+export type Side = "bodega" | "bare";
+
+/** Starts either side on a copy of the store of its own, kept under the name `copy`. */
+export async function startSide(bench: Bench, side: Side, copy: string): Promise<Running> {
+  const dir = join(bench.workDir, `${copy}-${side}`);
+  copyStore(bench.store.dataDir, dir);
+  if (side === "bodega") return startBodega(bench.binary, dir);
+  const port = await findPort();
+  const command = [bench.bareBinary, join(dir, "bodega.db"), String(port)];
+  return startServer(command, `http://127.0.0.1:${port}`, "/health/live", join(dir, "bare.log"));
+}
+
+/** Reads a second, after a second that is not counted, in which code is compiled and caches are filled. */
+export async function compareReads(
+  bench: Bench,
+  servers: Record<Side, Running>,
+  paths: Record<Side, string[]>,
+): Promise<Comparison> {
+  const measure = (side: Side, seconds?: number) => load(bench, servers[side], { paths: paths[side] }, seconds);
+  await measure("bodega", 1);
+  await measure("bare", 1);
+  return comparePairs(
+    bench.effort.rounds,
+    () => measure("bodega"),
+    () => measure("bare"),
+  );
+}
+
+/** Creates a second, each round on a fresh copy of the store; `onLoaded` sees each server once it has worked. */
+export function compareCreates(bench: Bench, onLoaded: (side: Side, server: Running) => void): Promise<Comparison> {
+  const send = { path: `/products/${namespaceQuery}`, body: sampleProduct("new-@@@@@@@@") };
+  const measure = (side: Side) => async (round: number) => {
+    const server = await startSide(bench, side, `create-${round}`);
+    const perSecond = await load(bench, server, send);
+    onLoaded(side, server);
+    await server.stop();
+    return perSecond;
+  };
+  return comparePairs(bench.effort.rounds, measure("bodega"), measure("bare"));
+}
+
+/** Milliseconds from the start of the process to its first answer, on a data directory that exists. */
+export function compareStarts(bench: Bench): Promise<Comparison> {
+  const measure = (side: Side) => async (round: number) => {
+    const server = await startSide(bench, side, `start-${round}`);
+    await server.stop();
+    return server.readyMs;
+  };
+  return comparePairs(bench.effort.starts, measure("bodega"), measure("bare"));
+}
+
+/** Milliseconds of a command, beside a compiled program that prints one line. */
+export function compareCommands(bench: Bench, args: string[]): Promise<Comparison> {
+  return comparePairs(
+    bench.effort.commands,
+    () => timeCommand([bench.binary, ...args]),
+    () => timeCommand([bench.helloBinary]),
+  );
+}
+
+function load({ workDir, store, effort }: Bench, { url }: Running, send: Send, seconds = effort.seconds) {
+  return runLoad(workDir, { url, headers: store.headers, seconds, send });
+}

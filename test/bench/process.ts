@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+
+/** A server that answers. */
+export interface Running {
+  url: string;
+  /** From the start of the process to its first answer with status 200. */
+  readyMs: number;
+  /** Resident memory in MiB. */
+  memory(): number;
+  stop(): Promise<void>;
+}
+
+const probeEveryMs = 1;
+const startLimitMs = 10_000;
+const running = new Set<{ kill(signal: NodeJS.Signals): void }>();
+// Whatever ends the benchmark, no server outlives it.
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/** A port that nothing listens on. */
+export async function findPort(): Promise<number> {
+  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
+  const { port } = probe;
+  await probe.stop(true);
+  if (port === undefined) throw new Error("No port is free.");
+  return port;
+}
+
+/**
+ * Starts a server and waits for its first answer.
+ * @param log file that takes its standard error, as its user would keep it.
+ * @throws Error when it ends or stays silent.
+ */
+export async function startServer(command: string[], url: string, probePath: string, log: string): Promise<Running> {
+  const started = performance.now();
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: Bun.file(log) });
+  running.add(child);
+  while (!(await answers(url + probePath))) {
+    if (child.exitCode !== null || performance.now() - started > startLimitMs) {
+      throw new Error(`${command.join(" ")} does not answer: ${readFileSync(log, "utf8").slice(-500)}`);
+    }
+    await Bun.sleep(probeEveryMs);
+  }
+  return {
+    url,
+    readyMs: performance.now() - started,
+    memory: () => residentMiB(child.pid),
+    stop: async () => {
+      child.kill("SIGTERM");
+      await child.exited;
+      running.delete(child);
+    },
+  };
+}
+
+/** Milliseconds from the start of a command to its end; throws when it fails. */
+export function timeCommand(command: string[]): number {
+  const started = performance.now();
+  const { exitCode, stderr } = Bun.spawnSync(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const took = performance.now() - started;
+  if (exitCode !== 0) throw new Error(`${command.join(" ")} failed: ${stderr.toString().slice(-500)}`);
+  return took;
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { keepalive: false });
+    await response.arrayBuffer();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+function residentMiB(pid: number): number {
+  const kiB = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  if (kiB === undefined) throw new Error(`The memory of process ${pid} cannot be read.`);
+  return Number(kiB) / 1024;
+}

@@ -1,0 +1,41 @@
+import type { Comparison } from "./compare.ts";
+
+/** One line of the table. */
+export interface Row extends Comparison {
+  name: string;
+  unit: "/s" | "ms" | "MiB";
+  /** `atLeast`: the ratio; `atMost`: our own figure in its unit; without it the row only informs. */
+  mark?: { atLeast: number } | { atMost: number };
+}
+
+/** Whether a row holds its mark; undefined where it has none. */
+export function holds({ mark, ratio, ours }: Row): boolean | undefined {
+  if (mark === undefined) return undefined;
+  return "atLeast" in mark ? ratio >= mark.atLeast : ours <= mark.atMost;
+}
+
+/** The rows as a table for people. */
+export function formatTable(rows: readonly Row[]): string {
+  const lines = [["", "bodega", "bare", "ratio", "of pairs", "mark", ""], ...rows.map(formatRow)];
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  return `${lines.map((line) => line.map(pad).join("  ").trimEnd()).join("\n")}\n`;
+}
+
+function formatRow(row: Row): string[] {
+  const { name, unit, ours, bare, ratio, spread, mark } = row;
+  const figure = (value: number) =>
+    `${unit === "/s" ? Math.round(value).toLocaleString("en") : value.toFixed(1)} ${unit}`;
+  const demand = mark === undefined ? "" : "atLeast" in mark ? `>= ${mark.atLeast}` : `<= ${mark.atMost} ${unit}`;
+  const kept = holds(row);
+  const verdict = kept === undefined ? "" : kept ? "ok" : "MISSED";
+  const pairs = spread ? `${spread[0].toFixed(2)}-${spread[1].toFixed(2)}` : "";
+  return [name, figure(ours), figure(bare), ratio.toFixed(2), pairs, demand, verdict];
+}
+
+/** The rows as one JSON value, with the verdict of each. */
+export function formatJson(rows: readonly Row[]): string {
+  const judged = rows.map((row) => ({ ...row, ok: holds(row) ?? null }));
+  return `${JSON.stringify(judged, null, 2)}\n`;
+}

@@ -1,0 +1,98 @@
+import { compareOnce } from "./compare.ts";
+import {
+  type Bench,
+  compareCommands,
+  compareCreates,
+  compareReads,
+  compareStarts,
+  type Side,
+  startSide,
+} from "./measure.ts";
+import type { Running } from "./process.ts";
+import type { Row } from "./report.ts";
+import { assertSameAnswers } from "./same-answers.ts";
+import { namespaceQuery } from "./store.ts";
+
+/** What can be measured by itself; `columns` only when it is asked for. */
+export const parts = ["start", "commands", "reads", "columns", "writes"] as const;
+export type Part = (typeof parts)[number];
+
+/** Highest memory seen of each side, in MiB. */
+type Memory = Record<Side, number>;
+
+/**
+ * Measures the parts asked for, in the order of the table.
+ * @param say is told what is being measured.
+ */
+export async function measureRows(
+  bench: Bench,
+  wanted: ReadonlySet<Part>,
+  say: (text: string) => void,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  const loaded: Memory = { bodega: 0, bare: 0 };
+  if (wanted.has("start")) {
+    say("start to first answer");
+    rows.push({ name: "start to first answer", unit: "ms", ...(await compareStarts(bench)), mark: { atMost: 150 } });
+  }
+  if (wanted.has("commands")) rows.push(...(await measureCommands(bench, say)));
+  if (wanted.has("reads") || wanted.has("columns")) rows.push(...(await measureReads(bench, wanted, loaded, say)));
+  if (wanted.has("writes")) {
+    say("create a product");
+    const creates = await compareCreates(bench, (side, server) => note(loaded, side, server));
+    rows.push({ name: "create a product", unit: "/s", ...creates, mark: { atLeast: 1.5 } });
+  }
+  if (loaded.bodega > 0) rows.push({ name: "loaded memory", unit: "MiB", ...compareOnce(loaded.bodega, loaded.bare) });
+  return rows;
+}
+
+async function measureCommands(bench: Bench, say: (text: string) => void): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const verb of [["version"], ["tenant", "list"]]) {
+    const name = `bodega ${verb.join(" ")}`;
+    say(name);
+    const comparison = await compareCommands(bench, [...verb, "--data-dir", bench.store.dataDir]);
+    rows.push({ name, unit: "ms", ...comparison, mark: { atMost: 60 } });
+  }
+  return rows;
+}
+
+async function measureReads(
+  bench: Bench,
+  wanted: ReadonlySet<Part>,
+  loaded: Memory,
+  say: (text: string) => void,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  const servers = { bodega: await startSide(bench, "bodega", "reads"), bare: await startSide(bench, "bare", "reads") };
+  if (wanted.has("reads")) {
+    say("idle memory");
+    await Bun.sleep(bench.effort.idleSeconds * 1000);
+    const idle = compareOnce(servers.bodega.memory(), servers.bare.memory());
+    rows.push({ name: "idle memory", unit: "MiB", ...idle, mark: { atMost: 80 } });
+  }
+  const one = bench.store.productIds.map((id) => `/products/${id}/${namespaceQuery}`);
+  const list = [`/products/${namespaceQuery}`];
+  const kinds = [
+    { part: "reads", name: "get a product", prefix: "", paths: one, mark: { atLeast: 0.6 } },
+    { part: "reads", name: "list 20 products", prefix: "", paths: list, mark: { atLeast: 0.75 } },
+    { part: "columns", name: "get, bare builds from columns", prefix: "/columns", paths: one },
+    { part: "columns", name: "list, bare builds from columns", prefix: "/columns", paths: list },
+  ] as const;
+  for (const { part, prefix, paths, ...row } of kinds) {
+    if (!wanted.has(part)) continue;
+    say(row.name);
+    const both = { bodega: paths, bare: paths.map((path) => prefix + path) };
+    await assertSameAnswers(servers, both, bench.store.headers);
+    rows.push({ ...row, unit: "/s", ...(await compareReads(bench, servers, both)) });
+  }
+  for (const side of ["bodega", "bare"] as const) {
+    note(loaded, side, servers[side]);
+    await servers[side].stop();
+  }
+  return rows;
+}
+
+function note(memory: Memory, side: Side, server: Running): void {
+  memory[side] = Math.max(memory[side], server.memory());
+}

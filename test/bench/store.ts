@@ -1,0 +1,85 @@
+import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { findPort, type Running, startServer } from "./process.ts";
+
+/** A data directory to measure with, and what its callers need. */
+export interface Store {
+  dataDir: string;
+  headers: Record<string, string>;
+  productIds: string[];
+}
+
+/** Every request names the tenant, on both sides, so that both read paths of equal length. */
+export const namespaceQuery = "?namespace=bench";
+
+const productCount = 1000;
+const atOnce = 50;
+const databaseFile = "bodega.db";
+
+/** Starts the executable on a data directory, as its user would: one process, text log into a file. */
+export async function startBodega(binary: string, dataDir: string): Promise<Running> {
+  const port = await findPort();
+  const command = [binary, "serve", "--port", String(port), "--data-dir", dataDir];
+  return startServer(command, `http://127.0.0.1:${port}`, "/health/live", join(dataDir, "serve.log"));
+}
+
+/** Makes a tenant and a published key in the terminal, and a thousand products over HTTP. */
+export async function createStore(binary: string, dataDir: string): Promise<Store> {
+  const flags = ["--data-dir", dataDir, "--json"];
+  await readJson([binary, "tenant", "create", "bench", "--currency", "EUR", ...flags]);
+  const key = await readJson([binary, "key", "issue", "-n", "bench", "--name", "bench", "--publish", ...flags]);
+  const headers = { Authorization: `Bearer ${key.app_id}:${key.app_secret}` };
+  const server = await startBodega(binary, dataDir);
+  try {
+    const productIds: string[] = [];
+    for (let from = 0; from < productCount; from += atOnce) {
+      const made = Array.from({ length: atOnce }, (_, i) => createProduct(server.url, headers, from + i));
+      productIds.push(...(await Promise.all(made)));
+    }
+    return { dataDir, headers, productIds };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** A second data directory with the same rows; the first one must not be in use. */
+export function copyStore(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const suffix of ["", "-wal"]) {
+    const source = join(from, databaseFile + suffix);
+    if (existsSync(source)) cpSync(source, join(to, databaseFile + suffix));
+  }
+}
+
+/** The body of a product that stands for most: some text, a picture, tags, a little metadata. */
+export function sampleProduct(name: string): string {
+  return JSON.stringify({
+    title: `Bench ${name}`,
+    description:
+      "A sturdy bench of oiled oak for two, delivered in one piece. Wipe it with a dry cloth, never with soap.",
+    price: 249.5,
+    sku: `B-${name}`,
+    stock: 40,
+    images: [{ url: `https://pictures.example/bench-${name}.jpg`, alt: "A bench under a tree" }],
+    tags: ["furniture", "oak", "outdoor"],
+    metadata: { width_cm: 120, care: { soap: false } },
+  });
+}
+
+async function createProduct(url: string, headers: Record<string, string>, index: number): Promise<string> {
+  const response = await fetch(`${url}/products/${namespaceQuery}`, {
+    method: "POST",
+    headers: { ...headers, "Content-Type": "application/json" },
+    body: sampleProduct(String(index).padStart(8, "0")),
+  });
+  const text = await response.text();
+  if (response.status !== 201) throw new Error(`A product was not created: ${text}`);
+  return (JSON.parse(text) as { data: { id: string } }).data.id;
+}
+
+async function readJson(command: string[]): Promise<Record<string, string>> {
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [text, complaint, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (exitCode !== 0) throw new Error(`${command.join(" ")} failed: ${complaint}`);
+  return JSON.parse(text);
+}
