@@ -18,6 +18,9 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 const mostDropped = 16 * 1024 * 1024;
 /** Levels of arrays and objects in a body. */
 const deepest = 64;
+/** Values in a body; the largest product has some 8,500. */
+const mostValues = 20_000;
+const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}');
 const none: Body = {};
 
 /**
@@ -84,7 +87,8 @@ function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
 }
 
 function parse(bytes: Uint8Array): Body {
-  if (isTooDeep(bytes)) return { error: new AppError(5100, `The body is nested deeper than ${deepest} levels.`) };
+  const excess = findExcess(bytes);
+  if (excess !== undefined) return { error: new AppError(5100, `The body ${excess}.`) };
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -109,19 +113,25 @@ function tooLarge(limits: BodyLimits, mustClose: boolean): AppError {
   return new AppError(5104, message, mustClose ? { headers: { Connection: "close" } } : {});
 }
 
-/** Whether brackets are nested deeper than anything here needs; parsing that would cost much time and memory. */
-function isTooDeep(bytes: Uint8Array): boolean {
+/**
+ * Looks a body over before it is parsed: what nothing here could need would cost much to build, and everybody waits.
+ * @returns what is too much about it, or undefined.
+ */
+function findExcess(bytes: Uint8Array): string | undefined {
   let depth = 0;
+  let values = 1;
   let inText = false;
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i];
     if (inText) {
-      if (byte === 0x5c) i++;
-      else if (byte === 0x22) inText = false;
-    } else if (byte === 0x22) inText = true;
-    else if (byte === 0x5b || byte === 0x7b) {
-      if (++depth > deepest) return true;
-    } else if (byte === 0x5d || byte === 0x7d) depth--;
+      if (byte === backslash) i++;
+      else if (byte === quote) inText = false;
+    } else if (byte === quote) inText = true;
+    else if (byte === comma) {
+      if (++values > mostValues) return `holds more than ${mostValues} values`;
+    } else if (byte === openBracket || byte === openBrace) {
+      if (++depth > deepest) return `is nested deeper than ${deepest} levels`;
+    } else if (byte === closeBracket || byte === closeBrace) depth--;
   }
-  return false;
+  return undefined;
 }

@@ -85,6 +85,7 @@ const cases: [name: string, code: number | undefined, send: CallOptions][] = [
   ["an array 10,000 deep", 5100, { raw: "[".repeat(10_000) + "]".repeat(10_000) }],
   ["an array 500,000 deep", 5100, { raw: "[".repeat(500_000) + "]".repeat(500_000) }],
   ["10,000 open brackets", 5100, { raw: "[".repeat(10_000) }],
+  ["more values than anything needs", 5100, { raw: `{"metadata":{"a":[${"0,".repeat(20_000)}0]}}` }],
   ["a field 10,000 deep", 5100, { raw: `{"title":"A","price":1,"tags":${"[".repeat(10_000)}${"]".repeat(10_000)}}` }],
   [
     "metadata 10,000 deep",
