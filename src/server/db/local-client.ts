@@ -56,7 +56,7 @@ export class LocalClient implements Client {
       readersLock: () => this.readersLock,
     });
     this.#turns = new LockTurns(`${path}-turns`);
-    this.queue = new WriterQueue(this.writer, this.#turns, options);
+    this.queue = new WriterQueue(this.writer, this.#turns, { ...options, onCommit: this.reader.dropSnapshot });
   }
 
   execute(stmt: InStatement): Promise<ResultSet>;
@@ -145,8 +145,8 @@ export class LocalClient implements Client {
   async checkpoint(): Promise<boolean> {
     if (this.closed || this.reader.transactions.open > 0) return false;
     this.#checkpointer ??= new Connection(this.#libsql, this.path, { busyTimeoutMs: checkpointTimeoutMs });
-    const { queue, writer, readersLock } = this;
-    return truncateLog({ queue, writer, readersLock, checkpointer: this.#checkpointer });
+    const { queue, writer, reader, readersLock } = this;
+    return truncateLog({ queue, writer, reader, readersLock, checkpointer: this.#checkpointer });
   }
 
   close(): void {

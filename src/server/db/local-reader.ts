@@ -13,6 +13,8 @@ export class LocalReader {
   readonly connection: Connection;
   readonly transactions: ReadPool;
   readonly #deadlineMs: number;
+  /** The counter of commits that the snapshot of this turn began with; undefined while there is no snapshot. */
+  #version: number | undefined;
 
   /** `replica` leaves the file's format to the engine that copies it; `readersLock` is for the read transactions. */
   constructor(
@@ -37,10 +39,12 @@ export class LocalReader {
 
   /** All statements on one snapshot. */
   batch(stmts: (InStatement | [string, InArgs?])[]): Promise<ResultSet[]> {
+    const runAll = () => stmts.map((stmt) => this.connection.run(sqlOf(stmt), argsOf(stmt)));
     return this.#read(() => {
+      if (this.#version !== undefined) return runAll();
       this.connection.run("BEGIN");
       try {
-        return stmts.map((stmt) => this.connection.run(sqlOf(stmt), argsOf(stmt)));
+        return runAll();
       } finally {
         this.connection.run("ROLLBACK");
       }
@@ -52,12 +56,33 @@ export class LocalReader {
     return this.#read(() => this.transactions.begin());
   }
 
-  /** SQLite's counter of commits by other connections, the writer of this process included. */
+  /**
+   * SQLite's counter of commits by other connections, the writer of this process included. Whoever asks has just taken
+   * a request from its socket: until the loop turns, all reads share the snapshot that this begins, and with it one
+   * pair of file locks, which cost as much as a short query.
+   */
   dataVersion(): number {
-    return this.connection.first("PRAGMA data_version")?.[0] as number;
+    if (this.#version !== undefined) return this.#version;
+    this.connection.run("BEGIN");
+    try {
+      this.#version = this.connection.first("PRAGMA data_version")?.[0] as number;
+    } catch (error) {
+      this.connection.run("ROLLBACK");
+      throw error;
+    }
+    setImmediate(this.dropSnapshot);
+    return this.#version;
   }
 
+  /** Lets the next read see what has been committed since, and checkpoints pass. */
+  readonly dropSnapshot = (): void => {
+    if (this.#version === undefined) return;
+    this.#version = undefined;
+    if (this.connection.inTransaction) this.connection.run("ROLLBACK");
+  };
+
   close(): void {
+    this.dropSnapshot();
     this.transactions.close();
     this.connection.close();
   }

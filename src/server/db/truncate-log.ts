@@ -1,5 +1,6 @@
 import type { Connection } from "./connection.ts";
 import type { FileLock } from "./file-lock.ts";
+import type { LocalReader } from "./local-reader.ts";
 import type { WriterQueue } from "./writer-queue.ts";
 
 /** What a checkpoint needs: the queue and its writer, a connection with a long busy timeout, and the readers' lock. */
@@ -7,6 +8,7 @@ export interface CheckpointParts {
   queue: WriterQueue;
   writer: Connection;
   checkpointer: Connection;
+  reader: LocalReader;
   /** Shared by everyone who keeps a snapshot for long; taken alone here. */
   readersLock: FileLock;
 }
@@ -18,12 +20,14 @@ export interface CheckpointParts {
  * timeout keeps SQLite from falling back to a checkpoint beside the writers. Since that timeout would also stop this
  * process behind a long reader, it is not begun while there is one. Answers whether the log was emptied.
  */
-export function truncateLog({ queue, writer, checkpointer, readersLock }: CheckpointParts): Promise<boolean> {
+export function truncateLog({ queue, writer, reader, checkpointer, readersLock }: CheckpointParts): Promise<boolean> {
   return queue.exclusive(async () => {
     if (!(await queue.beginAlone())) return false;
     writer.run("ROLLBACK");
     if (!readersLock.tryExclusive()) return false;
     try {
+      // A snapshot of this very process would be waited for in vain.
+      reader.dropSnapshot();
       return checkpointer.run("PRAGMA wal_checkpoint(TRUNCATE)").rows[0]?.[0] === 0;
     } finally {
       readersLock.release();

@@ -18,11 +18,12 @@ export interface Job {
   deadline: number;
 }
 
-/** Bounds of one group, in units and milliseconds. */
+/** Bounds of one group, in units and milliseconds, and who is told of its commit before its units are answered. */
 export interface GroupBounds {
   groupUnits: number;
   groupMs: number;
   unitLimitMs: number;
+  onCommit: () => void;
 }
 
 interface Outcome {
@@ -72,6 +73,7 @@ export async function runGroup(
   } finally {
     watchdog.stop();
   }
+  if (lost === undefined) bounds.onCommit();
   for (const outcome of outcomes) settle(outcome, lost);
   return changed && lost === undefined;
 }

@@ -10,6 +10,8 @@ export interface WriterQueueOptions extends GroupBounds {
   lockDeadlineMs: number;
   /** Units that may wait; beyond it 5001. */
   maxWaiting: number;
+  /** Runs after each COMMIT, before anyone is answered. */
+  onCommit: () => void;
 }
 
 const defaults: WriterQueueOptions = {
@@ -18,6 +20,7 @@ const defaults: WriterQueueOptions = {
   maxWaiting: 10_000,
   groupUnits: 1000,
   groupMs: 50,
+  onCommit: () => {},
 };
 
 /**

@@ -40,15 +40,19 @@ const countedCodes: ReadonlySet<ErrorCode> = new Set([5202, 5203, 5204, 5205, 52
  * @returns the actor; a visitor only where the route is open to anyone.
  * @throws AppError 5202 to 5207 as the table says, or 5209 instead of these once the address has spent its attempts.
  */
-export async function authenticate(deps: AuthDeps, access: readonly Access[], claim: Claim): Promise<Actor> {
+export function authenticate(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor | Promise<never> {
   try {
-    return await prove(deps, access, claim);
+    return prove(deps, access, claim);
   } catch (error) {
-    if (error instanceof AppError && countedCodes.has(error.code) && hasAttempted(claim)) {
-      await deps.countAttempt(claim.clientIp());
-    }
-    throw error;
+    return refuse(deps, claim, error);
   }
+}
+
+async function refuse(deps: AuthDeps, claim: Claim, error: unknown): Promise<never> {
+  if (error instanceof AppError && countedCodes.has(error.code) && hasAttempted(claim)) {
+    await deps.countAttempt(claim.clientIp());
+  }
+  throw error;
 }
 
 /**
@@ -68,7 +72,7 @@ export function permit(access: readonly Access[], actor: Actor): void {
   throw new AppError(5300, missing ? `The key lacks the scope ${missing}.` : undefined);
 }
 
-async function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Promise<Actor> {
+function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor {
   const { app, common } = claim;
   const failures: AppError[] = [];
   if (app && "error" in app) failures.push(app.error);

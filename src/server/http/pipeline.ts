@@ -117,7 +117,8 @@ async function work(
 
   if (route.path.startsWith("/auth/")) await deps.countAttempt(deps.clientIpOf(request));
   const claim = { tenant, common, app, key, origin, clientIp: () => deps.clientIpOf(request) };
-  const actor = await authenticate(deps, route.access, claim);
+  const proved = authenticate(deps, route.access, claim);
+  const actor = proved instanceof Promise ? await proved : proved;
   progress.actor = actor;
   permit(route.access, actor);
 

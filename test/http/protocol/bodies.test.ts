@@ -93,7 +93,7 @@ const cases: [name: string, code: number | undefined, send: CallOptions][] = [
     { raw: `{"title":"A","price":1,"metadata":${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}}` },
   ],
   ["a number too large", 5102, { raw: '{"title":"A","price":1e400}' }],
-  ["100,000 unknown names", 5102, { raw: `{${Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join()}}` }],
+  ["10,000 unknown names", 5102, { raw: `{${Array.from({ length: 10_000 }, (_, n) => `"k${n}":1`).join()}}` }],
   ["one very long unknown name", 5102, { raw: `{"title":"A","price":1,"${"k".repeat(100_000)}":1}` }],
   ["no body", 5102, {}],
   ["an empty body", 5102, { raw: "" }],

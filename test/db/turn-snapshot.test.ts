@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import type { LocalDatabase } from "../../src/server/db/local-database.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { createTable, insertRow } from "./fixtures.ts";
+import { makeDir } from "./kinds.ts";
+
+let dir: string;
+let db: LocalDatabase;
+let other: LocalDatabase;
+
+const open = async () => (await openDatabase({ dataDir: dir })) as LocalDatabase;
+const count = async () => (await db.execute("SELECT count(*) FROM things")).rows[0]?.[0];
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+beforeEach(async () => {
+  dir = makeDir();
+  db = await open();
+  await db.execute(createTable);
+  other = await open();
+});
+
+afterEach(async () => {
+  await db.close();
+  await other.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test("reads of the turn that asked for the version see one state, and the next turn sees what others committed", async () => {
+  const version = db.dataVersion();
+  expect(await count()).toBe(0);
+  // Synchronously, as another process would between two reads.
+  other.local.writer.run("INSERT INTO things (name) VALUES ('theirs')");
+  expect(db.dataVersion()).toBe(version);
+  expect(await count()).toBe(0);
+  await nextTurn();
+  expect(db.dataVersion()).not.toBe(version);
+  expect(await count()).toBe(1);
+});
+
+test("a write is seen by whoever it was answered to, in whatever turn", async () => {
+  for (let i = 1; i <= 50; i++) {
+    db.dataVersion();
+    const written = db.execute(insertRow(`mine-${i}`));
+    await count();
+    db.dataVersion();
+    await written;
+    expect(await count()).toBe(i);
+  }
+});
+
+test("snapshots of requests never stand in the way of a checkpoint", async () => {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(db.dataVersion())) });
+  let isDone = false;
+  const client = async () => {
+    while (!isDone) await (await fetch(server.url)).text();
+  };
+  const clients = Array.from({ length: 8 }, client);
+  for (let i = 0; i < 50; i++) {
+    const written = db.execute(insertRow(`row-${i}`));
+    // Queued behind the write, so that requests come in between its commit and the checkpoint.
+    expect(await db.checkpoint()).toBe(true);
+    await written;
+  }
+  isDone = true;
+  await Promise.all(clients);
+  await server.stop(true);
+});
+
+test("reads without a version are not held back by a turn", async () => {
+  expect(await count()).toBe(0);
+  other.local.writer.run("INSERT INTO things (name) VALUES ('theirs')");
+  expect(await count()).toBe(1);
+});
