@@ -5,10 +5,11 @@ import type { Database } from "./db/session.ts";
 import { inTransaction } from "./db/transaction.ts";
 import { demoProducts } from "./demo-products.ts";
 import { AppError } from "./errors.ts";
-import { getKey, issueKey } from "./modules/app-keys/service.ts";
+import { activateKey, issueKey, publishKey } from "./modules/app-keys/service.ts";
+import { listProducts } from "./modules/products/list.ts";
 import { createProduct } from "./modules/products/service.ts";
 import { slugFrom } from "./modules/products/slug.ts";
-import { createTenant, requireTenant } from "./modules/tenants/service.ts";
+import { createTenant, listTenants, requireTenant } from "./modules/tenants/service.ts";
 
 /** What the demo's ready-made requests need. */
 export interface DemoStore {
@@ -26,39 +27,50 @@ const keyFile = "demo-key.json";
 
 /**
  * Fills an empty data directory with a store to try things on: a tenant, some twenty products and a published key. A
- * directory that has been filled is left as it is. The key's secret is kept in a file of its own, readable by its owner
- * only, because the demo has to print requests that work each time that it starts; no other key's secret ever is.
+ * directory that has been filled keeps its data, and gets a new key where the old one is gone. The key's secret is kept
+ * in a file of its own, readable by its owner only, because the demo has to print requests that work each time that it
+ * starts; no other key's secret ever is.
  * @throws AppError 5302 when the directory holds another store of that name.
  */
 export async function seedDemo(db: Database, now: () => number, dataDir: string): Promise<DemoStore> {
   const ctx: SystemCtx = { db, actor: { kind: "terminal" }, requestId: "demo", now, clientIp: null };
   const path = join(dataDir, keyFile);
-  if (existsSync(path)) {
-    const kept = JSON.parse(readFileSync(path, "utf8")) as Omit<DemoStore, "isNew" | "namespace">;
-    if (await isStanding(ctx, kept.appId)) return { ...kept, namespace, isNew: false };
-  }
-  const store = await inTransaction(ctx, async (tx) => {
-    await createTenant(tx, { namespace, title: "Demo store", currency: "EUR" }).catch((error) => {
-      if (!(error instanceof AppError) || error.code !== 5302) throw error;
+  const isOurs = existsSync(path);
+  return inTransaction(ctx, async (tx) => {
+    const isNew = !(await listTenants(tx)).some((tenant) => tenant.namespace === namespace);
+    if (isNew) await createTenant(tx, { namespace, title: "Demo store", currency: "EUR" });
+    else if (!isOurs) {
       throw new AppError(5302, `${dataDir} holds a store named demo of its own; choose another --data-dir.`);
-    });
-    const { app_id: appId, app_secret: appSecret } = await issueKey(tx, { namespace, name: "Demo", publish: true });
-    const tenant = await requireTenant(tx, namespace);
-    const made = { appId, appSecret, productId: await fillShelves({ ...tx, tenant }) };
+    }
+    const kept = isOurs && !isNew ? await findKey(tx, path) : null;
+    const key = kept ?? (await issueKey(tx, { namespace, name: "Demo", publish: true }));
+    const work = { ...tx, tenant: await requireTenant(tx, namespace) };
+    const { app_id: appId, app_secret: appSecret } = key;
     // Before the commit: a store whose secret nobody has could not be opened again, a stray file can be replaced.
-    writeFileSync(path, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
-    return made;
+    if (!kept) writeFileSync(path, `${JSON.stringify({ appId, appSecret }, null, 2)}\n`, { mode: 0o600 });
+    return { namespace, appId, appSecret, productId: (await findProduct(work)) ?? (await fillShelves(work)), isNew };
   });
-  return { ...store, namespace, isNew: true };
 }
 
-async function isStanding(ctx: SystemCtx, appId: string): Promise<boolean> {
+/** The key of the file, fit for use again if someone has withdrawn it; null when file or key is of no use any more. */
+async function findKey(ctx: SystemCtx, path: string): Promise<{ app_id: string; app_secret: string } | null> {
   try {
-    return (await getKey(ctx, appId)).revoked_at === null;
+    const kept = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown> | null;
+    const { appId, appSecret } = kept ?? {};
+    if (typeof appId !== "string" || typeof appSecret !== "string") return null;
+    await activateKey(ctx, appId);
+    await publishKey(ctx, appId);
+    return { app_id: appId, app_secret: appSecret };
   } catch (error) {
-    if (error instanceof AppError && error.code === 5301) return false;
+    // A damaged file, a key that is gone (5301) or revoked (5306).
+    if (error instanceof SyntaxError || (error instanceof AppError && error.code !== 5001)) return null;
     throw error;
   }
+}
+
+async function findProduct(ctx: Ctx): Promise<string | undefined> {
+  const { json } = await listProducts(ctx, { limit: 1, status: "published" });
+  return (JSON.parse(json) as { id: string }[])[0]?.id;
 }
 
 /** Creates the products; the last one made is returned, since newest stand first in lists. */

@@ -16,6 +16,7 @@ const echoMs = 500;
 /** How long requests that have begun may take once the server is asked to stop. */
 const graceMs = 10_000;
 const sweepMs = 60_000;
+const lastLinesMs = 1000;
 
 /** What a running server needs from the process that it runs in. */
 export interface ServerProcess {
@@ -61,7 +62,8 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
       await lock.release();
     }
   } finally {
-    await log.flush();
+    // A log that nobody reads must not hold up the end.
+    await Promise.race([log.flush(), Bun.sleep(lastLinesMs)]);
   }
 }
 
