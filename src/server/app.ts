@@ -34,6 +34,9 @@ export interface AppDeps {
 /** 1 MiB, and ten seconds to send it. */
 export const defaultBodyLimits: BodyLimits = { bytes: 1_048_576, ms: 10_000 };
 
+/** Bodies that are being received may together take as much; beyond it 5001. */
+const bodyMemoryBytes = 64 * 1_048_576;
+
 /**
  * The whole HTTP application, not yet listening. Elysia finds the route; every answer, also for what is no route, is
  * made by the pipeline, so nothing can leave outside the envelope.
@@ -50,6 +53,7 @@ export function createApp(deps: AppDeps) {
     countAttempt: createAttemptCounter(db, now),
     noteUse: createUsageRecorder(db),
     bodyLimits: deps.bodyLimits ?? defaultBodyLimits,
+    bodyMemory: { left: bodyMemoryBytes },
     clientIpOf: (request) => {
       const peer = deps.peerOf(request);
       return peer === null ? null : readAddress(peer, request.headers.get("x-forwarded-for"));

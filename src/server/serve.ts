@@ -1,5 +1,6 @@
 import type { Config, Environment } from "./config.ts";
 import { startCheckpointer } from "./db/checkpoint.ts";
+import { watchDatabaseFile } from "./db/file-watch.ts";
 import { migrate } from "./db/migrate.ts";
 import { openDatabase } from "./db/open.ts";
 import { acquireServerLock } from "./db/server-lock.ts";
@@ -16,6 +17,7 @@ const echoMs = 500;
 /** How long requests that have begun may take once the server is asked to stop. */
 const graceMs = 10_000;
 const sweepMs = 60_000;
+const watchMs = 1000;
 const lastLinesMs = 1000;
 
 /** What a running server needs from the process that it runs in. */
@@ -87,13 +89,15 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
   try {
     await migrate(db);
     await self.prepare?.(db);
-    const upkeep = startUpkeep(db, log);
+    const upkeep = startUpkeep(config, db, log);
     listener = listen(config, db, { version: self.version, log, shared: false });
     await announce(config, self, listener.url);
     await self.onReady?.(listener.url);
-    log.notice("info", `${await stopSignal}: finishing what has begun`);
-    await listener.stop(graceMs);
+    const end = await Promise.race([stopSignal, upkeep.lost]);
+    if (typeof end === "string") log.notice("info", `${end}: finishing what has begun`);
+    await listener.stop(typeof end === "string" ? graceMs : 0);
     await upkeep.stop();
+    if (end instanceof AppError) throw end;
     return 0;
   } finally {
     await db.close();
@@ -107,15 +111,15 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
     await migrate(db);
     await self.prepare?.(db);
     // The parent answers no requests; it alone empties the write-ahead log, for all of them.
-    const upkeep = startUpkeep(db, log);
+    const upkeep = startUpkeep(config, db, log);
     const shared = { ...config, port };
     const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log);
     const url = addressOf(config.host, port);
     await announce(config, self, url);
     await self.onReady?.(url);
-    const end = await Promise.race([stopSignal, group.failed]);
+    const end = await Promise.race([stopSignal, group.failed, upkeep.lost]);
     if (typeof end === "string") log.notice("info", `${end}: workers finish what has begun`);
-    await group.stop(graceMs);
+    await group.stop(typeof end === "string" ? graceMs : 0);
     await upkeep.stop();
     if (end instanceof AppError) throw end;
     return 0;
@@ -139,15 +143,28 @@ async function runWorker(config: Config, self: ServerProcess, log: LogWriter, st
   }
 }
 
-/** What one process does for all: empties the log of the database, and sweeps rows that have had their time. */
-function startUpkeep(db: Database, log: LogWriter): { stop(): Promise<void> } {
+/**
+ * What one process does for all: empties the log of the database, sweeps rows that have had their time, and sees that
+ * the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
+ */
+function startUpkeep(config: Config, db: Database, log: LogWriter): { stop(): Promise<void>; lost: Promise<AppError> } {
   const checkpointer = startCheckpointer(db);
+  const lost = Promise.withResolvers<AppError>();
+  const isInPlace = db.kind === "file" ? watchDatabaseFile(config.dataDir) : () => true;
+  const watch = setInterval(() => {
+    if (isInPlace()) return;
+    lost.resolve(
+      new AppError(5001, `The database in ${config.dataDir} was removed or replaced. Start the server again.`),
+    );
+  }, watchMs);
   const sweep = setInterval(() => {
     sweepRateLimits({ db, now: Date.now }).catch(() => log.notice("warn", "old rate limits could not be swept"));
   }, sweepMs);
   return {
+    lost: lost.promise,
     stop: () => {
       clearInterval(sweep);
+      clearInterval(watch);
       return checkpointer.stop();
     },
   };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { useBinaries } from "../support/binary.ts";
 import { checkDiscretion } from "../support/invariants.ts";
@@ -45,6 +46,14 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
       expect(status).toBe(200);
     }
     expect(await server.end()).toBe(0);
+  });
+
+  test("a server whose database is taken away stops, rather than take writes that nobody will find", async () => {
+    const binary = installBinary();
+    const server = await binary.serve(...flags);
+    rmSync(join(binary.dir, "bodega-data"), { recursive: true });
+    expect(await server.exited).toBe(4);
+    expect(server.log()).toContain("was removed or replaced");
   });
 
   test("a second server on the same data is refused, also when it came by another path", async () => {

@@ -6,6 +6,7 @@ const both = ["10.0.0.0/8", "fd00::/8", "192.0.2.7/32"];
 
 const cases: [name: string, trusted: string[], peer: string, forwarded: string | null, client: string][] = [
   ["nobody is trusted: the header says nothing", [], "203.0.113.5", "1.2.3.4", "203.0.113.5"],
+  ["an IPv4 peer that comes as IPv6 is itself", [], "::ffff:203.0.113.5", null, "203.0.113.5"],
   ["a peer that is no proxy is itself", v4, "203.0.113.5", "1.2.3.4", "203.0.113.5"],
   ["a proxy's header names the caller", v4, "10.0.0.1", "203.0.113.5", "203.0.113.5"],
   ["a proxy without a header is itself", v4, "10.0.0.1", null, "10.0.0.1"],

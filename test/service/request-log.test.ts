@@ -60,6 +60,15 @@ test("nothing that a caller wrote makes a second line, a colour, or a field of i
   }
 });
 
+test("a secret that was sent where none belongs is not written down", () => {
+  const secret = `sk_${"a1-_".repeat(10)}xyz`;
+  for (const form of ["text", "json"] as const) {
+    const line = formatRequest({ ...entry, path: `/products/${secret}/`, namespace: secret }, form);
+    expect(line).not.toContain(secret);
+    expect(line).toContain("/products/sk_");
+  }
+});
+
 test("a line stays short, however long the path or the namespace", () => {
   // Longer than what a pipe takes as a whole, and lines of several workers would mix.
   const long = { ...everything, path: "/x".repeat(50_000), namespace: "n".repeat(50_000) };

@@ -77,6 +77,15 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject(expected);
   });
 
+  test("a store keeps its currency while it has products, whose prices could not be compared otherwise", async () => {
+    const shop = await suite.shop();
+    const { id } = await shop.createProduct({});
+    expect(await failureOf(updateTenant(ctx, shop.namespace, { currency: "JPY" }))).toMatchObject({ code: 5306 });
+    expect(await updateTenant(ctx, shop.namespace, { currency: "EUR", title: "T" })).toMatchObject({ title: "T" });
+    await shop.call(`DELETE /products/${id}/`);
+    expect(await updateTenant(ctx, shop.namespace, { currency: "JPY" })).toMatchObject({ currency: "JPY" });
+  });
+
   test("a name is taken once; of ten who want it at the same time one gets it", async () => {
     const namespace = newNamespace();
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => createTenant(ctx, { namespace })));

@@ -13,6 +13,11 @@ export interface BodyLimits {
   ms: number;
 }
 
+/** What all bodies that are being received together may still take, in bytes; one for each process. */
+export interface BodyMemory {
+  left: number;
+}
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 /** How much of a body that is too large is read and dropped, in bytes. */
 const mostDropped = 16 * 1024 * 1024;
@@ -27,11 +32,14 @@ const none: Body = {};
  * Reads a JSON body of bounded size in bounded time. Never throws: what is wrong comes back as `error` (5100, 5103,
  * 5104), so that a bad body does not hide a missing credential.
  */
-export async function readBody(request: Request, limits: BodyLimits): Promise<Body> {
+export async function readBody(request: Request, limits: BodyLimits, memory: BodyMemory): Promise<Body> {
   const length = request.headers.get("content-length");
   if (length === "0" || (length === null && !request.headers.has("transfer-encoding"))) return none;
   if (Number(length) > limits.bytes + mostDropped) return { error: tooLarge(limits, true) };
   const unsupported = checkType(request.headers);
+  const reserved = Math.min(length === null ? limits.bytes : Number(length), limits.bytes);
+  if (reserved > memory.left) return { error: new AppError(5001, "Too many bodies are being received.") };
+  memory.left -= reserved;
   try {
     const bytes = await inTime(collect(request, length, limits), limits.ms);
     if (bytes.length === 0) return none;
@@ -39,6 +47,8 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Bo
   } catch (error) {
     if (error instanceof AppError) return { error };
     return { error: new AppError(5100, "The body could not be read to its end.", { cause: error }) };
+  } finally {
+    memory.left += reserved;
   }
 }
 

@@ -12,8 +12,9 @@ export function clientAddressReader(trusted: readonly string[]): (peer: string, 
   const isTrusted = (address: Address) =>
     ranges.some(([range, bits]) => range.kind() === address.kind() && address.match([range, bits] as never));
   return (peer, forwarded) => {
-    if (ranges.length === 0 || forwarded === null || !ipaddr.isValid(peer)) return peer;
+    if (!ipaddr.isValid(peer)) return peer;
     let nearest = ipaddr.process(peer);
+    if (ranges.length === 0 || forwarded === null) return nearest.toString();
     for (const hop of forwarded.split(",").reverse()) {
       if (!isTrusted(nearest)) break;
       const text = withoutPort(hop.trim());

@@ -5,7 +5,7 @@ import { AppError } from "../errors.ts";
 import type { CredentialLookup } from "../modules/app-keys/lookup.ts";
 import { parseLanguage } from "../modules/tenants/language.ts";
 import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
-import { type BodyLimits, readBody } from "./body.ts";
+import { type BodyLimits, type BodyMemory, readBody } from "./body.ts";
 import { allowOrigin } from "./cors.ts";
 import { isAppAuthorization, readAppCredentials, takeCommon } from "./credentials.ts";
 import { baseHeaders, errorResponse, successResponse } from "./envelope.ts";
@@ -21,6 +21,7 @@ export interface PipelineDeps extends AuthDeps {
   db: Database;
   lookup: CredentialLookup;
   bodyLimits: BodyLimits;
+  bodyMemory: BodyMemory;
   clientIpOf: (request: Request) => string | null;
   log: LogRequest;
 }
@@ -170,7 +171,7 @@ function mayNameCaller(route: Route, query: Query, authorization: string | null)
 }
 
 async function readInto(deps: PipelineDeps, request: Request, progress: Progress) {
-  const body = await readBody(request, deps.bodyLimits);
+  const body = await readBody(request, deps.bodyLimits, deps.bodyMemory);
   if (body.error?.headers) progress.mustClose = true;
   return body;
 }

@@ -1,3 +1,5 @@
+import { holdsSecret } from "./mask.ts";
+
 const acceptable = /^[A-Za-z0-9._-]{8,128}$/;
 
 /**
@@ -6,5 +8,6 @@ const acceptable = /^[A-Za-z0-9._-]{8,128}$/;
  */
 export function requestIdOf(headers: Headers): string {
   const given = headers.get("x-request-id");
-  return given !== null && acceptable.test(given) ? given : Bun.randomUUIDv7();
+  if (given === null || !acceptable.test(given) || holdsSecret(given)) return Bun.randomUUIDv7();
+  return given;
 }

@@ -1,4 +1,5 @@
 import { toTimestamp } from "../clock.ts";
+import { maskSecrets } from "./mask.ts";
 
 /** What is known of a request once it is answered. Nothing of its query, headers or body is in it. */
 export interface RequestLogEntry {
@@ -43,15 +44,17 @@ export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): st
   return `${line}\n`;
 }
 
-/** Lines of several workers would mix if they were longer than what a pipe takes as a whole. */
-function shorten(text: string): string {
+/** Without secrets; and lines of several workers would mix if they were longer than what a pipe takes as a whole. */
+function shorten(given: string): string {
+  const text = maskSecrets(given);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
 const harmless = /^[\x21-\x7e]{0,200}$/;
 
 /** A text that cannot forge a second line or colour a terminal. */
-function visible(text: string): string {
+function visible(given: string): string {
+  const text = maskSecrets(given);
   if (harmless.test(text)) return text;
   return shorten(text).replace(/[^\x21-\x7e…]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

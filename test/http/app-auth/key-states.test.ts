@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
+import { rotateKey } from "../../../src/server/modules/app-keys/rotation.ts";
 import {
   activateKey,
   deactivateKey,
   getKey,
   publishKey,
   revokeKey,
-  rotateKey,
   unpublishKey,
 } from "../../../src/server/modules/app-keys/service.ts";
 import { deleteTenant, resumeTenant, suspendTenant } from "../../../src/server/modules/tenants/service.ts";

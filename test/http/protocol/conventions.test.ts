@@ -28,6 +28,7 @@ onEachDatabase((suite) => {
       "<script>",
       "a:b:c:d:e",
       "ééééééééé",
+      `sk_${"a".repeat(43)}`,
     ];
     for (const id of kept) expect((await shop.call(get, { headers: { "x-request-id": id } })).requestId).toBe(id);
     const made = new Set<string>();

@@ -31,7 +31,7 @@ export default defineVerb({
         `End the present secret of ${args.app_id} at once? --overlap 24h would give its callers a day.`,
       );
     }
-    const { rotateKey } = await import("../../../server/modules/app-keys/service.ts");
+    const { rotateKey } = await import("../../../server/modules/app-keys/rotation.ts");
     await deliverSecret(io, args["secret-file"], () =>
       withKey(args, io, (ctx) => rotateKey(ctx, { appId: args.app_id, overlapMs })),
     );

@@ -31,7 +31,8 @@ const insertKey = statement(
     updatedAt: param("now"),
   }),
 );
-const insertSecret = statement(
+/** Stores the hash of a secret. */
+export const insertSecret = statement(
   build.insert(appKeySecrets).values({
     id: param("id"),
     tenantId: param("tenantId"),
@@ -62,12 +63,7 @@ const setActive = statement(sql`
 const setRevoked = statement(sql`
   update ${appKeys} set revoked_at = ${param("now")}, active = 0, published = 0, updated_at = ${param("now")}
   where id = ${param("appId")} and revoked_at is null`);
-const endSecrets = statement(sql`
-  update ${appKeySecrets} set expires_at = ${param("until")}
-  where app_id = ${param("appId")} and (expires_at is null or expires_at > ${param("until")})`);
 const removeSecrets = statement(sql`delete from ${appKeySecrets} where app_id = ${param("appId")}`);
-const removeEndedSecrets = statement(sql`
-  delete from ${appKeySecrets} where app_id = ${param("appId")} and expires_at <= ${param("now")}`);
 
 interface KeyRow {
   app_id: string;
@@ -172,29 +168,6 @@ export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
 }
 
 /**
- * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they end now), so that callers can be moved
- * over one by one.
- * @throws AppError 5301, 5306 for a revoked key.
- */
-export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: number }): Promise<IssuedAppKey> {
-  const { appId, overlapMs } = input;
-  if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > 365 * 86_400_000) {
-    throw invalidField("overlap", "must be from 0 to 365 days");
-  }
-  const moment = ctx.now();
-  const now = toTimestamp(moment);
-  const secret = newSecret();
-  return inTransaction(ctx, async (tx) => {
-    const key = await requireKey(tx, appId);
-    if (key.revoked_at) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
-    await run(tx.db, endSecrets, { appId, until: toTimestamp(moment + overlapMs) });
-    await run(tx.db, removeEndedSecrets, { appId, now });
-    await run(tx.db, insertSecret, { id: newId("sec"), tenantId: key.tenant_id, appId, hash: hashSecret(secret), now });
-    return withSecret(await requireKey(tx, appId), secret);
-  });
-}
-
-/**
  * The stored row of a key, for the services of this module.
  * @throws AppError 5301 when there is none.
  */
@@ -232,7 +205,8 @@ function toDetails(row: KeyRow): AppKeyDetails {
   return { ...toAppKey(row), expires_at, revoked_at, last_used_at, secrets: JSON.parse(row.secrets) };
 }
 
-function withSecret(row: KeyRow, app_secret: string): IssuedAppKey {
+/** The key of a stored row with its secret, at the one moment that it is known. */
+export function withSecret(row: KeyRow, app_secret: string): IssuedAppKey {
   const { app_id, ...rest } = toAppKey(row);
   return { app_id, app_secret, ...rest };
 }

@@ -41,7 +41,7 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
     columns.currencyDigits = currencyDigits(ctx.tenant.currency);
     columns.priceMinor = parseMoney("price", input.price, columns.currencyDigits);
   }
-  if (input.sku !== undefined) columns.sku = input.sku && requireText("sku", input.sku, 100);
+  if (input.sku !== undefined) columns.sku = input.sku && requireText("sku", input.sku.normalize("NFC"), 100);
   if (input.stock !== undefined) columns.stock = input.stock;
   if (input.images !== undefined) columns.images = JSON.stringify(input.images.map(checkImage));
   if (input.tags !== undefined) columns.tags = tags(input.tags);
@@ -55,7 +55,8 @@ function text(field: string, value: string): string {
   return value;
 }
 
-function slug(value: string): string {
+function slug(given: string): string {
+  const value = given.normalize("NFC");
   if (!isSlug(value)) throw invalidField("slug", "must be lower-case letters and digits, joined by single hyphens");
   return value;
 }

@@ -7,6 +7,7 @@ import { all, get, run, statement } from "../../db/statement.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { requireText } from "../../text.ts";
+import { products } from "../products/table.ts";
 import { currencySign, parseCurrency } from "./currency.ts";
 import { parseLanguage } from "./language.ts";
 import { parseNamespace } from "./namespace.ts";
@@ -83,7 +84,8 @@ const changeTenant = statement(sql`
     url = ${sql.placeholder("url")}, currency = ${sql.placeholder("currency")},
     currency_sign = ${sql.placeholder("currencySign")}, logo = ${sql.placeholder("logo")},
     language = ${sql.placeholder("language")}, updated_at = ${sql.placeholder("now")}
-  where ${byNamespace}`);
+  where ${byNamespace} and (currency = ${sql.placeholder("currency")}
+    or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`);
 const changeStatus = statement(sql`
   update ${tenants} set status = ${sql.placeholder("status")}, updated_at = ${sql.placeholder("now")}
   where ${byNamespace}`);
@@ -143,15 +145,16 @@ export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<
 }
 
 /**
- * Changes the fields given; `null` clears one. Existing products keep the currency that they were made with.
- * @throws AppError 5301, or 5102 for a field at fault.
+ * Changes the fields given; `null` clears one.
+ * @throws AppError 5301, 5102 for a field at fault, 5306 for another currency while there are products: their prices
+ * could no longer be compared.
  */
 export async function updateTenant(ctx: SystemCtx, namespace: string, patch: TenantInput): Promise<TenantRecord> {
   const fields = checkFields(patch);
   const currency = fields.currency === undefined ? undefined : parseCurrency(fields.currency);
   return ctx.db.transaction(async (db) => {
     const before = await getTenant({ ...ctx, db }, namespace);
-    await run(db, changeTenant, {
+    const changed = await run(db, changeTenant, {
       namespace,
       title: fields.title ?? before.title,
       domain: fields.domain === undefined ? before.domain : fields.domain,
@@ -162,6 +165,9 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
       language: fields.language ?? before.language,
       now: toTimestamp(ctx.now()),
     });
+    if (changed === 0) {
+      throw new AppError(5306, `The currency of ${namespace} cannot change while it has products priced in another.`);
+    }
     return toRecord(await getTenant({ ...ctx, db }, namespace));
   });
 }

@@ -1,0 +1,12 @@
+const secret = /sk_[A-Za-z0-9_-]{43}/;
+const everySecret = new RegExp(secret, "g");
+
+/** Whether a text holds what looks like a secret of ours, sent by mistake where none belongs. */
+export function holdsSecret(text: string): boolean {
+  return text.length >= 46 && secret.test(text);
+}
+
+/** The text without such secrets, for the log. */
+export function maskSecrets(text: string): string {
+  return holdsSecret(text) ? text.replace(everySecret, "sk_…") : text;
+}

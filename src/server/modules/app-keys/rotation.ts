@@ -1,0 +1,49 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { SystemCtx } from "../../context.ts";
+import { all, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError, invalidField } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import type { IssuedAppKey } from "./model.ts";
+import { hashSecret, newSecret } from "./secret.ts";
+import { insertSecret, requireKey, withSecret } from "./service.ts";
+import { appKeySecrets } from "./table.ts";
+
+const param = sql.placeholder;
+
+const endSecrets = statement(sql`
+  update ${appKeySecrets} set expires_at = ${param("until")}
+  where app_id = ${param("appId")} and (expires_at is null or expires_at > ${param("until")})`);
+const removeEndedSecrets = statement(sql`
+  delete from ${appKeySecrets} where app_id = ${param("appId")} and expires_at <= ${param("now")}`);
+const selectSecrets = statement<{ id: string }>(sql`select id from ${appKeySecrets} where app_id = ${param("appId")}`);
+/** Secrets of a key that may be valid at once, the one that a rotation makes not counted. */
+const mostSecrets = 5;
+
+/**
+ * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they end now), so that callers can be moved
+ * over one by one.
+ * @throws AppError 5301, 5306 for a revoked key and for one whose last five secrets are all still valid.
+ */
+export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: number }): Promise<IssuedAppKey> {
+  const { appId, overlapMs } = input;
+  if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > 365 * 86_400_000) {
+    throw invalidField("overlap", "must be from 0 to 365 days");
+  }
+  const moment = ctx.now();
+  const now = toTimestamp(moment);
+  const secret = newSecret();
+  return inTransaction(ctx, async (tx) => {
+    const key = await requireKey(tx, appId);
+    if (key.revoked_at) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
+    await run(tx.db, endSecrets, { appId, until: toTimestamp(moment + overlapMs) });
+    await run(tx.db, removeEndedSecrets, { appId, now });
+    const standing = await all(tx.db, selectSecrets, { appId });
+    if (standing.length >= mostSecrets) {
+      throw new AppError(5306, `${appId} has ${standing.length} valid secrets. Rotate without an overlap to end them.`);
+    }
+    await run(tx.db, insertSecret, { id: newId("sec"), tenantId: key.tenant_id, appId, hash: hashSecret(secret), now });
+    return withSecret(await requireKey(tx, appId), secret);
+  });
+}
