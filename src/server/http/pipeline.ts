@@ -2,7 +2,7 @@ import type { Actor, Ctx } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
-import type { CredentialLookup } from "../modules/app-keys/lookup.ts";
+import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
 import { parseLanguage } from "../modules/tenants/language.ts";
 import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
 import { type BodyLimits, type BodyMemory, readBody } from "./body.ts";
@@ -157,9 +157,9 @@ async function work(
 
 /** Whether the tenant has been deleted while a request worked in it. */
 async function isGone(deps: PipelineDeps, namespace: string): Promise<boolean> {
-  // The look-up asks the database once a turn of the event loop, and this turn's question is older than the fault.
+  // What this turn of the event loop sees may be older than the fault.
   await new Promise((resolve) => setImmediate(resolve));
-  return (await deps.lookup(namespace, undefined)).tenant === null;
+  return !(await hasTenant(deps.db, namespace));
 }
 
 /** Whether the tenant or the credentials can only stand in the body. */

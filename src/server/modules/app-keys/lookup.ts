@@ -154,6 +154,11 @@ export function createCredentialLookup(db: Database): CredentialLookup {
   };
 }
 
+/** Whether there is a tenant of this name, suspended or not; asks the database itself. */
+export async function hasTenant(db: Database, namespace: string): Promise<boolean> {
+  return (await get(db.primary, selectTenant, { namespace })) !== undefined;
+}
+
 function keep<T>(kept: Map<string, T>, name: string, value: T): void {
   if (kept.size >= mostKept) kept.clear();
   kept.set(name, value);
