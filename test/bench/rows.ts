@@ -13,7 +13,7 @@ import type { Row } from "./report.ts";
 import { assertSameAnswers } from "./same-answers.ts";
 import { namespaceQuery } from "./store.ts";
 
-/** What can be measured by itself; `columns` only when it is asked for. */
+/** What can be measured by itself. */
 export const parts = ["start", "commands", "reads", "columns", "writes"] as const;
 export type Part = (typeof parts)[number];
 

@@ -15,7 +15,7 @@ Measures the server beside Bun.serve with bun:sqlite on the same rows, in turn, 
 
   --quick   fewer and shorter rounds: shows a tendency, proves nothing
   --json    print one JSON value
-  --only    ${parts.join(" | ")} (all but columns)
+  --only    ${parts.join(" | ")}
   --binary  measure this executable instead of building dist/bodega
 
 Exit code: 0 all marks hold · 1 a mark is missed, or a measurement failed · 2 usage, or wrk is missing`;
@@ -48,9 +48,7 @@ async function main(): Promise<number> {
     return 0;
   }
   if (!values.only.every(isPart)) return refuse(usage);
-  const wanted = new Set(
-    values.only.length > 0 ? values.only.filter(isPart) : parts.filter((part) => part !== "columns"),
-  );
+  const wanted = new Set(values.only.length > 0 ? values.only.filter(isPart) : parts);
   const missing = missingWrk();
   if (missing !== undefined) return refuse(missing);
 
