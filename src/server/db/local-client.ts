@@ -71,11 +71,10 @@ export class LocalClient implements Client {
   }
 
   /** The first row of a statement; the reader stops there. */
-  async first(stmt: InStatement): Promise<Row | undefined> {
-    this.#assertOpen();
+  first(stmt: InStatement): Promise<Row | undefined> {
     const sql = sqlOf(stmt);
-    if (!shapeOf(sql).reads) return (await this.execute(stmt)).rows[0];
-    return this.reader.first(sql, argsOf(stmt));
+    if (!this.closed && shapeOf(sql).reads) return this.reader.first(sql, argsOf(stmt));
+    return this.execute(stmt).then(({ rows }) => rows[0]);
   }
 
   async batch(stmts: Statement[], mode: TransactionMode = "deferred"): Promise<ResultSet[]> {

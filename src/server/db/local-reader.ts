@@ -88,12 +88,15 @@ export class LocalReader {
   }
 
   // A reader meets a lock only while another process recovers the log, which is over in a moment.
-  async #read<T>(work: () => T): Promise<T> {
+  #read<T>(work: () => T): Promise<T> {
     try {
-      return work();
+      return Promise.resolve(work());
     } catch (error) {
-      if (!isBusy(error)) throw error;
+      return isBusy(error) ? this.#readLater(work) : Promise.reject(error);
     }
+  }
+
+  async #readLater<T>(work: () => T): Promise<T> {
     const deadline = performance.now() + this.#deadlineMs;
     for (;;) {
       await Bun.sleep(1 + Math.random() * 4);

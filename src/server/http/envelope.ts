@@ -34,12 +34,17 @@ export function baseHeaders(requestId: string): Record<string, string> {
 }
 
 /** The envelope of a success. */
-export function successResponse(requestId: string, answer: Reply, headers: Record<string, string>): Response {
+export function successResponse(
+  requestId: string,
+  answer: Reply,
+  status: number,
+  headers: Record<string, string>,
+): Response {
   if (answer.version !== undefined) headers.ETag = `"${answer.version}"`;
   const page = answer.page ? `,"page":${JSON.stringify(answer.page)}` : "";
   // A request id holds only characters that need no escaping.
   const text = `{"request_id":"${requestId}","data":${answer.json}${page}}`;
-  return new Response(text, { status: answer.status ?? 200, headers });
+  return new Response(text, { status, headers });
 }
 
 /** The body of an error reply. */

@@ -55,9 +55,9 @@ export async function answerRoute(
   try {
     const answer = await work(deps, route, request, params, requestId, origin, progress);
     if (origin !== null) allowOrigin(headers, origin);
-    if (route.reply.status !== undefined && answer.status === undefined) answer.status = route.reply.status;
-    response = successResponse(requestId, answer, headers);
-  } catch (error) {
+    response = successResponse(requestId, answer, answer.status ?? route.reply.status ?? 200, headers);
+  } catch (thrown) {
+    const error = isForeignKeyViolation(thrown) && (await isGone(deps, progress)) ? new AppError(5215) : thrown;
     failure = error ?? new Error("nothing was thrown");
     // A page may read why it was refused, unless a key was used from it that has not allowed it.
     if (origin !== null && (!progress.sentApp || progress.actor)) allowOrigin(headers, origin);
@@ -140,26 +140,21 @@ async function work(
       return deps.clientIpOf(request);
     },
   };
-  const call = {
+  return route.handle({
     ctx,
     params: checkParams(route, params),
     query: checkQuery(route, query),
     body: checkBody(route, body?.value),
     lang: common.lang === undefined ? undefined : parseLanguage("lang", common.lang),
     ifMatch: route.conditional ? parseIfMatch(request.headers.get("if-match")) : null,
-  };
-  try {
-    return await route.handle(call);
-  } catch (error) {
-    throw isForeignKeyViolation(error) && (await isGone(deps, namespace)) ? new AppError(5215) : error;
-  }
+  });
 }
 
 /** Whether the tenant has been deleted while a request worked in it. */
-async function isGone(deps: PipelineDeps, namespace: string): Promise<boolean> {
+async function isGone(deps: PipelineDeps, { namespace }: Progress): Promise<boolean> {
   // What this turn of the event loop sees may be older than the fault.
   await new Promise((resolve) => setImmediate(resolve));
-  return !(await hasTenant(deps.db, namespace));
+  return namespace !== undefined && !(await hasTenant(deps.db, namespace));
 }
 
 /** Whether the tenant or the credentials can only stand in the body. */

@@ -47,10 +47,9 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
  */
 export function validateQuery<T extends TObject>(schema: T, query: Query): Static<T> {
   const values: Record<string, unknown> = { ...query };
-  for (const [name, property] of Object.entries(schema.properties)) {
-    const text = query[name];
-    if (text === undefined) continue;
-    const kind = property[Kind];
+  for (const name in query) {
+    const text = query[name] as string;
+    const kind = Object.hasOwn(schema.properties, name) ? schema.properties[name]?.[Kind] : undefined;
     if ((kind === "Number" || kind === "Integer") && /^-?\d{1,16}(\.\d{1,16})?$/.test(text))
       values[name] = Number(text);
     if (kind === "Boolean" && (text === "true" || text === "false")) values[name] = text === "true";

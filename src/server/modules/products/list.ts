@@ -83,8 +83,12 @@ function listStatement(
   filters: { status?: string | undefined; priceFrom?: number | undefined; priceTo?: number | undefined },
   after: Position | undefined,
 ): CompiledStatement<PageRow> {
-  const shape = [key, descending, ...Object.values(filters).map((value) => value !== undefined), after !== undefined];
-  const name = shape.join();
+  const { status, priceFrom, priceTo } = filters;
+  const given = [status, priceFrom, priceTo, after].reduce<number>(
+    (bits, value) => bits * 2 + (value === undefined ? 0 : 1),
+    descending ? 1 : 0,
+  );
+  const name = `${key} ${given}`;
   const kept = statements.get(name);
   if (kept) return kept;
   const column = sortColumns[key];

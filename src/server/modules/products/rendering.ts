@@ -14,7 +14,7 @@ export const productJson = sql.raw(`json_object(
   'sku', sku, 'stock', stock, 'images', json(images), 'tags', json(tags), 'metadata', json(metadata), 'lang', lang,
   'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at)`);
 
-/** One product as it is answered. */
+/** One product as it is answered; it is a reply as it stands. */
 export interface RenderedProduct {
   json: string;
   version: number;

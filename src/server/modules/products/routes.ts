@@ -1,10 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
-import { type Reply, reply } from "../../http/envelope.ts";
+import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { listProducts } from "./list.ts";
 import { DeletedProduct, Product, ProductInput, ProductListQuery, ProductParams, ProductPatch } from "./model.ts";
-import type { RenderedProduct } from "./rendering.ts";
 import { createProduct, deleteProduct, getProduct, patchProduct, replaceProduct } from "./service.ts";
 
 const tag = "Products";
@@ -38,7 +37,7 @@ export const productRoutes = [
     params: ProductParams,
     reply: { data: Product },
     errors: [5301],
-    handle: ({ ctx, params }) => getProduct(ctx, params.id).then(toReply),
+    handle: ({ ctx, params }) => getProduct(ctx, params.id),
   }),
   defineRoute({
     method: "POST",
@@ -50,7 +49,7 @@ export const productRoutes = [
     body: ProductInput,
     reply: { status: 201, data: Product },
     errors: [5302],
-    handle: ({ ctx, body, lang }) => createProduct(ctx, body, lang).then(toReply),
+    handle: ({ ctx, body, lang }) => createProduct(ctx, body, lang),
   }),
   defineRoute({
     method: "PUT",
@@ -64,7 +63,7 @@ export const productRoutes = [
     reply: { data: Product },
     errors: [5301, 5302],
     conditional: true,
-    handle: ({ ctx, params, body, ifMatch }) => replaceProduct(ctx, params.id, body, ifMatch).then(toReply),
+    handle: ({ ctx, params, body, ifMatch }) => replaceProduct(ctx, params.id, body, ifMatch),
   }),
   defineRoute({
     method: "PATCH",
@@ -78,7 +77,7 @@ export const productRoutes = [
     reply: { data: Product },
     errors: [5301, 5302],
     conditional: true,
-    handle: ({ ctx, params, body, ifMatch }) => patchProduct(ctx, params.id, body, ifMatch).then(toReply),
+    handle: ({ ctx, params, body, ifMatch }) => patchProduct(ctx, params.id, body, ifMatch),
   }),
   defineRoute({
     method: "DELETE",
@@ -97,7 +96,3 @@ export const productRoutes = [
     },
   }),
 ];
-
-function toReply({ json, version }: RenderedProduct): Reply {
-  return { json, version };
-}
