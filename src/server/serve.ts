@@ -1,6 +1,5 @@
 import type { Config, Environment } from "./config.ts";
 import { startCheckpointer } from "./db/checkpoint.ts";
-import { watchDatabaseFile } from "./db/file-watch.ts";
 import { migrate } from "./db/migrate.ts";
 import { openDatabase } from "./db/open.ts";
 import { acquireServerLock } from "./db/server-lock.ts";
@@ -96,12 +95,17 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
     const end = await Promise.race([stopSignal, upkeep.lost]);
     if (typeof end === "string") log.notice("info", `${end}: finishing what has begun`);
     await listener.stop(typeof end === "string" ? graceMs : 0);
-    await upkeep.stop();
     if (end instanceof AppError) throw end;
+    await upkeep.stop();
     return 0;
   } finally {
-    await db.close();
+    await closeInPlace(db);
   }
+}
+
+/** Closing would empty the log and remove it by its name, which may belong to another file by now. */
+async function closeInPlace(db: Database): Promise<void> {
+  if (db.isInPlace()) await db.close();
 }
 
 async function runGroup(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
@@ -120,11 +124,11 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
     const end = await Promise.race([stopSignal, group.failed, upkeep.lost]);
     if (typeof end === "string") log.notice("info", `${end}: workers finish what has begun`);
     await group.stop(typeof end === "string" ? graceMs : 0);
-    await upkeep.stop();
     if (end instanceof AppError) throw end;
+    await upkeep.stop();
     return 0;
   } finally {
-    await db.close();
+    await closeInPlace(db);
   }
 }
 
@@ -139,7 +143,7 @@ async function runWorker(config: Config, self: ServerProcess, log: LogWriter, st
     await listener.stop(graceMs);
     return 0;
   } finally {
-    await db.close();
+    await closeInPlace(db);
   }
 }
 
@@ -150,9 +154,8 @@ async function runWorker(config: Config, self: ServerProcess, log: LogWriter, st
 function startUpkeep(config: Config, db: Database, log: LogWriter): { stop(): Promise<void>; lost: Promise<AppError> } {
   const checkpointer = startCheckpointer(db);
   const lost = Promise.withResolvers<AppError>();
-  const isInPlace = db.kind === "file" ? watchDatabaseFile(config.dataDir) : () => true;
   const watch = setInterval(() => {
-    if (isInPlace()) return;
+    if (db.isInPlace()) return;
     lost.resolve(
       new AppError(5001, `The database in ${config.dataDir} was removed or replaced. Start the server again.`),
     );

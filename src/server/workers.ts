@@ -66,7 +66,7 @@ export async function startWorkers(
 
   async function stop(graceMs: number): Promise<void> {
     isStopping = true;
-    for (const worker of workers) worker.kill("SIGTERM");
+    for (const worker of workers) worker.kill(graceMs > 0 ? "SIGTERM" : "SIGKILL");
     const timer = setTimeout(() => {
       for (const worker of workers) worker.kill("SIGKILL");
     }, graceMs + 1000);

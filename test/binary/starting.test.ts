@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { useBinaries } from "../support/binary.ts";
+import { openShop, useBinaries } from "../support/binary.ts";
 import { checkDiscretion } from "../support/invariants.ts";
 
 const { installBinary, makeDir } = useBinaries();
@@ -50,10 +50,21 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
 
   test("a server whose database is taken away stops, rather than take writes that nobody will find", async () => {
     const binary = installBinary();
+    const { auth } = await openShop(binary);
     const server = await binary.serve(...flags);
-    rmSync(join(binary.dir, "bodega-data"), { recursive: true });
+    const headers = { authorization: auth, "content-type": "application/json" };
+    const body = JSON.stringify({ title: "Lamp", price: 1 });
+    const write = () => fetch(`${server.url}/products/?namespace=demo`, { method: "POST", headers, body });
+    expect((await write()).status).toBe(201);
+    const file = join(binary.dir, "bodega-data/bodega.db");
+    const log = statSync(`${file}-wal`);
+    rmSync(file);
+    // Whoever writes on meanwhile gets an answer or a closed connection, and no new file comes of it.
+    while (await write().catch(() => null));
     expect(await server.exited).toBe(4);
     expect(server.log()).toContain("was removed or replaced");
+    expect(existsSync(file)).toBe(false);
+    expect(statSync(`${file}-wal`).size).toBeGreaterThanOrEqual(log.size);
   });
 
   test("a second server on the same data is refused, also when it came by another path", async () => {

@@ -1,48 +1,60 @@
 import { expect, test } from "bun:test";
 import { readBody } from "../../src/server/http/body.ts";
+import { until } from "../support/until.ts";
 
-const limits = { bytes: 1000, ms: 5000 };
-const headers = { "content-type": "application/json" };
+const limits = { bytes: 1_000_000, ms: 5000 };
 const encoder = new TextEncoder();
 
-/** A request whose body is still on its way until it is told to end. */
-function openRequest(length: number) {
-  let end = () => {};
+/** A request whose body arrives as the test sends it. */
+function openRequest() {
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      end = () => {
-        controller.enqueue(encoder.encode(`{}${" ".repeat(length - 2)}`));
-        controller.close();
-      };
+    start(given) {
+      controller = given;
     },
   });
-  const request = new Request("http://a/", {
-    method: "POST",
-    body,
-    headers: { ...headers, "content-length": String(length) },
-  });
-  return { request, end };
+  const headers = { "content-type": "application/json", "content-length": "999999" };
+  return {
+    request: new Request("http://a/", { method: "POST", body, headers }),
+    send: (bytes: number) => controller?.enqueue(encoder.encode(" ".repeat(bytes))),
+    end: () => {
+      controller?.enqueue(encoder.encode("{}"));
+      controller?.close();
+    },
+  };
 }
 
-test("bodies that are being received share a bounded memory, and give their part back", async () => {
-  const memory = { left: 1000 };
-  const [first, second] = [openRequest(600), openRequest(600)];
+test("large bodies share a bounded memory by what has arrived of them, and give it back", async () => {
+  const memory = { left: 200_000 };
+  const [idle, first, second] = [openRequest(), openRequest(), openRequest()];
+  const waiting = readBody(idle.request, limits, memory);
   const received = readBody(first.request, limits, memory);
-  expect(memory.left).toBe(400);
+  first.send(150_000);
+  await until("the first body", () => memory.left === 50_000);
+  second.send(150_000);
   expect((await readBody(second.request, limits, memory)).error).toMatchObject({ code: 5001, retryAfter: 1 });
+  expect(memory.left).toBe(50_000);
   first.end();
   expect(await received).toEqual({ value: {} });
-  expect(memory.left).toBe(1000);
-  second.end();
+  expect(memory.left).toBe(200_000);
+  idle.end();
+  expect(await waiting).toEqual({ value: {} });
 });
 
-test("a body that fails gives its part back as well", async () => {
-  const memory = { left: 1000 };
-  const request = new Request("http://a/", {
-    method: "POST",
-    body: "{",
-    headers: { ...headers, "content-length": "1" },
-  });
-  expect((await readBody(request, limits, memory)).error).toMatchObject({ code: 5100 });
-  expect(memory.left).toBe(1000);
+test("an ordinary body needs none of it", async () => {
+  const headers = { "content-type": "application/json", "content-length": "2" };
+  const request = new Request("http://a/", { method: "POST", body: "{}", headers });
+  expect(await readBody(request, limits, { left: 0 })).toEqual({ value: {} });
+});
+
+test("a body that is given up gives its part back, and takes none when more of it arrives", async () => {
+  const memory = { left: 200_000 };
+  const late = openRequest();
+  late.send(150_000);
+  expect((await readBody(late.request, { bytes: 1_000_000, ms: 50 }, memory)).error).toMatchObject({ code: 5100 });
+  expect(memory.left).toBe(200_000);
+  late.send(10_000);
+  late.end();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(memory.left).toBe(200_000);
 });

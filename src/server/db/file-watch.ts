@@ -1,19 +1,19 @@
 import { statSync } from "node:fs";
-import { databaseFile } from "./data-dir.ts";
 
 /**
- * Remembers which file the database of a directory is now.
- * @returns a function that tells whether the path still names that file. Once it does not, what is written goes into a
- * file that nobody will ever open again.
+ * Remembers which file a path names now.
+ * @returns a function that tells whether it still names that file. Once it does not, what is written goes into a file
+ * that nobody will ever open again. A path that cannot be looked at just now says nothing, and counts as unchanged.
  */
-export function watchDatabaseFile(dataDir: string): () => boolean {
-  const { dev, ino } = statSync(databaseFile(dataDir));
+export function watchFile(path: string): () => boolean {
+  const { dev, ino } = statSync(path);
   return () => {
     try {
-      const now = statSync(databaseFile(dataDir));
+      const now = statSync(path);
       return now.dev === dev && now.ino === ino;
-    } catch {
-      return false;
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      return code !== "ENOENT" && code !== "ENOTDIR";
     }
   };
 }

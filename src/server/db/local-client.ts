@@ -12,6 +12,7 @@ import {
 import { argsOf, sqlOf } from "./bind-args.ts";
 import { Connection } from "./connection.ts";
 import { FileLock } from "./file-lock.ts";
+import { watchFile } from "./file-watch.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { LocalReader } from "./local-reader.ts";
 import { LocalTransaction, LocalUnit } from "./local-transaction.ts";
@@ -43,6 +44,8 @@ export class LocalClient implements Client {
   readonly reader: LocalReader;
   readonly #turns: LockTurns;
   readonly #libsql: Libsql;
+  /** Whether the path still names the file that is open here. */
+  readonly isInPlace: () => boolean;
   #readersLock: FileLock | undefined;
   #checkpointer: Connection | undefined;
   closed = false;
@@ -55,6 +58,7 @@ export class LocalClient implements Client {
     this.reader = new LocalReader(libsql, path, options.lockDeadlineMs ?? 5000, {
       readersLock: () => this.readersLock,
     });
+    this.isInPlace = watchFile(path);
     this.#turns = new LockTurns(`${path}-turns`);
     this.queue = new WriterQueue(this.writer, this.#turns, { ...options, onCommit: this.reader.dropSnapshot });
   }
@@ -143,6 +147,8 @@ export class LocalClient implements Client {
   /** Empties the write-ahead log; false when a reader or another process stands in the way. */
   async checkpoint(): Promise<boolean> {
     if (this.closed || this.reader.transactions.open > 0) return false;
+    // The log of a file that was taken away holds writes that nothing else has, and opening its path would make a new one.
+    if (!this.isInPlace()) return false;
     this.#checkpointer ??= new Connection(this.#libsql, this.path, { busyTimeoutMs: checkpointTimeoutMs });
     const { queue, writer, reader, readersLock } = this;
     return truncateLog({ queue, writer, reader, readersLock, checkpointer: this.#checkpointer });

@@ -64,7 +64,16 @@ export class LocalDatabase implements Database {
   }
 
   walBytes(): number {
-    return statSync(`${this.#local.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    try {
+      return statSync(`${this.#local.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    } catch {
+      // A directory that cannot be looked at just now is no reason to act.
+      return 0;
+    }
+  }
+
+  isInPlace(): boolean {
+    return this.#local.isInPlace();
   }
 
   drain(): Promise<void> {

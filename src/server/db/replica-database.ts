@@ -71,6 +71,10 @@ export class ReplicaDatabase implements Database {
     return 0;
   }
 
+  isInPlace(): boolean {
+    return true;
+  }
+
   drain(): Promise<void> {
     return this.#parts.client.drain();
   }

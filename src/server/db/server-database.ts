@@ -44,6 +44,10 @@ export class ServerDatabase implements Database {
     return 0;
   }
 
+  isInPlace(): boolean {
+    return true;
+  }
+
   drain(): Promise<void> {
     return this.#server.drain();
   }

@@ -32,6 +32,8 @@ export interface Database extends Session {
   checkpoint(): Promise<boolean>;
   /** Size of the write-ahead log in bytes, 0 where there is none. */
   walBytes(): number;
+  /** False once the file of the database has been removed or replaced; true where there is no such file. */
+  isInPlace(): boolean;
   /** Resolves when every write that was queued before the call is answered. */
   drain(): Promise<void>;
   close(): Promise<void>;

@@ -18,6 +18,35 @@ export interface BodyMemory {
   left: number;
 }
 
+/**
+ * What one body takes of the memory of all. Only what has arrived counts, and only beyond the first 64 KiB: connections
+ * that announce much and send nothing, or a crowd of ordinary bodies, keep nobody out.
+ */
+class HeldMemory {
+  readonly #memory: BodyMemory;
+  #held = 0;
+  #released = false;
+
+  constructor(memory: BodyMemory) {
+    this.#memory = memory;
+  }
+
+  add(bytes: number): void {
+    // A body that was given up may still be arriving.
+    if (this.#released || bytes > this.#memory.left)
+      throw new AppError(5001, "Too many large bodies are being received.");
+    this.#memory.left -= bytes;
+    this.#held += bytes;
+  }
+
+  release(): void {
+    this.#memory.left += this.#held;
+    this.#released = true;
+  }
+}
+
+/** A body up to this size is ordinary, in bytes. */
+const smallBytes = 64 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 /** How much of a body that is too large is read and dropped, in bytes. */
 const mostDropped = 16 * 1024 * 1024;
@@ -37,18 +66,16 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
   if (length === "0" || (length === null && !request.headers.has("transfer-encoding"))) return none;
   if (Number(length) > limits.bytes + mostDropped) return { error: tooLarge(limits, true) };
   const unsupported = checkType(request.headers);
-  const reserved = Math.min(length === null ? limits.bytes : Number(length), limits.bytes);
-  if (reserved > memory.left) return { error: new AppError(5001, "Too many bodies are being received.") };
-  memory.left -= reserved;
+  const held = new HeldMemory(memory);
   try {
-    const bytes = await inTime(collect(request, length, limits), limits.ms);
+    const bytes = await inTime(collect(request, length, limits, held), limits.ms);
     if (bytes.length === 0) return none;
     return unsupported ? { error: unsupported } : parse(bytes);
   } catch (error) {
     if (error instanceof AppError) return { error };
     return { error: new AppError(5100, "The body could not be read to its end.", { cause: error }) };
   } finally {
-    memory.left += reserved;
+    held.release();
   }
 }
 
@@ -72,14 +99,22 @@ function checkType(headers: Headers): AppError | undefined {
  * The bytes of a body. One that is too large is read to its end all the same, within reason, and dropped: a client that
  * writes everything before it reads would otherwise meet a broken connection instead of the answer.
  */
-async function collect(request: Request, length: string | null, limits: BodyLimits): Promise<Uint8Array> {
-  if (!request.body || (length !== null && Number(length) <= limits.bytes)) return request.bytes();
+async function collect(
+  request: Request,
+  length: string | null,
+  limits: BodyLimits,
+  held: HeldMemory,
+): Promise<Uint8Array> {
+  if (!request.body || (length !== null && Number(length) <= Math.min(smallBytes, limits.bytes)))
+    return request.bytes();
   let chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size <= limits.bytes) chunks.push(chunk);
-    else chunks = [];
+    if (size <= limits.bytes) {
+      if (size > smallBytes) held.add(chunk.length);
+      chunks.push(chunk);
+    } else chunks = [];
     if (size > limits.bytes + mostDropped) throw tooLarge(limits, true);
   }
   if (size > limits.bytes) throw tooLarge(limits, false);
