@@ -161,8 +161,8 @@ async function isGone(deps: PipelineDeps, { namespace }: Progress): Promise<bool
 function mayNameCaller(route: Route, query: Query, authorization: string | null): boolean {
   if (route.method === "GET") return false;
   if (query.namespace === undefined || route.path.startsWith("/auth/")) return true;
-  const isWhole = isAppAuthorization(authorization) || ("app_id" in query && "app_secret" in query);
-  return !isWhole && !("user_id" in query && "token" in query);
+  // Beside a user token in the query, the body may hold app credentials, and one that succeeds is enough.
+  return !isAppAuthorization(authorization) && !("app_id" in query && "app_secret" in query);
 }
 
 async function readInto(deps: PipelineDeps, request: Request, progress: Progress) {
