@@ -103,9 +103,13 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
   }
 }
 
-/** Closing would empty the log and remove it by its name, which may belong to another file by now. */
+/**
+ * Closes a database whose files are in place. Otherwise closing would empty the log and remove it by its name, which may
+ * belong to another file by now: there the log is only put where no later database can take it for its own.
+ */
 async function closeInPlace(db: Database): Promise<void> {
   if (db.isInPlace()) await db.close();
+  else db.setLogAside();
 }
 
 async function runGroup(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
@@ -157,7 +161,10 @@ function startUpkeep(config: Config, db: Database, log: LogWriter): { stop(): Pr
   const watch = setInterval(() => {
     if (db.isInPlace()) return;
     lost.resolve(
-      new AppError(5001, `The database in ${config.dataDir} was removed or replaced. Start the server again.`),
+      new AppError(
+        5001,
+        `The database in ${config.dataDir} was removed or replaced. Its log is kept beside it as bodega.db-wal.orphaned-…`,
+      ),
     );
   }, watchMs);
   const sweep = setInterval(() => {

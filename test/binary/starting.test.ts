@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { checkDiscretion } from "../support/invariants.ts";
 
@@ -64,7 +64,20 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(await server.exited).toBe(4);
     expect(server.log()).toContain("was removed or replaced");
     expect(existsSync(file)).toBe(false);
-    expect(statSync(`${file}-wal`).size).toBeGreaterThanOrEqual(log.size);
+    // Beside a file that is put there later, the old log would be written into that.
+    expect(existsSync(`${file}-wal`)).toBe(false);
+    const aside = readdirSync(dirname(file)).find((name) => name.startsWith("bodega.db-wal.orphaned-"));
+    expect(statSync(join(dirname(file), aside ?? "none")).size).toBeGreaterThanOrEqual(log.size);
+  });
+
+  test("a server whose log is taken away stops, and leaves the database sound", async () => {
+    const binary = installBinary();
+    await openShop(binary);
+    const server = await binary.serve(...flags);
+    await binary.run("tenant", "create", "second");
+    rmSync(join(binary.dir, "bodega-data/bodega.db-wal"));
+    expect(await server.exited).toBe(4);
+    expect((await binary.run("tenant", "list")).code).toBe(0);
   });
 
   test("a second server on the same data is refused, also when it came by another path", async () => {

@@ -1,3 +1,4 @@
+import { existsSync, renameSync, rmSync } from "node:fs";
 import {
   type Client,
   type InArgs,
@@ -44,8 +45,8 @@ export class LocalClient implements Client {
   readonly reader: LocalReader;
   readonly #turns: LockTurns;
   readonly #libsql: Libsql;
-  /** Whether the path still names the file that is open here. */
-  readonly isInPlace: () => boolean;
+  readonly #isFileInPlace: () => boolean;
+  readonly #isLogInPlace: () => boolean;
   #readersLock: FileLock | undefined;
   #checkpointer: Connection | undefined;
   closed = false;
@@ -58,7 +59,8 @@ export class LocalClient implements Client {
     this.reader = new LocalReader(libsql, path, options.lockDeadlineMs ?? 5000, {
       readersLock: () => this.readersLock,
     });
-    this.isInPlace = watchFile(path);
+    this.#isFileInPlace = watchFile(path);
+    this.#isLogInPlace = watchFile(`${path}-wal`);
     this.#turns = new LockTurns(`${path}-turns`);
     this.queue = new WriterQueue(this.writer, this.#turns, { ...options, onCommit: this.reader.dropSnapshot });
   }
@@ -152,6 +154,23 @@ export class LocalClient implements Client {
     this.#checkpointer ??= new Connection(this.#libsql, this.path, { busyTimeoutMs: checkpointTimeoutMs });
     const { queue, writer, reader, readersLock } = this;
     return truncateLog({ queue, writer, reader, readersLock, checkpointer: this.#checkpointer });
+  }
+
+  /** Whether the paths of database and log still name the files that are open here. */
+  isInPlace(): boolean {
+    return this.#isFileInPlace() && this.#isLogInPlace();
+  }
+
+  /**
+   * Renames the log of a database file that was taken away: beside another file of that name, SQLite would write it
+   * into that. Answers the log's new path, undefined when there is nothing to set aside.
+   */
+  setLogAside(): string | undefined {
+    if (this.#isFileInPlace() || !this.#isLogInPlace() || !existsSync(`${this.path}-wal`)) return undefined;
+    const aside = `${this.path}-wal.orphaned-${Date.now()}`;
+    renameSync(`${this.path}-wal`, aside);
+    rmSync(`${this.path}-shm`, { force: true });
+    return aside;
   }
 
   close(): void {

@@ -76,6 +76,10 @@ export class LocalDatabase implements Database {
     return this.#local.isInPlace();
   }
 
+  setLogAside(): string | undefined {
+    return this.#local.setLogAside();
+  }
+
   drain(): Promise<void> {
     return this.#local.queue.drain();
   }

@@ -75,6 +75,10 @@ export class ReplicaDatabase implements Database {
     return true;
   }
 
+  setLogAside(): undefined {
+    return undefined;
+  }
+
   drain(): Promise<void> {
     return this.#parts.client.drain();
   }

@@ -48,6 +48,10 @@ export class ServerDatabase implements Database {
     return true;
   }
 
+  setLogAside(): undefined {
+    return undefined;
+  }
+
   drain(): Promise<void> {
     return this.#server.drain();
   }

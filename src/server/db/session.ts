@@ -32,8 +32,10 @@ export interface Database extends Session {
   checkpoint(): Promise<boolean>;
   /** Size of the write-ahead log in bytes, 0 where there is none. */
   walBytes(): number;
-  /** False once the file of the database has been removed or replaced; true where there is no such file. */
+  /** False once the file of the database, or its log, has been removed or replaced; true where there is none. */
   isInPlace(): boolean;
+  /** Renames the log of a file that is not in place any more, and answers its new path. */
+  setLogAside(): string | undefined;
   /** Resolves when every write that was queued before the call is answered. */
   drain(): Promise<void>;
   close(): Promise<void>;

@@ -53,7 +53,7 @@ const mostDropped = 16 * 1024 * 1024;
 /** Levels of arrays and objects in a body. */
 const deepest = 64;
 /** Values in a body; the largest product has some 8,500. */
-const mostValues = 20_000;
+const mostValues = 10_000;
 const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}');
 const none: Body = {};
 
@@ -77,6 +77,12 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
   } finally {
     held.release();
   }
+}
+
+/** Whether a body that nobody reads could keep its connection busy for long: the answer then has to end it. */
+export function isUnbounded(request: Request, limits: BodyLimits): boolean {
+  const length = request.headers.get("content-length");
+  return length === null ? request.headers.has("transfer-encoding") : Number(length) > limits.bytes + mostDropped;
 }
 
 function checkType(headers: Headers): AppError | undefined {

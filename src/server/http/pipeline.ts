@@ -5,7 +5,7 @@ import { AppError } from "../errors.ts";
 import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
 import { parseLanguage } from "../modules/tenants/language.ts";
 import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
-import { type BodyLimits, type BodyMemory, readBody } from "./body.ts";
+import { type BodyLimits, type BodyMemory, isUnbounded, readBody } from "./body.ts";
 import { allowOrigin } from "./cors.ts";
 import { isAppAuthorization, readAppCredentials, takeCommon } from "./credentials.ts";
 import { baseHeaders, errorResponse, successResponse } from "./envelope.ts";
@@ -31,6 +31,8 @@ interface Progress {
   namespace?: string;
   actor?: Actor;
   sentApp: boolean;
+  /** The body has been read, or what of it there is to read. */
+  hasRead?: boolean;
   /** Part of the body may still be on its way, and would be taken for the next request. */
   mustClose?: boolean;
 }
@@ -61,7 +63,8 @@ export async function answerRoute(
     failure = error ?? new Error("nothing was thrown");
     // A page may read why it was refused, unless a key was used from it that has not allowed it.
     if (origin !== null && (!progress.sentApp || progress.actor)) allowOrigin(headers, origin);
-    if (progress.mustClose) headers.Connection = "close";
+    if (progress.mustClose || (!progress.hasRead && isUnbounded(request, deps.bodyLimits)))
+      headers.Connection = "close";
     response = errorResponse(requestId, error, headers);
   }
   logAnswer(deps, request, response, { requestId, started, failure, ...progress });
@@ -85,6 +88,7 @@ export function answerElsewhere(
     response = decide(headers, requestId);
   } catch (error) {
     failure = error;
+    if (isUnbounded(request, deps.bodyLimits)) headers.Connection = "close";
     response = errorResponse(requestId, error, headers);
   }
   logAnswer(deps, request, response, { requestId, started, failure });
@@ -166,6 +170,7 @@ function mayNameCaller(route: Route, query: Query, authorization: string | null)
 }
 
 async function readInto(deps: PipelineDeps, request: Request, progress: Progress) {
+  progress.hasRead = true;
   const body = await readBody(request, deps.bodyLimits, deps.bodyMemory);
   if (body.error?.headers) progress.mustClose = true;
   return body;
@@ -218,7 +223,9 @@ function logAnswer(
     entry.code = failure instanceof AppError ? failure.code : 5000;
     // Whoever is served is not written down; whoever is refused may have to be found.
     entry.ip = deps.clientIpOf(request);
-    if (response.status >= 500) entry.fault = describeFault(failure);
+    // A 5001 of our own making says all there is to say by its code.
+    const isExplained = failure instanceof AppError && failure.cause === undefined;
+    if (response.status >= 500 && !isExplained) entry.fault = describeFault(failure);
   }
   deps.log(entry);
 }

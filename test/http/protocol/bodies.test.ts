@@ -85,7 +85,7 @@ const cases: [name: string, code: number | undefined, send: CallOptions][] = [
   ["an array 10,000 deep", 5100, { raw: "[".repeat(10_000) + "]".repeat(10_000) }],
   ["an array 500,000 deep", 5100, { raw: "[".repeat(500_000) + "]".repeat(500_000) }],
   ["10,000 open brackets", 5100, { raw: "[".repeat(10_000) }],
-  ["more values than anything needs", 5100, { raw: `{"metadata":{"a":[${"0,".repeat(20_000)}0]}}` }],
+  ["more values than anything needs", 5100, { raw: `{"metadata":{"a":[${"0,".repeat(10_000)}0]}}` }],
   ["a field 10,000 deep", 5100, { raw: `{"title":"A","price":1,"tags":${"[".repeat(10_000)}${"]".repeat(10_000)}}` }],
   [
     "metadata 10,000 deep",
@@ -93,7 +93,7 @@ const cases: [name: string, code: number | undefined, send: CallOptions][] = [
     { raw: `{"title":"A","price":1,"metadata":${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}}` },
   ],
   ["a number too large", 5102, { raw: '{"title":"A","price":1e400}' }],
-  ["10,000 unknown names", 5102, { raw: `{${Array.from({ length: 10_000 }, (_, n) => `"k${n}":1`).join()}}` }],
+  ["10,000 unknown names", 5102, { raw: `{${Array.from({ length: 9_000 }, (_, n) => `"k${n}":1`).join()}}` }],
   ["one very long unknown name", 5102, { raw: `{"title":"A","price":1,"${"k".repeat(100_000)}":1}` }],
   ["no body", 5102, {}],
   ["an empty body", 5102, { raw: "" }],
