@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { until } from "../support/until.ts";
 import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
-import { childrenOf, hasProc, isRunning } from "./processes.ts";
+import { childrenOf, isRunning } from "./processes.ts";
 
 const { installBinary } = useBinaries();
 
@@ -22,7 +22,7 @@ test.each([1, 2])(
       // Rounds of different length, so that the kill meets the log and its emptying in different states.
       const enough = 100 + Math.random() * 3000;
       await until("some products", () => load.created.length >= enough);
-      for (const pid of [server.pid, ...(workers > 1 && hasProc ? childrenOf(server.pid) : [])]) {
+      for (const pid of [server.pid, ...(workers > 1 ? childrenOf(server.pid) : [])]) {
         process.kill(pid, "SIGKILL");
       }
       await server.exited;
@@ -39,58 +39,50 @@ test.each([1, 2])(
   20_000 + kills * 10_000,
 );
 
-test.if(hasProc)(
-  "a worker that is killed is replaced, and the service goes on meanwhile",
-  async () => {
-    const binary = installBinary();
-    const { namespace, auth } = await openShop(binary);
-    const server = await binary.serve("--workers", "2", "--log", "json");
-    const load = startLoad({ url: server.url, namespace, auth, clients, persistent: true });
-    await until("some products", () => load.created.length > 100);
+test("a worker that is killed is replaced, and the service goes on meanwhile", async () => {
+  const binary = installBinary();
+  const { namespace, auth } = await openShop(binary);
+  const server = await binary.serve("--workers", "2", "--log", "json");
+  const load = startLoad({ url: server.url, namespace, auth, clients, persistent: true });
+  await until("some products", () => load.created.length > 100);
 
-    const [victim, survivor] = childrenOf(server.pid) as [number, number];
-    process.kill(victim, "SIGKILL");
-    await until("the end of the worker", () => !isRunning(victim));
-    const before = load.created.length;
-    await until("more products", () => load.created.length > before + 100);
-    const replaced = await until("a new worker", () => {
-      const workers = childrenOf(server.pid).filter(isRunning);
-      return workers.length === 2 && workers;
-    });
-    expect(replaced).toContain(survivor);
-    expect(replaced).not.toContain(victim);
-    await until("the line of the log", () => server.log().includes(`worker ${victim} ended`));
+  const [victim, survivor] = childrenOf(server.pid) as [number, number];
+  process.kill(victim, "SIGKILL");
+  await until("the end of the worker", () => !isRunning(victim));
+  const before = load.created.length;
+  await until("more products", () => load.created.length > before + 100);
+  const replaced = await until("a new worker", () => {
+    const workers = childrenOf(server.pid).filter(isRunning);
+    return workers.length === 2 && workers;
+  });
+  expect(replaced).toContain(survivor);
+  expect(replaced).not.toContain(victim);
+  await until("the line of the log", () => server.log().includes(`worker ${victim} ended`));
 
-    await load.stop();
-    expect(load.refused).toEqual([]);
-    expect(await server.end()).toBe(0);
-    const { integrity, products } = await inspectDatabase(defaultDataDir(binary.dir));
-    expect(integrity).toBe("ok");
-    expect(load.created.filter((id) => !products.has(id))).toEqual([]);
-  },
-  30_000,
-);
+  await load.stop();
+  expect(load.refused).toEqual([]);
+  expect(await server.end()).toBe(0);
+  const { integrity, products } = await inspectDatabase(defaultDataDir(binary.dir));
+  expect(integrity).toBe("ok");
+  expect(load.created.filter((id) => !products.has(id))).toEqual([]);
+}, 30_000);
 
-test.if(hasProc)(
-  "workers whose parent is killed end by themselves and leave port and data to the next server",
-  async () => {
-    const binary = installBinary();
-    const { namespace, auth } = await openShop(binary);
-    const server = await binary.serve("--workers", "2");
-    const load = startLoad({ url: server.url, namespace, auth, clients });
-    await until("some products", () => load.created.length > 100);
-    const workers = childrenOf(server.pid);
-    expect(workers.length).toBe(2);
-    server.signal("SIGKILL");
-    for (const worker of workers) await until("the end of a worker", () => !isRunning(worker));
-    await load.stop();
+test("workers whose parent is killed end by themselves and leave port and data to the next server", async () => {
+  const binary = installBinary();
+  const { namespace, auth } = await openShop(binary);
+  const server = await binary.serve("--workers", "2");
+  const load = startLoad({ url: server.url, namespace, auth, clients });
+  await until("some products", () => load.created.length > 100);
+  const workers = childrenOf(server.pid);
+  expect(workers.length).toBe(2);
+  server.signal("SIGKILL");
+  for (const worker of workers) await until("the end of a worker", () => !isRunning(worker));
+  await load.stop();
 
-    const next = await binary.serve("--workers", "2", "--port", String(server.port));
-    expect(next.url).toBe(server.url);
-    expect(await next.end()).toBe(0);
-    const { integrity, products } = await inspectDatabase(defaultDataDir(binary.dir));
-    expect(integrity).toBe("ok");
-    expect(load.created.filter((id) => !products.has(id))).toEqual([]);
-  },
-  30_000,
-);
+  const next = await binary.serve("--workers", "2", "--port", String(server.port));
+  expect(next.url).toBe(server.url);
+  expect(await next.end()).toBe(0);
+  const { integrity, products } = await inspectDatabase(defaultDataDir(binary.dir));
+  expect(integrity).toBe("ok");
+  expect(load.created.filter((id) => !products.has(id))).toEqual([]);
+}, 30_000);

@@ -3,23 +3,23 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 /** True where the system tells about other processes through /proc. */
 export const hasProc = process.platform === "linux";
 
-interface Stat {
-  state: string;
+interface Process {
+  pid: number;
   parent: number;
+  state: string;
 }
 
 /** Process ids of the direct children of a process. */
 export function childrenOf(pid: number): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((candidate) => readStat(candidate)?.parent === pid);
+  return listProcesses()
+    .filter(({ parent }) => parent === pid)
+    .map((child) => child.pid);
 }
 
 /** Whether a process still runs; one that waits to be collected by its parent has ended. */
 export function isRunning(pid: number): boolean {
-  const stat = readStat(pid);
-  return stat !== undefined && stat.state !== "Z" && stat.state !== "X";
+  const found = hasProc ? readProc(pid) : listProcesses().find((one) => one.pid === pid);
+  return found !== undefined && !/^[ZX]/.test(found.state);
 }
 
 /** How many sockets a process has open. */
@@ -34,12 +34,26 @@ export function countSockets(pid: number): number {
   }).length;
 }
 
-function readStat(pid: number): Stat | undefined {
+/** All processes: from /proc, which a bare Linux has without any program, elsewhere from `ps`, which is part of it. */
+function listProcesses(): Process[] {
+  if (hasProc) {
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return pids.map((name) => readProc(Number(name))).filter((found) => found !== undefined);
+  }
+  const { stdout } = Bun.spawnSync(["ps", "-A", "-o", "pid=,ppid=,stat="]);
+  const lines = stdout.toString().trim().split("\n");
+  return lines.map((line) => {
+    const [pid, parent, state = ""] = line.trim().split(/\s+/);
+    return { pid: Number(pid), parent: Number(parent), state };
+  });
+}
+
+function readProc(pid: number): Process | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The name before the last parenthesis may hold anything.
     const [state = "", parent = ""] = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return { state, parent: Number(parent) };
+    return { pid, parent: Number(parent), state };
   } catch {
     return undefined;
   }

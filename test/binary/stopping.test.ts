@@ -4,7 +4,7 @@ import { formatHead, type RawConnection } from "../support/raw-http.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { call, checkAnswer } from "./calls.ts";
-import { childrenOf, hasProc } from "./processes.ts";
+import { childrenOf } from "./processes.ts";
 
 const { installBinary } = useBinaries();
 
@@ -99,7 +99,7 @@ describe.concurrent("what has begun is finished", () => {
     withinMs,
   );
 
-  test.if(hasProc)(
+  test(
     "after SIGTERM to each process by itself, as a supervisor may send it",
     async () => {
       const { server, requests } = await serveInFlight("--workers", "2");

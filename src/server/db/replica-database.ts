@@ -7,6 +7,7 @@ import { mapServerError } from "./db-errors.ts";
 import { FileLock } from "./file-lock.ts";
 import { type Engine, type Libsql, loadLibsql, loadSync } from "./load-libsql.ts";
 import { LocalReader } from "./local-reader.ts";
+import { NoLocalFile } from "./no-local-file.ts";
 import { ReplicaClient } from "./replica-client.ts";
 import { ReplicaSync } from "./replica-sync.ts";
 import { openServerClient, type ServerOptions } from "./server-client.ts";
@@ -25,11 +26,12 @@ interface ReplicaParts {
 }
 
 /** An embedded replica behind the interface that services use; `primary` is for what must not be a moment old. */
-export class ReplicaDatabase implements Database {
+export class ReplicaDatabase extends NoLocalFile implements Database {
   readonly kind = "replica";
   readonly #parts: ReplicaParts;
 
   constructor(parts: ReplicaParts) {
+    super();
     this.#parts = parts;
   }
 
@@ -56,27 +58,6 @@ export class ReplicaDatabase implements Database {
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
     const { client } = this.#parts;
     return client.afterWrite(runServerTransaction(client.primary, fn));
-  }
-
-  // The copy's own counter says nothing of a commit at the primary a moment ago.
-  dataVersion(): null {
-    return null;
-  }
-
-  async checkpoint(): Promise<boolean> {
-    return false;
-  }
-
-  walBytes(): number {
-    return 0;
-  }
-
-  isInPlace(): boolean {
-    return true;
-  }
-
-  setLogAside(): undefined {
-    return undefined;
   }
 
   drain(): Promise<void> {

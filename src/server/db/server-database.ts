@@ -1,14 +1,16 @@
 import type { Client, InStatement, ResultSet } from "@libsql/core/api";
+import { NoLocalFile } from "./no-local-file.ts";
 import { openServerClient, type ServerClient, type ServerOptions } from "./server-client.ts";
 import type { ServerTransaction } from "./server-transaction.ts";
 import type { Database, Session } from "./session.ts";
 
 /** A libSQL server behind the interface that services use. */
-export class ServerDatabase implements Database {
+export class ServerDatabase extends NoLocalFile implements Database {
   readonly kind = "server";
   readonly #server: ServerClient;
 
   constructor(client: ServerClient) {
+    super();
     this.#server = client;
   }
 
@@ -30,26 +32,6 @@ export class ServerDatabase implements Database {
 
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
     return runServerTransaction(this.#server, fn);
-  }
-
-  dataVersion(): null {
-    return null;
-  }
-
-  async checkpoint(): Promise<boolean> {
-    return false;
-  }
-
-  walBytes(): number {
-    return 0;
-  }
-
-  isInPlace(): boolean {
-    return true;
-  }
-
-  setLogAside(): undefined {
-    return undefined;
   }
 
   drain(): Promise<void> {
