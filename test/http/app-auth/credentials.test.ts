@@ -110,6 +110,8 @@ onEachDatabase((suite) => {
       [5202, {}, { app_id: [app_id], app_secret }],
       [5203, {}, { app_id, app_secret: "wrong" }],
     ];
+    // A user token that fails in the query does not hide the key that succeeds in the body.
+    bodies.push([undefined, { user_id: "usr_1", token: "v2.x" }, { app_id, app_secret }]);
     for (const [expected, query, body] of bodies) {
       const sent = { auth: null, query, body: { ...lamp, ...body }, address: newAddress() };
       const { code } = await shop.call(create, sent);

@@ -76,6 +76,20 @@ onDatabase("file", (suite) => {
     connection.end();
   });
 
+  test("a request that is refused before its endless body is read ends its connection", async () => {
+    const endless = { "transfer-encoding": "chunked", authorization: "Bearer a:b" };
+    for (const [line, code] of [
+      [head(), 5203],
+      ["POST /nowhere/ HTTP/1.1", 5106],
+    ] as const) {
+      const connection = openConnection(app);
+      connection.write(`${formatHead({ head: line, headers: usual(endless) })}5\r\n{"tit\r\n`);
+      const reply = await connection.read();
+      expect([codeOf(reply), reply?.headers.get("connection")]).toEqual([code, "close"]);
+      await connection.closed;
+    }
+  });
+
   test("a body without end is given up", async () => {
     const connection = openConnection(app);
     connection.write(formatHead({ head: head(), headers: usual({ "transfer-encoding": "chunked" }) }));
