@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { userInfo } from "node:os";
 import type { Config } from "../server/config.ts";
 import type { SystemCtx } from "../server/context.ts";
 import type { Database } from "../server/db/session.ts";
@@ -18,12 +19,14 @@ const lockDeadlineMs = 30_000;
  * @throws AppError 5306 when the schema is older than this program, 5001 when it is newer or the database is not to be had.
  */
 export function withContext<T>(flags: DatabaseFlags, io: Io, work: (ctx: SystemCtx) => Promise<T>): Promise<T> {
-  return withDatabase(flags, io, async (db, place) => {
+  return withDatabase(flags, io, async (db, place, config) => {
+    const { openVault } = await import("../server/secret-key.ts");
     const { prepareSchema } = await import("./prepare-schema.ts");
     if (await prepareSchema(db)) await remark(io, `Made a new database: ${place}`);
     const ctx: SystemCtx = {
       db,
-      actor: { kind: "terminal" },
+      actor: { kind: "terminal", account: accountName() },
+      vault: openVault(config),
       requestId: randomUUID(),
       now: Date.now,
       clientIp: null,
@@ -34,12 +37,12 @@ export function withContext<T>(flags: DatabaseFlags, io: Io, work: (ctx: SystemC
 
 /**
  * Opens the database whatever its schema, and closes it whatever happens.
- * @param work gets the database and where it is, for people.
+ * @param work gets the database, where it is (for people), and the configuration.
  */
 export async function withDatabase<T>(
   flags: DatabaseFlags,
   io: Io,
-  work: (db: Database, place: string) => Promise<T>,
+  work: (db: Database, place: string, config: Config) => Promise<T>,
 ): Promise<T> {
   const { readCliConfig } = await import("./read-config.ts");
   const config = readCliConfig(flags, io);
@@ -52,9 +55,18 @@ export async function withDatabase<T>(
     lockDeadlineMs,
   });
   try {
-    return await work(db, formatPlace(config));
+    return await work(db, formatPlace(config), config);
   } finally {
     await db.close();
+  }
+}
+
+/** Who is at the terminal, as far as the operating system knows: in a container there may be no name for the number. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? "unknown"}`;
   }
 }
 

@@ -12,6 +12,7 @@ import { createCredentialLookup } from "./modules/app-keys/lookup.ts";
 import { createUsageRecorder } from "./modules/app-keys/usage.ts";
 import { routes as allRoutes } from "./routes.ts";
 import { mountSystemPages } from "./system-pages.ts";
+import type { Vault } from "./vault.ts";
 
 /** What an application is made of; nothing in it is global. */
 export interface AppDeps {
@@ -19,6 +20,7 @@ export interface AppDeps {
   /** Epoch milliseconds. */
   now: () => number;
   log: LogRequest;
+  vault: Vault;
   trustedProxies: readonly string[];
   bodyLimits?: BodyLimits;
   /** The socket's peer, null where there is no socket. */
@@ -48,6 +50,7 @@ export function createApp(deps: AppDeps) {
   const pipeline: PipelineDeps = {
     db,
     now,
+    vault: deps.vault,
     log: deps.log,
     lookup: createCredentialLookup(db),
     countAttempt: createAttemptCounter(db, now),

@@ -18,6 +18,12 @@ export interface Config {
   /** CIDR ranges whose `X-Forwarded-For` is believed. */
   trustedProxies: string[];
   log: "text" | "json";
+  /** Seals what must not be read in the database; without it, the file `secret.key` in the data directory does. */
+  secret: string | undefined;
+  /** `smtp:` or `smtps:` address with its credentials; without it, mail stays in the outbox. */
+  smtpUrl: string | undefined;
+  /** Sender of all mail: an address, or a name and an address. */
+  mailFrom: string | undefined;
   /** Set by a server for the workers that it starts; not meant for people. */
   isWorker: boolean;
 }
@@ -65,6 +71,9 @@ export function readConfig(flags: ConfigFlags, env: Environment): Config {
     publicUrl: httpUrl(setting(flags.publicUrl, "public-url", "BODEGA_PUBLIC_URL")),
     trustedProxies: proxies(flags.trustedProxy, readVariable(env, "BODEGA_TRUSTED_PROXY")),
     log: logFormat(setting(flags.log, "log", "BODEGA_LOG")),
+    secret: secretText(env, "BODEGA_SECRET"),
+    smtpUrl: smtpUrl(env, "BODEGA_SMTP_URL"),
+    mailFrom: readVariable(env, "BODEGA_MAIL_FROM"),
     isWorker: env.BODEGA_WORKER === "1",
   };
 }
@@ -93,6 +102,22 @@ function readVariable(env: Environment, name: string): string | undefined {
 function headerText(env: Environment, name: string): string | undefined {
   const value = readVariable(env, name);
   if (value !== undefined && !/^[\x21-\x7e]+$/.test(value)) throw invalid(name, "must be one line of visible ASCII");
+  return value;
+}
+
+function secretText(env: Environment, name: string): string | undefined {
+  const value = readVariable(env, name);
+  if (value !== undefined && value.length < 32) throw invalid(name, "must have at least 32 characters, all random");
+  return value;
+}
+
+function smtpUrl(env: Environment, name: string): string | undefined {
+  const value = readVariable(env, name);
+  if (value === undefined) return undefined;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if ((url?.protocol !== "smtp:" && url?.protocol !== "smtps:") || url.hostname === "") {
+    throw invalid(name, "must be an smtp or smtps address, such as smtps://user:password@mail.example.com");
+  }
   return value;
 }
 

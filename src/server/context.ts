@@ -1,4 +1,5 @@
 import type { Session } from "./db/session.ts";
+import type { Vault } from "./vault.ts";
 
 /** What a request needs to know of its store; kept in memory by the server. */
 export interface Tenant {
@@ -9,6 +10,8 @@ export interface Tenant {
   currency: string;
   /** BCP 47 tag of the texts that name no language. */
   language: string;
+  /** How long its user tokens last, in seconds. */
+  tokenLifetime: number;
 }
 
 /** Who is acting, once that is proved. */
@@ -16,13 +19,16 @@ export type Actor =
   | { kind: "app"; appId: string; scopes: ReadonlySet<string> }
   | { kind: "user"; userId: string; role: "customer" | "staff" | "owner" }
   | { kind: "visitor" }
-  | { kind: "terminal" };
+  /** `account` is the name that the operating system knows. */
+  | { kind: "terminal"; account?: string };
 
 /** What every service gets: the database (or the transaction), whose store, who acts, and when. */
 export interface Ctx {
   db: Session;
   tenant: Tenant;
   actor: Actor;
+  /** The server's key. */
+  vault: Vault;
   requestId: string;
   /** Epoch milliseconds; a fake clock in tests. */
   now: () => number;

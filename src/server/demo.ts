@@ -10,6 +10,7 @@ import { listProducts } from "./modules/products/list.ts";
 import { createProduct } from "./modules/products/service.ts";
 import { slugFrom } from "./modules/products/slug.ts";
 import { createTenant, listTenants, requireTenant } from "./modules/tenants/service.ts";
+import type { Vault } from "./vault.ts";
 
 /** What the demo's ready-made requests need. */
 export interface DemoStore {
@@ -32,8 +33,8 @@ const keyFile = "demo-key.json";
  * starts; no other key's secret ever is.
  * @throws AppError 5302 when the directory holds another store of that name.
  */
-export async function seedDemo(db: Database, now: () => number, dataDir: string): Promise<DemoStore> {
-  const ctx: SystemCtx = { db, actor: { kind: "terminal" }, requestId: "demo", now, clientIp: null };
+export async function seedDemo(db: Database, vault: Vault, now: () => number, dataDir: string): Promise<DemoStore> {
+  const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now, clientIp: null };
   const path = join(dataDir, keyFile);
   const isOurs = existsSync(path);
   return inTransaction(ctx, async (tx) => {

@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
+import type { Vault } from "./vault.ts";
 
 /** A server that takes requests. */
 export interface Listener {
@@ -14,6 +15,7 @@ export interface Listener {
 }
 
 interface ListenOptions {
+  vault: Vault;
   version: string;
   log: LogWriter;
   /** Whether other processes listen on the same port on purpose. */
@@ -27,13 +29,14 @@ const idleSeconds = 30;
  * Starts listening.
  * @throws AppError 5001 when the port is in use or the host is not this machine's.
  */
-export function listen(config: Config, db: Database, { version, log, shared }: ListenOptions): Listener {
+export function listen(config: Config, db: Database, { version, vault, log, shared }: ListenOptions): Listener {
   let isDraining = false;
   // The application needs the socket's peer, which only the server knows, which needs the application.
   let peerOf = (_request: Request): string | null => null;
   const app = createApp({
     db,
     version,
+    vault,
     now: Date.now,
     log: log.request,
     trustedProxies: config.trustedProxies,

@@ -9,6 +9,8 @@ import { describeFault } from "./http/request-log.ts";
 import { addressOf, type Listener, listen, reservePort } from "./listen.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
+import { openVault, requireSameSecret } from "./secret-key.ts";
+import type { Vault } from "./vault.ts";
 import { startWorkers, workerEnvironment } from "./workers.ts";
 
 /** Within this time, a signal that comes again is the same one: npm and supervisors pass on what the group got already. */
@@ -30,7 +32,7 @@ export interface ServerProcess {
   /** Standard error: the log. */
   writeLog: (text: string) => Promise<unknown>;
   /** Runs on the migrated database before the first request is taken. */
-  prepare?: (db: Database) => Promise<void>;
+  prepare?: (db: Database, vault: Vault) => Promise<void>;
   /** Runs after the announcement. */
   onReady?: (url: string) => Promise<void>;
 }
@@ -83,13 +85,15 @@ function usesFile(config: Config): boolean {
 }
 
 async function runAlone(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
+  const vault = openVault(config);
   const db = await openDatabase(databaseOptions(config));
   let listener: Listener | undefined;
   try {
     await migrate(db);
-    await self.prepare?.(db);
+    await requireSameSecret(db, vault);
+    await self.prepare?.(db, vault);
     const upkeep = startUpkeep(config, db, log);
-    listener = listen(config, db, { version: self.version, log, shared: false });
+    listener = listen(config, db, { version: self.version, vault, log, shared: false });
     await announce(config, self, listener.url);
     await self.onReady?.(listener.url);
     const end = await Promise.race([stopSignal, upkeep.lost]);
@@ -114,10 +118,12 @@ async function closeInPlace(db: Database): Promise<void> {
 
 async function runGroup(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
   const port = await reservePort(config);
+  const vault = openVault(config);
   const db = await openDatabase(databaseOptions(config));
   try {
     await migrate(db);
-    await self.prepare?.(db);
+    await requireSameSecret(db, vault);
+    await self.prepare?.(db, vault);
     // The parent answers no requests; it alone empties the write-ahead log, for all of them.
     const upkeep = startUpkeep(config, db, log);
     const shared = { ...config, port };
@@ -138,9 +144,10 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
 
 async function runWorker(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
   if (!process.send) throw new AppError(5102, "BODEGA_WORKER is set by a server for its own workers; unset it.");
+  const vault = openVault(config);
   const db = await openDatabase(databaseOptions(config));
   try {
-    const listener = listen(config, db, { version: self.version, log, shared: true });
+    const listener = listen(config, db, { version: self.version, vault, log, shared: true });
     process.send?.("ready");
     // Without its parent, too, a worker stops: it would hold the port with nobody to stop it.
     await stopSignal;

@@ -100,5 +100,8 @@ export function workerEnvironment(
     BODEGA_PUBLIC_URL: config.publicUrl,
     BODEGA_TRUSTED_PROXY: config.trustedProxies.join(","),
     BODEGA_LOG: config.log,
+    BODEGA_SECRET: config.secret,
+    BODEGA_SMTP_URL: config.smtpUrl,
+    BODEGA_MAIL_FROM: config.mailFrom,
   };
 }

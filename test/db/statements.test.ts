@@ -54,6 +54,7 @@ describe("the shape of a statement", () => {
     ["SELECT ';'", false],
     ["SELECT 1; SELECT 2", true],
     ["CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END;", false],
+    ["-- why\n/* and how */ CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END;", false],
     ["CREATE TABLE a (x); CREATE TABLE b (x)", true],
   ])("%j holds several: %p", (text, several) => {
     expect(scanSql(text).several).toBe(several);

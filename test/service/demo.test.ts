@@ -6,6 +6,7 @@ import type { SystemCtx } from "../../src/server/context.ts";
 import { seedDemo } from "../../src/server/demo.ts";
 import { getKey, revokeKey, unpublishKey } from "../../src/server/modules/app-keys/service.ts";
 import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
+import { vault } from "../support/app.ts";
 import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
 import { failureOf } from "../support/failure.ts";
 
@@ -13,12 +14,12 @@ let database: TestDatabase;
 let system: SystemCtx;
 let dir: string;
 
-const seed = () => seedDemo(database.db, Date.now, dir);
+const seed = () => seedDemo(database.db, vault, Date.now, dir);
 const keyFile = () => join(dir, "demo-key.json");
 
 beforeAll(async () => {
   database = await openTestDatabase("file");
-  system = { db: database.db, actor: { kind: "terminal" }, requestId: "test", now: Date.now, clientIp: null };
+  system = { db: database.db, actor: { kind: "terminal" }, vault, requestId: "test", now: Date.now, clientIp: null };
 });
 
 beforeEach(async () => {

@@ -2,6 +2,7 @@ import { type AppDeps, createApp } from "../../src/server/app.ts";
 import type { SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/http/request-log.ts";
+import { createVault } from "../../src/server/vault.ts";
 import { type ApiDescription, readDescription } from "./api-description.ts";
 import { createClock, type FakeClock } from "./clock.ts";
 import { secretForm } from "./invariants.ts";
@@ -27,6 +28,9 @@ export interface TestApp {
   stop: () => Promise<void>;
 }
 
+/** The key of every application under test. */
+export const vault = createVault(() => "a secret that only tests know, 32 characters or more");
+
 type TestAppOptions = Partial<Omit<AppDeps, "db" | "now" | "log" | "peerOf">> & {
   db: Database;
   clock?: FakeClock;
@@ -36,7 +40,7 @@ type TestAppOptions = Partial<Omit<AppDeps, "db" | "now" | "log" | "peerOf">> & 
 export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOptions): TestApp {
   const entries: RequestLogEntry[] = [];
   const lines: string[] = [];
-  const common = { trustedProxies: [], version: "0.0.0-test", ...deps, db, now: clock.now };
+  const common = { trustedProxies: [], version: "0.0.0-test", vault, ...deps, db, now: clock.now };
   const app = createApp({
     ...common,
     log: (entry) => {
@@ -63,7 +67,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     clock,
     entries,
     lines,
-    system: { db, actor: { kind: "terminal" }, requestId: "test", now: clock.now, clientIp: null },
+    system: { db, actor: { kind: "terminal" }, vault, requestId: "test", now: clock.now, clientIp: null },
     description: () => {
       // By a copy of its own, so that it is not logged among what a test asks.
       description ??= readDescription(createApp({ ...common, log: () => {}, peerOf: () => null }));

@@ -87,8 +87,8 @@ export async function createShop(
 
 /** The context in which the services of a tenant run, as its terminal. */
 export async function tenantContext({ app, namespace }: { app: TestApp; namespace: string }): Promise<Ctx> {
-  const sql = "select id, namespace, title, currency, language from tenants where namespace = ?";
+  const sql =
+    "select id, namespace, title, currency, language, token_lifetime as tokenLifetime from tenants where namespace = ?";
   const { rows } = await app.db.primary.execute({ sql, args: [namespace] });
-  const { id, title, currency, language } = rows[0] as unknown as Ctx["tenant"];
-  return { ...app.system, tenant: { id, namespace, title, currency, language } };
+  return { ...app.system, tenant: { ...(rows[0] as unknown as Ctx["tenant"]) } };
 }

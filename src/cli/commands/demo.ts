@@ -25,8 +25,8 @@ export default defineVerb({
     let store: Awaited<ReturnType<typeof seedDemo>>;
     return runServer(config, {
       ...describeServerProcess(io),
-      prepare: async (db) => {
-        store = await seedDemo(db, Date.now, config.dataDir);
+      prepare: async (db, vault) => {
+        store = await seedDemo(db, vault, Date.now, config.dataDir);
       },
       onReady: async (url) => {
         const { namespace, appId: app_id, appSecret: app_secret, productId: product_id } = store;

@@ -1,5 +1,7 @@
 import start from "../../../drizzle/0000_start.sql" with { type: "text" };
 import revision from "../../../drizzle/0001_revision.sql" with { type: "text" };
+import signIn from "../../../drizzle/0002_sign_in.sql" with { type: "text" };
+import appendOnlyAudit from "../../../drizzle/0003_append_only_audit.sql" with { type: "text" };
 
 /** One step of the schema. `name` is its file's name without the ending. */
 export interface Migration {
@@ -11,4 +13,6 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { name: "0000_start", sql: start },
   { name: "0001_revision", sql: revision },
+  { name: "0002_sign_in", sql: signIn },
+  { name: "0003_append_only_audit", sql: appendOnlyAudit },
 ];

@@ -59,7 +59,8 @@ export function scanSql(sql: string): SqlShape {
       previous = upper;
     }
   }
-  const trigger = verb === "CREATE" && /^\s*CREATE\s+(?:TEMP(?:ORARY)?\s+)?TRIGGER\b/i.test(sql);
+  const trigger =
+    verb === "CREATE" && /^(?:\s|--.*\n|\/\*[^]*?\*\/)*CREATE\s+(?:TEMP(?:ORARY)?\s+)?TRIGGER\b/i.test(sql);
   return { verb, reads: isReading(sql, verb, changing), params, several: several && !trigger };
 }
 

@@ -4,6 +4,7 @@ import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
 import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
 import { parseLanguage } from "../modules/tenants/language.ts";
+import type { Vault } from "../vault.ts";
 import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
 import { type BodyLimits, type BodyMemory, isUnbounded, readBody } from "./body.ts";
 import { allowOrigin } from "./cors.ts";
@@ -24,6 +25,7 @@ export interface PipelineDeps extends AuthDeps {
   bodyMemory: BodyMemory;
   clientIpOf: (request: Request) => string | null;
   log: LogRequest;
+  vault: Vault;
 }
 
 /** What is learned of a request on its way, for CORS and the log. */
@@ -137,6 +139,7 @@ async function work(
     db: deps.db,
     tenant,
     actor,
+    vault: deps.vault,
     requestId,
     now: deps.now,
     // Asking the socket costs as much as the rest of a read, and few services want to know.

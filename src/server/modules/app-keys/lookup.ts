@@ -42,7 +42,7 @@ interface KeyRow {
 }
 
 const selectTenant = statement<TenantRow>(sql`
-  select id, namespace, title, currency, language, status from ${tenants} where namespace = ${param("namespace")}`);
+  select id, namespace, title, currency, language, token_lifetime as tokenLifetime, status from ${tenants} where namespace = ${param("namespace")}`);
 const selectKey = statement<KeyRow>(sql`
   select id, tenant_id, scopes, (active = 1 and published = 1 and revoked_at is null) as usable, expires_at,
     enforce_origins, allow_no_origin,
@@ -164,8 +164,8 @@ function keep<T>(kept: Map<string, T>, name: string, value: T): void {
   kept.set(name, value);
 }
 
-function toTenant({ id, namespace, title, currency, language, status }: TenantRow): KnownTenant {
-  return { id, namespace, title, currency, language, suspended: status !== "active" };
+function toTenant({ status, ...tenant }: TenantRow): KnownTenant {
+  return { ...tenant, suspended: status !== "active" };
 }
 
 function toKey(row: KeyRow): KnownKey {

@@ -1,7 +1,7 @@
 import { invalidField } from "../../errors.ts";
 
 /** What an app key can be allowed to do; `*` is everything, now and later. */
-export const knownScopes = ["*", "products:read", "products:write"] as const;
+export const knownScopes = ["*", "products:read", "products:write", "users:read", "users:write"] as const;
 
 /** A scope that a route can ask for. */
 export type Scope = Exclude<(typeof knownScopes)[number], "*">;

@@ -77,7 +77,7 @@ const insertTenant = statement(
 );
 const selectTenant = statement<TenantDetails>(build.select(shown).from(tenants).where(byNamespace));
 const selectForWork = statement<Tenant>(sql`
-  select id, namespace, title, currency, language from ${tenants} where ${byNamespace}`);
+  select id, namespace, title, currency, language, token_lifetime as tokenLifetime from ${tenants} where ${byNamespace}`);
 const selectTenants = statement<TenantDetails>(build.select(shown).from(tenants).orderBy(tenants.namespace));
 const changeTenant = statement(sql`
   update ${tenants} set title = ${sql.placeholder("title")}, domain = ${sql.placeholder("domain")},

@@ -14,6 +14,8 @@ export const tenants = sqliteTable(
     currencySign: text("currency_sign").notNull(),
     logo: text("logo"),
     language: text("language").notNull(),
+    /** How long a user token lasts, in seconds. */
+    tokenLifetime: integer("token_lifetime").notNull().default(2_592_000),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()
       .default("active"),
@@ -34,4 +36,17 @@ export const revision = sqliteTable(
     value: integer("value").notNull().default(0),
   },
   (t) => [check("revision_single_row", sql`${t.id} = 1`)],
+);
+
+/**
+ * A fingerprint of the key that this database's sealed values were made with, so that a server with another key says so
+ * at its start instead of failing at somebody's sign-in.
+ */
+export const secretFingerprint = sqliteTable(
+  "secret_fingerprint",
+  {
+    id: integer("id").primaryKey(),
+    value: text("value").notNull(),
+  },
+  (t) => [check("secret_fingerprint_single_row", sql`${t.id} = 1`)],
 );

@@ -1,0 +1,32 @@
+import { sql } from "drizzle-orm";
+import { check, index, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { tenants } from "../tenants/table.ts";
+
+/**
+ * Every user token that was issued, also those that have ended: using one of these is told apart from using one that
+ * never was (5207, 5205). So a row does not go with its user.
+ */
+export const userTokens = sqliteTable(
+  "user_tokens",
+  {
+    id: text("id").primaryKey(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    userId: text("user_id").notNull(),
+    /** SHA-256 of the token, in hex. The token itself has 256 random bits, so a slow hash would add nothing. */
+    hash: text("hash").notNull().unique(),
+    createdAt: text("created_at").notNull(),
+    expiresAt: text("expires_at").notNull(),
+    endedAt: text("ended_at"),
+    endedAs: text("ended_as", { enum: ["rotated", "replaced", "revoked"] }),
+  },
+  (t) => [
+    // One token is active per user: the database itself refuses a second.
+    uniqueIndex("user_tokens_active").on(t.tenantId, t.userId).where(sql`ended_at is null`),
+    index("user_tokens_by_tenant").on(t.tenantId, t.createdAt, t.id),
+    index("user_tokens_by_expiry").on(t.expiresAt),
+    check("user_tokens_end", sql`(${t.endedAt} is null) = (${t.endedAs} is null)`),
+    check("user_tokens_ended_as", sql`${t.endedAs} in ('rotated', 'replaced', 'revoked')`),
+  ],
+);

@@ -1,0 +1,36 @@
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { tenants } from "../tenants/table.ts";
+import { users } from "../users/table.ts";
+
+/** A user's second factor: begun while `confirmed_at` is null, asked for at each sign-in from then on. */
+export const twoFactor = sqliteTable("two_factor", {
+  userId: text("user_id")
+    .primaryKey()
+    .references(() => users.id, { onDelete: "cascade" }),
+  tenantId: text("tenant_id")
+    .notNull()
+    .references(() => tenants.id, { onDelete: "cascade" }),
+  /** The shared secret, sealed with the server's key. */
+  secret: text("secret").notNull(),
+  confirmedAt: text("confirmed_at"),
+  /** The latest time step whose code was accepted; only later ones are. */
+  lastStep: integer("last_step").notNull().default(0),
+  createdAt: text("created_at").notNull(),
+});
+
+/** Codes that stand in for the second factor, once each. */
+export const recoveryCodes = sqliteTable(
+  "recovery_codes",
+  {
+    userId: text("user_id")
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    /** HMAC of the code with the server's key. */
+    hash: text("hash").notNull(),
+    usedAt: text("used_at"),
+  },
+  (t) => [primaryKey({ columns: [t.userId, t.hash] })],
+);

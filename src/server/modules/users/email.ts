@@ -1,0 +1,33 @@
+import { domainToASCII } from "node:url";
+import { invalidField } from "../../errors.ts";
+
+const mostCharacters = 254;
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+// Unquoted local parts of RFC 5322, and letters of any script (RFC 6531).
+const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+
+/**
+ * The form in which addresses are compared: composed, in lower case, with the domain in its ASCII form. Two addresses
+ * with the same form are one account. Null for what is no address.
+ */
+export function emailKey(email: string): string | null {
+  const text = email.normalize("NFKC").trim();
+  const at = text.lastIndexOf("@");
+  if (at < 1 || text.length > mostCharacters) return null;
+  const local = text.slice(0, at).toLowerCase();
+  const domain = domainToASCII(text.slice(at + 1)).toLowerCase();
+  const labels = domain.split(".");
+  if (local.length > 64 || !localPart.test(local)) return null;
+  if (labels.length < 2 || domain.length > 253 || !labels.every((part) => label.test(part))) return null;
+  return `${local}@${domain}`;
+}
+
+/**
+ * An address as it is kept, and its form for comparison.
+ * @throws AppError 5102 naming the field.
+ */
+export function parseEmail(field: string, email: string): { email: string; emailKey: string } {
+  const key = emailKey(email);
+  if (key === null) throw invalidField(field, "must be an email address, such as ada@example.com");
+  return { email: email.trim(), emailKey: key };
+}

@@ -1,0 +1,42 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { tenants } from "../tenants/table.ts";
+
+/** Someone who can sign in to one store. */
+export const users = sqliteTable(
+  "users",
+  {
+    id: text("id").primaryKey(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    /** As it was given. */
+    email: text("email").notNull(),
+    /** The same in the one form that is compared (`emailKey`), so that case makes no second account. */
+    emailKey: text("email_key").notNull(),
+    name: text("name"),
+    phone: text("phone"),
+    lang: text("lang"),
+    role: text("role", { enum: ["customer", "staff", "owner"] }).notNull(),
+    status: text("status", { enum: ["active", "disabled"] }).notNull(),
+    emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
+    addresses: text("addresses").notNull().default("[]"),
+    metadata: text("metadata").notNull().default("{}"),
+    /** Argon2id in the PHC form, or an imported hash until the next sign-in; null for who has no password yet. */
+    passwordHash: text("password_hash"),
+    passwordChangedAt: text("password_changed_at"),
+    lastLoginAt: text("last_login_at"),
+    version: integer("version").notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [
+    uniqueIndex("users_email").on(t.tenantId, t.emailKey),
+    index("users_by_created").on(t.tenantId, t.createdAt, t.id),
+    index("users_by_role").on(t.tenantId, t.role, t.createdAt, t.id),
+    check("users_role", sql`${t.role} in ('customer', 'staff', 'owner')`),
+    check("users_status", sql`${t.status} in ('active', 'disabled')`),
+    check("users_metadata_size", sql`length(cast(${t.metadata} as blob)) <= 16384`),
+    check("users_json", sql`json_valid(${t.addresses}) and json_valid(${t.metadata})`),
+  ],
+);

@@ -1,0 +1,66 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
+
+/** What a value is sealed or signed for; each purpose has a key of its own. */
+export type VaultPurpose = "two-factor" | "recovery-code" | "reset-code" | "mail";
+
+/** The server's key, and the only things that are done with it. */
+export interface Vault {
+  /**
+   * Encrypts a text (AES-256-GCM) for one place.
+   * @param place what it belongs to, such as a row's id; elsewhere it cannot be opened.
+   */
+  seal(purpose: VaultPurpose, place: string, text: string): string;
+  /** The text of a sealed value; null when it was sealed with another key, for another place, or altered. */
+  open(purpose: VaultPurpose, place: string, sealed: string): string | null;
+  /** HMAC-SHA256 of a text, in hex: the same text has the same value, and only with the key can it be found again. */
+  mac(purpose: VaultPurpose, text: string): string;
+  /** Tells keys apart and says nothing of them. */
+  fingerprint(): string;
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/**
+ * Makes the vault of a secret.
+ * @param readSecret asked at the first use, so that whoever needs no secret needs no file either.
+ */
+export function createVault(readSecret: () => string): Vault {
+  const keys = new Map<string, Buffer>();
+  function keyOf(use: string): Buffer {
+    let key = keys.get(use);
+    if (!key) {
+      key = Buffer.from(hkdfSync("sha256", readSecret(), "", `bodega ${use}`, 32));
+      keys.set(use, key);
+    }
+    return key;
+  }
+  return {
+    seal(purpose, place, text) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv("aes-256-gcm", keyOf(`seal ${purpose}`), nonce).setAAD(Buffer.from(place));
+      return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString(
+        "base64url",
+      );
+    },
+    open(purpose, place, sealed) {
+      const bytes = Buffer.from(sealed, "base64url");
+      if (bytes.length < nonceBytes + tagBytes) return null;
+      const decipher = createDecipheriv("aes-256-gcm", keyOf(`seal ${purpose}`), bytes.subarray(0, nonceBytes))
+        .setAAD(Buffer.from(place))
+        .setAuthTag(bytes.subarray(-tagBytes));
+      try {
+        return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString(
+          "utf8",
+        );
+      } catch {
+        return null;
+      }
+    },
+    mac: (purpose, text) =>
+      createHmac("sha256", keyOf(`mac ${purpose}`))
+        .update(text)
+        .digest("hex"),
+    fingerprint: () => keyOf("fingerprint").toString("hex").slice(0, 32),
+  };
+}
