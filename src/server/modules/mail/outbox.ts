@@ -1,0 +1,77 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { Ctx } from "../../context.ts";
+import { build } from "../../db/build.ts";
+import { run, statement } from "../../db/statement.ts";
+import { newId } from "../../ids.ts";
+import type { Vault } from "../../vault.ts";
+import { type MailKind, mailKinds } from "./kinds.ts";
+import { mailOutbox } from "./table.ts";
+
+const param = sql.placeholder;
+
+const insertMail = statement(
+  build.insert(mailOutbox).values({
+    id: param("id"),
+    tenantId: param("tenantId"),
+    kind: param("kind"),
+    sealed: param("sealed"),
+    status: "queued",
+    nextAttemptAt: param("now"),
+    usefulUntil: param("usefulUntil"),
+    createdAt: param("now"),
+    updatedAt: param("now"),
+  }),
+);
+
+/**
+ * Whom a mail is for: the active user who has this address when it is sent, if there is one, or somebody whose address
+ * is known now and may be another by then.
+ */
+export type MailRecipient =
+  | { emailKey: string }
+  | { email: string; name?: string | null | undefined; lang?: string | null | undefined };
+
+/** What a queued row holds, sealed. */
+export interface MailContents {
+  to: MailRecipient;
+  /** BCP 47 tag that was asked for. */
+  language?: string | undefined;
+  values: Record<string, string>;
+}
+
+/**
+ * Puts a mail into the outbox, from which a server sends it soon. It costs the same whether or not anyone has the
+ * address, since that is looked up when it is sent.
+ * @param mail `usefulUntil` in epoch milliseconds: later it is not sent any more.
+ * @returns its id.
+ */
+export async function queueMail(
+  ctx: Ctx,
+  mail: MailContents & { kind: MailKind; usefulUntil?: number | undefined },
+): Promise<string> {
+  const missing = mailKinds[mail.kind].find((name) => mail.values[name] === undefined);
+  if (missing !== undefined) throw new TypeError(`A ${mail.kind} mail needs a value for ${missing}.`);
+  const id = newId("mail");
+  const { to, language, values } = mail;
+  await run(ctx.db, insertMail, {
+    id,
+    tenantId: ctx.tenant.id,
+    kind: mail.kind,
+    sealed: sealContents(ctx.vault, id, { to, language, values }),
+    usefulUntil: mail.usefulUntil === undefined ? null : toTimestamp(mail.usefulUntil),
+    now: toTimestamp(ctx.now()),
+  });
+  return id;
+}
+
+/** Contents as a row holds them; only in that row they can be opened. */
+export function sealContents(vault: Vault, id: string, contents: MailContents): string {
+  return vault.seal("mail", id, JSON.stringify(contents));
+}
+
+/** The contents of a row; null when they were sealed with another key. */
+export function openContents(vault: Vault, id: string, sealed: string): MailContents | null {
+  const text = vault.open("mail", id, sealed);
+  return text === null ? null : (JSON.parse(text) as MailContents);
+}

@@ -1,0 +1,44 @@
+import type { Executor } from "../../src/server/db/session.ts";
+import { type MailContents, openContents } from "../../src/server/modules/mail/outbox.ts";
+import type { Vault } from "../../src/server/vault.ts";
+import { vault as testVault } from "./app.ts";
+
+/** A mail as a test sees it, whatever became of it. */
+export interface OutboxMail {
+  id: string;
+  kind: string;
+  status: "queued" | "sent" | "failed" | "expired" | "dropped";
+  attempts: number;
+  next_attempt_at: string;
+  useful_until: string | null;
+  last_error: string | null;
+  sent_at: string | null;
+  /** The rest is undefined once the contents are erased. */
+  to?: MailContents["to"];
+  language?: string;
+  values?: Record<string, string>;
+}
+
+/** All mail of a store, oldest first, opened with the key of the application under test. */
+export async function readOutbox(
+  { db, vault = testVault }: { db: { primary: Executor }; vault?: Vault },
+  namespace: string,
+): Promise<OutboxMail[]> {
+  const sql = `select m.id, kind, m.status, attempts, next_attempt_at, useful_until, last_error, sent_at, sealed
+    from mail_outbox m join tenants t on t.id = m.tenant_id where namespace = ? order by m.created_at, m.id`;
+  const { rows } = await db.primary.execute({ sql, args: [namespace] });
+  return rows.map((row) => {
+    const { sealed, ...mail } = { ...row } as unknown as OutboxMail & { sealed: string | null };
+    return { ...mail, ...(sealed === null ? {} : (openContents(vault, mail.id, sealed) as object)) };
+  });
+}
+
+/** The code of the store's latest reset mail that still waits. */
+export async function readResetCode(app: Parameters<typeof readOutbox>[0], namespace: string): Promise<string> {
+  const mails = (await readOutbox(app, namespace)).filter(
+    ({ kind, status }) => kind === "reset_code" && status === "queued",
+  );
+  const code = mails.at(-1)?.values?.code;
+  if (code === undefined) throw new Error("There is no mail with a reset code.");
+  return code;
+}
