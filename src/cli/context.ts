@@ -26,7 +26,7 @@ export function withContext<T>(flags: DatabaseFlags, io: Io, work: (ctx: SystemC
     const ctx: SystemCtx = {
       db,
       actor: { kind: "terminal", account: accountName() },
-      vault: openVault(config),
+      vault: await openVault(config, db),
       requestId: randomUUID(),
       now: Date.now,
       clientIp: null,

@@ -19,45 +19,63 @@ const replaceFingerprint = statement(sql`
   on conflict (id) do update set value = excluded.value`);
 const selectFingerprint = statement<{ value: string }>(sql`select value from ${secretFingerprint} where id = 1`);
 
-/** The vault of a configuration: of `BODEGA_SECRET`, else of `secret.key` in the data directory, made when first needed. */
-export function openVault(config: Pick<Config, "secret" | "dataDir">): Vault {
-  return createVault(() => config.secret ?? readSecretFile(config.dataDir));
+/**
+ * The vault of a configuration: of `BODEGA_SECRET`, else of `secret.key` in the data directory. That file is made when
+ * it is first needed, unless the database was made with one that is missing now.
+ * @returns a vault whose first use throws AppError 5306 when its key is not the one of this database.
+ */
+export async function openVault(config: SecretConfig, db: Session): Promise<Vault> {
+  const known = (await get(db.primary, selectFingerprint))?.value;
+  return createVault(() => {
+    const secret = readSecret(config, known === undefined);
+    if (known !== undefined && createVault(() => secret).fingerprint() !== known) throw wrongSecret(otherSecret);
+    return secret;
+  });
 }
 
 /**
- * Makes sure that a database's sealed values were made with this key; a database that has none yet takes it.
- * @throws AppError 5306 when they were made with another.
+ * Ties a database to the key of its server, where it is not tied yet.
+ * @throws AppError 5306 when it is tied to another.
  */
-export async function requireSameSecret(db: Session, vault: Vault): Promise<void> {
+export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   const value = vault.fingerprint();
-  const known =
-    (await get(db.primary, selectFingerprint)) ??
-    ((await run(db, rememberFingerprint, { value })) > 0 ? { value } : await get(db.primary, selectFingerprint));
-  if (known?.value === value) return;
-  throw new AppError(
+  await run(db, rememberFingerprint, { value });
+  // Two servers that start with different keys at the same time both saw none.
+  if ((await get(db.primary, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
+}
+
+/** Ties a database to the present key, whatever it was before: what was sealed with the old one stays closed. */
+export async function adoptSecret(db: Session, config: SecretConfig): Promise<void> {
+  const value = createVault(() => readSecret(config, true)).fingerprint();
+  await run(db, replaceFingerprint, { value });
+}
+
+type SecretConfig = Pick<Config, "secret" | "dataDir">;
+
+const otherSecret = "The secret key is not the one that this database was made with.";
+
+function wrongSecret(what: string): AppError {
+  return new AppError(
     5306,
-    "The secret key is not the one that this database was made with. Put the right secret.key or BODEGA_SECRET back; " +
-      "if it is lost for good: bodega db rekey",
+    `${what} Put the right secret.key or BODEGA_SECRET back; if it is lost for good: bodega db rekey`,
   );
 }
 
-/** Lets a database take the present key for its own. What was sealed with the old one cannot be opened any more. */
-export async function adoptSecret(db: Session, vault: Vault): Promise<void> {
-  await run(db, replaceFingerprint, { value: vault.fingerprint() });
+function readSecret({ secret, dataDir }: SecretConfig, mayMake: boolean): string {
+  if (secret !== undefined) return secret;
+  const path = join(dataDir, "secret.key");
+  const found = findSecret(path);
+  if (found !== undefined) return found;
+  if (!mayMake) throw wrongSecret(`${path} is missing.`);
+  return makeSecret(dataDir, path);
 }
 
 /**
- * The secret of `secret.key`, readable by its owner only, made on first use. Several processes may need it at once, so
- * it is written aside and linked into place: nobody can read half of it, and the first one's stands.
- * @throws AppError 5001 when it can neither be read nor made, 5306 when the file holds no secret.
+ * Makes the file, readable by its owner only. Several processes may need it at once, so it is written aside and linked
+ * into place: nobody can read half of it, and the first one's stands.
+ * @throws AppError 5001 when that is impossible.
  */
-function readSecretFile(dataDir: string): string {
-  const path = join(dataDir, "secret.key");
-  try {
-    return checkSecret(readFileSync(path, "utf8"), path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw explain(error, path);
-  }
+function makeSecret(dataDir: string, path: string): string {
   const made = join(dataDir, `secret.key.${process.pid}.${randomBytes(6).toString("hex")}`);
   try {
     makeDataDir(dataDir);
@@ -68,29 +86,38 @@ function readSecretFile(dataDir: string): string {
     } finally {
       closeSync(file);
     }
-    try {
-      linkSync(made, path);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
-    return checkSecret(readFileSync(path, "utf8"), path);
+    linkUnlessThere(made, path);
   } catch (error) {
-    throw explain(error, path);
+    throw unusable(path, error);
   } finally {
     rmSync(made, { force: true });
   }
+  const secret = findSecret(path);
+  if (secret === undefined) throw unusable(path, undefined);
+  return secret;
 }
 
-function checkSecret(text: string, path: string): string {
-  const secret = text.trim();
-  if (secret.length >= leastCharacters) return secret;
-  throw new AppError(
-    5306,
-    `${path} holds no secret of at least ${leastCharacters} characters. Put the right file back.`,
-  );
+function linkUnlessThere(made: string, path: string): void {
+  try {
+    linkSync(made, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
-function explain(error: unknown, path: string): unknown {
-  if (error instanceof AppError) return error;
-  return new AppError(5001, `The secret key ${path} can be neither read nor made.`, { cause: error });
+/** The secret of a file, undefined where there is no file. Errors: 5001 unreadable, 5306 not a secret. */
+function findSecret(path: string): string | undefined {
+  let secret: string;
+  try {
+    secret = readFileSync(path, "utf8").trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw unusable(path, error);
+  }
+  if (secret.length < leastCharacters) throw wrongSecret(`${path} holds no secret.`);
+  return secret;
+}
+
+function unusable(path: string, cause: unknown): AppError {
+  return new AppError(5001, `The secret key ${path} can be neither read nor made.`, { cause });
 }

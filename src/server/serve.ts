@@ -9,7 +9,7 @@ import { describeFault } from "./http/request-log.ts";
 import { addressOf, type Listener, listen, reservePort } from "./listen.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
-import { openVault, requireSameSecret } from "./secret-key.ts";
+import { claimDatabase, openVault } from "./secret-key.ts";
 import type { Vault } from "./vault.ts";
 import { startWorkers, workerEnvironment } from "./workers.ts";
 
@@ -85,12 +85,12 @@ function usesFile(config: Config): boolean {
 }
 
 async function runAlone(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
-  const vault = openVault(config);
   const db = await openDatabase(databaseOptions(config));
   let listener: Listener | undefined;
   try {
     await migrate(db);
-    await requireSameSecret(db, vault);
+    const vault = await openVault(config, db);
+    await claimDatabase(db, vault);
     await self.prepare?.(db, vault);
     const upkeep = startUpkeep(config, db, log);
     listener = listen(config, db, { version: self.version, vault, log, shared: false });
@@ -118,11 +118,11 @@ async function closeInPlace(db: Database): Promise<void> {
 
 async function runGroup(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
   const port = await reservePort(config);
-  const vault = openVault(config);
   const db = await openDatabase(databaseOptions(config));
   try {
     await migrate(db);
-    await requireSameSecret(db, vault);
+    const vault = await openVault(config, db);
+    await claimDatabase(db, vault);
     await self.prepare?.(db, vault);
     // The parent answers no requests; it alone empties the write-ahead log, for all of them.
     const upkeep = startUpkeep(config, db, log);
@@ -144,9 +144,9 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
 
 async function runWorker(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
   if (!process.send) throw new AppError(5102, "BODEGA_WORKER is set by a server for its own workers; unset it.");
-  const vault = openVault(config);
   const db = await openDatabase(databaseOptions(config));
   try {
+    const vault = await openVault(config, db);
     const listener = listen(config, db, { version: self.version, vault, log, shared: true });
     process.send?.("ready");
     // Without its parent, too, a worker stops: it would hold the port with nobody to stop it.

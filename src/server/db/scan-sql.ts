@@ -60,7 +60,7 @@ export function scanSql(sql: string): SqlShape {
     }
   }
   const trigger =
-    verb === "CREATE" && /^(?:\s|--.*\n|\/\*[^]*?\*\/)*CREATE\s+(?:TEMP(?:ORARY)?\s+)?TRIGGER\b/i.test(sql);
+    verb === "CREATE" && /^(?:\s|--.*\n|\/\*[\s\S]*?\*\/)*CREATE\s+(?:TEMP(?:ORARY)?\s+)?TRIGGER\b/i.test(sql);
   return { verb, reads: isReading(sql, verb, changing), params, several: several && !trigger };
 }
 

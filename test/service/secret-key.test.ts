@@ -1,0 +1,116 @@
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AppError } from "../../src/server/errors.ts";
+import { adoptSecret, claimDatabase, openVault } from "../../src/server/secret-key.ts";
+import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
+import { failureOf } from "../support/failure.ts";
+
+const parent = mkdtempSync(join(tmpdir(), "bodega-secret-"));
+const opened: TestDatabase[] = [];
+let database: TestDatabase;
+let dataDir: string;
+const keyFile = () => join(dataDir, "secret.key");
+const config = (secret?: string) => ({ secret, dataDir });
+const given = "a secret from the environment, long enough";
+
+beforeEach(async () => {
+  database = await openTestDatabase("file");
+  opened.push(database);
+  dataDir = join(parent, `data-${opened.length}`);
+});
+
+afterAll(async () => {
+  for (const one of opened) await one.close();
+  rmSync(parent, { recursive: true, force: true });
+});
+
+async function claim(secret?: string): Promise<void> {
+  await claimDatabase(database.db, await openVault(config(secret), database.db));
+}
+
+async function refusal(work: Promise<unknown> | (() => unknown)): Promise<{ code: number; message: string }> {
+  const error = await failureOf(work);
+  if (!(error instanceof AppError)) throw error;
+  return { code: error.code, message: error.message };
+}
+
+test("the file is made at the first use, for its owner only, and nothing else is left beside it", async () => {
+  const vault = await openVault(config(), database.db);
+  expect(existsSync(keyFile())).toBeFalse();
+  const sealed = vault.seal("mail", "a", "x");
+  expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
+  expect(readdirSync(dataDir)).toEqual(["secret.key"]);
+  expect(readFileSync(keyFile(), "utf8")).toMatch(/^[\w-]{43}\n$/);
+  expect((await openVault(config(), database.db)).open("mail", "a", sealed)).toBe("x");
+});
+
+test("processes that need it at the same moment agree on one", async () => {
+  const script = `
+    import { createVault } from "${join(import.meta.dir, "../../src/server/vault.ts")}";
+    import { openVault } from "${join(import.meta.dir, "../../src/server/secret-key.ts")}";
+    const db = { primary: { execute: async () => ({ rows: [] }) } };
+    console.log((await openVault({ secret: undefined, dataDir: ${JSON.stringify(dataDir)} }, db)).fingerprint());`;
+  const children = Array.from({ length: 6 }, () => Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" }));
+  const prints = await Promise.all(children.map((child) => new Response(child.stdout).text()));
+  expect(prints[0]).toMatch(/^[0-9a-f]{32}\n$/);
+  expect(new Set(prints).size).toBe(1);
+});
+
+test("the environment's secret is used instead, and no file is made", async () => {
+  await claim(given);
+  await claim(given);
+  expect(existsSync(keyFile())).toBeFalse();
+});
+
+test("a database refuses a key that is not its own, until it is told to adopt it", async () => {
+  await claim(given);
+  const other = "another secret from the environment, as long";
+  expect(await refusal(claim(other))).toMatchObject({ code: 5306 });
+  const vault = await openVault(config(other), database.db);
+  expect(await refusal(() => vault.seal("mail", "a", "x"))).toMatchObject({ code: 5306 });
+  await adoptSecret(database.db, config(other));
+  await claim(other);
+  expect(await refusal(claim(given))).toMatchObject({ code: 5306 });
+});
+
+test("of two servers that claim a new database with different keys at once, one is refused", async () => {
+  const vaults = [await openVault(config(given), database.db), await openVault(config(`${given}, other`), database.db)];
+  const outcomes = await Promise.allSettled(vaults.map((vault) => claimDatabase(database.db, vault)));
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+});
+
+test("a missing file is not replaced while the database is tied to it", async () => {
+  await claim();
+  rmSync(keyFile());
+  expect(await refusal(claim())).toMatchObject({ code: 5306, message: expect.stringContaining("is missing") });
+  expect(existsSync(keyFile())).toBeFalse();
+  await adoptSecret(database.db, config());
+  await claim();
+  expect(existsSync(keyFile())).toBeTrue();
+});
+
+test("an empty file is no secret, and is left as it is", async () => {
+  await claim();
+  writeFileSync(keyFile(), "\n");
+  expect(await refusal(claim())).toMatchObject({ code: 5306, message: expect.stringContaining("holds no secret") });
+  expect(readFileSync(keyFile(), "utf8")).toBe("\n");
+});
+
+test("a directory that cannot be written says so", async () => {
+  const closed = join(parent, `closed-${opened.length}`);
+  writeFileSync(closed, "a file where a directory should be");
+  chmodSync(closed, 0o400);
+  dataDir = closed;
+  expect(await refusal(claim())).toMatchObject({ code: 5001, message: expect.stringContaining("secret.key") });
+});
