@@ -29,6 +29,10 @@ const takePlace = statement<{ taken: number }>(sql`
 const selectOldest = statement<{ oldest: number | null }>(sql`
   select min(hit.value) as oldest from ${rateLimits} l, json_each(l.hits) hit
   where l.key = ${param("key")} and hit.${inWindow}`);
+const selectTaken = statement<{ taken: number; oldest: number | null }>(sql`
+  select count(*) as taken, min(hit.value) as oldest from ${rateLimits} l, json_each(l.hits) hit
+  where l.key = ${param("key")} and hit.${inWindow}`);
+const removeKey = statement(sql`delete from ${rateLimits} where key = ${param("key")}`);
 const removeExpired = statement(sql`delete from ${rateLimits} where key in (
   select key from ${rateLimits} where expires_at <= ${param("now")} limit 1000)`);
 
@@ -48,6 +52,20 @@ export async function countHit(ctx: LimitContext, limit: RateLimit, subject: str
   if (await get(ctx.db.primary, takePlace, { key, now, windowMs, most })) return 0;
   const row = await get(ctx.db.primary, selectOldest, { key, now, windowMs });
   return Math.max(1, (row?.oldest ?? now) + windowMs - now);
+}
+
+/** Milliseconds until a subject's next place is free, 0 when one is. Counts nothing. */
+export async function peekLimit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<number> {
+  const { windowMs, most } = limit;
+  const now = ctx.now();
+  const row = await get(ctx.db.primary, selectTaken, { key: `${limit.name}:${subject}`, now, windowMs });
+  if (!row || row.taken < most) return 0;
+  return Math.max(1, (row.oldest ?? now) + windowMs - now);
+}
+
+/** Forgets all hits of a subject. */
+export async function clearLimit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<void> {
+  await run(ctx.db, removeKey, { key: `${limit.name}:${subject}` });
 }
 
 /** Removes rows whose window has passed, at most a thousand a call. Returns how many went. */

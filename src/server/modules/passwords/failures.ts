@@ -1,0 +1,73 @@
+import type { Ctx } from "../../context.ts";
+import { AppError } from "../../errors.ts";
+import { clearLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
+
+/** Failed sign-ins per tenant and email (specification, section 8). */
+export const loginFailures: RateLimit = { name: "login-failures", most: 3, windowMs: 20 * 60_000 };
+
+/** More attempts than this waiting for one account are not the account's owner. */
+const mostWaiting = 128;
+
+/** The last attempt in line, and how many there are, for each account that someone is trying. */
+const lines = new Map<string, { last: Promise<unknown>; length: number }>();
+
+/**
+ * Runs an attempt to prove an account's password or one-time code. Attempts of one account take turns in this process,
+ * and none begins once the three failures of 20 minutes are spent: so three are judged, however many come at once.
+ * Between processes the last free place is given once; whoever is too late learns nothing of what was tried.
+ * @param emailKey the account's address for comparison, or what was sent instead of one.
+ * @param attempt throws 5212 for a failure, which is counted; other errors are not.
+ * @throws AppError 5213 with `retryAfter` when the failures are spent, 5001 when too many wait.
+ */
+export async function judgeSignIn<T>(ctx: Ctx, emailKey: string, attempt: () => Promise<T>): Promise<T> {
+  return takeTurn(subjectOf(ctx, emailKey), async () => {
+    await requireFailuresLeft(ctx, emailKey);
+    try {
+      return await attempt();
+    } catch (error) {
+      if (error instanceof AppError && error.code === 5212) await countFailure(ctx, emailKey);
+      throw error;
+    }
+  });
+}
+
+/**
+ * Throws 5213 when an account's failures are spent. A success asks once more, in its own transaction: failures counted by
+ * other processes since it began lock it out as well.
+ */
+export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<void> {
+  refuseAfter(await peekLimit(ctx, loginFailures, subjectOf(ctx, emailKey)));
+}
+
+/** Forgets an account's failures, in the transaction of a success. */
+export function clearFailures(tx: Ctx, emailKey: string): Promise<void> {
+  return clearLimit(tx, loginFailures, subjectOf(tx, emailKey));
+}
+
+async function countFailure(ctx: Ctx, emailKey: string): Promise<void> {
+  refuseAfter(await countHit(ctx, loginFailures, subjectOf(ctx, emailKey)));
+}
+
+function refuseAfter(waitMs: number): void {
+  if (waitMs > 0) throw new AppError(5213, undefined, { retryAfter: Math.ceil(waitMs / 1000) });
+}
+
+/** Hashed, since people type their passwords into the wrong field. */
+function subjectOf({ tenant }: Ctx, emailKey: string): string {
+  return Bun.SHA256.hash(`${tenant.id}:${emailKey}`, "base64url");
+}
+
+async function takeTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const line = lines.get(name) ?? { last: Promise.resolve(), length: 0 };
+  if (line.length > mostWaiting) throw new AppError(5001, "Too many sign-ins to this account are waiting.");
+  lines.set(name, line);
+  line.length += 1;
+  const turn = line.last.then(work, work);
+  line.last = turn;
+  try {
+    return await turn;
+  } finally {
+    line.length -= 1;
+    if (line.length === 0) lines.delete(name);
+  }
+}
