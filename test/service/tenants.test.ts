@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { SystemCtx } from "../../src/server/context.ts";
 import { listKeys } from "../../src/server/modules/app-keys/service.ts";
+import type { TenantInput } from "../../src/server/modules/tenants/input.ts";
 import {
   createTenant,
   deleteTenant,
@@ -8,7 +9,6 @@ import {
   listTenants,
   resumeTenant,
   suspendTenant,
-  type TenantInput,
   updateTenant,
 } from "../../src/server/modules/tenants/service.ts";
 import { newNamespace } from "../support/factories.ts";

@@ -4,6 +4,7 @@ import type { SystemCtx } from "../../context.ts";
 import { run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
+import { recordAudit } from "../audit/service.ts";
 import type { AppKey } from "./model.ts";
 import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
 import { getKey, requireKey, toAppKey } from "./service.ts";
@@ -130,8 +131,18 @@ function change(
     await work(tx, key.tenant_id);
     const after = toAppKey(await requireKey(tx, appId));
     if (after.origins.length > mostOrigins) throw invalidField("origins", `must hold at most ${mostOrigins} entries`);
+    const { enforce_origins, allow_no_origin } = after;
+    const details = { ...compareLists(toAppKey(key).origins, after.origins), enforce_origins, allow_no_origin };
+    await recordAudit(tx, { event: "origins.changed", namespace: key.namespace, subject: appId, details });
     return after;
   });
+}
+
+function compareLists(before: string[], after: string[]): { added: string[]; removed: string[] } {
+  return {
+    added: after.filter((entry) => !before.includes(entry)),
+    removed: before.filter((entry) => !after.includes(entry)),
+  };
 }
 
 async function insertAll(ctx: SystemCtx, tenantId: string, appId: string, patterns: string[]): Promise<void> {

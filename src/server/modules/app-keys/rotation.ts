@@ -5,6 +5,7 @@ import { all, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { newId } from "../../ids.ts";
+import { recordAudit } from "../audit/service.ts";
 import type { IssuedAppKey } from "./model.ts";
 import { hashSecret, newSecret } from "./secret.ts";
 import { insertSecret, requireKey, withSecret } from "./service.ts";
@@ -44,6 +45,8 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
       throw new AppError(5306, `${appId} has ${standing.length} valid secrets. Rotate without an overlap to end them.`);
     }
     await run(tx.db, insertSecret, { id: newId("sec"), tenantId: key.tenant_id, appId, hash: hashSecret(secret), now });
+    const details = { overlap_seconds: overlapMs / 1000 };
+    await recordAudit(tx, { event: "key.rotated", namespace: key.namespace, subject: appId, details });
     return withSecret(await requireKey(tx, appId), secret);
   });
 }

@@ -7,6 +7,8 @@ import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { requireText } from "../../text.ts";
+import type { AuditEvent } from "../audit/events.ts";
+import { recordAudit } from "../audit/service.ts";
 import { tenants } from "../tenants/table.ts";
 import type { AppKey, AppKeyDetails, IssuedAppKey } from "./model.ts";
 import { parseScopes } from "./scopes.ts";
@@ -112,6 +114,8 @@ export async function issueKey(
       now,
     });
     await run(tx.db, insertSecret, { id: newId("sec"), tenantId: tenant.id, appId, hash: hashSecret(secret), now });
+    const details = { name, scopes, published, expires_at: expiresAt };
+    await recordAudit(tx, { event: "key.issued", namespace: input.namespace, subject: appId, details });
     return withSecret(await requireKey(tx, appId), secret);
   });
 }
@@ -136,22 +140,22 @@ export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetai
 
 /** Lets the world use the key; without this, calls with it fail with 5203. */
 export function publishKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
-  return setFlag(ctx, appId, setPublished, true);
+  return setFlag(ctx, appId, setPublished, true, "key.published");
 }
 
 /** Takes a published key back, from the next call on. */
 export function unpublishKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
-  return setFlag(ctx, appId, setPublished, false);
+  return setFlag(ctx, appId, setPublished, false, "key.unpublished");
 }
 
 /** Switches a deactivated key on again. */
 export function activateKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
-  return setFlag(ctx, appId, setActive, true);
+  return setFlag(ctx, appId, setActive, true, "key.activated");
 }
 
 /** Switches a key off, from the next call on. */
 export function deactivateKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
-  return setFlag(ctx, appId, setActive, false);
+  return setFlag(ctx, appId, setActive, false, "key.deactivated");
 }
 
 /**
@@ -160,9 +164,10 @@ export function deactivateKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
  */
 export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
   return inTransaction(ctx, async (tx) => {
-    await requireKey(tx, appId);
-    await run(tx.db, setRevoked, { appId, now: toTimestamp(ctx.now()) });
+    const { namespace } = await requireKey(tx, appId);
+    const changed = await run(tx.db, setRevoked, { appId, now: toTimestamp(ctx.now()) });
     await run(tx.db, removeSecrets, { appId });
+    if (changed > 0) await recordAudit(tx, { event: "key.revoked", namespace, subject: appId });
     return toAppKey(await requireKey(tx, appId));
   });
 }
@@ -177,11 +182,20 @@ export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow>
   return row;
 }
 
-async function setFlag(ctx: SystemCtx, appId: string, change: typeof setPublished, value: boolean): Promise<AppKey> {
-  const changed = await run(ctx.db, change, { appId, value, now: toTimestamp(ctx.now()) });
-  const key = toAppKey(await requireKey(ctx, appId));
-  if (changed === 0) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
-  return key;
+function setFlag(
+  ctx: SystemCtx,
+  appId: string,
+  change: typeof setPublished,
+  value: boolean,
+  event: AuditEvent,
+): Promise<AppKey> {
+  return inTransaction(ctx, async (tx) => {
+    const changed = await run(tx.db, change, { appId, value, now: toTimestamp(ctx.now()) });
+    const key = toAppKey(await requireKey(tx, appId));
+    if (changed === 0) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
+    await recordAudit(tx, { event, namespace: key.namespace, subject: appId });
+    return key;
+  });
 }
 
 /** The key of a stored row, as most verbs answer it. */

@@ -4,12 +4,13 @@ import type { SystemCtx, Tenant } from "../../context.ts";
 import { build } from "../../db/build.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { all, get, run, statement } from "../../db/statement.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
-import { requireText } from "../../text.ts";
+import { recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
 import { currencySign, parseCurrency } from "./currency.ts";
-import { parseLanguage } from "./language.ts";
+import { checkFields, type TenantInput } from "./input.ts";
 import { parseNamespace } from "./namespace.ts";
 import { tenants } from "./table.ts";
 
@@ -31,17 +32,6 @@ export interface TenantDetails extends TenantRecord {
   /** BCP 47 tag of the texts that name no language. */
   language: string;
   updated_at: string;
-}
-
-/** What can be said of a tenant besides its name. */
-export interface TenantInput {
-  title?: string | undefined;
-  domain?: string | null | undefined;
-  url?: string | null | undefined;
-  currency?: string | undefined;
-  currencySign?: string | undefined;
-  logo?: string | null | undefined;
-  language?: string | undefined;
 }
 
 const shown = {
@@ -99,24 +89,27 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
   const namespace = parseNamespace(input.namespace);
   const currency = parseCurrency(input.currency ?? "EUR");
   const fields = checkFields({ ...input, title: input.title ?? namespace, currency });
-  try {
-    await run(ctx.db, insertTenant, {
-      id: newId("tnt"),
-      namespace,
-      title: fields.title,
-      domain: fields.domain ?? null,
-      url: fields.url ?? null,
-      currency,
-      currencySign: fields.currencySign ?? currencySign(currency),
-      logo: fields.logo ?? null,
-      language: fields.language ?? "en",
-      now: toTimestamp(ctx.now()),
-    });
-  } catch (error) {
-    if (!isUniqueViolation(error, "tenants.namespace")) throw error;
-    throw new AppError(5302, `A tenant named ${namespace} exists already.`, { cause: error });
-  }
-  return toRecord(await getTenant(ctx, namespace));
+  return inTransaction(ctx, async (tx) => {
+    try {
+      await run(tx.db, insertTenant, {
+        id: newId("tnt"),
+        namespace,
+        title: fields.title,
+        domain: fields.domain ?? null,
+        url: fields.url ?? null,
+        currency,
+        currencySign: fields.currencySign ?? currencySign(currency),
+        logo: fields.logo ?? null,
+        language: fields.language ?? "en",
+        now: toTimestamp(ctx.now()),
+      });
+    } catch (error) {
+      if (!isUniqueViolation(error, "tenants.namespace")) throw error;
+      throw new AppError(5302, `A tenant named ${namespace} exists already.`, { cause: error });
+    }
+    await recordAudit(tx, { event: "tenant.created", namespace });
+    return toRecord(await getTenant(tx, namespace));
+  });
 }
 
 /** All tenants by name. */
@@ -152,9 +145,9 @@ export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<
 export async function updateTenant(ctx: SystemCtx, namespace: string, patch: TenantInput): Promise<TenantRecord> {
   const fields = checkFields(patch);
   const currency = fields.currency === undefined ? undefined : parseCurrency(fields.currency);
-  return ctx.db.transaction(async (db) => {
-    const before = await getTenant({ ...ctx, db }, namespace);
-    const changed = await run(db, changeTenant, {
+  return inTransaction(ctx, async (tx) => {
+    const before = await getTenant(tx, namespace);
+    const changed = await run(tx.db, changeTenant, {
       namespace,
       title: fields.title ?? before.title,
       domain: fields.domain === undefined ? before.domain : fields.domain,
@@ -168,7 +161,9 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
     if (changed === 0) {
       throw new AppError(5306, `The currency of ${namespace} cannot change while it has products priced in another.`);
     }
-    return toRecord(await getTenant({ ...ctx, db }, namespace));
+    const after = await getTenant(tx, namespace);
+    await recordAudit(tx, { event: "tenant.updated", namespace, details: { fields: changedFields(before, after) } });
+    return toRecord(after);
   });
 }
 
@@ -187,17 +182,27 @@ export function resumeTenant(ctx: SystemCtx, namespace: string): Promise<TenantR
  * @returns the tenant as it was.
  */
 export function deleteTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
-  return ctx.db.transaction(async (db) => {
-    const tenant = await getTenant({ ...ctx, db }, namespace);
-    await run(db, removeTenant, { namespace });
+  return inTransaction(ctx, async (tx) => {
+    const tenant = await getTenant(tx, namespace);
+    await run(tx.db, removeTenant, { namespace });
+    await recordAudit(tx, { event: "tenant.deleted", namespace });
     return toRecord(tenant);
   });
 }
 
-async function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["status"]): Promise<TenantRecord> {
-  const changed = await run(ctx.db, changeStatus, { namespace, status, now: toTimestamp(ctx.now()) });
-  if (changed === 0) throw noSuchTenant(namespace);
-  return toRecord(await getTenant(ctx, namespace));
+function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["status"]): Promise<TenantRecord> {
+  return inTransaction(ctx, async (tx) => {
+    const changed = await run(tx.db, changeStatus, { namespace, status, now: toTimestamp(ctx.now()) });
+    if (changed === 0) throw noSuchTenant(namespace);
+    await recordAudit(tx, { event: status === "active" ? "tenant.resumed" : "tenant.suspended", namespace });
+    return toRecord(await getTenant(tx, namespace));
+  });
+}
+
+/** The names of what a change has made different; the values may be nobody's business. */
+function changedFields(before: TenantDetails, after: TenantDetails): string[] {
+  const names = Object.keys(after) as (keyof TenantDetails)[];
+  return names.filter((name) => name !== "updated_at" && before[name] !== after[name]);
 }
 
 /** As most verbs answer it. */
@@ -207,25 +212,4 @@ function toRecord({ language: _language, updated_at: _updatedAt, ...record }: Te
 
 function noSuchTenant(namespace: string): AppError {
   return new AppError(5301, `There is no tenant named ${JSON.stringify(namespace)}.`);
-}
-
-function checkFields<T extends TenantInput>(input: T): T {
-  if (input.title !== undefined) requireText("title", input.title, 200);
-  if (input.currencySign !== undefined) requireText("currency_sign", input.currencySign, 8);
-  if (input.language !== undefined) input = { ...input, language: parseLanguage("language", input.language) };
-  if (input.domain) requireHost(input.domain);
-  for (const field of ["url", "logo"] as const) {
-    const value = input[field];
-    if (value && !(URL.canParse(value) && /^https?:/i.test(value))) {
-      throw invalidField(field, "must be an http or https address");
-    }
-  }
-  return input;
-}
-
-function requireHost(domain: string): void {
-  const url = `http://${domain}`;
-  if (!URL.canParse(url) || new URL(url).host !== domain.toLowerCase()) {
-    throw invalidField("domain", "must be a host name, such as shop.example.com");
-  }
 }

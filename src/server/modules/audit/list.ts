@@ -1,0 +1,98 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { SystemCtx } from "../../context.ts";
+import { all, statement } from "../../db/statement.ts";
+import { invalidField } from "../../errors.ts";
+import { auditEvents } from "./events.ts";
+import { auditLog } from "./table.ts";
+
+const param = sql.placeholder;
+const defaultLimit = 50;
+const mostRows = 1000;
+
+/** A row of the log, as the terminal prints it. */
+export interface AuditRecord {
+  seq: number;
+  at: string;
+  event: string;
+  namespace: string | null;
+  actor_kind: string;
+  actor_id: string | null;
+  subject: string | null;
+  address: string | null;
+  request_id: string;
+  code: number | null;
+  details: Record<string, unknown> | null;
+  hash: string;
+}
+
+/** Which rows are wanted; all of what is given must fit. */
+export interface AuditFilter {
+  namespace?: string | undefined;
+  /** `login.failed`, or `login.*` for all that begin so. */
+  event?: string | undefined;
+  /** The key, the user or the account of the operating system. */
+  actor?: string | undefined;
+  actorKind?: "app" | "user" | "visitor" | "terminal" | undefined;
+  subject?: string | undefined;
+  address?: string | undefined;
+  /** RFC 3339; the first moment that counts. */
+  since?: string | undefined;
+  /** RFC 3339; the first moment that does not count any more. */
+  until?: string | undefined;
+  /** Only what failed. */
+  failures?: boolean | undefined;
+  /** Only rows older than this one. */
+  before?: number | undefined;
+  /** From 1 to 1000; 50 unless given. */
+  limit?: number | undefined;
+}
+
+const conditions: Record<string, SQL> = {
+  namespace: sql`namespace = ${param("namespace")}`,
+  events: sql`event in (select value from json_each(${param("events")}))`,
+  actor: sql`actor_id = ${param("actor")}`,
+  actorKind: sql`actor_kind = ${param("actorKind")}`,
+  subject: sql`subject = ${param("subject")}`,
+  address: sql`address = ${param("address")}`,
+  since: sql`at >= ${param("since")}`,
+  until: sql`at < ${param("until")}`,
+  failures: sql`code is not null`,
+  before: sql`seq < ${param("before")}`,
+};
+
+/**
+ * Rows of the audit log, newest first. Older ones follow with `before`, the `seq` of the last row seen.
+ * @throws AppError 5102 for an event that does not exist, or a limit out of range.
+ */
+export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promise<AuditRecord[]> {
+  const { event, failures, limit = defaultLimit, ...others } = filter;
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > mostRows) {
+    throw invalidField("limit", `must be from 1 to ${mostRows}`);
+  }
+  const given: Record<string, unknown> = {
+    ...others,
+    events: event === undefined ? undefined : JSON.stringify(parseEvents(event)),
+    failures: failures || undefined,
+  };
+  const wanted = Object.entries(conditions).flatMap(([name, condition]) =>
+    given[name] === undefined ? [] : [condition],
+  );
+  // A command lists once, so that there is nothing to keep a compiled statement for.
+  const rows = await all(
+    ctx.db.primary,
+    statement<Omit<AuditRecord, "details"> & { details: string | null }>(sql`
+      select seq, at, event, namespace, actor_kind, actor_id, subject, address, request_id, code, details, hash
+      from ${auditLog} ${wanted.length === 0 ? sql`` : sql`where ${sql.join(wanted, sql` and `)}`}
+      order by seq desc limit ${param("limit")}`),
+    { ...given, limit },
+  );
+  return rows.map((row) => ({ ...row, details: row.details === null ? null : JSON.parse(row.details) }));
+}
+
+/** The names that `login.failed` or `login.*` stand for: a list of names is found by index, a pattern is not. */
+function parseEvents(text: string): string[] {
+  const found = auditEvents.filter((name) => (text.endsWith("*") ? name.startsWith(text.slice(0, -1)) : name === text));
+  if (found.length > 0) return found;
+  const groups = [...new Set(auditEvents.map((name) => `${name.split(".")[0]}.*`))];
+  throw invalidField("event", `must be the name of an event, or of a group: ${groups.join(", ")}`);
+}

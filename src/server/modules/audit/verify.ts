@@ -1,0 +1,74 @@
+import { sql } from "drizzle-orm";
+import type { SystemCtx } from "../../context.ts";
+import { all, get, statement } from "../../db/statement.ts";
+import { invalidField } from "../../errors.ts";
+import { type AuditFacts, hashRow } from "./chain.ts";
+import { auditLog } from "./table.ts";
+
+const param = sql.placeholder;
+const pageSize = 1000;
+
+type Row = AuditFacts & { seq: number; hash: string };
+
+const selectPage = statement<Row>(sql`
+  select seq, at, event, namespace, actor_kind, actor_id, subject, address, request_id, code, details, hash
+  from ${auditLog} where seq > ${param("after")} order by seq limit ${pageSize}`);
+// SQLite itself counts the rows that it has numbered; one statement, so that nobody adds one between the two.
+const selectCounts = statement<{ numbered: number | null; kept: number | null }>(sql`
+  select (select seq from sqlite_sequence where name = 'audit_log') as numbered,
+    (select max(seq) from ${auditLog}) as kept`);
+
+/** What a walk through the whole log has shown. */
+export interface AuditVerdict {
+  intact: boolean;
+  /** How many rows hold, counted from the first. */
+  rows: number;
+  first: { seq: number; at: string } | null;
+  /** The last row that holds; its place and hash, noted elsewhere, prove later that nothing before it was touched. */
+  last: { seq: number; at: string; hash: string } | null;
+  /** The first place at which something is wrong. */
+  broken_at?: number;
+  /** What is wrong there. */
+  problem?: string;
+}
+
+/**
+ * Walks the log from its first row: no row is missing, and each fits its hash and the row before it. The end is held
+ * against SQLite's own counter, since a chain does not show that its tail was cut. Whoever can write the file can also
+ * make a whole new chain; only a head that was noted elsewhere shows that.
+ * @param expect such a head, `<seq>:<hash>`.
+ * @throws AppError 5102 when `expect` is none.
+ */
+export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string } = {}): Promise<AuditVerdict> {
+  const head = expect === undefined ? undefined : parseHead(expect);
+  const db = ctx.db.primary;
+  const verdict: AuditVerdict = { intact: true, rows: 0, first: null, last: null };
+  let hash = "";
+  const broken = (broken_at: number, problem: string) => ({ ...verdict, intact: false, broken_at, problem });
+  for (;;) {
+    const page = await all(db, selectPage, { after: verdict.rows });
+    for (const row of page) {
+      const seq = verdict.rows + 1;
+      if (row.seq !== seq) return broken(seq, "The row is missing.");
+      hash = hashRow(hash, row);
+      if (row.hash !== hash) return broken(seq, "The row does not fit its hash, or the row before it.");
+      if (head?.seq === seq && head.hash !== hash) return broken(seq, "The row has another hash than the one given.");
+      verdict.rows = seq;
+      verdict.first ??= { seq, at: row.at };
+      verdict.last = { seq, at: row.at, hash };
+    }
+    if (page.length < pageSize) break;
+  }
+  const counts = await get(db, selectCounts);
+  const kept = counts?.kept ?? 0;
+  if ((counts?.numbered ?? 0) !== kept) return broken(kept + 1, "Rows have been cut off the end.");
+  if (head !== undefined && head.seq > kept) return broken(kept + 1, "The log ends before the row given.");
+  return verdict;
+}
+
+function parseHead(text: string): { seq: number; hash: string } {
+  const [, seq, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (seq === undefined || hash === undefined)
+    throw invalidField("expect", "must be <seq>:<hash>, as verify prints it");
+  return { seq: Number(seq), hash };
+}
