@@ -22,6 +22,7 @@ export const auditEvents = [
   "two_factor.failed",
   "two_factor.reset",
   "two_factor.recovery_codes_made",
+  "two_factor.recovery_code_used",
   "key.issued",
   "key.published",
   "key.unpublished",

@@ -1,0 +1,81 @@
+import { timingSafeEqual } from "node:crypto";
+
+/** How long a code is shown, in milliseconds (RFC 6238's default). */
+const stepMs = 30_000;
+const settings = { algorithm: "SHA1", digits: 6, period: stepMs / 1000 } as const;
+// What a QR code of a common size can hold, whatever script the names are written in.
+const mostIssuer = 48;
+const mostLabel = 64;
+
+let loading: Promise<typeof import("otpauth")> | undefined;
+
+/** The library, read at its first use: most servers never need it, and no command does. */
+export function loadTotp(): Promise<typeof import("otpauth")> {
+  loading ??= import("otpauth");
+  return loading;
+}
+
+/** A new shared secret of 160 bits, in base32. */
+export async function makeSecret(): Promise<string> {
+  const { Secret } = await loadTotp();
+  return new Secret({ size: 20 }).base32;
+}
+
+/** The code of a secret at a time, as the user's app shows it. */
+export async function codeAt(secret: string, epochMs: number): Promise<string> {
+  const { HOTP, Secret } = await loadTotp();
+  return HOTP.generate({ ...settings, secret: Secret.fromBase32(secret), counter: Math.floor(epochMs / stepMs) });
+}
+
+/**
+ * The time step whose code this is, out of the present one and its two neighbours (RFC 6238, section 5.2): clocks differ,
+ * and people type slowly. The latest, should one code stand for several; null when it is none of theirs.
+ */
+export async function matchStep(secret: string, digits: string, epochMs: number): Promise<number | null> {
+  const { HOTP, Secret } = await loadTotp();
+  const key = Secret.fromBase32(secret);
+  const given = Buffer.from(digits);
+  const present = Math.floor(epochMs / stepMs);
+  let found: number | null = null;
+  for (const step of [present - 1, present, present + 1]) {
+    const code = Buffer.from(HOTP.generate({ ...settings, secret: key, counter: step }));
+    if (code.length === given.length && timingSafeEqual(code, given)) found = step;
+  }
+  return found;
+}
+
+/** The `otpauth:` address that an authenticator reads, naming the store and the account. */
+export async function otpauthUri(secret: string, issuer: string, account: string): Promise<string> {
+  const { TOTP } = await loadTotp();
+  return new TOTP({
+    ...settings,
+    secret,
+    issuer: nameFor(issuer, mostIssuer),
+    label: nameFor(account, mostLabel),
+  }).toString();
+}
+
+/** A QR code as an SVG document, dark on white with the quiet zone that scanners need. */
+export async function drawQrCode(text: string): Promise<string> {
+  const { encodeQR } = await import("qr");
+  const rows = encodeQR(text, "raw", { ecc: "medium", border: 4 });
+  const runs = rows.flatMap((row, y) =>
+    [
+      ...row
+        .map((dark) => (dark ? "1" : "0"))
+        .join("")
+        .matchAll(/1+/g),
+    ].map(({ index, 0: run }) => `M${index} ${y}h${run.length}v1h-${run.length}z`),
+  );
+  const size = rows.length;
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">` +
+    `<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${runs.join("")}"/></svg>`
+  );
+}
+
+/** A colon parts the two names in the address, so neither may hold one. */
+function nameFor(text: string, most: number): string {
+  const characters = [...text.replaceAll(":", " ").trim()];
+  return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;
+}
