@@ -26,6 +26,8 @@ export interface Binary {
   path: string;
   env: Record<string, string>;
   run: (...args: string[]) => Promise<Outcome>;
+  /** The same, with this text on standard input. */
+  feed: (input: string, ...args: string[]) => Promise<Outcome>;
   /** Runs a command that must succeed, and returns its one JSON value. */
   json: <T = Record<string, unknown>>(...args: string[]) => Promise<T>;
   /** Starts a server on a free port and waits for its announcement; flags may choose another port. */
@@ -76,10 +78,13 @@ export function useBinaries(): Binaries {
 }
 
 function describeBinary(dir: string, path: string, servers: Serving[]): Binary {
-  const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: dir, TMPDIR: tmpdir() };
+  const env: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: dir, TMPDIR: tmpdir() };
 
-  async function run(...args: string[]): Promise<Outcome> {
-    const child = Bun.spawn([path, ...args], { cwd: dir, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const run = (...args: string[]) => runWith("ignore", args);
+  const feed = (input: string, ...args: string[]) => runWith(Buffer.from(input), args);
+
+  async function runWith(stdin: "ignore" | Buffer, args: string[]): Promise<Outcome> {
+    const child = Bun.spawn([path, ...args], { cwd: dir, env, stdin, stdout: "pipe", stderr: "pipe" });
     const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
     return { code, stdout, stderr };
   }
@@ -99,7 +104,7 @@ function describeBinary(dir: string, path: string, servers: Serving[]): Binary {
 
   const serve = (...flags: string[]) =>
     serveBy([path, "serve", ...(flags.includes("--port") ? [] : ["--port", "0"]), ...flags]);
-  return { dir, path, env, run, json, serve, serveBy };
+  return { dir, path, env, run, feed, json, serve, serveBy };
 }
 
 /** A tenant with a published key that may do everything, made through the terminal. */

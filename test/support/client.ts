@@ -38,6 +38,9 @@ export interface ApiReply<T = Record<string, unknown>> {
 /** Sends `"GET /products/"` and the like. */
 export type Call = <T = Record<string, unknown>>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
 
+/** What a client must know of a server: where it is, and what it says of its API. */
+export type DescribedServer = Pick<TestApp, "url" | "description">;
+
 let addresses = 0;
 
 /** An address that nobody else in this run has. */
@@ -50,7 +53,10 @@ export function newAddress(): string {
  * Makes a client with an address of its own, and with what it sends unless a call says otherwise. Each reply is
  * checked for the envelope and against the API's own description.
  */
-export function createClient(app: TestApp, usual: { namespace?: string; auth?: string; address?: string } = {}): Call {
+export function createClient(
+  app: DescribedServer,
+  usual: { namespace?: string; auth?: string; address?: string } = {},
+): Call {
   const address = usual.address ?? newAddress();
   return async <T>(request: string, options: CallOptions = {}) => {
     const [method = "", path = ""] = request.split(" ");
@@ -103,7 +109,7 @@ function bodyOf({ body, raw }: CallOptions): { body?: NonNullable<CallOptions["r
 }
 
 async function checkDescription(
-  app: TestApp,
+  app: DescribedServer,
   method: string,
   path: string,
   status: number,
