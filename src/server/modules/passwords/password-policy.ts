@@ -1,0 +1,31 @@
+import { AppError, invalidField } from "../../errors.ts";
+
+const leastCharacters = 16;
+const mostBytes = 1024;
+
+// Letters of scripts without case are neither lower nor upper, and no letter or mark is special.
+const rules: readonly [pattern: RegExp, lack: string][] = [
+  [/\p{Ll}/u, "a lower-case letter"],
+  [/\p{Lu}/u, "an upper-case letter"],
+  [/\p{Nd}/u, "a digit"],
+  [/[^\p{L}\p{M}\p{N}\p{C}]/u, "a special character"],
+];
+
+/**
+ * Refuses a new password that is too weak (specification, section 8). Length is counted in characters, not in bytes.
+ * @throws AppError 5217 with `details` naming what it lacks; 5102 for one that is too long or no text at all.
+ */
+export function requireStrongPassword(field: string, password: string): void {
+  if (!password.isWellFormed() || /\p{Cc}/u.test(password)) {
+    throw invalidField(field, "must not hold control characters or broken Unicode");
+  }
+  const composed = password.normalize("NFC");
+  if (Buffer.byteLength(composed) > mostBytes) throw invalidField(field, `must be at most ${mostBytes} bytes`);
+  const lacks = rules.filter(([pattern]) => !pattern.test(composed)).map(([, lack]) => lack);
+  if ([...composed].length < leastCharacters) lacks.unshift(`at least ${leastCharacters} characters`);
+  if (lacks.length > 0) throw tooWeak(field, `lacks ${lacks.join(", ")}`);
+}
+
+function tooWeak(field: string, message: string): AppError {
+  return new AppError(5217, undefined, { details: [{ field, message }] });
+}
