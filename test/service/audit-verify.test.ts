@@ -1,0 +1,143 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { SystemCtx } from "../../src/server/context.ts";
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { recordAudit } from "../../src/server/modules/audit/service.ts";
+import { type AuditVerdict, verifyAudit } from "../../src/server/modules/audit/verify.ts";
+import { failureOf } from "../support/failure.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+const rows = 5;
+
+onEachDatabase((suite) => {
+  let ctx: SystemCtx;
+  beforeAll(async () => {
+    ctx = suite.app.system;
+    for (let n = 1; n <= rows; n++) {
+      suite.app.clock.advance(1000);
+      await recordAudit(ctx, { event: "login.failed", namespace: "demo", code: 5212, details: { n } });
+    }
+  });
+
+  class Undone extends Error {}
+
+  /** What verify says after someone has written to the file past the triggers; all of it is undone afterwards. */
+  async function verifyAfter(statements: string[], head?: string): Promise<AuditVerdict> {
+    let verdict: AuditVerdict | undefined;
+    const work = inTransaction(ctx, async (tx) => {
+      await tx.db.execute("drop trigger audit_log_unchanged");
+      await tx.db.execute("drop trigger audit_log_kept");
+      for (const statement of statements) await tx.db.execute(statement);
+      verdict = await verifyAudit(tx, head === undefined ? {} : { expect: head });
+      throw new Undone();
+    });
+    expect(await failureOf(work)).toBeInstanceOf(Undone);
+    return verdict as AuditVerdict;
+  }
+
+  const headNow = async () => {
+    const { last } = await verifyAudit(ctx);
+    return `${last?.seq}:${last?.hash}`;
+  };
+
+  test("a log that nobody touched is intact, and its head is told", async () => {
+    const { last, first, ...verdict } = await verifyAudit(ctx);
+    expect(verdict).toEqual({ intact: true, rows });
+    expect(first?.seq).toBe(1);
+    expect(last).toEqual({
+      seq: rows,
+      at: new Date(ctx.now()).toISOString(),
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(await verifyAudit(ctx, { expect: await headNow() })).toMatchObject({ intact: true });
+  });
+
+  test("the database itself refuses to change or remove a row", async () => {
+    for (const statement of ["update audit_log set code = null", "delete from audit_log where seq = 1"]) {
+      expect(String(await failureOf(ctx.db.execute(statement)))).toContain("append-only");
+    }
+    expect(await verifyAudit(ctx)).toMatchObject({ intact: true, rows });
+  });
+
+  describe("what was done past the triggers is found at its place", () => {
+    const columns: [column: string, value: string][] = [
+      ["at", "'2001-01-01T00:00:00.000Z'"],
+      ["event", "'login.succeeded'"],
+      ["namespace", "'other'"],
+      ["namespace", "null"],
+      ["actor_kind", "'app'"],
+      ["actor_id", "'somebody'"],
+      ["subject", "'usr_x'"],
+      ["address", "'192.0.2.1'"],
+      ["request_id", "'another'"],
+      ["code", "null"],
+      ["code", "5213"],
+      ["details", "'{}'"],
+      ["hash", "lower(hex(randomblob(32)))"],
+    ];
+    test.each(columns)("%s set to %s", async (column, value) => {
+      const verdict = await verifyAfter([`update audit_log set ${column} = ${value} where seq = 3`]);
+      expect(verdict).toMatchObject({ intact: false, rows: 2, broken_at: 3, last: { seq: 2 } });
+      expect(verdict.problem).toMatch(/\S/);
+    });
+
+    const others: [what: string, statement: string, place: number][] = [
+      ["the first row removed", "delete from audit_log where seq = 1", 1],
+      ["a row in the middle removed", "delete from audit_log where seq = 3", 3],
+      ["two rows exchanged", "update audit_log set seq = case seq when 2 then -3 else -2 end where seq in (2, 3)", 2],
+      ["the last row removed", `delete from audit_log where seq = ${rows}`, rows],
+      ["all rows removed", "delete from audit_log", 1],
+      [
+        "a row added that is not chained",
+        `insert into audit_log (at, event, actor_kind, request_id, hash) values ('x', 'login.failed', 'app', 'r', 'h')`,
+        rows + 1,
+      ],
+    ];
+    test.each(others)("%s", async (_what, statement, place) => {
+      const verdict = await verifyAfter([statement, "update audit_log set seq = -seq where seq < 0"]);
+      expect(verdict).toMatchObject({ intact: false, rows: place - 1, broken_at: place });
+    });
+
+    test("a cut that sets the counter back as well is found by a head that was noted before", async () => {
+      const cut = [
+        "delete from audit_log where seq > 3",
+        "update sqlite_sequence set seq = 3 where name = 'audit_log'",
+      ];
+      expect(await verifyAfter(cut)).toMatchObject({ intact: true, rows: 3 });
+      expect(await verifyAfter(cut, await headNow())).toMatchObject({ intact: false, rows: 3, broken_at: 4 });
+    });
+  });
+
+  test("a head of another log is not this one's", async () => {
+    const verdict = await verifyAudit(ctx, { expect: `2:${"0".repeat(64)}` });
+    expect(verdict).toMatchObject({ intact: false, broken_at: 2 });
+    for (const head of ["", "2", `0:${"0".repeat(64)}`, `2:${"0".repeat(63)}`, `2:${"g".repeat(64)}`]) {
+      expect(await failureOf(verifyAudit(ctx, { expect: head }))).toMatchObject({ details: [{ field: "expect" }] });
+    }
+  });
+
+  test("an act that fails leaves neither row nor gap, and rows written at once still make one chain", async () => {
+    const elsewhere: SystemCtx = { ...ctx, db: await suite.database.openAgain() };
+    const { rows: before } = await verifyAudit(ctx);
+    const work = Array.from({ length: 30 }, (_, n) =>
+      inTransaction(n % 2 ? ctx : elsewhere, async (tx) => {
+        await recordAudit(tx, { event: "login.succeeded", subject: `usr_${n}` });
+        if (n % 3 === 0) throw new Undone();
+      }).catch((error) => {
+        if (!(error instanceof Undone)) throw error;
+      }),
+    );
+    await Promise.all(work);
+    const { last: _last, ...verdict } = await verifyAudit(ctx);
+    expect(verdict).toMatchObject({ intact: true, rows: before + 20 });
+  });
+
+  test("a log of several pages is walked to its end", async () => {
+    const { rows: before } = await verifyAudit(ctx);
+    await inTransaction(ctx, async (tx) => {
+      for (let n = before; n < 2001; n++) await recordAudit(tx, { event: "token.refreshed" });
+    });
+    expect(await verifyAudit(ctx)).toMatchObject({ intact: true, rows: 2001 });
+    const verdict = await verifyAfter(["update audit_log set subject = 'x' where seq = 2000"]);
+    expect(verdict).toMatchObject({ intact: false, broken_at: 2000 });
+  });
+});
