@@ -17,7 +17,8 @@ export interface Tenant {
 /** Who is acting, once that is proved. */
 export type Actor =
   | { kind: "app"; appId: string; scopes: ReadonlySet<string> }
-  | { kind: "user"; userId: string; role: "customer" | "staff" | "owner" }
+  /** `tokenId` names the token that proved it, where one did. */
+  | { kind: "user"; userId: string; role: "customer" | "staff" | "owner"; tokenId?: string }
   | { kind: "visitor" }
   /** `account` is the name that the operating system knows. */
   | { kind: "terminal"; account?: string };

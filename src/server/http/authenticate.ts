@@ -1,21 +1,24 @@
 import type { Actor, Tenant } from "../context.ts";
+import type { Session } from "../db/session.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { KnownKey } from "../modules/app-keys/lookup.ts";
 import { judgeOrigin } from "../modules/app-keys/origins.ts";
 import { hasScope } from "../modules/app-keys/scopes.ts";
 import { sameHash } from "../modules/app-keys/secret.ts";
-import type { Access } from "./access.ts";
+import { judgeToken } from "../modules/tokens/judge.ts";
+import { type Access, asksOwnToken, isUnsigned } from "./access.ts";
 import type { CountAttempt } from "./attempts.ts";
 import {
   type AppCredentials,
-  type Common,
   type Sent,
+  type SentUser,
   type TokenCredentials,
   tokenCredentialsOf,
 } from "./credentials.ts";
 
 /** What proving a caller needs. */
 export interface AuthDeps {
+  db: Session;
   countAttempt: CountAttempt;
   noteUse: (secret: { id: string; lastUsedAt: number }, now: number) => void;
   now: () => number;
@@ -24,12 +27,14 @@ export interface AuthDeps {
 /** What a request says of its caller. */
 export interface Claim {
   tenant: Tenant;
-  common: Common;
   app: Sent<AppCredentials>;
+  user: SentUser;
   /** The key of the id that was sent; null when there is none. */
   key: KnownKey | null;
   origin: string | null;
   clientIp: () => string | null;
+  /** Whether the call has been counted as an attempt already, as all of `/auth/` are. */
+  isCounted: boolean;
 }
 
 /** Codes of a failed attempt to prove something; these count towards 5209. */
@@ -37,19 +42,21 @@ const countedCodes: ReadonlySet<ErrorCode> = new Set([5202, 5203, 5204, 5205, 52
 
 /**
  * Proves who calls (specification, section 5). Of several methods sent, the first that succeeds counts.
- * @returns the actor; a visitor only where the route is open to anyone.
- * @throws AppError 5202 to 5207 as the table says, or 5209 instead of these once the address has spent its attempts.
+ * @returns the actor, at once unless a token has to be looked up; a visitor only where the route is open to anyone.
+ * @throws AppError 5202 to 5207 as the table says, 5214 where the route is about the token itself, or 5209 instead of
+ * these once the address has spent its attempts.
  */
-export function authenticate(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor | Promise<never> {
+export function authenticate(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor | Promise<Actor> {
   try {
-    return prove(deps, access, claim);
+    const actor = prove(deps, access, claim);
+    return actor instanceof Promise ? actor.catch((error) => refuse(deps, claim, error)) : actor;
   } catch (error) {
     return refuse(deps, claim, error);
   }
 }
 
 async function refuse(deps: AuthDeps, claim: Claim, error: unknown): Promise<never> {
-  if (error instanceof AppError && countedCodes.has(error.code) && hasAttempted(claim)) {
+  if (!claim.isCounted && error instanceof AppError && countedCodes.has(error.code) && hasAttempted(claim)) {
     await deps.countAttempt(claim.clientIp());
   }
   throw error;
@@ -72,8 +79,10 @@ export function permit(access: readonly Access[], actor: Actor): void {
   throw new AppError(5300, missing ? `The key lacks the scope ${missing}.` : undefined);
 }
 
-function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor {
-  const { app, common } = claim;
+function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor | Promise<Actor> {
+  if (isUnsigned(access)) return { kind: "visitor" };
+  const { app, user } = claim;
+  if (user.token !== undefined && asksOwnToken(access)) return proveOwnToken(deps, claim);
   const failures: AppError[] = [];
   if (app && "error" in app) failures.push(app.error);
   try {
@@ -82,14 +91,16 @@ function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor {
     failures.push(requireVerdict(error));
   }
   try {
-    const credentials = tokenCredentialsOf(common, app !== null);
-    if (credentials) return proveToken(credentials);
+    const credentials = tokenCredentialsOf(user, app !== null);
+    if (credentials) {
+      return proveToken(deps, claim.tenant, credentials).catch((error) => {
+        throw verdictOf([...failures, requireVerdict(error)]);
+      });
+    }
   } catch (error) {
     failures.push(requireVerdict(error));
   }
-  const [first, second] = failures;
-  if (second) throw new AppError(5206, "Several methods were sent and none succeeded.");
-  if (first) throw first;
+  if (failures.length > 0) throw verdictOf(failures);
   if (access.some((way) => way.kind === "public")) return { kind: "visitor" };
   throw new AppError(5206, "No credentials were sent.");
 }
@@ -107,9 +118,22 @@ function proveApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }:
   return { kind: "app", appId: key.appId, scopes: key.scopes };
 }
 
-/** No user token has ever been issued, so every well-formed one is unknown (5205). */
-function proveToken(_sent: TokenCredentials): Actor {
-  throw new AppError(5205);
+async function proveToken(deps: AuthDeps, tenant: Tenant, sent: TokenCredentials): Promise<Actor> {
+  return { kind: "user", ...(await judgeToken(deps, { tenantId: tenant.id, ...sent })) };
+}
+
+/** Refresh and logout tell apart only what was not sent; whatever else is wrong, the user has to log in again. */
+async function proveOwnToken(deps: AuthDeps, { tenant, user }: Claim): Promise<Actor> {
+  const sent = tokenCredentialsOf(user, false) as TokenCredentials;
+  try {
+    return await proveToken(deps, tenant, sent);
+  } catch (error) {
+    throw new AppError(5214, undefined, { cause: requireVerdict(error) });
+  }
+}
+
+function verdictOf([first, second]: AppError[]): AppError {
+  return second ? new AppError(5206, "Several methods were sent and none succeeded.") : (first as AppError);
 }
 
 function requireVerdict(error: unknown): AppError {
@@ -119,6 +143,6 @@ function requireVerdict(error: unknown): AppError {
 }
 
 /** A call without any credentials tries nothing, so it is answered 5206 for as long as it likes. */
-function hasAttempted({ app, common }: Claim): boolean {
-  return app !== null || common.token !== undefined || common.user_id !== undefined;
+function hasAttempted({ app, user }: Claim): boolean {
+  return app !== null || user.token !== undefined || user.user_id !== undefined;
 }

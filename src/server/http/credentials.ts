@@ -88,13 +88,19 @@ export interface TokenCredentials {
   token: string;
 }
 
+/** The two parameters of token auth, as far as they were sent where the route looks for them. */
+export interface SentUser {
+  user_id?: string | undefined;
+  token?: string | undefined;
+}
+
 /**
  * The user credentials of a request, null when none were sent. `user_id` beside app credentials and without `token`
  * names a subject, and is no attempt.
  * @throws AppError 5204 when one of the two is missing or malformed.
  */
-export function tokenCredentialsOf(common: Common, besideApp: boolean): TokenCredentials | null {
-  const { user_id: userId, token } = common;
+export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCredentials | null {
+  const { user_id: userId, token } = sent;
   if (token === undefined && (userId === undefined || besideApp)) return null;
   if (!userId || !visible.test(userId)) throw new AppError(5204, "`user_id` is missing or malformed.");
   if (!token || !visible.test(token)) throw new AppError(5204, "`token` is missing or malformed.");

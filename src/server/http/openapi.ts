@@ -1,6 +1,6 @@
 import { Kind, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type ErrorCode, meaningOf, remedyOf, statusOf } from "../errors.ts";
-import type { Access } from "./access.ts";
+import { type Access, asksOwnToken } from "./access.ts";
 import { commonParameters as commonParameterNames } from "./credentials.ts";
 import type { Route } from "./route.ts";
 import { isOptional } from "./validate.ts";
@@ -11,6 +11,7 @@ type Json = Record<string, unknown>;
 const always: ErrorCode[] = [5000, 5001, 5100, 5101, 5215];
 const appCodes: ErrorCode[] = [5202, 5203, 5206, 5209, 5300];
 const tokenCodes: ErrorCode[] = [5204, 5205, 5206, 5207, 5209, 5300];
+const ownTokenCodes: ErrorCode[] = [5204, 5206, 5214, 5300];
 const bodyCodes: ErrorCode[] = [5102, 5103, 5104];
 
 const ErrorSchema = Type.Object({
@@ -35,7 +36,9 @@ export function errorCodesOf(route: Route): ErrorCode[] {
     for (const code of more) codes.add(code);
   };
   if (route.access.some((way) => way.kind === "app")) add(appCodes);
-  if (route.access.some((way) => way.kind === "token")) add(tokenCodes);
+  if (asksOwnToken(route.access)) add([...ownTokenCodes, 5202, 5203]);
+  else if (route.access.some((way) => way.kind === "token")) add(tokenCodes);
+  if (route.path.startsWith("/auth/")) add([5209]);
   if (route.method !== "GET") add(bodyCodes);
   add([5102]);
   if (route.conditional) add([5303]);
@@ -99,7 +102,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
       ...ifMatch(route),
     ],
     ...(route.body && {
-      requestBody: { required: true, content: json(bodyReference(route.body, schemas)) },
+      requestBody: { required: isRequired(route.body), content: json(bodyReference(route.body, schemas)) },
     }),
     responses: { [status]: success, ...errorResponses(errorCodesOf(route)) },
   };
@@ -166,6 +169,7 @@ function requestIdHeader(): Json {
 
 function describeAccess(access: Access): string {
   if (access.kind === "app") return `app keys with the scope \`${access.scope}\``;
+  if (access.kind === "token" && access.own) return "the signed-in user, by the token that it is about";
   if (access.kind === "token") return access.role ? "staff with a user token" : "signed-in users with a token";
   return "anyone";
 }
@@ -189,6 +193,11 @@ function bodyReference(schema: TSchema, schemas: Record<string, unknown>): unkno
     properties[name] ??= { type: "string", description: "May stand in the query instead, which wins." };
   }
   return body;
+}
+
+/** Whether there is a field that a body cannot do without. */
+function isRequired(schema: TSchema): boolean {
+  return !("properties" in schema) || (schema.required ?? []).length > 0;
 }
 
 /** Named schemas stand once among the components. */

@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
 import { parseLanguage } from "../modules/tenants/language.ts";
 import type { Vault } from "../vault.ts";
+import { asksOwnToken, isUnsigned } from "./access.ts";
 import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
 import { type BodyLimits, type BodyMemory, isUnbounded, readBody } from "./body.ts";
 import { allowOrigin } from "./cors.ts";
@@ -110,8 +111,11 @@ async function work(
   const authorization = request.headers.get("authorization");
   // A body is read before its sender is known only where it may say who that is.
   const early = mayNameCaller(route, query, authorization) ? await readInto(deps, request, progress) : undefined;
+  // User credentials stand in the query; only where the call is about the token itself may the body hold them.
+  const { user_id, token } = query;
   const common = takeCommon(query, early?.value);
-  const app = readAppCredentials(authorization, common);
+  const user = asksOwnToken(route.access) ? common : { user_id, token };
+  const app = isUnsigned(route.access) ? null : readAppCredentials(authorization, common);
   progress.sentApp = app !== null;
 
   const { namespace } = common;
@@ -122,8 +126,9 @@ async function work(
   const { tenant, key } = found instanceof Promise ? await found : found;
   if (!tenant || tenant.suspended) throw new AppError(5215);
 
-  if (route.path.startsWith("/auth/")) await deps.countAttempt(deps.clientIpOf(request));
-  const claim = { tenant, common, app, key, origin, clientIp: () => deps.clientIpOf(request) };
+  const isCounted = route.path.startsWith("/auth/");
+  if (isCounted) await deps.countAttempt(deps.clientIpOf(request));
+  const claim = { tenant, app, user, key, origin, clientIp: () => deps.clientIpOf(request), isCounted };
   const proved = authenticate(deps, route.access, claim);
   const actor = proved instanceof Promise ? await proved : proved;
   progress.actor = actor;
@@ -167,7 +172,9 @@ async function isGone(deps: PipelineDeps, { namespace }: Progress): Promise<bool
 /** Whether the tenant or the credentials can only stand in the body. */
 function mayNameCaller(route: Route, query: Query, authorization: string | null): boolean {
   if (route.method === "GET") return false;
-  if (query.namespace === undefined || route.path.startsWith("/auth/")) return true;
+  if (query.namespace === undefined) return true;
+  if (isUnsigned(route.access)) return false;
+  if (asksOwnToken(route.access) && !("user_id" in query && "token" in query)) return true;
   // Beside a user token in the query, the body may hold app credentials, and one that succeeds is enough.
   return !isAppAuthorization(authorization) && !("app_id" in query && "app_secret" in query);
 }
