@@ -1,13 +1,11 @@
 import type { Ctx } from "../../context.ts";
 import { invalidField } from "../../errors.ts";
+import { metadataText } from "../../metadata.ts";
 import { requireText } from "../../text.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import type { ProductPatch } from "./model.ts";
 import { parseMoney } from "./money.ts";
 import { isSlug } from "./slug.ts";
-
-const mostMetadataBytes = 16_384;
-const deepestMetadata = 20;
 
 /** Column values of the fields given, checked; whoever calls, the terminal included, comes through here. */
 export interface ProductColumns {
@@ -45,7 +43,7 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   if (input.stock !== undefined) columns.stock = input.stock;
   if (input.images !== undefined) columns.images = JSON.stringify(input.images.map(checkImage));
   if (input.tags !== undefined) columns.tags = tags(input.tags);
-  if (input.metadata !== undefined) columns.metadata = metadata(input.metadata);
+  if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
   return columns;
 }
 
@@ -76,28 +74,4 @@ function tags(values: readonly string[]): string {
     seen.add(requireText(`tags.${index}`, tag, 100));
   });
   return JSON.stringify(values);
-}
-
-function metadata(value: Record<string, unknown>): string {
-  checkShape(value, 0, { left: mostMetadataBytes / 2 });
-  const json = JSON.stringify(value);
-  if (Buffer.byteLength(json) > mostMetadataBytes)
-    throw invalidField("metadata", `must be at most ${mostMetadataBytes} bytes`);
-  text("metadata", json);
-  if (json.includes("\\u0000") || /\\ud[89a-f]/i.test(json)) {
-    throw invalidField("metadata", "must not hold NUL or broken Unicode");
-  }
-  return json;
-}
-
-/** Walks no further than a value of permitted size can reach: each part of it takes two bytes or more. */
-function checkShape(value: unknown, depth: number, budget: { left: number }): void {
-  if (--budget.left < 0) throw invalidField("metadata", `must be at most ${mostMetadataBytes} bytes`);
-  if (typeof value === "number" && !Number.isFinite(value)) {
-    throw invalidField("metadata", "holds a number that is too large");
-  }
-  if (typeof value !== "object" || value === null) return;
-  if (depth >= deepestMetadata) throw invalidField("metadata", `must be at most ${deepestMetadata} levels deep`);
-  if (Array.isArray(value)) for (const item of value) checkShape(item, depth + 1, budget);
-  else for (const name in value) checkShape((value as Record<string, unknown>)[name], depth + 1, budget);
 }

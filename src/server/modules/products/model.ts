@@ -1,9 +1,5 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
-
-/** Null beside another type. */
-function nullable<T extends TSchema>(schema: T) {
-  return Type.Union([schema, Type.Null()]);
-}
+import { type Static, Type } from "@sinclair/typebox";
+import { nullable, timestamp } from "../../schema-parts.ts";
 
 const status = Type.Union([Type.Literal("draft"), Type.Literal("published"), Type.Literal("archived")], {
   description: "Only published products are shown to customers.",
@@ -15,7 +11,6 @@ const image = Type.Object(
   },
   { additionalProperties: false },
 );
-const timestamp = Type.String({ format: "date-time", description: "RFC 3339, UTC." });
 
 const price = Type.Number({
   minimum: 0,

@@ -5,6 +5,7 @@ import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { type CompiledStatement, get, statement } from "../../db/statement.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { isId, newId } from "../../ids.ts";
+import { mergedMetadataTooLarge } from "../../metadata.ts";
 import { parseLanguage } from "../tenants/language.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
 import type { ProductInput, ProductPatch } from "./model.ts";
@@ -219,7 +220,7 @@ function noSuchProduct(): AppError {
 
 function explainConflict(error: unknown): unknown {
   if (isCheckViolation(error, "products_metadata_size")) {
-    return invalidField("metadata", "would be larger than 16384 bytes once merged");
+    return invalidField("metadata", mergedMetadataTooLarge);
   }
   for (const field of ["slug", "sku"] as const) {
     if (!isUniqueViolation(error, `products.${field}`)) continue;
