@@ -1,0 +1,146 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { nullable, timestamp } from "../../schema-parts.ts";
+
+const role = Type.Union([Type.Literal("customer"), Type.Literal("staff"), Type.Literal("owner")], {
+  description: "Staff serve customers; owners also manage staff.",
+});
+export type Role = Static<typeof role>;
+const status = Type.Union([Type.Literal("active"), Type.Literal("disabled")], {
+  description: "Who is disabled cannot sign in, and is signed out at once.",
+});
+export type UserStatus = Static<typeof status>;
+
+const email = Type.String({ maxLength: 254, description: "Unique in the store, whatever its case." });
+const password = Type.String({
+  maxLength: 1024,
+  description: "At least 16 characters with lower, upper, digit and special; not a common one.",
+});
+const phone = Type.String({ maxLength: 32, expects: "a telephone number of at most 32 characters" });
+const name = Type.String({ minLength: 1, maxLength: 200 });
+
+const addressFields = {
+  line1: Type.String({ minLength: 1, maxLength: 200 }),
+  city: Type.String({ minLength: 1, maxLength: 200 }),
+  country: Type.String({ minLength: 2, maxLength: 2, description: "ISO 3166-1 alpha-2.", examples: ["PT"] }),
+};
+const Address = Type.Object(
+  {
+    name: Type.Optional(name),
+    line1: addressFields.line1,
+    line2: Type.Optional(addressFields.line1),
+    city: addressFields.city,
+    region: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    postal_code: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
+    country: addressFields.country,
+    phone: Type.Optional(phone),
+    is_default: Type.Optional(Type.Boolean({ description: "At most one address is." })),
+  },
+  { additionalProperties: false },
+);
+export type Address = Static<typeof Address>;
+
+/** What a person may say of themselves. */
+const ownFields = {
+  name: nullable(name),
+  phone: nullable(phone),
+  addresses: Type.Array(Address, { maxItems: 20 }),
+  metadata: Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
+    description: "Free JSON, at most 16 KiB. PATCH merges it (RFC 7396).",
+  }),
+};
+const fields = {
+  ...ownFields,
+  role,
+  status,
+  email_verified: Type.Boolean({ description: "Whether the address is known to be theirs." }),
+};
+
+/** What makes a user. The language of their mail is the common parameter `lang`. */
+export const UserInput = Type.Composite(
+  [
+    Type.Object({ email }),
+    Type.Partial(
+      Type.Object({
+        ...fields,
+        password,
+        password_hash: Type.String({
+          maxLength: 512,
+          description:
+            "Instead of `password`: bcrypt or argon2 (PHC) of another system, made anew at the next sign-in.",
+        }),
+      }),
+    ),
+  ],
+  { $id: "UserInput", additionalProperties: false },
+);
+export type UserInput = Static<typeof UserInput>;
+
+/** What changes a user: any of these fields. */
+export const UserPatch = Type.Partial(Type.Object({ email, ...fields }), {
+  $id: "UserPatch",
+  additionalProperties: false,
+});
+export type UserPatch = Static<typeof UserPatch>;
+
+/** What signed-in users may change of themselves; another address needs the current password. */
+export const ProfilePatch = Type.Partial(
+  Type.Object({ ...ownFields, email, password: Type.String({ maxLength: 1024 }) }),
+  {
+    $id: "ProfilePatch",
+    additionalProperties: false,
+  },
+);
+export type ProfilePatch = Static<typeof ProfilePatch>;
+
+/** A user as every reply shows them; never with a hash or secret. */
+export const User = Type.Object(
+  {
+    id: Type.String({ description: "`usr_…`, sorts by age." }),
+    email,
+    name: fields.name,
+    phone: fields.phone,
+    lang: nullable(Type.String({ description: "BCP 47; null: the store's." })),
+    role,
+    status,
+    email_verified: fields.email_verified,
+    addresses: fields.addresses,
+    metadata: fields.metadata,
+    two_factor_enabled: Type.Boolean(),
+    last_login_at: nullable(timestamp),
+    version: Type.Integer({ minimum: 1, description: "Moves by one with every change; sent as `ETag`." }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  { $id: "User" },
+);
+export type User = Static<typeof User>;
+
+/** What a delete answers. */
+export const DeletedUser = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { $id: "DeletedUser" });
+
+/** The id as it stands in the path; one that no user can have is answered as unknown (5301). */
+export const UserParams = Type.Object({ id: Type.String() });
+
+/** Keys that a list of users can be sorted by; a hyphen before it turns it round. */
+export const userSortKeys = ["created_at", "email"] as const;
+export type UserSortKey = (typeof userSortKeys)[number];
+
+export const UserListQuery = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+    cursor: Type.Optional(Type.String({ maxLength: 4000, description: "`page.next_cursor` of the page before." })),
+    sort: Type.Optional(
+      Type.Union(
+        userSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
+        { default: "-created_at" },
+      ),
+    ),
+    status: Type.Optional(status),
+    role: Type.Optional(role),
+    email: Type.Optional(Type.String({ maxLength: 254, description: "Exactly this address, whatever its case." })),
+    q: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: "How an email or a name begins." })),
+    include_total: Type.Optional(Type.Boolean({ description: "Counts all that match, as `page.total`." })),
+  },
+  { additionalProperties: false },
+);
+export type UserListQuery = Static<typeof UserListQuery>;
