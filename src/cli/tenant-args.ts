@@ -1,4 +1,5 @@
 import type { ArgValues, PositionalArg, VerbArgs } from "./args.ts";
+import { parseDuration } from "./duration.ts";
 
 /** The tenant that a `tenant` verb is about; `-n` and BODEGA_NAMESPACE may name it instead. */
 export const tenantArg = {
@@ -25,10 +26,19 @@ export const tenantFlags = {
   "currency-sign": { type: "string", valueHint: "sign", description: "Sign of the currency (default: the usual one)" },
   logo: { type: "string", valueHint: "url", allowEmpty: true, description: "Address of the logo" },
   language: { type: "string", valueHint: "tag", description: "Language of texts that name none, such as en or pt-BR" },
+  "token-lifetime": {
+    type: "string",
+    valueHint: "span",
+    description: "How long user tokens last from now on, such as 12h or 30d (5m to 400d; default: 30d)",
+  },
 } as const satisfies VerbArgs;
 
-/** The tenant's fields as the service takes them; a flag given empty clears its field. */
+/**
+ * The tenant's fields as the service takes them; a flag given empty clears its field.
+ * @throws UsageError for a span that is none.
+ */
 export function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
+  const lifetime = args["token-lifetime"];
   return {
     title: args.title,
     domain: clearEmpty(args.domain),
@@ -37,6 +47,7 @@ export function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
     currencySign: args["currency-sign"],
     logo: clearEmpty(args.logo),
     language: args.language,
+    tokenLifetime: lifetime === undefined ? undefined : parseDuration("--token-lifetime", lifetime) / 1000,
   };
 }
 

@@ -13,7 +13,7 @@ const demo = {
   status: "active",
   created_at: timestamp,
 };
-const details = { ...demo, language: "en", updated_at: timestamp };
+const details = { ...demo, language: "en", token_lifetime: 2_592_000, updated_at: timestamp };
 
 test("the first tenant makes the database, and the JSON is exactly the documented record", async () => {
   const { json, run } = openCli();
@@ -73,6 +73,8 @@ describe("a field at fault is exit code 2 and names its flag", () => {
     [["tenant", "create", "a", "--currency", "EURO"], "--currency"],
     [["tenant", "create", "a", "--currency-sign", "too long a sign"], "--currency-sign"],
     [["tenant", "create", "a", "--language", "not a language"], "--language"],
+    [["tenant", "create", "a", "--token-lifetime", "299s"], "--token-lifetime"],
+    [["tenant", "create", "a", "--token-lifetime", "401d"], "--token-lifetime"],
     [["tenant", "create", "a", "--domain", "two words"], "--domain"],
     [["tenant", "create", "a", "--url", "ftp://example.com"], "--url"],
     [["tenant", "create", "a", "--logo", "logo.png"], "--logo"],
@@ -84,6 +86,16 @@ describe("a field at fault is exit code 2 and names its flag", () => {
     expect(error).toMatchObject({ code: 5102, details: [{ flag }] });
     expect(error.message).toStartWith(`${flag} `);
   });
+});
+
+test("the lifetime of user tokens is set as a span and shown in seconds", async () => {
+  const { json } = openCli();
+  await json("tenant", "create", "demo", "--token-lifetime", "12h");
+  expect(await json("tenant", "show", "demo")).toMatchObject({ token_lifetime: 43_200 });
+  await json("tenant", "update", "demo", "--title", "Demo");
+  expect(await json("tenant", "show", "demo")).toMatchObject({ token_lifetime: 43_200 });
+  await json("tenant", "update", "demo", "--token-lifetime", "400d");
+  expect(await json("tenant", "show", "demo")).toMatchObject({ token_lifetime: 34_560_000 });
 });
 
 test("an update that changes nothing is a mistake", async () => {

@@ -27,6 +27,10 @@ const refused: [field: string, input: TenantInput][] = [
   ["currency_sign", { currencySign: "nine chars" }],
   ["language", { language: "en_US" }],
   ["language", { language: "" }],
+  ["token_lifetime", { tokenLifetime: 299 }],
+  ["token_lifetime", { tokenLifetime: 400 * 86_400 + 1 }],
+  ["token_lifetime", { tokenLifetime: 300.5 }],
+  ["token_lifetime", { tokenLifetime: Number.NaN }],
   ["domain", { domain: "https://shop.example" }],
   ["domain", { domain: "shop.example/path" }],
   ["domain", { domain: "a b" }],
@@ -57,7 +61,11 @@ onEachDatabase((suite) => {
       status: "active",
       created_at: at,
     });
-    expect(await getTenant(ctx, namespace)).toMatchObject({ language: "en", updated_at: at });
+    expect(await getTenant(ctx, namespace)).toMatchObject({
+      language: "en",
+      token_lifetime: 2_592_000,
+      updated_at: at,
+    });
   });
 
   test("every field given is kept, in its canonical form", async () => {

@@ -1,7 +1,7 @@
+import { addressGroup } from "../address-group.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
 import { authAttempts, countHit } from "../modules/rate-limits/service.ts";
-import { addressGroup } from "./client-address.ts";
 
 const mostRemembered = 10_000;
 

@@ -11,7 +11,12 @@ export interface TenantInput {
   currencySign?: string | undefined;
   logo?: string | null | undefined;
   language?: string | undefined;
+  /** How long its user tokens last from now on, in seconds. */
+  tokenLifetime?: number | undefined;
 }
+
+const shortestLifetime = 5 * 60;
+const longestLifetime = 400 * 86_400;
 
 /**
  * The same fields, with the language in its canonical form; the currency is judged where it is needed.
@@ -22,6 +27,7 @@ export function checkFields<T extends TenantInput>(input: T): T {
   if (input.currencySign !== undefined) requireText("currency_sign", input.currencySign, 8);
   if (input.language !== undefined) input = { ...input, language: parseLanguage("language", input.language) };
   if (input.domain) requireHost(input.domain);
+  if (input.tokenLifetime !== undefined) requireLifetime(input.tokenLifetime);
   for (const field of ["url", "logo"] as const) {
     const value = input[field];
     if (value && !(URL.canParse(value) && /^https?:/i.test(value))) {
@@ -29,6 +35,12 @@ export function checkFields<T extends TenantInput>(input: T): T {
     }
   }
   return input;
+}
+
+function requireLifetime(seconds: number): void {
+  if (!Number.isInteger(seconds) || seconds < shortestLifetime || seconds > longestLifetime) {
+    throw invalidField("token_lifetime", "must be from 5 minutes to 400 days");
+  }
 }
 
 function requireHost(domain: string): void {

@@ -31,8 +31,13 @@ export interface TenantRecord {
 export interface TenantDetails extends TenantRecord {
   /** BCP 47 tag of the texts that name no language. */
   language: string;
+  /** How long its user tokens last, in seconds. */
+  token_lifetime: number;
   updated_at: string;
 }
+
+/** 30 days, in seconds (specification, section 8). */
+const defaultTokenLifetime = 30 * 86_400;
 
 const shown = {
   namespace: tenants.namespace,
@@ -45,6 +50,7 @@ const shown = {
   status: tenants.status,
   created_at: tenants.createdAt,
   language: tenants.language,
+  token_lifetime: tenants.tokenLifetime,
   updated_at: tenants.updatedAt,
 };
 
@@ -60,6 +66,7 @@ const insertTenant = statement(
     currencySign: sql.placeholder("currencySign"),
     logo: sql.placeholder("logo"),
     language: sql.placeholder("language"),
+    tokenLifetime: sql.placeholder("tokenLifetime"),
     status: "active",
     createdAt: sql.placeholder("now"),
     updatedAt: sql.placeholder("now"),
@@ -73,7 +80,8 @@ const changeTenant = statement(sql`
   update ${tenants} set title = ${sql.placeholder("title")}, domain = ${sql.placeholder("domain")},
     url = ${sql.placeholder("url")}, currency = ${sql.placeholder("currency")},
     currency_sign = ${sql.placeholder("currencySign")}, logo = ${sql.placeholder("logo")},
-    language = ${sql.placeholder("language")}, updated_at = ${sql.placeholder("now")}
+    language = ${sql.placeholder("language")}, token_lifetime = ${sql.placeholder("tokenLifetime")},
+    updated_at = ${sql.placeholder("now")}
   where ${byNamespace} and (currency = ${sql.placeholder("currency")}
     or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`);
 const changeStatus = statement(sql`
@@ -82,7 +90,8 @@ const changeStatus = statement(sql`
 const removeTenant = statement(build.delete(tenants).where(byNamespace));
 
 /**
- * Makes a tenant. Without a title the namespace is its title; the currency is EUR and the language `en` unless given.
+ * Makes a tenant. Without a title the namespace is its title; the currency is EUR, the language `en` and the lifetime of
+ * tokens 30 days unless given.
  * @throws AppError 5302 when the namespace is taken, 5102 for a field at fault.
  */
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
@@ -101,6 +110,7 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
         currencySign: fields.currencySign ?? currencySign(currency),
         logo: fields.logo ?? null,
         language: fields.language ?? "en",
+        tokenLifetime: fields.tokenLifetime ?? defaultTokenLifetime,
         now: toTimestamp(ctx.now()),
       });
     } catch (error) {
@@ -156,6 +166,7 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
       currencySign: fields.currencySign ?? (currency ? currencySign(currency) : before.currency_sign),
       logo: fields.logo === undefined ? before.logo : fields.logo,
       language: fields.language ?? before.language,
+      tokenLifetime: fields.tokenLifetime ?? before.token_lifetime,
       now: toTimestamp(ctx.now()),
     });
     if (changed === 0) {
@@ -206,7 +217,8 @@ function changedFields(before: TenantDetails, after: TenantDetails): string[] {
 }
 
 /** As most verbs answer it. */
-function toRecord({ language: _language, updated_at: _updatedAt, ...record }: TenantDetails): TenantRecord {
+function toRecord(details: TenantDetails): TenantRecord {
+  const { language: _language, token_lifetime: _lifetime, updated_at: _updatedAt, ...record } = details;
   return record;
 }
 
