@@ -3,9 +3,10 @@ import type { Ctx } from "../../context.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { readRecoveryCode, removeRecoveryCodes, spendRecoveryCode } from "./recovery-codes.ts";
-import { twoFactor } from "./table.ts";
+import { recoveryCodes, twoFactor } from "./table.ts";
 import { loadTotp, matchStep } from "./totp.ts";
 
 const param = sql.placeholder;
@@ -17,6 +18,9 @@ const selectConfirmed = statement<{ secret: string }>(sql`
 const takeStep = statement(sql`
   update ${twoFactor} set last_step = ${param("step")}
   where ${ofUser} and confirmed_at is not null and last_step < ${param("step")}`);
+const selectState = statement<{ confirmedAt: string | null; codesLeft: number }>(sql`
+  select (select confirmed_at from ${twoFactor} where ${ofUser}) as confirmedAt,
+    (select count(*) from ${recoveryCodes} where ${ofUser} and used_at is null) as codesLeft`);
 const deleteTwoFactor = statement(sql`delete from ${twoFactor} where ${ofUser}`);
 
 /** Whether a user's sign-in asks for a second factor: one that is only begun does not count. */
@@ -25,6 +29,25 @@ export async function isTwoFactorOn(db: Executor, tenantId: string, userId: stri
   // Who asks will judge a code in a transaction, which is no place to read a library from disk.
   if (isOn) await loadTotp();
   return isOn;
+}
+
+/** What a user may know of their second factor. */
+export interface TwoFactorState {
+  enabled: boolean;
+  /** RFC 3339, UTC. */
+  confirmed_at: string | null;
+  recovery_codes_left: number;
+}
+
+/**
+ * The second factor of the user who calls; one that is only begun is not enabled.
+ * @throws AppError 5300 for any other caller.
+ */
+export async function getOwnTwoFactor({ actor, db, tenant }: Ctx): Promise<TwoFactorState> {
+  if (actor.kind !== "user") throw new AppError(5300);
+  const row = await get(db, selectState, { tenantId: tenant.id, userId: actor.userId });
+  const confirmedAt = row?.confirmedAt ?? null;
+  return { enabled: confirmedAt !== null, confirmed_at: confirmedAt, recovery_codes_left: row?.codesLeft ?? 0 };
 }
 
 /**

@@ -1,0 +1,105 @@
+import { randomInt } from "node:crypto";
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { Ctx } from "../../context.ts";
+import type { Session } from "../../db/session.ts";
+import { get, run, statement } from "../../db/statement.ts";
+import { AppError } from "../../errors.ts";
+import { countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
+import { passwordResetCodes } from "./table.ts";
+
+const param = sql.placeholder;
+
+/** How long a code can be used, in milliseconds (specification, section 8). */
+const validMs = 15 * 60_000;
+/** Wrong tries that one code takes (specification, section 8). */
+const mostTries = 5;
+/** Wrong tries per tenant and email over all codes: six digits could be guessed with patience. */
+const dailyTries: RateLimit = { name: "reset-tries", most: 15, windowMs: 86_400_000 };
+/** How long a code that ran out is kept. */
+const keptMs = 86_400_000;
+
+const ofAddress = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
+const isLive = sql`used_at is null and expires_at > ${param("now")} and wrong_tries < ${sql.raw(String(mostTries))}`;
+
+const putCode = statement(sql`
+  insert into ${passwordResetCodes} (tenant_id, email_key, hash, created_at, expires_at)
+  values (${param("tenantId")}, ${param("emailKey")}, ${param("hash")}, ${param("now")}, ${param("expiresAt")})
+  on conflict (tenant_id, email_key) do update set hash = excluded.hash, created_at = excluded.created_at,
+    expires_at = excluded.expires_at, wrong_tries = 0, used_at = null`);
+const selectCode = statement<{ hash: string; expires_at: string; wrong_tries: number; used_at: string | null }>(sql`
+  select hash, expires_at, wrong_tries, used_at from ${passwordResetCodes} where ${ofAddress}`);
+// Judged and spent in one statement: of any number of resets with one code, one finds it unused.
+const useCode = statement(sql`
+  update ${passwordResetCodes} set used_at = ${param("now")} where ${ofAddress} and hash = ${param("hash")} and ${isLive}`);
+const addWrongTry = statement(sql`
+  update ${passwordResetCodes} set wrong_tries = wrong_tries + 1
+  where ${ofAddress} and hash <> ${param("hash")} and ${isLive}`);
+const removeOld = statement(sql`
+  delete from ${passwordResetCodes} where rowid in (
+    select rowid from ${passwordResetCodes} where expires_at <= ${param("before")} limit 1000)`);
+
+/** A code that was sent for an address, whoever that belongs to. */
+export interface ResetTry {
+  emailKey: string;
+  code: string;
+}
+
+/**
+ * Puts a new code in the place of an address's last one, with tries of its own, in the transaction that sends it.
+ * @returns the code, and the epoch milliseconds at which it runs out.
+ */
+export async function issueCode(ctx: Ctx, emailKey: string): Promise<{ code: string; expiresAt: number }> {
+  const code = String(randomInt(1_000_000)).padStart(6, "0");
+  const expiresAt = ctx.now() + validMs;
+  await run(ctx.db, putCode, { ...valuesOf(ctx, { emailKey, code }), expiresAt: toTimestamp(expiresAt) });
+  return { code, expiresAt };
+}
+
+/**
+ * Looks at a try without counting it.
+ * @returns whether the code fits, or the error that the try gets whatever its code is: 5213 when the tries of the code or
+ * of the day are spent, 5216 when no code is waiting to be used.
+ */
+export async function judgeTry(ctx: Ctx, resetTry: ResetTry): Promise<"fits" | "wrong" | AppError> {
+  const { hash, now, ...address } = valuesOf(ctx, resetTry);
+  const waitMs = await peekLimit(ctx, dailyTries, subjectOf(ctx, resetTry));
+  if (waitMs > 0) return tooManyTries(waitMs);
+  const row = await get(ctx.db.primary, selectCode, address);
+  if (!row || row.used_at !== null || row.expires_at <= now) return new AppError(5216);
+  if (row.wrong_tries >= mostTries) return tooManyTries(Date.parse(row.expires_at) - ctx.now());
+  return row.hash === hash ? "fits" : "wrong";
+}
+
+/** Spends a code, in the transaction of the reset; false when it does not fit any more. */
+export async function spendTry(tx: Ctx, resetTry: ResetTry): Promise<boolean> {
+  if ((await peekLimit(tx, dailyTries, subjectOf(tx, resetTry))) > 0) return false;
+  return (await run(tx.db, useCode, valuesOf(tx, resetTry))) > 0;
+}
+
+/** Counts a wrong try against code and day, in one transaction; false when there is no code that it counts against. */
+export async function countWrongTry(tx: Ctx, resetTry: ResetTry): Promise<boolean> {
+  if ((await peekLimit(tx, dailyTries, subjectOf(tx, resetTry))) > 0) return false;
+  if ((await run(tx.db, addWrongTry, valuesOf(tx, resetTry))) === 0) return false;
+  await countHit(tx, dailyTries, subjectOf(tx, resetTry));
+  return true;
+}
+
+/** Removes codes that ran out over a day ago, at most a thousand a call. Returns how many went. */
+export function sweepResetCodes(ctx: { db: Session; now: () => number }): Promise<number> {
+  return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
+}
+
+function valuesOf(ctx: Ctx, { emailKey, code }: ResetTry) {
+  const tenantId = ctx.tenant.id;
+  const hash = ctx.vault.mac("reset-code", `${tenantId}:${emailKey}:${code}`);
+  return { tenantId, emailKey, hash, now: toTimestamp(ctx.now()) };
+}
+
+function subjectOf({ tenant }: Ctx, { emailKey }: ResetTry): string {
+  return `${tenant.id}:${emailKey}`;
+}
+
+function tooManyTries(waitMs: number): AppError {
+  return new AppError(5213, undefined, { retryAfter: Math.ceil(waitMs / 1000) });
+}

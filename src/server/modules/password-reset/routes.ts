@@ -1,0 +1,42 @@
+import { unsigned } from "../../http/access.ts";
+import { reply } from "../../http/envelope.ts";
+import { defineRoute } from "../../http/route.ts";
+import { ForgotPassword, ForgotPasswordReply, ResetPassword, ResetPasswordReply } from "./model.ts";
+import { requestReset, resetPassword } from "./service.ts";
+
+const tag = "Authentication";
+const access = [unsigned] as const;
+
+/** The password reset endpoints (specification, section 4). */
+export const passwordResetRoutes = [
+  defineRoute({
+    method: "POST",
+    path: "/auth/password/forgot/",
+    id: "forgotPassword",
+    tag,
+    summary: "Ask for a reset code by mail",
+    access,
+    body: ForgotPassword,
+    reply: { data: ForgotPasswordReply },
+    errors: [],
+    handle: async ({ ctx, body, lang }) => {
+      await requestReset(ctx, { email: body.email, language: body.language ?? lang });
+      return reply({ accepted: true });
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/auth/password/reset/",
+    id: "resetPassword",
+    tag,
+    summary: "Set a new password with a reset code",
+    access,
+    body: ResetPassword,
+    reply: { data: ResetPasswordReply },
+    errors: [5213, 5216, 5217],
+    handle: async ({ ctx, body }) => {
+      await resetPassword(ctx, body);
+      return reply({ password_changed: true });
+    },
+  }),
+];

@@ -1,0 +1,98 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { get, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
+import { recordAudit } from "../audit/service.ts";
+import { queueMail } from "../mail/outbox.ts";
+import { clearFailures } from "../passwords/failures.ts";
+import { hashPassword } from "../passwords/password-hash.ts";
+import { requireStrongPassword } from "../passwords/password-policy.ts";
+import { countHit, type RateLimit } from "../rate-limits/service.ts";
+import { parseLanguage } from "../tenants/language.ts";
+import { endTokens } from "../tokens/service.ts";
+import { isTwoFactorOn } from "../two-factor/service.ts";
+import { changePasswordHash, findSignInUser } from "../users/credentials.ts";
+import { emailKey } from "../users/email.ts";
+import { users } from "../users/table.ts";
+import { countWrongTry, issueCode, judgeTry, type ResetTry, spendTry } from "./codes.ts";
+
+const param = sql.placeholder;
+
+/** Mails with a code per tenant and email; more are asked for in vain. */
+const resetMails: RateLimit = { name: "reset-mails", most: 3, windowMs: 20 * 60_000 };
+
+const selectUserId = statement<{ id: string }>(sql`
+  select id from ${users} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);
+
+/**
+ * Sends a reset code to an address, if somebody has it (specification, section 4). What is done here is the same for
+ * every address, to the last statement: whose it is, only the sender of mail asks, later.
+ * @param input `language` of the mail; the user's own without it.
+ * @throws AppError 5102 for what is no language.
+ */
+export async function requestReset(ctx: Ctx, input: { email: string; language?: string | undefined }): Promise<void> {
+  const language = input.language === undefined ? undefined : parseLanguage("language", input.language);
+  const key = emailKey(input.email);
+  // Anyone can see that it is no address, so that nothing is told by doing nothing.
+  if (key === null) return;
+  await inTransaction(ctx, async (tx) => {
+    if ((await countHit(tx, resetMails, `${tx.tenant.id}:${key}`)) > 0) return;
+    const { code, expiresAt } = await issueCode(tx, key);
+    await queueMail(tx, {
+      kind: "reset_code",
+      to: { emailKey: key },
+      language,
+      values: { code },
+      usefulUntil: expiresAt,
+    });
+    await recordAudit(tx, { event: "password.reset_requested" });
+  });
+}
+
+/**
+ * Sets a new password, given the code that was sent (specification, section 3). It ends every session and signs nobody
+ * in; a second factor stays.
+ * @throws AppError 5217 for a weak password, before the code is looked at; 5216 for a wrong, used or expired code; 5213
+ * once its tries or those of the day are spent.
+ */
+export async function resetPassword(ctx: Ctx, input: { email: string; code: string; password: string }): Promise<void> {
+  requireStrongPassword("password", input.password);
+  const key = emailKey(input.email);
+  if (key === null) throw new AppError(5216);
+  const resetTry = { emailKey: key, code: input.code.trim() };
+  const verdict = await judgeTry(ctx, resetTry);
+  if (verdict instanceof AppError) throw verdict;
+  // Hashed for codes that fit only, or guessing would keep every core busy; and before the transaction, which waits for nothing.
+  const hash = verdict === "fits" ? await hashPassword(input.password) : null;
+  const refused = await inTransaction(ctx, (tx) => settle(tx, resetTry, hash));
+  if (refused) throw refused;
+}
+
+/** Judges once more what may have changed meanwhile. A refusal is returned: thrown, it would undo the count. */
+async function settle(tx: Ctx, resetTry: ResetTry, passwordHash: string | null): Promise<AppError | undefined> {
+  if (passwordHash === null || !(await spendTry(tx, resetTry))) return refuse(tx, resetTry);
+  const user = await findSignInUser(tx.db, tx.tenant.id, resetTry.emailKey);
+  const isChanged = user?.status === "active" && (await changePasswordHash(tx, user.id, { to: passwordHash }));
+  if (!isChanged) {
+    await recordAudit(tx, { event: "password.reset_failed", subject: user?.id, code: 5216 });
+    return new AppError(5216);
+  }
+  const sessionsEnded = await endTokens(tx, user.id, "revoked");
+  // Who reads the mailbox may sign in at once, but gets no more tries at the second factor by it.
+  if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, resetTry.emailKey);
+  const { email, name, lang } = user;
+  await queueMail(tx, { kind: "password_changed", to: { email, name, lang }, values: {} });
+  await recordAudit(tx, { event: "password.reset", subject: user.id, details: { sessions_ended: sessionsEnded } });
+  return undefined;
+}
+
+async function refuse(tx: Ctx, resetTry: ResetTry): Promise<AppError> {
+  if (!(await countWrongTry(tx, resetTry))) {
+    const verdict = await judgeTry(tx, resetTry);
+    return verdict instanceof AppError ? verdict : new AppError(5216);
+  }
+  const target = await get(tx.db, selectUserId, { tenantId: tx.tenant.id, emailKey: resetTry.emailKey });
+  await recordAudit(tx, { event: "password.reset_failed", subject: target?.id, code: 5216 });
+  return new AppError(5216);
+}

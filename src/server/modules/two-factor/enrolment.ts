@@ -1,0 +1,87 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { Ctx } from "../../context.ts";
+import { get, run, statement } from "../../db/statement.ts";
+import { AppError } from "../../errors.ts";
+import { recordAudit } from "../audit/service.ts";
+import { tellOfChange } from "./notice.ts";
+import { proveAnd, requireSignedIn } from "./proof.ts";
+import { replaceRecoveryCodes } from "./recovery-codes.ts";
+import { isTwoFactorOn } from "./service.ts";
+import { twoFactor } from "./table.ts";
+import { drawQrCode, loadTotp, makeSecret, matchStep, otpauthUri } from "./totp.ts";
+
+const param = sql.placeholder;
+const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
+
+const beginRow = statement(sql`
+  insert into ${twoFactor} (user_id, tenant_id, secret, created_at)
+  values (${param("userId")}, ${param("tenantId")}, ${param("secret")}, ${param("now")})
+  on conflict (user_id) do update set secret = excluded.secret, last_step = 0, created_at = excluded.created_at
+  where two_factor.confirmed_at is null`);
+const selectBegun = statement<{ secret: string }>(sql`
+  select secret from ${twoFactor} where ${ofUser} and confirmed_at is null`);
+// The step is taken with it: the code that enrols does not sign in as well.
+const confirmRow = statement(sql`
+  update ${twoFactor} set confirmed_at = ${param("now")}, last_step = ${param("step")}
+  where ${ofUser} and confirmed_at is null and secret = ${param("sealed")}`);
+
+/** What a user gives to their authenticator. */
+export interface Enrolment {
+  secret: string;
+  otpauth_uri: string;
+  qr_svg: string;
+}
+
+/**
+ * Gives the signed-in user a secret for their authenticator. It asks for nothing until it is confirmed; until then, beginning
+ * again puts another secret in its place.
+ * @throws AppError 5306 when the second factor is on; 5212, 5213, 5207.
+ */
+export async function beginTwoFactor(ctx: Ctx, { password }: { password: string }): Promise<Enrolment> {
+  const user = await requireSignedIn(ctx);
+  if (await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, user.id)) throw alreadyOn();
+  const secret = await makeSecret();
+  const uri = await otpauthUri(secret, ctx.tenant.title, user.email);
+  await proveAnd(ctx, user, { password }, async (tx) => {
+    const sealed = tx.vault.seal("two-factor", user.id, secret);
+    const values = { userId: user.id, tenantId: tx.tenant.id, secret: sealed, now: toTimestamp(tx.now()) };
+    if ((await run(tx.db, beginRow, values)) === 0) throw alreadyOn();
+    await recordAudit(tx, { event: "two_factor.begun", subject: user.id });
+  });
+  return { secret, otpauth_uri: uri, qr_svg: await drawQrCode(uri) };
+}
+
+/**
+ * Turns the second factor on, given a code that the begun secret makes. That code is spent by it.
+ * @returns ten recovery codes, which are never shown again.
+ * @throws AppError 5306 when nothing is begun; 5212, 5213, 5207.
+ */
+export async function confirmTwoFactor(ctx: Ctx, { otp }: { otp: string }): Promise<string[]> {
+  const user = await requireSignedIn(ctx);
+  const key = { tenantId: ctx.tenant.id, userId: user.id };
+  if (!(await get(ctx.db.primary, selectBegun, key))) throw nothingBegun();
+  await loadTotp();
+  const spend = async (tx: Ctx) => {
+    const begun = await get(tx.db, selectBegun, key);
+    if (!begun) throw nothingBegun();
+    const secret = tx.vault.open("two-factor", user.id, begun.secret);
+    const step = secret === null ? null : await matchStep(secret, otp.replace(/[\s-]/g, ""), tx.now());
+    if (step === null) return false;
+    return (await run(tx.db, confirmRow, { ...key, step, sealed: begun.secret, now: toTimestamp(tx.now()) })) > 0;
+  };
+  return proveAnd(ctx, user, { spend }, async (tx) => {
+    const codes = await replaceRecoveryCodes(tx, user.id);
+    await recordAudit(tx, { event: "two_factor.enabled", subject: user.id });
+    await tellOfChange(tx, user, "enabled");
+    return codes;
+  });
+}
+
+function alreadyOn(): AppError {
+  return new AppError(5306, "Two-factor is on. Disable it first.");
+}
+
+function nothingBegun(): AppError {
+  return new AppError(5306, "No enrolment waits for a code. Begin one first.");
+}

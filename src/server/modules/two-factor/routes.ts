@@ -1,0 +1,84 @@
+import { token } from "../../http/access.ts";
+import { reply } from "../../http/envelope.ts";
+import { defineRoute } from "../../http/route.ts";
+import { beginTwoFactor, confirmTwoFactor } from "./enrolment.ts";
+import { disableTwoFactor, renewRecoveryCodes } from "./management.ts";
+import {
+  OtpProof,
+  PasswordAndOtpProof,
+  PasswordProof,
+  RecoveryCodes,
+  TwoFactorDisabled,
+  TwoFactorEnrolment,
+  TwoFactorState,
+} from "./model.ts";
+import { getOwnTwoFactor } from "./service.ts";
+
+const tag = "Two-factor";
+const access = [token] as const;
+
+/** The second factor of the user who calls. */
+export const twoFactorRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/users/me/two-factor/",
+    id: "getTwoFactor",
+    tag,
+    summary: "See whether two-factor is on",
+    access,
+    reply: { data: TwoFactorState },
+    errors: [],
+    handle: async ({ ctx }) => reply(await getOwnTwoFactor(ctx)),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/users/me/two-factor/",
+    id: "beginTwoFactor",
+    tag,
+    summary: "Begin to turn two-factor on",
+    access,
+    body: PasswordProof,
+    reply: { data: TwoFactorEnrolment },
+    errors: [5212, 5213, 5306],
+    handle: async ({ ctx, body }) => reply(await beginTwoFactor(ctx, body)),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/users/me/two-factor/confirm/",
+    id: "confirmTwoFactor",
+    tag,
+    summary: "Turn two-factor on with a first code",
+    access,
+    body: OtpProof,
+    reply: { data: RecoveryCodes },
+    errors: [5212, 5213, 5306],
+    handle: async ({ ctx, body }) => reply({ recovery_codes: await confirmTwoFactor(ctx, body) }),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/users/me/two-factor/disable/",
+    id: "disableTwoFactor",
+    tag,
+    summary: "Turn two-factor off",
+    access,
+    body: PasswordAndOtpProof,
+    reply: { data: TwoFactorDisabled },
+    errors: [5212, 5213, 5306],
+    handle: async ({ ctx, body }) => {
+      await disableTwoFactor(ctx, body);
+      return reply({ enabled: false });
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/users/me/two-factor/recovery-codes/",
+    id: "renewRecoveryCodes",
+    tag,
+    summary: "Make new recovery codes in place of the old",
+    access,
+    body: PasswordAndOtpProof,
+    reply: { data: RecoveryCodes },
+    errors: [5212, 5213, 5306],
+    handle: async ({ ctx, body }) => reply({ recovery_codes: await renewRecoveryCodes(ctx, body) }),
+  }),
+];
