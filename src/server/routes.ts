@@ -1,5 +1,7 @@
 import type { Route } from "./http/route.ts";
+import { passwordResetRoutes } from "./modules/password-reset/routes.ts";
 import { productRoutes } from "./modules/products/routes.ts";
+import { twoFactorRoutes } from "./modules/two-factor/routes.ts";
 
 /** Every route of the API. What is not here does not exist. */
-export const routes: readonly Route[] = [...productRoutes];
+export const routes: readonly Route[] = [...passwordResetRoutes, ...productRoutes, ...twoFactorRoutes];
