@@ -1,7 +1,13 @@
 import type { Route } from "./http/route.ts";
 import { passwordResetRoutes } from "./modules/password-reset/routes.ts";
 import { productRoutes } from "./modules/products/routes.ts";
+import { sessionRoutes } from "./modules/sessions/routes.ts";
 import { twoFactorRoutes } from "./modules/two-factor/routes.ts";
 
 /** Every route of the API. What is not here does not exist. */
-export const routes: readonly Route[] = [...passwordResetRoutes, ...productRoutes, ...twoFactorRoutes];
+export const routes: readonly Route[] = [
+  ...passwordResetRoutes,
+  ...productRoutes,
+  ...sessionRoutes,
+  ...twoFactorRoutes,
+];

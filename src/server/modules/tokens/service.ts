@@ -89,7 +89,7 @@ export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> 
  */
 export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<IssuedToken> {
   return inTransaction(ctx, async (tx) => {
-    await endOwn(tx, { userId, tokenId }, "rotated");
+    if (!(await spendToken(tx, { userId, tokenId }, "rotated"))) throw new AppError(5214);
     const issued = await issueToken(tx, userId);
     await recordAudit(tx, { event: "token.refreshed", subject: userId, details: { token_id: issued.tokenId } });
     return issued;
@@ -102,9 +102,15 @@ export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<Is
  */
 export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<void> {
   return inTransaction(ctx, async (tx) => {
-    await endOwn(tx, { userId, tokenId }, "revoked");
+    if (!(await spendToken(tx, { userId, tokenId }, "revoked"))) throw new AppError(5214);
     await recordAudit(tx, { event: "token.revoked", subject: userId, details: { token_id: tokenId } });
   });
+}
+
+/** Ends a token, inside the transaction of what it is spent for; false when it has ended or run out meanwhile. */
+export async function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "revoked"): Promise<boolean> {
+  const now = toTimestamp(tx.now());
+  return (await get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now, endedAs })) !== undefined;
 }
 
 /**
@@ -158,11 +164,6 @@ export function revokeAllTokens(ctx: Ctx): Promise<number> {
 /** Forgets tokens that ran out over 400 days ago, at most a thousand a call. Returns how many went. */
 export function sweepTokens(ctx: { db: Session; now: () => number }): Promise<number> {
   return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - rememberedMs) });
-}
-
-async function endOwn(tx: Ctx, own: OwnToken, endedAs: "rotated" | "revoked"): Promise<void> {
-  const ended = await get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now: toTimestamp(tx.now()), endedAs });
-  if (!ended) throw new AppError(5214);
 }
 
 /** Of what was ended, also what had run out before is ended, but only the rest counts. */

@@ -1,0 +1,108 @@
+import { sql } from "drizzle-orm";
+import { addressGroup } from "../../address-group.ts";
+import { toTimestamp } from "../../clock.ts";
+import type { Ctx } from "../../context.ts";
+import { run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError, type ErrorCode } from "../../errors.ts";
+import { recordAudit } from "../audit/service.ts";
+import { clearFailures, judgeSignIn, requireFailuresLeft } from "../passwords/failures.ts";
+import { hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
+import { countHit, type RateLimit } from "../rate-limits/service.ts";
+import { getTenant } from "../tenants/service.ts";
+import { issueToken } from "../tokens/service.ts";
+import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";
+import { changePasswordHash, findSignInUser, type SignInUser } from "../users/credentials.ts";
+import { emailKey } from "../users/email.ts";
+import { users } from "../users/table.ts";
+import type { LoginInput, LoginSession } from "./model.ts";
+
+const param = sql.placeholder;
+
+/** Login calls per address and store (specification, section 8). */
+const loginCalls: RateLimit = { name: "login-calls", most: 30, windowMs: 20 * 60_000 };
+/** How often a right password is compared again because its hash was changed meanwhile. */
+const mostTries = 3;
+const auditedCodes: ReadonlySet<ErrorCode> = new Set([5211, 5212, 5213] as const);
+
+// Guarded by what was verified: a password that has been changed since signs nobody in.
+const noteLogin = statement(sql`
+  update ${users} set last_login_at = ${param("now")}
+  where tenant_id = ${param("tenantId")} and id = ${param("id")} and email_key = ${param("emailKey")}
+    and status = 'active' and password_hash = ${param("passwordHash")}`);
+
+/**
+ * Signs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code are
+ * answered alike, count alike, and cost one hash each.
+ * @throws AppError 5211 when two-factor is on and `otp` is missing or empty (counts as no failure), 5212, 5213 with
+ * `retryAfter` after three failures for the email or 30 calls from the address, 5001 when too many passwords wait.
+ */
+export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> {
+  await countCall(ctx);
+  // What is no address is judged like an address of nobody.
+  const key = emailKey(input.email) ?? input.email.trim().toLowerCase();
+  let subject: string | undefined;
+  try {
+    return await judgeSignIn(ctx, key, async () => {
+      for (let tries = 1; ; tries++) {
+        const user = await findSignInUser(ctx.db.primary, ctx.tenant.id, key);
+        subject = user?.id;
+        const hash = user?.status === "active" ? user.passwordHash : null;
+        const isRight = await verifyPassword(input.password, hash);
+        if (!user || hash === null || !isRight) throw new AppError(5212);
+        const session = await signIn(ctx, user, hash, input.otp?.trim() ?? "");
+        if (session) {
+          if (needsRehash(hash)) await renewHash(ctx, user, hash, input.password);
+          return session;
+        }
+        if (tries === mostTries) throw new AppError(5212);
+      }
+    });
+  } catch (error) {
+    if (error instanceof AppError && auditedCodes.has(error.code)) {
+      // Without the email: people type their passwords into its field.
+      await recordAudit(ctx, { event: "login.failed", subject, code: error.code });
+    }
+    throw error;
+  }
+}
+
+async function countCall(ctx: Ctx): Promise<void> {
+  const subject = `${ctx.tenant.id}:${addressGroup(ctx.clientIp ?? "unknown")}`;
+  const waitMs = await countHit(ctx, loginCalls, subject);
+  if (waitMs > 0) throw new AppError(5213, undefined, { retryAfter: Math.ceil(waitMs / 1000) });
+}
+
+/** The session of a user whose password has this hash; undefined when it is no longer theirs. */
+async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, otp: string) {
+  // Before the transaction, in which nobody should wait for the library that judges codes.
+  await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, user.id);
+  return inTransaction(ctx, async (tx): Promise<LoginSession | undefined> => {
+    const { tenant } = tx;
+    await requireFailuresLeft(tx, user.emailKey);
+    const which = { tenantId: tenant.id, id: user.id, emailKey: user.emailKey };
+    if ((await run(tx.db, noteLogin, { ...which, passwordHash, now: toTimestamp(tx.now()) })) === 0) return undefined;
+    if (await isTwoFactorOn(tx.db, tenant.id, user.id)) {
+      if (otp === "") throw new AppError(5211);
+      if (!(await spendCode(tx, user.id, otp))) throw new AppError(5212);
+    }
+    await clearFailures(tx, user.emailKey);
+    const { token, tokenId, expiresAt } = await issueToken(tx, user.id);
+    const actor = { kind: "user", userId: user.id, role: user.role } as const;
+    await recordAudit({ ...tx, actor }, { event: "login.succeeded", subject: user.id, details: { token_id: tokenId } });
+    const { namespace, title, domain, url, currency, currency_sign, logo } = await getTenant(tx, tenant.namespace);
+    const store = { namespace, title, domain, url, currency, currency_sign, logo };
+    return { user_id: user.id, token, expires_at: expiresAt, store };
+  });
+}
+
+/** Keeps an imported password in our own form from now on. Only after the code: earlier its time would tell of it. */
+async function renewHash(ctx: Ctx, user: SignInUser, from: string, password: string): Promise<void> {
+  try {
+    const to = await hashPassword(password);
+    await inTransaction(ctx, (tx) => changePasswordHash(tx, user.id, { from, to, isRenewal: true }));
+  } catch (error) {
+    // The user is signed in, and the next login tries again.
+    if (!(error instanceof AppError)) throw error;
+  }
+}

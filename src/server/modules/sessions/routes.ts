@@ -1,0 +1,60 @@
+import { ownToken, token, unsigned } from "../../http/access.ts";
+import { reply } from "../../http/envelope.ts";
+import { defineRoute } from "../../http/route.ts";
+import { login } from "./login.ts";
+import { LoginInput, LoginSession, OwnTokenInput, PasswordChange, RevokedSession, Session } from "./model.ts";
+import { changeOwnPassword, endSession, refreshSession } from "./service.ts";
+
+const tag = "Signing in";
+
+/** Login, refresh, logout (specification, section 4), and the user's own password. */
+export const sessionRoutes = [
+  defineRoute({
+    method: "POST",
+    path: "/auth/login/",
+    id: "login",
+    tag,
+    summary: "Sign in with email and password",
+    access: [unsigned],
+    body: LoginInput,
+    reply: { data: LoginSession },
+    errors: [5211, 5212, 5213],
+    handle: async ({ ctx, body }) => reply(await login(ctx, body)),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/auth/refresh/",
+    id: "refreshToken",
+    tag,
+    summary: "Exchange the token for a new one",
+    access: [ownToken],
+    body: OwnTokenInput,
+    reply: { data: Session },
+    errors: [],
+    handle: async ({ ctx }) => reply(await refreshSession(ctx)),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/auth/logout/",
+    id: "logout",
+    tag,
+    summary: "Revoke the token",
+    access: [ownToken],
+    body: OwnTokenInput,
+    reply: { data: RevokedSession },
+    errors: [],
+    handle: async ({ ctx }) => reply(await endSession(ctx)),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/users/me/password/",
+    id: "changeOwnPassword",
+    tag,
+    summary: "Change the password of the signed-in user",
+    access: [token],
+    body: PasswordChange,
+    reply: { data: Session },
+    errors: [5212, 5213, 5217],
+    handle: async ({ ctx, body }) => reply(await changeOwnPassword(ctx, body)),
+  }),
+];

@@ -1,0 +1,70 @@
+import type { Ctx } from "../../context.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
+import { recordAudit } from "../audit/service.ts";
+import { queueMail } from "../mail/outbox.ts";
+import { clearFailures, judgeSignIn, requireFailuresLeft } from "../passwords/failures.ts";
+import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
+import { requireStrongPassword } from "../passwords/password-policy.ts";
+import { endOwnToken, issueToken, type OwnToken, rotateToken, spendToken } from "../tokens/service.ts";
+import { changePasswordHash, findSignInUserById } from "../users/credentials.ts";
+import type { PasswordChange } from "./model.ts";
+
+/**
+ * Gives a new token for the one that the call was made with (specification, section 4).
+ * @throws AppError 5214 when another call has used it meanwhile.
+ */
+export async function refreshSession(ctx: Ctx) {
+  const own = ownTokenOf(ctx);
+  const { token, expiresAt } = await rotateToken(ctx, own);
+  return { user_id: own.userId, token, expires_at: expiresAt };
+}
+
+/**
+ * Ends the token that the call was made with (specification, section 4).
+ * @throws AppError 5214 when it has ended meanwhile.
+ */
+export async function endSession(ctx: Ctx): Promise<{ revoked: true }> {
+  await endOwnToken(ctx, ownTokenOf(ctx));
+  return { revoked: true };
+}
+
+/**
+ * Changes the password of the user who calls. Their token ends with it, and the reply brings the next.
+ * @throws AppError 5217 for a weak one, before the current one is looked at; 5212 for a wrong current one, counted with
+ * failed logins; 5213 when these are spent; 5207 when the token has ended meanwhile.
+ */
+export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
+  const own = ownTokenOf(ctx);
+  requireStrongPassword("password", input.password);
+  const user = await findSignInUserById(ctx.db.primary, ctx.tenant.id, own.userId);
+  if (!user) throw new AppError(5207);
+  try {
+    return await judgeSignIn(ctx, user.emailKey, async () => {
+      if (!(await verifyPassword(input.current_password, user.passwordHash))) throw new AppError(5212);
+      const to = await hashPassword(input.password);
+      return inTransaction(ctx, async (tx) => {
+        await requireFailuresLeft(tx, user.emailKey);
+        // Whatever changes a password ends the token too, so what is right here is still the current one.
+        if (!(await spendToken(tx, own, "rotated"))) throw new AppError(5207);
+        if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw new AppError(5212);
+        await clearFailures(tx, user.emailKey);
+        const { token, expiresAt } = await issueToken(tx, user.id);
+        await queueMail(tx, { kind: "password_changed", to: { emailKey: user.emailKey }, values: {} });
+        await recordAudit(tx, { event: "password.changed", subject: user.id });
+        return { user_id: user.id, token, expires_at: expiresAt };
+      });
+    });
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 5212 || error.code === 5213)) {
+      await recordAudit(ctx, { event: "password.change_failed", subject: user.id, code: error.code });
+    }
+    throw error;
+  }
+}
+
+/** Whose token this call is about; routes that come here admit nobody else. */
+function ownTokenOf({ actor }: Ctx): OwnToken {
+  if (actor.kind !== "user" || actor.tokenId === undefined) throw new AppError(5300);
+  return { userId: actor.userId, tokenId: actor.tokenId };
+}
