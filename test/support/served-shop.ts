@@ -1,5 +1,7 @@
 import { afterAll } from "bun:test";
-import { readDescription } from "./api-description.ts";
+import { join } from "node:path";
+import { Secret, TOTP } from "otpauth";
+import { type ApiDescription, readDescription } from "./api-description.ts";
 import { type Binary, type IssuedKey, openShop, useBinaries } from "./binary.ts";
 import { type ApiReply, type Call, createClient, newAddress } from "./client.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
@@ -14,6 +16,8 @@ export interface ServedUser {
   id: string;
   email: string;
   password: string;
+  /** The body of a login. */
+  login: { email: string; password: string };
 }
 
 /** `data` of a login. */
@@ -24,14 +28,27 @@ export interface Session {
   store: Record<string, unknown>;
 }
 
+/** What a user with two-factor carries about. */
+export interface Authenticator {
+  recoveryCodes: string[];
+  /** The code of the present half minute, or of one so many later. */
+  code: (later?: number) => string;
+  /** A code that fits neither now nor in the half minutes beside. */
+  wrongCode: () => string;
+}
+
 /** A store in a server of its own: the executable, as its user runs it. */
 export interface ServedShop {
   binary: Binary;
   server: Serving;
+  dataDir: string;
   clock: ProcessClock;
   mailbox: Mailbox;
   namespace: string;
   key: IssuedKey;
+  /** The `Authorization` of the key. */
+  auth: string;
+  description: () => Promise<ApiDescription>;
   /** Calls with namespace and key; each call from an address of its own unless it names one. */
   call: Call;
   /** Calls with the namespace only. */
@@ -41,6 +58,8 @@ export interface ServedShop {
   createUser: (fields?: Record<string, unknown>) => Promise<ServedUser>;
   /** Logs in, and fails unless that succeeds. */
   signIn: (user: ServedUser, more?: Record<string, unknown>) => Promise<Session>;
+  /** Turns two-factor on; the present code is spent by that. The user is signed in for it. */
+  enrol: (user: ServedUser) => Promise<Authenticator>;
   /** The code of a read as the holder of this token; undefined when it is let in. */
   codeOf: (session: Session) => Promise<number | undefined>;
   /** Asks for a reset code and takes it out of the mail. */
@@ -54,6 +73,14 @@ export interface ServedShopOptions {
   flags?: string[];
 }
 
+const realClock: ProcessClock = {
+  now: Date.now,
+  advance: () => {
+    throw new Error("This store goes by the machine's time.");
+  },
+  env: {},
+};
+
 /** To be called at the top of a test file; what it starts ends with the file. */
 export function useServedShops(): { startServedShop: (options?: ServedShopOptions) => Promise<ServedShop> } {
   const { installBinary } = useBinaries();
@@ -64,11 +91,11 @@ export function useServedShops(): { startServedShop: (options?: ServedShopOption
 
   async function startServedShop(options: ServedShopOptions = {}): Promise<ServedShop> {
     const binary = installBinary();
-    const clock = createProcessClock(binary.dir);
+    const clock = options.fakeClock === false ? realClock : createProcessClock(binary.dir);
     const mailbox = await openMailbox();
     mailboxes.push(mailbox);
     Object.assign(binary.env, {
-      ...(options.fakeClock !== false && clock.env),
+      ...clock.env,
       BODEGA_SMTP_URL: mailbox.url,
       BODEGA_MAIL_FROM: "Shop <shop@example.com>",
     });
@@ -105,13 +132,21 @@ function describeShop(
     return reply.data;
   }
 
+  async function signIn({ email, password }: ServedUser, more = {}): Promise<Session> {
+    const body = { email, password, ...more };
+    return requireSuccess("The login", await callAnonymously<Session>("POST /auth/login/", { body }));
+  }
+
   return {
     binary,
     server,
+    dataDir: join(binary.dir, "bodega-data"),
     clock,
     mailbox,
     namespace,
     key,
+    auth,
+    description: served.description,
     call,
     callAnonymously,
     clientOf,
@@ -119,11 +154,27 @@ function describeShop(
       users += 1;
       const body = { email: `user-${users}@example.com`, password: goodPassword, ...fields };
       const { id } = await requireSuccess("The user", await call<ServedUser>("POST /users/", { body }));
-      return { ...body, id };
+      const { email, password } = body;
+      return { id, email, password, login: { email, password } };
     },
-    async signIn({ email, password }, more = {}) {
-      const body = { email, password, ...more };
-      return requireSuccess("The login", await callAnonymously<Session>("POST /auth/login/", { body }));
+    signIn,
+    async enrol(user) {
+      const { user_id, token } = await signIn(user);
+      const query = { user_id, token };
+      const path = "POST /users/me/two-factor/";
+      const begun = await callAnonymously<{ secret: string }>(path, { query, body: { password: user.password } });
+      const { secret } = await requireSuccess("The enrolment", begun);
+      const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+      const code = (later = 0) => totp.generate({ timestamp: clock.now() + later * 30_000 });
+      const confirmed = await callAnonymously<{ recovery_codes: string[] }>(`${path}confirm/`, {
+        query,
+        body: { otp: code() },
+      });
+      const { recovery_codes: recoveryCodes } = await requireSuccess("The confirmation", confirmed);
+      const near = () => [-2, -1, 0, 1, 2].map(code);
+      const wrongCode = () =>
+        ["314159", "271828", "141421", "173205", "161803", "577215"].find((one) => !near().includes(one)) as string;
+      return { recoveryCodes, code, wrongCode };
     },
     codeOf: async ({ user_id, token }) => (await callAnonymously("GET /products/", { query: { user_id, token } })).code,
     async requestCode({ email }) {

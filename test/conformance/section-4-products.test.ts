@@ -1,0 +1,122 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { ProductReply } from "../support/factories.ts";
+import { request } from "../support/raw-http.ts";
+import { type ServedShop, useServedShops } from "../support/served-shop.ts";
+
+const { startServedShop } = useServedShops();
+const lamp = { title: "Lamp", price: 19.99 };
+
+let shop: ServedShop;
+beforeAll(async () => {
+  shop = await startServedShop();
+});
+
+const create = async (fields: Record<string, unknown> = {}) =>
+  (await shop.call<ProductReply>("POST /products/", { body: { ...lamp, ...fields } })).data;
+const read = (id: string) => shop.call<ProductReply>(`GET /products/${id}/`);
+
+describe("§4 Method semantics", () => {
+  test("row 1: GET reads, and changes nothing", async () => {
+    const product = await create();
+    for (let n = 0; n < 2; n++) expect((await read(product.id)).data).toEqual(product);
+  });
+
+  test("row 2: POST creates, each time another record", async () => {
+    const [one, two] = [await create(), await create()];
+    expect(one.id).not.toBe(two.id);
+  });
+
+  test("row 3: PUT is a full update: what is left out is gone", async () => {
+    const { id } = await create({ description: "old", tags: ["old"] });
+    const { data } = await shop.call<ProductReply>(`PUT /products/${id}/`, { body: { title: "New", price: 2 } });
+    expect(data).toMatchObject({ id, title: "New", price: 2, description: null, tags: [] });
+    expect((await read(id)).data).toEqual(data);
+  });
+
+  test("row 4: PATCH is a partial update: what is left out stays", async () => {
+    const before = await create({ description: "stays", tags: ["stays"] });
+    const { data } = await shop.call<ProductReply>(`PATCH /products/${before.id}/`, { body: { price: 5 } });
+    expect(data).toMatchObject({ title: "Lamp", description: "stays", tags: ["stays"], price: 5 });
+  });
+
+  test("row 5: DELETE deletes", async () => {
+    const { id } = await create();
+    expect((await shop.call(`DELETE /products/${id}/`)).status).toBe(200);
+    expect((await read(id)).status).toBe(404);
+  });
+
+  test("no verb prefix appears in paths", async () => {
+    const { document } = await shop.description();
+    for (const path of Object.keys(document.paths)) {
+      expect(path).not.toMatch(/\/(?:get|post|put|patch|create|add|update|edit|delete|remove|list)\b/i);
+    }
+  });
+
+  test("the real HTTP method is sent: neither a header nor a parameter stands for another", async () => {
+    const { id } = await create();
+    const headers = { authorization: shop.auth, "x-http-method-override": "DELETE" };
+    const path = `/products/${id}/?namespace=${shop.namespace}`;
+    const { status } = await request(shop.server as never, { head: `GET ${path} HTTP/1.1`, headers });
+    expect(status).toBe(200);
+    await shop.call(`GET /products/${id}/`, { query: { _method: "DELETE" } });
+    expect((await read(id)).status).toBe(200);
+  });
+});
+
+describe("§4 Product endpoints", () => {
+  const languages: Record<string, string>[] = [{}, { lang: "de" }];
+
+  test("row 1: GET /products/ with namespace and optional lang returns a list of products", async () => {
+    const { id } = await create();
+    for (const query of languages) {
+      const { status, data } = await shop.call<ProductReply[]>("GET /products/", { query });
+      expect([status, data.map((product) => product.id)]).toEqual([200, expect.arrayContaining([id])]);
+    }
+    expect((await shop.call("GET /products/", { namespace: null })).code).toBe(5101);
+  });
+
+  test("row 2: GET /products/{id}/ returns one product", async () => {
+    const product = await create();
+    expect((await read(product.id)).data).toEqual(product);
+  });
+
+  test("row 3: POST /products/ takes title and price as JSON, with namespace and optional lang in the query", async () => {
+    for (const query of languages) {
+      const { status, data } = await shop.call<ProductReply>("POST /products/", { body: lamp, query });
+      expect(status).toBe(201);
+      expect(data).toMatchObject({ ...lamp, ...query });
+    }
+  });
+
+  test("row 3: POST /products/ needs authentication", async () => {
+    expect((await shop.callAnonymously("POST /products/", { body: lamp })).code).toBe(5206);
+  });
+
+  test("row 4: PUT /products/{id}/ is a full update with a JSON body", async () => {
+    const { id } = await create();
+    const { status, data } = await shop.call(`PUT /products/${id}/`, { body: { title: "Desk", price: 3 } });
+    expect([status, data]).toEqual([200, expect.objectContaining({ title: "Desk", price: 3 })]);
+  });
+
+  test("row 5: PATCH /products/{id}/ is a partial update with a JSON body", async () => {
+    const { id } = await create();
+    const { status, data } = await shop.call(`PATCH /products/${id}/`, { body: { title: "Desk" } });
+    expect([status, data]).toEqual([200, expect.objectContaining({ ...lamp, title: "Desk" })]);
+  });
+
+  test("row 6: DELETE /products/{id}/ deletes the product", async () => {
+    const [gone, kept] = [await create(), await create()];
+    expect((await shop.call(`DELETE /products/${gone.id}/`)).status).toBe(200);
+    const { data } = await shop.call<ProductReply[]>("GET /products/", { query: { limit: 100 } });
+    const ids = data.map((product) => product.id);
+    expect([ids.includes(gone.id), ids.includes(kept.id)]).toEqual([false, true]);
+  });
+
+  test("rows 4 to 6: changing needs authentication", async () => {
+    const { id } = await create();
+    for (const method of ["PUT", "PATCH", "DELETE"]) {
+      const sent = method === "DELETE" ? {} : { body: lamp };
+      expect((await shop.callAnonymously(`${method} /products/${id}/`, sent)).code).toBe(5206);
+    }
+  });
+});

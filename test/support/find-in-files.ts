@@ -1,0 +1,13 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Looks for texts in the bytes of all files below a folder; returns `file: text` for each that is there. */
+export function findInFiles(dir: string, texts: readonly string[]): string[] {
+  const found: string[] = [];
+  for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const bytes = readFileSync(join(entry.parentPath, entry.name));
+    for (const text of texts) if (bytes.includes(text)) found.push(`${entry.name}: ${text}`);
+  }
+  return found;
+}
