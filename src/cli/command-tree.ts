@@ -41,11 +41,19 @@ export const commandTree: CommandTree = {
       check: () => import("./commands/origin/check.ts"),
     },
   },
+  audit: {
+    description: "The audit log: who did what, when and from where",
+    verbs: {
+      list: () => import("./commands/audit/list.ts"),
+      verify: () => import("./commands/audit/verify.ts"),
+    },
+  },
   db: {
-    description: "The database schema",
+    description: "The database: its schema and its key",
     verbs: {
       migrate: () => import("./commands/db/migrate.ts"),
       status: () => import("./commands/db/status.ts"),
+      rekey: () => import("./commands/db/rekey.ts"),
     },
   },
   version: () => import("./commands/version.ts"),

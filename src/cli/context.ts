@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
 import type { Config } from "../server/config.ts";
-import type { SystemCtx } from "../server/context.ts";
+import type { Ctx, SystemCtx } from "../server/context.ts";
 import type { Database } from "../server/db/session.ts";
 import type { SharedValues } from "./args.ts";
 import type { Io } from "./io.ts";
@@ -18,21 +18,54 @@ const lockDeadlineMs = 30_000;
  * `tenant create` works before the first `serve`.
  * @throws AppError 5306 when the schema is older than this program, 5001 when it is newer or the database is not to be had.
  */
-export function withContext<T>(flags: DatabaseFlags, io: Io, work: (ctx: SystemCtx) => Promise<T>): Promise<T> {
+export function withContext<T>(
+  flags: DatabaseFlags,
+  io: Io,
+  work: (ctx: SystemCtx, config: Config) => Promise<T>,
+): Promise<T> {
   return withDatabase(flags, io, async (db, place, config) => {
-    const { openVault } = await import("../server/secret-key.ts");
     const { prepareSchema } = await import("./prepare-schema.ts");
-    if (await prepareSchema(db)) await remark(io, `Made a new database: ${place}`);
-    const ctx: SystemCtx = {
-      db,
-      actor: { kind: "terminal", account: accountName() },
-      vault: await openVault(config, db),
-      requestId: randomUUID(),
-      now: Date.now,
-      clientIp: null,
-    };
-    return work(ctx);
+    const applied = await prepareSchema(db);
+    if (applied.length > 0) await remark(io, `Made a new database: ${place}`);
+    const ctx = await makeContext(db, config);
+    await recordMigration(ctx, applied);
+    return work(ctx, config);
   });
+}
+
+/**
+ * The same within one tenant.
+ * @throws AppError 5301 when there is no such tenant.
+ */
+export function withTenant<T>(
+  flags: DatabaseFlags & { namespace: string },
+  io: Io,
+  work: (ctx: Ctx) => Promise<T>,
+): Promise<T> {
+  return withContext(flags, io, async (ctx) => {
+    const { requireTenant } = await import("../server/modules/tenants/service.ts");
+    return work({ ...ctx, tenant: await requireTenant(ctx, flags.namespace) });
+  });
+}
+
+/** Who acts at the terminal, with a database that has its schema. */
+export async function makeContext(db: Database, config: Config): Promise<SystemCtx> {
+  const { openVault } = await import("../server/secret-key.ts");
+  return {
+    db,
+    actor: { kind: "terminal", account: accountName() },
+    vault: await openVault(config, db),
+    requestId: randomUUID(),
+    now: Date.now,
+    clientIp: null,
+  };
+}
+
+/** Writes down which migrations a command has applied, if any. */
+export async function recordMigration(ctx: SystemCtx, applied: string[]): Promise<void> {
+  if (applied.length === 0) return;
+  const { recordAudit } = await import("../server/modules/audit/service.ts");
+  await recordAudit(ctx, { event: "database.migrated", details: { applied } });
 }
 
 /**

@@ -21,8 +21,20 @@ export function parseDuration(flag: string, text: string): number {
  * @throws UsageError naming the flag.
  */
 export function parseTime(flag: string, text: string, now: number): string {
+  return readMoment(flag, text, now, 1);
+}
+
+/**
+ * The same for what has been: a span is counted back from now.
+ * @throws UsageError naming the flag.
+ */
+export function parsePastTime(flag: string, text: string, now: number): string {
+  return readMoment(flag, text, now, -1);
+}
+
+function readMoment(flag: string, text: string, now: number, direction: 1 | -1): string {
   const ms = readDuration(text);
-  const at = ms === undefined ? readTime(text) : now + ms;
+  const at = ms === undefined ? readTime(text) : now + direction * ms;
   // Beyond the year 9999 RFC 3339 has no form.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
   const message = "must be a span such as 90d, or a time such as 2030-01-31T00:00:00Z";

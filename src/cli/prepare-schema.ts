@@ -4,15 +4,14 @@ import { AppError } from "../server/errors.ts";
 
 /**
  * Gives a new database its schema, and leaves an older one alone: changing existing data is asked for by name.
- * @returns whether the database was new.
+ * @returns the migrations applied; none when the database was not new.
  * @throws AppError 5306 when the schema is older than this program, 5001 when it is newer.
  */
-export async function prepareSchema(db: Database): Promise<boolean> {
+export async function prepareSchema(db: Database): Promise<string[]> {
   const migrations = await migrationStatus(db);
   const waiting = migrations.filter(({ appliedAt }) => appliedAt === null).length;
   if (waiting > 0 && waiting < migrations.length) {
     throw new AppError(5306, "The database is older than this program. Bring it up to date with: bodega db migrate");
   }
-  const { applied } = await migrate(db);
-  return applied.length > 0;
+  return (await migrate(db)).applied;
 }

@@ -50,6 +50,25 @@ async function askName(io: Io, warning: string, name: string): Promise<string> {
   return (await ask(({ input }) => input({ message }, streams))).trim();
 }
 
+/**
+ * Asks for a new password, twice, without showing it.
+ * @param check says what is wrong with one, so that a weak one is not typed twice for nothing.
+ * @throws CancelledError for ctrl-C.
+ */
+export async function askNewPassword(check: (password: string) => true | string): Promise<string> {
+  for (;;) {
+    const first = await askHidden("New password", check);
+    if ((await askHidden("The same again")) === first) return first;
+    process.stderr.write("The two are not the same.\n");
+  }
+}
+
+/** Asks for a line that is not shown; asterisks tell that keys are taken. */
+export function askHidden(message: string, validate: (text: string) => true | string = () => true): Promise<string> {
+  const needed = (text: string) => (text === "" ? "A value is needed." : validate(text));
+  return ask(({ password }) => password({ message, mask: true, validate: needed }, streams));
+}
+
 function needsFlag(flag: string, question: string): UsageError {
   const field = flag.split(" ")[0] as string;
   return new UsageError(`This needs ${flag} where nobody can be asked.`, {

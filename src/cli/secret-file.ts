@@ -13,13 +13,21 @@ export interface SecretFile {
   discard(): Promise<void>;
 }
 
+/** What a file is for: the flag that named it, and the command that makes another secret. */
+interface SecretFilePurpose {
+  flag: string;
+  again: string;
+}
+
+const appSecret: SecretFilePurpose = { flag: "--secret-file", again: "bodega key rotate <app_id>" };
+
 /**
  * Makes the file before the secret exists, readable by its owner only, so that a secret is never made that cannot be kept.
  * @throws AppError 5302 when the file exists, UsageError when it cannot be made.
  */
-export async function reserveSecretFile(given: string): Promise<SecretFile> {
+export async function reserveSecretFile(given: string, { flag, again } = appSecret): Promise<SecretFile> {
   const path = resolve(given);
-  const file = await createFile(path);
+  const file = await createFile(path, flag);
   return {
     path,
     async save(secret) {
@@ -27,7 +35,7 @@ export async function reserveSecretFile(given: string): Promise<SecretFile> {
         await file.writeFile(`${secret}\n`);
         await file.sync();
       } catch (cause) {
-        const message = `The secret could not be written to ${path}. Make a new one with: bodega key rotate <app_id>`;
+        const message = `The secret could not be written to ${path}. Make a new one with: ${again}`;
         throw new AppError(5000, message, { cause });
       } finally {
         await file.close();
@@ -40,13 +48,13 @@ export async function reserveSecretFile(given: string): Promise<SecretFile> {
   };
 }
 
-async function createFile(path: string): Promise<FileHandle> {
+async function createFile(path: string, flag: string): Promise<FileHandle> {
   try {
     return await open(path, "wx", 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") throw new AppError(5302, `The file ${path} exists already; nothing was done.`);
     const message = `cannot be created (${code ?? "unknown"}): ${path}`;
-    throw new UsageError(`--secret-file ${message}.`, { details: [{ field: "--secret-file", message }] });
+    throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
   }
 }

@@ -15,6 +15,11 @@ export interface Terminal {
   write(text: string): Promise<void>;
   /** Writes to standard error: remarks, questions, errors. Never throws. */
   say(text: string): Promise<void>;
+  /**
+   * Reads standard input to its end.
+   * @throws AppError 5102 when it is longer than `mostBytes` or no UTF-8.
+   */
+  readInput(mostBytes: number): Promise<string>;
   /** Leaves SIGINT and SIGTERM to the verb, for one that runs until it is stopped. */
   releaseSignals(): void;
 }
@@ -40,6 +45,20 @@ export function openTerminal(host: NodeJS.Process): Terminal {
     },
     async say(text) {
       await writeTo(host.stderr, text);
+    },
+    async readInput(mostBytes) {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of host.stdin as AsyncIterable<Buffer>) {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > mostBytes) throw new AppError(5102, `Standard input is longer than ${mostBytes} bytes.`);
+      }
+      try {
+        return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+      } catch (cause) {
+        throw new AppError(5102, "Standard input is no UTF-8 text.", { cause });
+      }
     },
     releaseSignals() {
       host.off("SIGINT", interrupt);

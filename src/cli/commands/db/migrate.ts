@@ -1,4 +1,4 @@
-import { withDatabase } from "../../context.ts";
+import { makeContext, recordMigration, withDatabase } from "../../context.ts";
 import { printJson } from "../../output.ts";
 import { defineVerb } from "../../verb.ts";
 
@@ -10,7 +10,11 @@ export default defineVerb({
   notes: ["bodega serve does the same when it starts."],
   async run(args, io) {
     const { migrate } = await import("../../../server/db/migrate.ts");
-    const { applied } = await withDatabase(args, io, (db) => migrate(db));
+    const { applied } = await withDatabase(args, io, async (db, _place, config) => {
+      const done = await migrate(db);
+      await recordMigration(await makeContext(db, config), done.applied);
+      return done;
+    });
     if (io.json) return printJson(io, { applied });
     if (applied.length > 0)
       await io.write(applied.map((name) => (io.quiet ? `${name}\n` : `applied ${name}\n`)).join(""));

@@ -1,0 +1,47 @@
+import type { RekeyReport } from "../../../server/rekey.ts";
+import { withContext } from "../../context.ts";
+import type { Io } from "../../io.ts";
+import { formatValue, printJson, remark, warn } from "../../output.ts";
+import { confirmAction } from "../../prompt.ts";
+import { readCliConfig } from "../../read-config.ts";
+import { defineVerb } from "../../verb.ts";
+
+const mostNamed = 20;
+
+export default defineVerb({
+  name: "rekey",
+  description: "Take the present secret key, after the old one was lost for good",
+  args: {},
+  examples: ["bodega db rekey", "bodega db rekey --yes --json"],
+  notes: [
+    "Stop every server of the database first. Mail that waits and reset codes are dropped, because only the old key " +
+      "opens them. Users with two-factor sign-in stay locked out until it is reset for each: " +
+      "bodega user reset-two-factor. Passwords, tokens and app keys do not depend on the key.",
+  ],
+  async run(args, io) {
+    const { AppError } = await import("../../../server/errors.ts");
+    const { isServerRunning } = await import("../../../server/db/server-lock.ts");
+    const { dataDir } = readCliConfig(args, io);
+    if (await isServerRunning(dataDir)) {
+      throw new AppError(5306, `A server is running on ${dataDir}. Stop it first: it works with the old key.`);
+    }
+    await confirmAction(io, "Give the old key up? Waiting mail, reset codes and second factors made with it are lost.");
+    const { rekeyDatabase } = await import("../../../server/rekey.ts");
+    await printReport(io, await withContext(args, io, rekeyDatabase));
+  },
+});
+
+async function printReport(io: Io, report: RekeyReport): Promise<void> {
+  if (io.json) return printJson(io, report);
+  const { two_factor_users: users, mail_dropped, reset_codes_dropped } = report;
+  if (!io.quiet) {
+    await io.write(`Mail dropped: ${formatValue(mail_dropped)}\nReset codes dropped: ${reset_codes_dropped}\n`);
+    await io.write(`Users with two-factor: ${users.length}\n`);
+  }
+  if (users.length === 0) return;
+  await warn(io, "These users cannot sign in until their second factor is reset:");
+  for (const { namespace, user_id, email } of users.slice(0, mostNamed)) {
+    await io.say(`  bodega user reset-two-factor -n ${namespace} ${user_id}  # ${formatValue(email)}\n`);
+  }
+  if (users.length > mostNamed) await remark(io, `and ${users.length - mostNamed} more, which --json lists`);
+}

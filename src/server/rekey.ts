@@ -1,0 +1,60 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "./clock.ts";
+import type { Config } from "./config.ts";
+import type { SystemCtx } from "./context.ts";
+import { all, run, statement } from "./db/statement.ts";
+import { inTransaction } from "./db/transaction.ts";
+import { recordAudit } from "./modules/audit/service.ts";
+import { mailOutbox } from "./modules/mail/table.ts";
+import { passwordResetCodes } from "./modules/password-reset/table.ts";
+import { tenants } from "./modules/tenants/table.ts";
+import { twoFactor } from "./modules/two-factor/table.ts";
+import { users } from "./modules/users/table.ts";
+import { adoptSecret } from "./secret-key.ts";
+
+const param = sql.placeholder;
+
+const dropMail = statement(sql`
+  update ${mailOutbox} set status = 'dropped', sealed = null, last_error = 'sealed with a lost key',
+    updated_at = ${param("now")}
+  where sealed is not null`);
+const removeCodes = statement(sql`delete from ${passwordResetCodes}`);
+const selectTwoFactor = statement<TwoFactorUser>(sql`
+  select t.namespace, u.id as user_id, u.email from ${twoFactor} f
+  join ${users} u on u.id = f.user_id and u.tenant_id = f.tenant_id join ${tenants} t on t.id = f.tenant_id
+  where f.confirmed_at is not null order by t.namespace, u.email_key`);
+
+/** A user whose authenticator is of no use any more. */
+export interface TwoFactorUser {
+  namespace: string;
+  user_id: string;
+  email: string;
+}
+
+/** What a change of the server's key has cost. */
+export interface RekeyReport {
+  /** Mail that waited, and is not sent any more. */
+  mail_dropped: number;
+  /** Reset codes that do not work any more; another can be asked for. */
+  reset_codes_dropped: number;
+  /** Who cannot sign in until their second factor is reset. */
+  two_factor_users: TwoFactorUser[];
+}
+
+/**
+ * Ties the database to the present key after the old one was lost, and removes what only the old one could open. Second
+ * factors stay, though nobody can pass them: to remove them would let a password alone sign in. No server may be running.
+ */
+export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">): Promise<RekeyReport> {
+  return inTransaction(ctx, async (tx) => {
+    await adoptSecret(tx.db, config);
+    const report = {
+      mail_dropped: await run(tx.db, dropMail, { now: toTimestamp(ctx.now()) }),
+      reset_codes_dropped: await run(tx.db, removeCodes),
+      two_factor_users: await all(tx.db, selectTwoFactor),
+    };
+    const details = { ...report, two_factor_users: report.two_factor_users.length };
+    await recordAudit(tx, { event: "database.rekeyed", details });
+    return report;
+  });
+}
