@@ -9,6 +9,8 @@ import { type MailKind, mailKinds } from "./kinds.ts";
 import { mailOutbox } from "./table.ts";
 
 const param = sql.placeholder;
+/** A store whose server can send again after weeks must not flood its customers with what happened long ago. */
+const usefulMs = 7 * 86_400_000;
 
 const insertMail = statement(
   build.insert(mailOutbox).values({
@@ -43,7 +45,7 @@ export interface MailContents {
 /**
  * Puts a mail into the outbox, from which a server sends it soon. It costs the same whether or not anyone has the
  * address, since that is looked up when it is sent.
- * @param mail `usefulUntil` in epoch milliseconds: later it is not sent any more.
+ * @param mail `usefulUntil` in epoch milliseconds: later it is not sent any more. Unless given, that is after a week.
  * @returns its id.
  */
 export async function queueMail(
@@ -59,7 +61,7 @@ export async function queueMail(
     tenantId: ctx.tenant.id,
     kind: mail.kind,
     sealed: sealContents(ctx.vault, id, { to, language, values }),
-    usefulUntil: mail.usefulUntil === undefined ? null : toTimestamp(mail.usefulUntil),
+    usefulUntil: toTimestamp(mail.usefulUntil ?? ctx.now() + usefulMs),
     now: toTimestamp(ctx.now()),
   });
   return id;

@@ -1,0 +1,157 @@
+import { type AnyMailKind, mailKinds } from "./kinds.ts";
+import { chooseTemplates, type MailTemplates } from "./templates.ts";
+
+/** What a mail shows of the store that it comes from. */
+export interface MailStore {
+  title: string;
+  domain: string | null;
+  url: string | null;
+  logo: string | null;
+  language: string;
+}
+
+/** A mail's text in one language, in both forms. */
+export interface RenderedMail {
+  /** BCP 47 tag of the texts. */
+  language: string;
+  subject: string;
+  text: string;
+  html: string;
+}
+
+interface RenderInput {
+  kind: AnyMailKind;
+  store: MailStore;
+  /** The recipient's name, if known. */
+  name: string | null;
+  /** BCP 47 tags, the most wanted first; the store's language comes after them. */
+  languages: readonly (string | null | undefined)[];
+  values: Record<string, string>;
+}
+
+/** Text → text of one placeholder's value. */
+type Show = (name: string, value: string) => string;
+
+const mostNameCharacters = 60;
+const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
+
+/**
+ * Writes a mail. Everything in it comes from the store, the recipient's record and `values`, never from a request.
+ * @throws TypeError when a value that the kind needs is missing.
+ */
+export function renderMail({ kind, store, name, languages, values }: RenderInput): RenderedMail {
+  const { language, templates } = chooseTemplates([...languages, store.language]);
+  const { subject, paragraphs } = templates[kind];
+  const all: Record<string, string> = { store: oneLine(store.title), name: greetingName(name) };
+  for (const needed of mailKinds[kind]) {
+    if (values[needed] === undefined) throw new TypeError(`A ${kind} mail needs a value for ${needed}.`);
+    all[needed] = values[needed];
+  }
+  const greeting = all.name === "" ? templates.greeting_without_name : templates.greeting;
+  const lines = [greeting, ...paragraphs];
+  return {
+    language,
+    subject,
+    text: renderText(lines, templates, store, all),
+    html: renderHtml(lines, { language, templates, store, subject, values: all }),
+  };
+}
+
+function renderText(lines: string[], templates: MailTemplates, store: MailStore, values: Record<string, string>) {
+  // Only where directions meet: invisible characters would be copied with a code, and stand in the way of a search.
+  const show: Show = (name, value) =>
+    name !== "code" && (templates.direction === "rtl" || rightToLeft.test(value)) ? isolate(value) : value;
+  const address = storeAddress(store);
+  const parts = [...lines, templates.footer].map((line) => fill(line, values, show));
+  return `${[...parts, ...(address === null ? [] : [address])].join("\n\n")}\n`;
+}
+
+/** Between U+2068 and U+2069 a text finds its own direction, and does not disturb that around it. */
+function isolate(text: string): string {
+  return `\u2068${text}\u2069`;
+}
+
+interface HtmlInput {
+  language: string;
+  templates: MailTemplates;
+  store: MailStore;
+  subject: string;
+  values: Record<string, string>;
+}
+
+function renderHtml(lines: string[], { language, templates, store, subject, values }: HtmlInput): string {
+  const show: Show = (_name, value) => `<bdi>${escapeHtml(value)}</bdi>`;
+  const { direction } = templates;
+  const title = escapeHtml(values.store as string);
+  const address = storeAddress(store);
+  const head = store.logo
+    ? `<img src="${escapeHtml(store.logo)}" alt="${title}" height="48" style="height:48px;max-width:100%;border:0">`
+    : `<bdi>${title}</bdi>`;
+  const linked =
+    address === null ? head : `<a href="${escapeHtml(address)}" style="color:#1f2328;text-decoration:none">${head}</a>`;
+  const body = lines.map((line) =>
+    line === "{code}"
+      ? `<p style="margin:24px 0;text-align:center"><bdi dir="ltr" style="${codeStyle}">${escapeHtml(values.code as string)}</bdi></p>`
+      : `<p style="margin:0 0 16px">${fill(escapeHtml(line), values, show)}</p>`,
+  );
+  return `<!doctype html>
+<html lang="${language}" dir="${direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(subject)}</title>
+</head>
+<body style="margin:0;padding:24px 12px;background:#f4f5f6">
+<div lang="${language}" dir="${direction}" style="${boxStyle};text-align:${direction === "rtl" ? "right" : "left"}">
+<div style="margin:0 0 24px;font-size:20px;font-weight:bold">${linked}</div>
+${body.join("\n")}
+<p style="margin:24px 0 0;padding:16px 0 0;border-top:1px solid #d8dbde;font-size:13px;color:#5b6168">${fill(escapeHtml(templates.footer), values, show)}</p>
+</div>
+</body>
+</html>
+`;
+}
+
+const boxStyle =
+  "max-width:520px;margin:0 auto;padding:28px;background:#ffffff;border-radius:8px;color:#1f2328;" +
+  "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;font-size:16px;line-height:1.5";
+const codeStyle =
+  "display:inline-block;padding:12px 20px;background:#f4f5f6;border-radius:6px;color:#1f2328;" +
+  "font-family:Consolas,Menlo,monospace;font-size:28px;font-weight:bold;letter-spacing:4px";
+
+/** The text with its placeholders filled in, in one pass, so that no value is taken for a placeholder. */
+function fill(text: string, values: Record<string, string>, show: Show): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = values[name];
+    return value === undefined ? whole : show(name, value);
+  });
+}
+
+/** The page that a mail leads to; only http and https, whatever stands in the record. */
+function storeAddress({ url, domain }: MailStore): string | null {
+  const address = url ?? (domain === null ? null : `https://${domain}`);
+  return address !== null && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? address : null;
+}
+
+/**
+ * A name as a greeting can hold it, empty where it is better left out: people name themselves, and a name that is an
+ * advertisement would be sent with the store's good name.
+ */
+function greetingName(name: string | null): string {
+  const text = oneLine(name ?? "");
+  return text.length > mostNameCharacters || /[@/\\<>]|www\.|\.\p{L}{2,}/iu.test(text) ? "" : text;
+}
+
+/** A text without line breaks and other control characters, as it may stand in a header. */
+export function oneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
