@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 import { AppError } from "./errors.ts";
+import { parseFromAddress } from "./modules/mail/from-address.ts";
 
 /** Everything that can be set from outside, parsed and checked once, then passed in. */
 export interface Config {
@@ -22,7 +23,7 @@ export interface Config {
   secret: string | undefined;
   /** `smtp:` or `smtps:` address with its credentials; without it, mail stays in the outbox. */
   smtpUrl: string | undefined;
-  /** Sender of all mail: an address, or a name and an address. */
+  /** Sender of all mail: an address, or a name and an address. There is one where there is a mail server. */
   mailFrom: string | undefined;
   /** Set by a server for the workers that it starts; not meant for people. */
   isWorker: boolean;
@@ -73,7 +74,7 @@ export function readConfig(flags: ConfigFlags, env: Environment): Config {
     log: logFormat(setting(flags.log, "log", "BODEGA_LOG")),
     secret: secretText(env, "BODEGA_SECRET"),
     smtpUrl: smtpUrl(env, "BODEGA_SMTP_URL"),
-    mailFrom: readVariable(env, "BODEGA_MAIL_FROM"),
+    mailFrom: mailFrom(env, "BODEGA_MAIL_FROM"),
     isWorker: env.BODEGA_WORKER === "1",
   };
 }
@@ -117,6 +118,33 @@ function smtpUrl(env: Environment, name: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if ((url?.protocol !== "smtp:" && url?.protocol !== "smtps:") || url.hostname === "") {
     throw invalid(name, "must be an smtp or smtps address, such as smtps://user:password@mail.example.com");
+  }
+  // Other programs switch checks off here; whoever tries it should hear that it does nothing.
+  if (!["", "/"].includes(url.pathname) || url.search !== "" || url.hash !== "") {
+    throw invalid(name, "must hold nothing after the host and port");
+  }
+  if (![url.username, url.password].every(isDecodable)) {
+    throw invalid(name, "has a user or password with a % that must be written as %25");
+  }
+  return value;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function mailFrom(env: Environment, name: string): string | undefined {
+  const value = readVariable(env, name);
+  if (value === undefined && smtpUrl(env, "BODEGA_SMTP_URL") !== undefined) {
+    throw invalid(name, "must name the sender of all mail, since BODEGA_SMTP_URL is set: shop@example.com");
+  }
+  if (value !== undefined && parseFromAddress(value) === null) {
+    throw invalid(name, "must be an address, such as shop@example.com or Some shop <shop@example.com>");
   }
   return value;
 }

@@ -8,6 +8,7 @@ import { AppError } from "./errors.ts";
 import { describeFault } from "./http/request-log.ts";
 import { addressOf, type Listener, listen, reservePort } from "./listen.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
+import { startMailUpkeep } from "./modules/mail/upkeep.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
 import { claimDatabase, openVault } from "./secret-key.ts";
 import type { Vault } from "./vault.ts";
@@ -92,7 +93,7 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
     const vault = await openVault(config, db);
     await claimDatabase(db, vault);
     await self.prepare?.(db, vault);
-    const upkeep = startUpkeep(config, db, log);
+    const upkeep = await startUpkeep(config, db, vault, log);
     listener = listen(config, db, { version: self.version, vault, log, shared: false });
     await announce(config, self, listener.url);
     await self.onReady?.(listener.url);
@@ -125,7 +126,7 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
     await claimDatabase(db, vault);
     await self.prepare?.(db, vault);
     // The parent answers no requests; it alone empties the write-ahead log, for all of them.
-    const upkeep = startUpkeep(config, db, log);
+    const upkeep = await startUpkeep(config, db, vault, log);
     const shared = { ...config, port };
     const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log);
     const url = addressOf(config.host, port);
@@ -159,10 +160,16 @@ async function runWorker(config: Config, self: ServerProcess, log: LogWriter, st
 }
 
 /**
- * What one process does for all: empties the log of the database, sweeps rows that have had their time, and sees that
- * the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
+ * What one process does for all: empties the log of the database, sends mail, sweeps rows that have had their time, and
+ * sees that the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
  */
-function startUpkeep(config: Config, db: Database, log: LogWriter): { stop(): Promise<void>; lost: Promise<AppError> } {
+async function startUpkeep(
+  config: Config,
+  db: Database,
+  vault: Vault,
+  log: LogWriter,
+): Promise<{ stop(): Promise<void>; lost: Promise<AppError> }> {
+  const mail = await startMailUpkeep({ ...config, db, vault, now: Date.now, notice: log.notice });
   const checkpointer = startCheckpointer(db);
   const lost = Promise.withResolvers<AppError>();
   const watch = setInterval(() => {
@@ -179,10 +186,11 @@ function startUpkeep(config: Config, db: Database, log: LogWriter): { stop(): Pr
   }, sweepMs);
   return {
     lost: lost.promise,
-    stop: () => {
+    stop: async () => {
       clearInterval(sweep);
       clearInterval(watch);
-      return checkpointer.stop();
+      await mail.stop();
+      await checkpointer.stop();
     },
   };
 }
