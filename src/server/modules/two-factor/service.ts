@@ -5,6 +5,8 @@ import { get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
+import { findSignInUserById } from "../users/credentials.ts";
+import { tellOfChange } from "./notice.ts";
 import { readRecoveryCode, removeRecoveryCodes, spendRecoveryCode } from "./recovery-codes.ts";
 import { recoveryCodes, twoFactor } from "./table.ts";
 import { loadTotp, matchStep } from "./totp.ts";
@@ -65,12 +67,16 @@ export async function spendCode(ctx: Ctx, userId: string, otp: string): Promise<
 }
 
 /**
- * Takes a user's second factor away, for someone who has lost it. False when there was none, not even a begun one.
+ * Takes a user's second factor away, for someone who has lost it, and lets them know. False when there was none, not
+ * even a begun one.
  */
 export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   return inTransaction(ctx, async (tx) => {
+    const wasOn = await isTwoFactorOn(tx.db, tx.tenant.id, userId);
     if (!(await removeTwoFactor(tx, userId))) return false;
     await recordAudit(tx, { event: "two_factor.reset", subject: userId });
+    const user = wasOn ? await findSignInUserById(tx.db, tx.tenant.id, userId) : undefined;
+    if (user) await tellOfChange(tx, user, "disabled");
     return true;
   });
 }

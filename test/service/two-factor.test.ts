@@ -1,0 +1,192 @@
+import { expect, test } from "bun:test";
+import type { Ctx } from "../../src/server/context.ts";
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { isTwoFactorOn, resetTwoFactor, spendCode } from "../../src/server/modules/two-factor/service.ts";
+import { createVault } from "../../src/server/vault.ts";
+import { type Account, openAccount } from "../support/account.ts";
+import { tenantContext } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { readOutbox } from "../support/mail.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+const spend = (ctx: Ctx, userId: string, otp: string) => inTransaction(ctx, (tx) => spendCode(tx, userId, otp));
+
+onEachDatabase((suite) => {
+  /** A user with two-factor on, and the context of their store. */
+  async function enrolled(): Promise<{ ctx: Ctx; account: Account; codes: string[] }> {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    return { ctx: await tenantContext(shop), account, codes: await account.enrol() };
+  }
+
+  test("a code is accepted once", async () => {
+    const { ctx, account } = await enrolled();
+    const code = await account.code();
+    expect(await spend(ctx, account.id, code)).toBe(true);
+    expect(await spend(ctx, account.id, code)).toBe(false);
+    suite.app.clock.advance(30_000);
+    expect(await spend(ctx, account.id, code)).toBe(false);
+    expect(await spend(ctx, account.id, await account.code())).toBe(true);
+  });
+
+  test("of many that race with one code, one is let in, from whichever process", async () => {
+    const { ctx, account } = await enrolled();
+    const elsewhere = { ...ctx, db: await suite.database.openAgain() };
+    const code = await account.code();
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => spend(n % 2 ? elsewhere : ctx, account.id, code)),
+    );
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+  });
+
+  test("once the next code was used, the present one is refused", async () => {
+    const { ctx, account } = await enrolled();
+    expect(await spend(ctx, account.id, await account.code(1))).toBe(true);
+    expect(await spend(ctx, account.id, await account.code())).toBe(false);
+    expect(await spend(ctx, account.id, await account.code(1))).toBe(false);
+  });
+
+  test("the code that enrols is spent by that", async () => {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    await account.begin();
+    const otp = await account.code();
+    expect((await account.call("POST /users/me/two-factor/confirm/", { body: { otp } })).status).toBe(200);
+    expect(await spend(await tenantContext(shop), account.id, otp)).toBe(false);
+  });
+
+  test("a code is spent only if the act that asked for it is done", async () => {
+    const { ctx, account, codes } = await enrolled();
+    for (const otp of [await account.code(), codes[0] as string]) {
+      const stopped = inTransaction(ctx, async (tx) => {
+        expect(await spendCode(tx, account.id, otp)).toBe(true);
+        throw new Error("stopped");
+      });
+      expect(String(await failureOf(stopped))).toContain("stopped");
+      expect(await spend(ctx, account.id, otp)).toBe(true);
+    }
+  });
+
+  test("codes that are too old, too early, another user's, or none at all are refused", async () => {
+    const { ctx, account } = await enrolled();
+    const other = await enrolled();
+    for (const otp of [
+      await account.code(-2),
+      await account.code(2),
+      await account.wrongCode(),
+      await other.account.code(),
+      "",
+      "      ",
+      "12345",
+      "1234567",
+      "0000000000",
+    ]) {
+      expect(await spend(ctx, account.id, otp)).toBe(false);
+    }
+    expect(await spend(other.ctx, account.id, await account.code())).toBe(false);
+    expect(await spend(ctx, account.id, await account.code())).toBe(true);
+  });
+
+  test("a code may be typed with spaces", async () => {
+    const { ctx, account } = await enrolled();
+    const code = await account.code();
+    expect(await spend(ctx, account.id, ` ${code.slice(0, 3)} ${code.slice(3)} `)).toBe(true);
+  });
+
+  test("a secret that is only begun asks for nothing and lets nobody in", async () => {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    const ctx = await tenantContext(shop);
+    await account.begin();
+    expect(await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, account.id)).toBe(false);
+    expect(await spend(ctx, account.id, await account.code())).toBe(false);
+  });
+
+  test("two-factor of one user or store is not that of another", async () => {
+    const { ctx, account } = await enrolled();
+    const other = await enrolled();
+    expect(await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, account.id)).toBe(true);
+    expect(await isTwoFactorOn(ctx.db.primary, other.ctx.tenant.id, account.id)).toBe(false);
+    expect(await resetTwoFactor(other.ctx, account.id)).toBe(false);
+    expect(await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, account.id)).toBe(true);
+  });
+
+  test("with another key of the server no code fits, and nothing breaks", async () => {
+    const { ctx, account, codes } = await enrolled();
+    const rekeyed = { ...ctx, vault: createVault(() => "another secret of the server, 32 characters or more") };
+    expect(await spend(rekeyed, account.id, await account.code())).toBe(false);
+    expect(await spend(rekeyed, account.id, codes[0] as string)).toBe(false);
+    expect(await spend(ctx, account.id, await account.code())).toBe(true);
+  });
+
+  test("there are ten recovery codes, each of them good once, however it is typed", async () => {
+    const { ctx, account, codes } = await enrolled();
+    expect(codes).toHaveLength(10);
+    expect(new Set(codes).size).toBe(10);
+    for (const code of codes) expect(code).toMatch(/^[0-9a-hjkmnp-tv-z]{5}-[0-9a-hjkmnp-tv-z]{5}$/);
+    const typed = codes.map((code, n) => {
+      const forms = [code, code.toUpperCase(), code.replace("-", ""), ` ${code.split("").join(" ")} `];
+      return (forms[n % 4] as string).replaceAll("0", n % 2 ? "o" : "O").replaceAll("1", n % 2 ? "l" : "I");
+    });
+    for (const code of typed) expect(await spend(ctx, account.id, code)).toBe(true);
+    for (const code of codes) expect(await spend(ctx, account.id, code)).toBe(false);
+  });
+
+  test("of many that race with one recovery code, one is let in", async () => {
+    const { ctx, account, codes } = await enrolled();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => spend(ctx, account.id, codes[3] as string)));
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    expect(await spend(ctx, account.id, codes[4] as string)).toBe(true);
+  });
+
+  test("a recovery code is its user's alone, and using it is written down", async () => {
+    const { ctx, account, codes } = await enrolled();
+    const other = await openAccount(await suite.shop());
+    await other.enrol();
+    expect(await spend(ctx, other.id, codes[0] as string)).toBe(false);
+    expect(await spend(ctx, account.id, codes[0] as string)).toBe(true);
+    const { rows } = await ctx.db.primary.execute({
+      sql: "select event from audit_log where subject = ? and event = 'two_factor.recovery_code_used'",
+      args: [account.id],
+    });
+    expect(rows).toHaveLength(1);
+  });
+
+  test("a reset takes secret and recovery codes away, tells the user and is written down", async () => {
+    const { ctx, account, codes } = await enrolled();
+    expect(await resetTwoFactor(ctx, account.id)).toBe(true);
+    expect(await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, account.id)).toBe(false);
+    for (const otp of [await account.code(), codes[0] as string]) expect(await spend(ctx, account.id, otp)).toBe(false);
+    expect(await resetTwoFactor(ctx, account.id)).toBe(false);
+    const mails = await readOutbox(suite.app, ctx.tenant.namespace);
+    expect(mails.map(({ kind, to, values }) => [kind, to, values?.state])).toEqual([
+      ["two_factor_changed", expect.objectContaining({ email: account.email }), "enabled"],
+      ["two_factor_changed", expect.objectContaining({ email: account.email }), "disabled"],
+    ]);
+    const { rows } = await ctx.db.primary.execute({
+      sql: "select event from audit_log where subject = ? and event = 'two_factor.reset'",
+      args: [account.id],
+    });
+    expect(rows).toHaveLength(1);
+  });
+
+  test("neither the secret nor a recovery code stands in the database", async () => {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    const { secret } = await account.begin();
+    const { data } = await account.call<{ recovery_codes: string[] }>("POST /users/me/two-factor/confirm/", {
+      body: { otp: await account.code() },
+    });
+    const stored: string[] = [];
+    for (const table of ["two_factor", "recovery_codes", "audit_log", "mail_outbox"]) {
+      const { rows } = await suite.app.db.primary.execute(`select * from ${table}`);
+      stored.push(JSON.stringify(rows));
+    }
+    const text = stored.join("\n").toLowerCase();
+    for (const code of data.recovery_codes) {
+      expect(text).not.toContain(code);
+      expect(text).not.toContain(code.replace("-", ""));
+    }
+    expect(text).not.toContain(secret.toLowerCase());
+  });
+});

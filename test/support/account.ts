@@ -1,0 +1,73 @@
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { issueToken } from "../../src/server/modules/tokens/service.ts";
+import { codeAt } from "../../src/server/modules/two-factor/totp.ts";
+import { createUser } from "../../src/server/modules/users/service.ts";
+import { type ApiReply, type CallOptions, createClient, newAddress } from "./client.ts";
+import { type Shop, tenantContext } from "./factories.ts";
+
+/** A password that every rule for passwords lets pass, and another. */
+export const goodPassword = "Vermilion-Kettle-4871";
+export const otherPassword = "Cobalt+Teapot+1593!";
+
+/** A signed-in user of a shop, and what they would carry about. */
+export interface Account {
+  id: string;
+  email: string;
+  token: string;
+  /** Calls with namespace and token, each from another address. */
+  call: <T = Record<string, unknown>>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
+  /** The code that the authenticator shows now, or so many half minutes later. */
+  code: (later?: number) => Promise<string>;
+  /** A code that fits neither now nor in the half minutes beside. */
+  wrongCode: () => Promise<string>;
+  /** Begins to turn two-factor on; the authenticator has the secret from then on. */
+  begin: () => Promise<{ secret: string; otpauth_uri: string; qr_svg: string }>;
+  /** Turns it on, and moves the clock to the next code, since the present one is spent by that. */
+  enrol: () => Promise<string[]>;
+}
+
+let accounts = 0;
+
+/** Makes a user of a shop, and signs them in by a token as login would issue it. */
+export async function openAccount(shop: Shop, options: { email?: string } = {}): Promise<Account> {
+  const { app, namespace } = shop;
+  const ctx = await tenantContext(shop);
+  accounts += 1;
+  const email = options.email ?? `user-${accounts}@example.com`;
+  const { id } = await createUser(ctx, { email, password: goodPassword });
+  const { token } = await inTransaction(ctx, (tx) => issueToken(tx, id));
+  const client = createClient(app, { namespace });
+  const call: Account["call"] = (request, more = {}) =>
+    client(request, { query: { user_id: id, token }, address: newAddress(), ...more });
+  let secret = "";
+  const code = (later = 0) => codeAt(secret, app.clock.now() + later * 30_000);
+  const begin: Account["begin"] = async () => {
+    const { data, text } = await call<{ secret: string; otpauth_uri: string; qr_svg: string }>(
+      "POST /users/me/two-factor/",
+      { body: { password: goodPassword } },
+    );
+    if (data === undefined) throw new Error(`It did not begin: ${text}`);
+    secret = data.secret;
+    return data;
+  };
+  return {
+    id,
+    email,
+    token,
+    call,
+    code,
+    begin,
+    async wrongCode() {
+      const near = await Promise.all([-2, -1, 0, 1, 2].map(code));
+      return ["314159", "271828", "141421", "173205", "161803", "577215"].find((one) => !near.includes(one)) as string;
+    },
+    async enrol() {
+      await begin();
+      const body = { otp: await code() };
+      const { data, text } = await call<{ recovery_codes: string[] }>("POST /users/me/two-factor/confirm/", { body });
+      if (data === undefined) throw new Error(`It was not confirmed: ${text}`);
+      app.clock.advance(30_000);
+      return data.recovery_codes;
+    },
+  };
+}
