@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { userInfo } from "node:os";
 import type { Config } from "../server/config.ts";
 import type { Ctx, SystemCtx } from "../server/context.ts";
 import type { Database } from "../server/db/session.ts";
+import { accountName } from "./account-name.ts";
 import type { SharedValues } from "./args.ts";
 import type { Io } from "./io.ts";
 import { remark } from "./output.ts";
@@ -91,15 +91,6 @@ export async function withDatabase<T>(
     return await work(db, formatPlace(config), config);
   } finally {
     await db.close();
-  }
-}
-
-/** Who is at the terminal, as far as the operating system knows: in a container there may be no name for the number. */
-function accountName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? "unknown"}`;
   }
 }
 
