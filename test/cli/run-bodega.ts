@@ -13,6 +13,8 @@ export interface Outcome {
 interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
+  /** What stands on standard input; nothing unless given. */
+  input?: string | Uint8Array;
 }
 
 /** How the terminal program is started; it is always the real entry, in a process of its own. */
@@ -39,11 +41,11 @@ export function openCli(dataDir = join(makeDir(), "data")) {
     ...env,
   });
 
-  async function run(args: string[], { env, cwd }: RunOptions = {}): Promise<Outcome> {
+  async function run(args: string[], { env, cwd, input }: RunOptions = {}): Promise<Outcome> {
     const child = Bun.spawn([...command, ...args], {
       env: environment(env),
       cwd: cwd ?? makeDir(),
-      stdin: "ignore",
+      stdin: input === undefined ? "ignore" : Buffer.from(input),
       stdout: "pipe",
       stderr: "pipe",
     });

@@ -1,0 +1,147 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { accountName } from "../../src/cli/account-name.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { makeDir, openCli } from "./run-bodega.ts";
+
+interface Row {
+  seq: number;
+  at: string;
+  event: string;
+  request_id: string;
+}
+interface Verdict {
+  intact: boolean;
+  rows: number;
+  last: { seq: number; hash: string };
+}
+
+const cli = openCli();
+const { json, failure, run } = cli;
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const list = async (...flags: string[]) => (await json<Row[]>("audit", "list", ...flags)).map(({ event }) => event);
+let appId = "";
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+  await json("tenant", "create", "other");
+  appId = (await json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web")).app_id;
+  await json("key", "publish", appId);
+});
+
+/** Does something to the file that the program itself never does. */
+async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
+  const db = await openDatabase({ dataDir });
+  await db.execute("drop trigger audit_log_unchanged");
+  await db.execute("drop trigger audit_log_kept");
+  for (const statement of statements) await db.execute(statement);
+  await db.close();
+}
+
+describe("bodega audit list", () => {
+  test("tells what was done, newest first, and the JSON is exactly the documented record", async () => {
+    expect(await list()).toEqual([
+      "key.published",
+      "key.issued",
+      "tenant.created",
+      "tenant.created",
+      "database.migrated",
+    ]);
+    const [row] = await json<Row[]>("audit", "list", "--limit", "1");
+    const record = {
+      seq: 5,
+      at: timestamp,
+      event: "key.published",
+      namespace: "demo",
+      actor_kind: "terminal",
+      actor_id: accountName(),
+      subject: appId,
+      address: null,
+      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      code: null,
+      details: null,
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    };
+    expect(row).toEqual(record as unknown as Row);
+    expect(Object.keys(row as Row)).toEqual(Object.keys(record));
+  });
+
+  test("takes what is wanted by filters, and pages by number", async () => {
+    expect(await list("-n", "other")).toEqual(["tenant.created"]);
+    expect(await list("--event", "key.*")).toEqual(["key.published", "key.issued"]);
+    expect(await list("--event", "key.issued", "--subject", appId)).toEqual(["key.issued"]);
+    expect(await list("--actor", accountName(), "--actor-kind", "terminal", "--limit", "1")).toEqual(["key.published"]);
+    expect(await list("--actor-kind", "visitor")).toEqual([]);
+    expect(await list("--failures")).toEqual([]);
+    expect(await list("--address", "192.0.2.1")).toEqual([]);
+    expect(await list("--since", "1h", "--before", "3")).toEqual(["tenant.created", "database.migrated"]);
+    expect(await list("--until", "1h")).toEqual([]);
+  });
+
+  test("is a table for people, with how to read on", async () => {
+    const { stdout, stderr } = await run(["audit", "list", "--limit", "2"]);
+    expect(stdout).toMatch(/^SEQ +AT +EVENT +NAMESPACE +ACTOR +SUBJECT +ADDRESS +CODE\n5 /);
+    expect(stdout).toContain(`terminal ${accountName()}`);
+    expect(stderr).toContain("--before 4");
+    expect((await run(["audit", "list", "-q", "--limit", "2"])).stdout).toBe("5\n4\n");
+  });
+
+  test.concurrent.each([
+    [["--limit", "0"], "--limit"],
+    [["--limit", "1001"], "--limit"],
+    [["--before", "-1"], "--before"],
+    [["--before=x"], "--before"],
+    [["--event", "logins.*"], "--event"],
+    [["--since", "yesterday"], "--since"],
+    [["--until", "2030-02-31T00:00:00Z"], "--until"],
+    [["--actor-kind", "god"], "--actor-kind"],
+  ])("%j is exit code 2 and names its flag", async (flags, flag) => {
+    const { code, error } = await failure("audit", "list", ...flags);
+    expect(code).toBe(2);
+    expect(error.message).toStartWith(`${flag} `);
+  });
+});
+
+describe("bodega audit verify", () => {
+  test("is exit code 0 while nothing was touched, and its head can be given back", async () => {
+    const verdict = await json<Verdict>("audit", "verify");
+    expect(verdict).toMatchObject({ intact: true, first: { seq: 1 } } as unknown as Verdict);
+    expect(verdict.rows).toBe(verdict.last.seq);
+    const head = `${verdict.last.seq}:${verdict.last.hash}`;
+    const { code, stdout } = await run(["audit", "verify", "--expect", head]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(head) });
+    expect((await run(["audit", "verify", "-q"])).stdout).toBe(`${head}\n`);
+    expect(await failure("audit", "verify", "--expect", "5")).toMatchObject({ code: 2 });
+  });
+
+  test.each([
+    ["a changed row", ["update audit_log set actor_id = 'nobody' where seq = 2"], 2],
+    ["a missing row", ["delete from audit_log where seq = 2"], 2],
+    ["a cut end", ["delete from audit_log where seq = 3"], 3],
+  ])("is exit code 1 after %s, and says where", async (_what, statements, place) => {
+    const one = openCli(join(makeDir(), "data"));
+    await one.json("tenant", "create", "demo");
+    await one.json("tenant", "create", "other");
+    await tamper(one.dataDir, ...statements);
+    const { code, stdout } = await one.run(["audit", "verify", "--json"]);
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, intact: false, broken_at: place });
+    expect(await one.run(["audit", "verify"])).toMatchObject({ code: 1, stdout: expect.stringMatching(/Intact +no/) });
+  });
+});
+
+test("who acted is the account of the process, whatever its environment says", async () => {
+  await run(["key", "unpublish", appId], { env: { USER: "mallory", LOGNAME: "mallory", SUDO_USER: "mallory" } });
+  const [row] = await json<{ actor_id: string }[]>("audit", "list", "--limit", "1");
+  expect(row?.actor_id).toBe(accountName());
+  expect(accountName()).not.toBe("mallory");
+  expect(accountName("/no/such/file")).toBe(`uid ${process.getuid?.()}`);
+});
+
+test("a migration that a command applies is written down with its names", async () => {
+  const one = openCli();
+  const { applied } = await one.json<{ applied: string[] }>("db", "migrate");
+  await one.json("db", "migrate");
+  expect(await one.json<unknown[]>("audit", "list")).toMatchObject([
+    { event: "database.migrated", details: { applied } },
+  ]);
+});
