@@ -41,6 +41,14 @@ export const commandTree: CommandTree = {
       check: () => import("./commands/origin/check.ts"),
     },
   },
+  mail: {
+    description: "Mail to users: what waits, what was sent, what failed",
+    verbs: {
+      list: () => import("./commands/mail/list.ts"),
+      retry: () => import("./commands/mail/retry.ts"),
+      test: () => import("./commands/mail/test.ts"),
+    },
+  },
   audit: {
     description: "The audit log: who did what, when and from where",
     verbs: {

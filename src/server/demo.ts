@@ -53,6 +53,11 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
   });
 }
 
+/** Whether a data directory was made by the demo, where nothing is anybody's secret. */
+export function isDemoDir(dataDir: string): boolean {
+  return existsSync(join(dataDir, keyFile));
+}
+
 /** The key of the file, fit for use again if someone has withdrawn it; null when file or key is of no use any more. */
 async function findKey(ctx: SystemCtx, path: string): Promise<{ app_id: string; app_secret: string } | null> {
   try {

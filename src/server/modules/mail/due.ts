@@ -15,7 +15,7 @@ const takeDue = statement<DueMail>(sql`
   update ${mailOutbox} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, updated_at = ${param("now")}
   where id = (select id from ${mailOutbox} where ${isDue} and (useful_until is null or useful_until > ${param("now")})
     order by next_attempt_at, id limit 1)
-  returning id, tenant_id, kind, sealed, attempts, next_attempt_at as lease, useful_until, created_at`);
+  returning id, tenant_id, kind, sealed, attempts, next_attempt_at as lease, useful_until`);
 const expireUseless = statement(sql`
   update ${mailOutbox} set status = 'expired', sealed = null, updated_at = ${param("now")}
   where id in (select id from ${mailOutbox} where status = 'queued' and useful_until <= ${param("now")} limit 1000)`);
@@ -55,7 +55,6 @@ export interface DueMail {
   /** Until then it is this sender's. */
   lease: string;
   useful_until: string | null;
-  created_at: string;
 }
 
 interface OutboxContext {

@@ -11,7 +11,6 @@ import { readSmtpFailure } from "./smtp-failure.ts";
 
 /** Waits between attempts; after the last of them there is one more attempt. */
 const delaysMs = [5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600].map((seconds) => seconds * 1000);
-const longestMs = 86_400_000;
 /** No attempt takes longer, however slowly a server speaks. */
 const attemptMs = 100_000;
 /** Waits between tries to note that a mail was sent: a note that fails means a mail that arrives twice. */
@@ -159,9 +158,9 @@ export function createMailSender(deps: MailSenderDeps): MailSender {
  * When a mail is tried again, in epoch milliseconds; null when that was the last time. A mail that is useful for a short
  * while only is tried sooner than its turn, so that its last attempt still comes in time.
  */
-function nextAttempt({ attempts, created_at, useful_until }: DueMail, now: number): number | null {
+function nextAttempt({ attempts, useful_until }: DueMail, now: number): number | null {
   const delay = delaysMs[attempts - 1];
-  if (delay === undefined || now - Date.parse(created_at) > longestMs) return null;
+  if (delay === undefined) return null;
   const left = useful_until === null ? Number.POSITIVE_INFINITY : Date.parse(useful_until) - now;
   return now + Math.min(delay, Math.max(left / 2, delaysMs[0] as number));
 }

@@ -48,7 +48,8 @@ function describe(code: string, originalCode = "", response = "", secrets: reado
   // An answer to AUTH may hold what it was sent, in any form.
   const answer = code === "EAUTH" ? response.slice(0, 3) : withoutSecrets(response, secrets);
   const meaning =
-    meanings[code] ?? (answer === "" ? "the mail could not be handed over" : "the mail server refused the mail");
+    (/CERT|SSL|TLS/.test(detail) ? meanings.ETLS : meanings[code]) ??
+    (answer === "" ? "the mail could not be handed over" : "the mail server refused the mail");
   return `${code}: ${meaning}${detail}${answer === "" ? "" : `: ${answer}`}`.slice(0, mostCharacters);
 }
 

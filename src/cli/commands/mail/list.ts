@@ -1,0 +1,61 @@
+import type { MailRecord } from "../../../server/modules/mail/list.ts";
+import { namespaceArg } from "../../args.ts";
+import { withContext } from "../../context.ts";
+import { parseCount } from "../../number-args.ts";
+import { formatValue, printList } from "../../output.ts";
+import type { Column } from "../../table.ts";
+import { defineVerb } from "../../verb.ts";
+
+const codeColumn: Column<MailRecord> = { header: "CODE", value: (mail) => mail.code ?? "", whole: true };
+
+export default defineVerb({
+  name: "list",
+  description: "List mail that waits or was sent, newest first",
+  args: {
+    namespace: { ...namespaceArg, description: "Only of this tenant" },
+    status: {
+      type: "enum",
+      options: ["queued", "sent", "failed", "expired", "dropped"],
+      description: "Only what this became of",
+    },
+    limit: { type: "string", valueHint: "number", default: "50", description: "How many at most, up to 1000" },
+    "show-recipients": { type: "boolean", description: "Whole addresses instead of a***@example.com" },
+  },
+  examples: ["bodega mail list -n demo", "bodega mail list --status failed --json"],
+  notes: [
+    "What a mail says is sealed, and erased once it is sent; its recipient with it. Only in the data directory of a demo " +
+      "the codes of waiting reset mails are shown, since a demo has no mail server.",
+    "queued: waits for its next attempt, or for a mail server to be configured. failed: was refused, or given up after " +
+      "ten attempts. expired: not sent while it was of use. dropped: nobody has the address it was asked for.",
+  ],
+  async run(args, io) {
+    const limit = parseCount("--limit", args.limit);
+    const { listMail } = await import("../../../server/modules/mail/list.ts");
+    const { isDemoDir } = await import("../../../server/demo.ts");
+    const mails = await withContext(args, io, (ctx, { dataDir, databaseUrl, databaseSyncUrl }) =>
+      listMail(ctx, {
+        namespace: args.namespace,
+        status: args.status,
+        limit,
+        showRecipients: args["show-recipients"],
+        showCodes: databaseUrl === undefined && databaseSyncUrl === undefined && isDemoDir(dataDir),
+      }),
+    );
+    const hasCodes = mails.some(({ code }) => code !== undefined);
+    await printList(io, mails, {
+      id: (mail) => mail.id,
+      empty: "There is no such mail.",
+      columns: [
+        { header: "ID", value: (mail) => mail.id, whole: true },
+        { header: "NAMESPACE", value: (mail) => mail.namespace },
+        { header: "KIND", value: (mail) => mail.kind },
+        { header: "TO", value: (mail) => formatValue(mail.to) },
+        { header: "STATUS", value: (mail) => mail.status, whole: true },
+        ...(hasCodes ? [codeColumn] : []),
+        { header: "ATTEMPTS", value: (mail) => String(mail.attempts) },
+        { header: "NEXT ATTEMPT", value: (mail) => formatValue(mail.next_attempt_at) },
+        { header: "LAST ERROR", value: (mail) => formatValue(mail.last_error) },
+      ],
+    });
+  },
+});

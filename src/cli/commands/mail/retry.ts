@@ -1,0 +1,23 @@
+import { namespaceArg } from "../../args.ts";
+import { withContext } from "../../context.ts";
+import { printRecord } from "../../output.ts";
+import { UsageError } from "../../usage-error.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "retry",
+  description: "Queue failed mail again, for the running server to send",
+  args: {
+    id: { type: "positional", required: false, variadic: true, description: "Ids of the mails" },
+    all: { type: "boolean", description: "All that failed and is still of use" },
+    namespace: { ...namespaceArg, description: "Only of this tenant" },
+  },
+  examples: ["bodega mail retry mail_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega mail retry --all -n demo --json"],
+  async run(args, io) {
+    if (args.all === args.id.length > 0) throw new UsageError("Give either the ids of mails or --all.");
+    const { retryMail } = await import("../../../server/modules/mail/retry.ts");
+    const which = args.all ? "all" : args.id;
+    const retried = await withContext(args, io, (ctx) => retryMail(ctx, { namespace: args.namespace, which }));
+    await printRecord(io, { retried }, "retried");
+  },
+});

@@ -1,0 +1,31 @@
+import { namespaceArg } from "../../args.ts";
+import { withContext } from "../../context.ts";
+import { printRecord } from "../../output.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "test",
+  description: "Send a test mail at once, and tell how the mail server took it",
+  args: {
+    namespace: { ...namespaceArg, required: true, description: "Tenant that the mail comes from" },
+    to: { type: "string", valueHint: "email", required: true, description: "Where to send it" },
+    language: { type: "string", valueHint: "tag", description: "Language of the mail (default: the tenant's)" },
+  },
+  examples: [
+    "bodega mail test -n demo --to ada@example.com",
+    "bodega mail test -n demo --to ada@example.com --language ar --json",
+  ],
+  notes: [
+    "The mail server is that of BODEGA_SMTP_URL, the sender that of BODEGA_MAIL_FROM, in the environment of this command.",
+  ],
+  async run(args, io) {
+    const { tryMail } = await import("../../../server/modules/mail/trial.ts");
+    const trial = await withContext(args, io, async (ctx, { smtpUrl, mailFrom }) => {
+      const { requireTenant } = await import("../../../server/modules/tenants/service.ts");
+      const tenant = await requireTenant(ctx, args.namespace);
+      const smtp = smtpUrl === undefined ? {} : { url: smtpUrl };
+      return tryMail({ ...ctx, tenant }, { to: args.to, language: args.language, mailFrom, smtp });
+    });
+    await printRecord(io, trial, "message_id");
+  },
+});

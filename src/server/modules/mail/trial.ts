@@ -1,0 +1,99 @@
+import MailComposer from "nodemailer/lib/mail-composer";
+import SMTPConnection from "nodemailer/lib/smtp-connection";
+import type { Ctx } from "../../context.ts";
+import { AppError } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { recordAudit } from "../audit/service.ts";
+import { parseEmail } from "../users/email.ts";
+import { composeMail } from "./compose.ts";
+import { parseFromAddress } from "./from-address.ts";
+import { findRecipient } from "./recipient.ts";
+import { renderMail } from "./render.ts";
+import { type SmtpServer, secretsOf, smtpOptions } from "./smtp.ts";
+import { readSmtpFailure } from "./smtp-failure.ts";
+
+/** How a conversation with the mail server went. */
+export interface MailTrial {
+  to: string;
+  from: string;
+  host: string;
+  port: number;
+  /** Whether the mail went over TLS, with a certificate that was verified. */
+  encrypted: boolean;
+  /** Whether the server asked for the credentials, and took them. */
+  authenticated: boolean;
+  message_id: string;
+  /** What the server said when it took the mail. */
+  answer: string;
+}
+
+/**
+ * Sends a test mail at once, past the outbox.
+ * @throws AppError 5306 without a mail server, or when it refuses the mail or the credentials; 5001 when it cannot be
+ * reached; 5102 when `to` is no address.
+ */
+export async function tryMail(
+  ctx: Ctx,
+  input: { to: string; language?: string | undefined; mailFrom: string | undefined; smtp: Partial<SmtpServer> },
+): Promise<MailTrial> {
+  const { email } = parseEmail("to", input.to);
+  const from = input.mailFrom === undefined ? null : parseFromAddress(input.mailFrom);
+  const { url, ...more } = input.smtp;
+  if (url === undefined || from === null) {
+    throw new AppError(5306, "There is no mail server: set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for this command too.");
+  }
+  const found = await findRecipient(ctx.db.primary, ctx.tenant.id, { email });
+  if (!found?.to) throw new AppError(5301);
+  const { store, to } = found;
+  const rendered = renderMail({ kind: "test", store, name: null, languages: [input.language], values: {} });
+  const message = composeMail(newId("mail"), from, store, to, rendered, ctx.now());
+  const options = smtpOptions({ url, ...more });
+  const raw = await new MailComposer(message).compile().build();
+  try {
+    const outcome = await converse(options, { from: from.address, to: [email] }, raw);
+    await recordAudit(ctx, { event: "mail.tested", details: { host: options.host } });
+    const messageId = message.messageId as string;
+    return { to: email, from: from.address, host: options.host, port: options.port, message_id: messageId, ...outcome };
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const { isOutage, text } = readSmtpFailure(error, secretsOf(url));
+    const isRefused = !isOutage || text.startsWith("EAUTH");
+    const code = isRefused ? 5306 : 5001;
+    await recordAudit(ctx, { event: "mail.tested", code, details: { host: options.host } });
+    throw new AppError(code, `${options.host}:${options.port}: ${text}`);
+  }
+}
+
+type Conversation = Pick<MailTrial, "encrypted" | "authenticated" | "answer">;
+
+/** Holds one conversation from greeting to goodbye. */
+function converse(
+  options: ReturnType<typeof smtpOptions>,
+  envelope: { from: string; to: string[] },
+  message: Buffer,
+): Promise<Conversation> {
+  const { promise, resolve, reject } = Promise.withResolvers<Conversation>();
+  const connection = new SMTPConnection(options);
+  const close = (error: unknown) => {
+    connection.close();
+    reject(error);
+  };
+  connection.once("error", close);
+  // What ended the connection is often told only after its end.
+  connection.once("end", () => setTimeout(close, 50, Object.assign(new Error("ended"), { code: "ECONNECTION" })));
+
+  function send(authenticated: boolean): void {
+    connection.send(envelope, message, (error, info) => {
+      if (error || !info) return close(error);
+      resolve({ encrypted: connection.secure, authenticated, answer: info.response });
+      connection.quit();
+    });
+  }
+
+  connection.connect((error) => {
+    if (error) return close(error);
+    if (!options.auth || !connection.allowsAuth) return send(false);
+    connection.login(options.auth, (refusal) => (refusal ? close(refusal) : send(true)));
+  });
+  return promise;
+}
