@@ -1,0 +1,144 @@
+import { expect, test } from "bun:test";
+import { goodPassword, openAccount } from "../../support/account.ts";
+import { readOutbox } from "../../support/mail.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const begin = "POST /users/me/two-factor/";
+const confirm = "POST /users/me/two-factor/confirm/";
+const off = { enabled: false, confirmed_at: null, recovery_codes_left: 0 };
+const wrongPassword = "Vermilion-Kettle-4872";
+
+onEachDatabase((suite) => {
+  const open = async () => openAccount(await suite.shop());
+  const isOn = async (account: Awaited<ReturnType<typeof open>>) =>
+    (await account.call<typeof off>("GET /users/me/two-factor/")).data.enabled;
+
+  test("beginning gives secret, address and QR code, and turns nothing on", async () => {
+    const shop = await suite.shop({ tenant: { title: "Lamps & Co" } });
+    const account = await openAccount(shop);
+    const begun = await account.begin();
+    expect(begun.secret).toMatch(/^[A-Z2-7]{32}$/);
+    const uri = new URL(begun.otpauth_uri);
+    expect(decodeURIComponent(uri.pathname)).toBe(`/Lamps & Co:${account.email}`);
+    expect(uri.searchParams.get("secret")).toBe(begun.secret);
+    expect(begun.qr_svg).toStartWith("<svg");
+    expect((await account.call("GET /users/me/two-factor/")).data).toEqual(off);
+  });
+
+  test("confirming turns it on, gives ten recovery codes, and lets the user know", async () => {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    await account.begin();
+    const { status, data } = await account.call(confirm, { body: { otp: await account.code() } });
+    expect(status).toBe(200);
+    expect(data.recovery_codes).toHaveLength(10);
+    expect((await account.call("GET /users/me/two-factor/")).data).toEqual({
+      enabled: true,
+      confirmed_at: new Date(suite.app.clock.now()).toISOString(),
+      recovery_codes_left: 10,
+    });
+    const [mail, ...others] = await readOutbox(suite.app, shop.namespace);
+    expect(mail).toMatchObject({ kind: "two_factor_changed", to: { email: account.email } });
+    expect(others).toEqual([]);
+  });
+
+  test("beginning again puts another secret in the place of the first", async () => {
+    const account = await open();
+    const first = await account.begin();
+    const ofFirst = await account.code();
+    const second = await account.begin();
+    expect(second.secret).not.toBe(first.secret);
+    expect((await account.call(confirm, { body: { otp: ofFirst } })).code).toBe(5212);
+    expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
+  });
+
+  test("once it is on, it can neither be begun nor confirmed again (5306)", async () => {
+    const account = await open();
+    await account.enrol();
+    expect((await account.call(begin, { body: { password: goodPassword } })).code).toBe(5306);
+    expect((await account.call(confirm, { body: { otp: await account.code() } })).code).toBe(5306);
+    expect(await isOn(account)).toBe(true);
+  });
+
+  test("nothing can be confirmed that was not begun (5306)", async () => {
+    const account = await open();
+    expect((await account.call(confirm, { body: { otp: "123456" } })).code).toBe(5306);
+  });
+
+  test("a wrong password begins nothing (5212)", async () => {
+    const account = await open();
+    expect((await account.call(begin, { body: { password: wrongPassword } })).code).toBe(5212);
+    expect((await account.call(confirm, { body: { otp: "123456" } })).code).toBe(5306);
+  });
+
+  test("a wrong code does not turn it on (5212), and neither does a recovery code's form", async () => {
+    const account = await open();
+    await account.begin();
+    expect((await account.call(confirm, { body: { otp: await account.wrongCode() } })).code).toBe(5212);
+    expect((await account.call(confirm, { body: { otp: "01234-56789" } })).code).toBe(5212);
+    expect(await isOn(account)).toBe(false);
+  });
+
+  test("a code of a minute ago, or of in a minute, does not turn it on", async () => {
+    const account = await open();
+    await account.begin();
+    expect((await account.call(confirm, { body: { otp: await account.code(-2) } })).code).toBe(5212);
+    expect((await account.call(confirm, { body: { otp: await account.code(2) } })).code).toBe(5212);
+    expect((await account.call(confirm, { body: { otp: await account.code(1) } })).status).toBe(200);
+  });
+
+  test("the fourth failure in 20 minutes is 5213, and so is then the right code or password", async () => {
+    const account = await open();
+    await account.begin();
+    const wrong = [
+      [begin, { password: wrongPassword }],
+      [confirm, { otp: await account.wrongCode() }],
+      [begin, { password: wrongPassword }],
+    ] as const;
+    for (const [request, body] of wrong) {
+      expect((await account.call(request, { body })).code).toBe(5212);
+      suite.app.clock.advance(1000);
+    }
+    const refusals = [
+      await account.call(confirm, { body: { otp: await account.wrongCode() } }),
+      await account.call(confirm, { body: { otp: await account.code() } }),
+      await account.call(begin, { body: { password: goodPassword } }),
+    ];
+    expect(refusals.map(({ code }) => code)).toEqual([5213, 5213, 5213]);
+    const wait = Number(refusals[0]?.headers.get("retry-after"));
+    expect(wait).toBe(20 * 60 - 3);
+    suite.app.clock.advance((wait - 1) * 1000);
+    expect((await account.call(confirm, { body: { otp: await account.code() } })).code).toBe(5213);
+    suite.app.clock.advance(1000);
+    expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
+  });
+
+  test("of many confirmations at once with the right code, one is answered with recovery codes", async () => {
+    const account = await open();
+    await account.begin();
+    const otp = await account.code();
+    const replies = await Promise.all(Array.from({ length: 10 }, () => account.call(confirm, { body: { otp } })));
+    expect(replies.map(({ code }) => code).toSorted()).toEqual([...Array(9).fill(5306), undefined]);
+    const { recovery_codes_left: left } = (await account.call<typeof off>("GET /users/me/two-factor/")).data;
+    expect(left).toBe(10);
+  });
+
+  test("of many wrong codes at once three are judged", async () => {
+    const account = await open();
+    await account.begin();
+    const otp = await account.wrongCode();
+    const replies = await Promise.all(Array.from({ length: 12 }, () => account.call(confirm, { body: { otp } })));
+    expect(replies.map(({ code }) => code).toSorted()).toEqual([...Array(3).fill(5212), ...Array(9).fill(5213)]);
+  });
+
+  test("of two that begin at once, the later secret counts", async () => {
+    const account = await open();
+    const [one, two] = await Promise.all([account.begin(), account.begin()]);
+    expect(one.secret).not.toBe(two.secret);
+    const { rows } = await suite.app.db.primary.execute({
+      sql: "select count(*) as n from two_factor where user_id = ?",
+      args: [account.id],
+    });
+    expect(rows[0]?.n).toBe(1);
+  });
+});

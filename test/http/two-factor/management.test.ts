@@ -1,0 +1,139 @@
+import { expect, test } from "bun:test";
+import { goodPassword, openAccount } from "../../support/account.ts";
+import { readOutbox } from "../../support/mail.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const state = "GET /users/me/two-factor/";
+const disable = "POST /users/me/two-factor/disable/";
+const renew = "POST /users/me/two-factor/recovery-codes/";
+const password = goodPassword;
+const wrongPassword = "Vermilion-Kettle-4872";
+
+interface Codes {
+  recovery_codes: string[];
+}
+
+onEachDatabase((suite) => {
+  async function enrolled() {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    const codes = await account.enrol();
+    return { shop, account, codes };
+  }
+
+  test("password and code turn it off, and the user is told", async () => {
+    const { shop, account } = await enrolled();
+    const { status, data } = await account.call(disable, { body: { password, otp: await account.code() } });
+    expect([status, data]).toEqual([200, { enabled: false }]);
+    expect((await account.call(state)).data).toEqual({ enabled: false, confirmed_at: null, recovery_codes_left: 0 });
+    const mails = await readOutbox(suite.app, shop.namespace);
+    expect(mails.map(({ kind, values }) => [kind, values?.state])).toEqual([
+      ["two_factor_changed", "enabled"],
+      ["two_factor_changed", "disabled"],
+    ]);
+  });
+
+  test("a recovery code does in place of the one-time code", async () => {
+    const { account, codes } = await enrolled();
+    const renewed = await account.call<Codes>(renew, { body: { password, otp: codes[0] } });
+    expect(renewed.status).toBe(200);
+    const again = await account.call(disable, { body: { password, otp: renewed.data.recovery_codes[9] } });
+    expect(again.data).toEqual({ enabled: false });
+  });
+
+  test("it can be turned on anew, with another secret and other codes", async () => {
+    const { account, codes } = await enrolled();
+    await account.call(disable, { body: { password, otp: await account.code() } });
+    const others = await account.enrol();
+    expect(others.filter((code) => codes.includes(code))).toEqual([]);
+    expect((await account.call(disable, { body: { password, otp: codes[0] } })).code).toBe(5212);
+    expect((await account.call(disable, { body: { password, otp: others[0] } })).status).toBe(200);
+  });
+
+  test("new recovery codes end the old ones, used or not", async () => {
+    const { account, codes } = await enrolled();
+    const { data } = await account.call<Codes>(renew, { body: { password, otp: codes[0] } });
+    expect(data.recovery_codes).toHaveLength(10);
+    expect(data.recovery_codes.filter((code) => codes.includes(code))).toEqual([]);
+    expect((await account.call(state)).data).toMatchObject({ enabled: true, recovery_codes_left: 10 });
+    expect((await account.call(disable, { body: { password, otp: codes[1] } })).code).toBe(5212);
+    expect((await account.call(disable, { body: { password, otp: data.recovery_codes[1] } })).status).toBe(200);
+  });
+
+  for (const [name, request] of [
+    ["disabling", disable],
+    ["new recovery codes", renew],
+  ] as const) {
+    test(`${name}: 5306 while it is not on, even begun`, async () => {
+      const account = await openAccount(await suite.shop());
+      expect((await account.call(request, { body: { password, otp: "123456" } })).code).toBe(5306);
+      await account.begin();
+      expect((await account.call(request, { body: { password, otp: await account.code() } })).code).toBe(5306);
+    });
+
+    test(`${name}: wrong password and wrong code answer alike (5212), and change nothing`, async () => {
+      const { account } = await enrolled();
+      const replies = [
+        await account.call(request, { body: { password: wrongPassword, otp: await account.code() } }),
+        await account.call(request, { body: { password, otp: await account.wrongCode() } }),
+      ];
+      const [one, two] = replies.map(({ status, text, requestId }) => [status, text.replace(requestId, "")]);
+      expect(one as unknown[]).toEqual(two as unknown[]);
+      expect(replies[0]?.code).toBe(5212);
+      expect((await account.call(state)).data).toMatchObject({ enabled: true, recovery_codes_left: 10 });
+    });
+
+    test(`${name}: a wrong password spends no code`, async () => {
+      const { account, codes } = await enrolled();
+      expect((await account.call(request, { body: { password: wrongPassword, otp: codes[2] } })).code).toBe(5212);
+      expect((await account.call(request, { body: { password, otp: codes[2] } })).status).toBe(200);
+    });
+
+    test(`${name}: the fourth failure in 20 minutes is 5213, and so is then the right answer`, async () => {
+      const { account } = await enrolled();
+      const otp = await account.wrongCode();
+      for (let n = 0; n < 3; n++) {
+        expect((await account.call(request, { body: { password, otp } })).code).toBe(5212);
+      }
+      const body = { password, otp: await account.code() };
+      expect((await account.call(request, { body })).code).toBe(5213);
+      suite.app.clock.advance(20 * 60_000);
+      expect((await account.call(request, { body: { password, otp: await account.code() } })).status).toBe(200);
+    });
+
+    test(`${name}: of many at once with one code, one is done`, async () => {
+      const { account } = await enrolled();
+      const body = { password, otp: await account.code() };
+      const replies = await Promise.all(Array.from({ length: 5 }, () => account.call(request, { body })));
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(replies.filter(({ status }) => status >= 500)).toHaveLength(0);
+    });
+  }
+
+  test("a failure is written down, without what was sent", async () => {
+    const { account } = await enrolled();
+    const otp = await account.wrongCode();
+    await account.call(disable, { body: { password: wrongPassword, otp } });
+    const { rows } = await suite.app.db.primary.execute({
+      sql: "select event, code, details from audit_log where subject = ? and event like 'two_factor.%' order by seq",
+      args: [account.id],
+    });
+    expect(rows.map((row) => [row.event, row.code])).toEqual([
+      ["two_factor.begun", null],
+      ["two_factor.enabled", null],
+      ["two_factor.failed", 5212],
+    ]);
+    expect(JSON.stringify(rows)).not.toContain(otp);
+  });
+
+  test("the user's failures here count for nobody else", async () => {
+    const { shop, account } = await enrolled();
+    const neighbour = await openAccount(shop);
+    const otp = await account.wrongCode();
+    for (let n = 0; n < 4; n++) await account.call(disable, { body: { password, otp } });
+    await neighbour.begin();
+    expect(
+      (await neighbour.call("POST /users/me/two-factor/confirm/", { body: { otp: await neighbour.code() } })).status,
+    ).toBe(200);
+  });
+});

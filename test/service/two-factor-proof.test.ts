@@ -1,0 +1,142 @@
+import { expect, test } from "bun:test";
+import type { Ctx } from "../../src/server/context.ts";
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { loginFailures } from "../../src/server/modules/passwords/failures.ts";
+import { countHit } from "../../src/server/modules/rate-limits/service.ts";
+import { beginTwoFactor, confirmTwoFactor } from "../../src/server/modules/two-factor/enrolment.ts";
+import { disableTwoFactor, renewRecoveryCodes } from "../../src/server/modules/two-factor/management.ts";
+import { isTwoFactorOn, resetTwoFactor, spendCode } from "../../src/server/modules/two-factor/service.ts";
+import { setStatus } from "../../src/server/modules/users/change.ts";
+import { deleteUser, setPassword } from "../../src/server/modules/users/service.ts";
+import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
+import { tenantContext } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+/** The context of the user, where something else happens just before their first transaction. */
+function interrupted(ctx: Ctx, userId: string, happen: () => Promise<unknown>): Ctx {
+  const { db } = ctx;
+  let hasHappened = false;
+  return {
+    ...ctx,
+    actor: { kind: "user", userId, role: "customer" },
+    db: {
+      primary: db.primary,
+      execute: (stmt) => db.execute(stmt),
+      batch: (stmts, mode) => db.batch(stmts, mode),
+      async transaction(fn) {
+        if (!hasHappened) {
+          hasHappened = true;
+          await happen();
+        }
+        return db.transaction(fn);
+      },
+    },
+  };
+}
+
+const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { code?: number }).code;
+
+onEachDatabase((suite) => {
+  async function prepare() {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    const ctx = await tenantContext(shop);
+    const isOn = () => isTwoFactorOn(ctx.db.primary, ctx.tenant.id, account.id);
+    return { ctx, account, isOn };
+  }
+
+  for (const [what, happen] of [
+    ["the password is changed", (ctx: Ctx, id: string) => setPassword(ctx, id, otherPassword)],
+    ["the user is disabled", (ctx: Ctx, id: string) => setStatus(ctx, id, "disabled")],
+    ["the user is deleted", (ctx: Ctx, id: string) => deleteUser(ctx, id, null)],
+  ] as const) {
+    test(`nothing is done when ${what} between the proof and the act (5207)`, async () => {
+      const { ctx, account } = await prepare();
+      await account.enrol();
+      const before = interrupted(ctx, account.id, () => happen(ctx, account.id));
+      const given = { password: goodPassword, otp: await account.code() };
+      expect(await codeOf(disableTwoFactor(before, given))).toBe(5207);
+      if (what.includes("deleted")) return;
+      expect(await inTransaction(ctx, (tx) => spendCode(tx, account.id, given.otp))).toBe(true);
+    });
+
+    test(`nothing begins when ${what} between the proof and the act (5207)`, async () => {
+      const { ctx, account } = await prepare();
+      const before = interrupted(ctx, account.id, () => happen(ctx, account.id));
+      expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5207);
+      expect(await resetTwoFactor(ctx, account.id)).toBe(false);
+    });
+  }
+
+  test("who turned it on elsewhere meanwhile keeps the secret that they confirmed (5306)", async () => {
+    const { ctx, account, isOn } = await prepare();
+    await account.begin();
+    // By itself, as another process would: in this one the two would take turns.
+    const confirmed = { sql: "update two_factor set confirmed_at = ? where user_id = ?", args: ["now", account.id] };
+    const before = interrupted(ctx, account.id, () => ctx.db.execute(confirmed));
+    expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5306);
+    expect(await isOn()).toBe(true);
+    const otp = await account.code();
+    expect(await inTransaction(ctx, (tx) => spendCode(tx, account.id, otp))).toBe(true);
+  });
+
+  test("a code of a secret that was replaced meanwhile confirms nothing (5212)", async () => {
+    const { ctx, account, isOn } = await prepare();
+    await account.begin();
+    const otp = await account.code();
+    const sealed = ctx.vault.seal("two-factor", account.id, "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
+    const replaced = { sql: "update two_factor set secret = ? where user_id = ?", args: [sealed, account.id] };
+    const before = interrupted(ctx, account.id, () => ctx.db.execute(replaced));
+    expect(await codeOf(confirmTwoFactor(before, { otp }))).toBe(5212);
+    expect(await isOn()).toBe(false);
+  });
+
+  test("what was begun and taken away meanwhile confirms nothing (5306)", async () => {
+    const { ctx, account, isOn } = await prepare();
+    await account.begin();
+    const otp = await account.code();
+    const before = interrupted(ctx, account.id, () => resetTwoFactor(ctx, account.id));
+    expect(await codeOf(confirmTwoFactor(before, { otp }))).toBe(5306);
+    expect(await isOn()).toBe(false);
+  });
+
+  test("no recovery codes are made for what was turned off meanwhile (5306), which is no failure", async () => {
+    const { ctx, account } = await prepare();
+    await account.enrol();
+    const given = { password: goodPassword, otp: await account.code() };
+    for (let n = 0; n < 4; n++) {
+      const before = interrupted(ctx, account.id, () => resetTwoFactor(ctx, account.id));
+      expect(await codeOf(renewRecoveryCodes(before, given))).toBe(5306);
+    }
+    const { rows } = await ctx.db.primary.execute({
+      sql: "select count(*) as n from recovery_codes where user_id = ?",
+      args: [account.id],
+    });
+    expect(rows[0]?.n).toBe(0);
+  });
+
+  test("failures that another process counts meanwhile lock the right answer out too (5213)", async () => {
+    const { ctx, account, isOn } = await prepare();
+    await account.enrol();
+    const elsewhere = { ...ctx, db: await suite.database.openAgain() };
+    const subject = Bun.SHA256.hash(`${ctx.tenant.id}:${account.email}`, "base64url");
+    const before = interrupted(ctx, account.id, async () => {
+      for (let n = 0; n < 3; n++) await countHit(elsewhere, loginFailures, subject);
+    });
+    const given = { password: goodPassword, otp: await account.code() };
+    expect(await codeOf(disableTwoFactor(before, given))).toBe(5213);
+    expect(await isOn()).toBe(true);
+  });
+
+  for (const actor of [
+    { kind: "terminal" },
+    { kind: "visitor" },
+    { kind: "app", appId: "app_x", scopes: new Set(["*"]) },
+  ] as const) {
+    test(`a caller of the kind ${actor.kind} has no second factor of its own (5300)`, async () => {
+      const { ctx } = await prepare();
+      expect(await codeOf(beginTwoFactor({ ...ctx, actor }, { password: goodPassword }))).toBe(5300);
+    });
+  }
+});
