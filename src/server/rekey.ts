@@ -33,6 +33,8 @@ export interface TwoFactorUser {
 
 /** What a change of the server's key has cost. */
 export interface RekeyReport {
+  /** False when the database had the present key already; then nothing is lost. */
+  rekeyed: boolean;
   /** Mail that waited, and is not sent any more. */
   mail_dropped: number;
   /** Reset codes that do not work any more; another can be asked for. */
@@ -47,13 +49,16 @@ export interface RekeyReport {
  */
 export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">): Promise<RekeyReport> {
   return inTransaction(ctx, async (tx) => {
-    await adoptSecret(tx.db, config);
+    const rekeyed = await adoptSecret(tx.db, config);
+    if (!rekeyed) return { rekeyed, mail_dropped: 0, reset_codes_dropped: 0, two_factor_users: [] };
     const report = {
+      rekeyed,
       mail_dropped: await run(tx.db, dropMail, { now: toTimestamp(ctx.now()) }),
       reset_codes_dropped: await run(tx.db, removeCodes),
       two_factor_users: await all(tx.db, selectTwoFactor),
     };
-    const details = { ...report, two_factor_users: report.two_factor_users.length };
+    const { mail_dropped, reset_codes_dropped, two_factor_users } = report;
+    const details = { mail_dropped, reset_codes_dropped, two_factor_users: two_factor_users.length };
     await recordAudit(tx, { event: "database.rekeyed", details });
     return report;
   });

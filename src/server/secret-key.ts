@@ -44,10 +44,15 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   if ((await get(db.primary, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
 }
 
-/** Ties a database to the present key, whatever it was before: what was sealed with the old one stays closed. */
-export async function adoptSecret(db: Session, config: SecretConfig): Promise<void> {
+/**
+ * Ties a database to the present key, whatever it was before: what was sealed with the old one stays closed.
+ * @returns whether there was an old one, and it was another.
+ */
+export async function adoptSecret(db: Session, config: SecretConfig): Promise<boolean> {
+  const before = (await get(db.primary, selectFingerprint))?.value;
   const value = createVault(() => readSecret(config, true)).fingerprint();
   await run(db, replaceFingerprint, { value });
+  return before !== undefined && before !== value;
 }
 
 type SecretConfig = Pick<Config, "secret" | "dataDir">;

@@ -1,7 +1,7 @@
 import type { RekeyReport } from "../../../server/rekey.ts";
 import { withContext } from "../../context.ts";
 import type { Io } from "../../io.ts";
-import { formatValue, printJson, remark, warn } from "../../output.ts";
+import { formatValue, printJson, printRecord, remark, warn } from "../../output.ts";
 import { confirmAction } from "../../prompt.ts";
 import { readCliConfig } from "../../read-config.ts";
 import { defineVerb } from "../../verb.ts";
@@ -32,12 +32,10 @@ export default defineVerb({
 });
 
 async function printReport(io: Io, report: RekeyReport): Promise<void> {
+  const { two_factor_users: users, ...shown } = report;
   if (io.json) return printJson(io, report);
-  const { two_factor_users: users, mail_dropped, reset_codes_dropped } = report;
-  if (!io.quiet) {
-    await io.write(`Mail dropped: ${formatValue(mail_dropped)}\nReset codes dropped: ${reset_codes_dropped}\n`);
-    await io.write(`Users with two-factor: ${users.length}\n`);
-  }
+  if (!report.rekeyed) return remark(io, "The database has the present key already; nothing has changed.");
+  if (!io.quiet) await printRecord(io, { ...shown, two_factor_users: users.length }, "rekeyed");
   if (users.length === 0) return;
   await warn(io, "These users cannot sign in until their second factor is reset:");
   for (const { namespace, user_id, email } of users.slice(0, mostNamed)) {

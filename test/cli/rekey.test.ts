@@ -1,0 +1,64 @@
+import { afterEach, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Serving, watchServer } from "../support/serving.ts";
+import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+
+const running: Serving[] = [];
+
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.end("SIGKILL");
+});
+
+/** A data directory that a server has used, and that server's start. */
+async function openServed() {
+  const cli = openCli();
+  await cli.json("tenant", "create", "demo");
+  const serve = async () => {
+    const child = Bun.spawn([...command, "serve", "--port", "0"], {
+      env: cli.environment(),
+      cwd: makeDir(),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const server = watchServer(child);
+    running.push(server);
+    await server.ready();
+    return server;
+  };
+  return { ...cli, serve, keyFile: join(cli.dataDir, "secret.key") };
+}
+
+test("a lost key keeps the server from starting until the database takes another", async () => {
+  const { serve, run, json, failure, keyFile } = await openServed();
+  await (await serve()).end();
+  rmSync(keyFile);
+  const refused = await run(["serve", "--port", "0"]);
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("bodega db rekey") });
+  expect(await failure("db", "rekey")).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
+  const nothing = { mail_dropped: 0, reset_codes_dropped: 0, two_factor_users: [] };
+  expect(await json("db", "rekey", "--yes")).toEqual({ rekeyed: true, ...nothing });
+  expect(await json("db", "rekey", "--yes")).toEqual({ rekeyed: false, ...nothing });
+  expect((await (await serve()).end()).valueOf()).toBe(0);
+  expect(await json<unknown[]>("audit", "list", "--event", "database.rekeyed")).toHaveLength(1);
+});
+
+test("beside a running server nothing is done", async () => {
+  const { serve, failure, json } = await openServed();
+  const server = await serve();
+  expect(await failure("db", "rekey", "--yes")).toMatchObject({ code: 4, error: { code: 5306 } });
+  await server.end();
+  expect(await json<unknown[]>("audit", "list", "--event", "database.rekeyed")).toEqual([]);
+});
+
+test("at a terminal it asks first", async () => {
+  const { environment, serve, keyFile, json } = await openServed();
+  await (await serve()).end();
+  rmSync(keyFile);
+  const asked = (answer: string) =>
+    runAtTerminal(["db", "rekey"], [["Give the old key up?", answer]], { env: environment() });
+  expect(await asked("n\r")).toMatchObject({ code: 130 });
+  expect(await json<unknown[]>("audit", "list", "--event", "database.rekeyed")).toEqual([]);
+  expect(await asked("y\r")).toMatchObject({ code: 0, screen: expect.stringContaining("Mail dropped") });
+});

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Ctx } from "../../src/server/context.ts";
+import { listAudit } from "../../src/server/modules/audit/list.ts";
+import { queueMail } from "../../src/server/modules/mail/outbox.ts";
+import { rekeyDatabase } from "../../src/server/rekey.ts";
+import { claimDatabase, openVault } from "../../src/server/secret-key.ts";
+import { type Shop, tenantContext } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+const dataDir = mkdtempSync(join(tmpdir(), "bodega-rekey-"));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const oldKey = { dataDir, secret: "the old key, which will be lost one day" };
+const newKey = { dataDir, secret: "the new key, which takes its place now" };
+
+onEachDatabase((suite) => {
+  let ctx: Ctx;
+  let shop: Shop;
+
+  const rows = async (statement: string) =>
+    (await ctx.db.primary.execute(statement)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
+  const rekeyings = () => listAudit(ctx, { event: "database.rekeyed" });
+
+  beforeAll(async () => {
+    shop = await suite.shop();
+    const base = await tenantContext(shop);
+    const vault = await openVault(oldKey, base.db);
+    await claimDatabase(base.db, vault);
+    ctx = { ...base, vault };
+    const { id: tenantId } = ctx.tenant;
+    await queueMail(ctx, { kind: "reset_code", to: { emailKey: "ada@example.com" }, values: { code: "123456" } });
+    await ctx.db.batch([
+      {
+        sql: `insert into password_reset_codes (tenant_id, email_key, hash, created_at, expires_at)
+          values (?, 'ada@example.com', 'h', 'a', 'b')`,
+        args: [tenantId],
+      },
+      ...["usr_on", "usr_begun", "usr_off"].map((id) => ({
+        sql: `insert into users (id, tenant_id, email, email_key, role, status, created_at, updated_at)
+          values (?, ?, ?, ?, 'customer', 'active', 'a', 'a')`,
+        args: [id, tenantId, `${id}@example.com`, `${id}@example.com`],
+      })),
+      ...[
+        ["usr_on", "2030-01-01T00:00:00.000Z"],
+        ["usr_begun", null],
+      ].map(([id, at]) => ({
+        sql: "insert into two_factor (user_id, tenant_id, secret, confirmed_at, created_at) values (?, ?, 's', ?, 'a')",
+        args: [id as string, tenantId, at as string | null],
+      })),
+    ]);
+  });
+
+  test("while the key is the right one nothing is lost, and nothing is written down", async () => {
+    expect(await rekeyDatabase(suite.app.system, oldKey)).toEqual({
+      rekeyed: false,
+      mail_dropped: 0,
+      reset_codes_dropped: 0,
+      two_factor_users: [],
+    });
+    expect(await rows("select status from mail_outbox")).toEqual([{ status: "queued" }]);
+    expect(await rows("select email_key from password_reset_codes")).toHaveLength(1);
+    expect(await rekeyings()).toEqual([]);
+  });
+
+  test("another key drops what only the old one opens, keeps second factors closed, and names whom that locks out", async () => {
+    expect(String(await failureOf(async () => (await openVault(newKey, ctx.db)).fingerprint()))).toContain("db rekey");
+    expect(await rekeyDatabase(suite.app.system, newKey)).toEqual({
+      rekeyed: true,
+      mail_dropped: 1,
+      reset_codes_dropped: 1,
+      two_factor_users: [{ namespace: shop.namespace, user_id: "usr_on", email: "usr_on@example.com" }],
+    });
+    expect(await rows("select status, sealed from mail_outbox")).toEqual([{ status: "dropped", sealed: null }]);
+    expect(await rows("select * from password_reset_codes")).toEqual([]);
+    expect(await rows("select user_id from two_factor")).toHaveLength(2);
+    expect((await openVault(newKey, ctx.db)).fingerprint()).toMatch(/\S/);
+    expect(await failureOf(async () => (await openVault(oldKey, ctx.db)).fingerprint())).toMatchObject({ code: 5306 });
+    const details = { mail_dropped: 1, reset_codes_dropped: 1, two_factor_users: 1 };
+    expect(await rekeyings()).toMatchObject([{ details, namespace: null }]);
+  });
+});
