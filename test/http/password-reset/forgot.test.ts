@@ -1,0 +1,146 @@
+import { expect, test } from "bun:test";
+import { openAccount, otherPassword } from "../../support/account.ts";
+import { newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { readOutbox, readResetCode } from "../../support/mail.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+onEachDatabase((suite) => {
+  const forgot = (shop: Shop, email: string, more: object = {}) =>
+    shop.callAnonymously("POST /auth/password/forgot/", { body: { email, ...more }, address: newAddress() });
+  const reset = (shop: Shop, email: string, code: string) =>
+    shop.callAnonymously("POST /auth/password/reset/", {
+      body: { email, code, password: otherPassword },
+      address: newAddress(),
+    });
+
+  test("an address of nobody gets the same bytes and leaves the same rows as a user's", async () => {
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop, { email: "real-one@example.com" });
+    const traces: unknown[] = [];
+    for (const address of [email, "nobody-1@example.com"]) {
+      const { text, status, headers, requestId } = await forgot(shop, address);
+      const names = [...headers.keys()].filter((name) => name !== "date").toSorted();
+      traces.push([status, text.replace(requestId, ""), names]);
+    }
+    expect(traces[0]).toEqual(traces[1]);
+    const mails = await readOutbox(suite.app, shop.namespace);
+    expect(mails.map(({ kind, status, to }) => [kind, status, to])).toEqual([
+      ["reset_code", "queued", { emailKey: email }],
+      ["reset_code", "queued", { emailKey: "nobody-1@example.com" }],
+    ]);
+    const lengths = await suite.app.db.primary.execute({
+      sql: "select length(sealed) as n from mail_outbox m join tenants t on t.id = m.tenant_id where namespace = ?",
+      args: [shop.namespace],
+    });
+    expect(lengths.rows[0]?.n).toBe(lengths.rows[1]?.n as number);
+  });
+
+  test("it runs the same statements for a user's address and for one of nobody", async () => {
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop, { email: "real-two@example.com" });
+    const trace = async (address: string) => {
+      const before = await counts(shop);
+      await forgot(shop, address);
+      const after = await counts(shop);
+      return after.map((n, i) => n - (before[i] as number));
+    };
+    expect(await trace(email)).toEqual(await trace("nobody-2@example.com"));
+  });
+
+  /** How many rows of each kind there are. */
+  async function counts({ namespace }: Shop): Promise<number[]> {
+    const sql = `select (select count(*) from audit_log where namespace = t.namespace) as a,
+      (select count(*) from password_reset_codes c where c.tenant_id = t.id) as b,
+      (select count(*) from mail_outbox m where m.tenant_id = t.id) as c,
+      (select count(*) from rate_limits where key like 'reset-%' || t.id || '%') as d from tenants t where namespace = ?`;
+    const { rows } = await suite.app.db.primary.execute({ sql, args: [namespace] });
+    return Object.values({ ...rows[0] }).map(Number);
+  }
+
+  test("the mail has six digits, of which zeros at the beginning are kept, for 15 minutes", async () => {
+    const shop = await suite.shop();
+    const started = suite.app.clock.now();
+    for (let n = 0; n < 30; n++) await forgot(shop, `digits-${n}@example.com`);
+    const mails = await readOutbox(suite.app, shop.namespace);
+    for (const { values, useful_until } of mails) {
+      expect(values?.code).toMatch(/^\d{6}$/);
+      expect(useful_until).toBe(new Date(started + 15 * 60_000).toISOString());
+    }
+    expect(new Set(mails.map(({ values }) => values?.code)).size).toBeGreaterThan(25);
+  });
+
+  test("the language that was asked for is the mail's, in its canonical form", async () => {
+    const shop = await suite.shop();
+    await forgot(shop, "a@example.com", { language: "PT-br" });
+    await forgot(shop, "b@example.com");
+    await shop.callAnonymously("POST /auth/password/forgot/", {
+      body: { email: "c@example.com" },
+      query: { lang: "fr" },
+      address: newAddress(),
+    });
+    await shop.callAnonymously("POST /auth/password/forgot/", {
+      body: { email: "d@example.com", language: "ar" },
+      query: { lang: "fr" },
+      address: newAddress(),
+    });
+    const mails = await readOutbox(suite.app, shop.namespace);
+    expect(mails.map(({ language }) => language)).toEqual(["pt-BR", undefined, "fr", "ar"]);
+  });
+
+  test("a fourth mail within 20 minutes is not sent, and the third's code still holds", async () => {
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop);
+    const replies: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      const { text, requestId } = await forgot(shop, n % 2 ? email.toUpperCase() : email);
+      replies.push(text.replace(requestId, ""));
+      suite.app.clock.advance(60_000);
+    }
+    expect(new Set(replies).size).toBe(1);
+    expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(3);
+    expect((await reset(shop, email, await readResetCode(suite.app, shop.namespace))).status).toBe(200);
+  });
+
+  test("the next mail is sent 20 minutes after the first, to the millisecond", async () => {
+    const shop = await suite.shop();
+    for (let n = 0; n < 3; n++) await forgot(shop, "often@example.com");
+    suite.app.clock.advance(20 * 60_000 - 1);
+    await forgot(shop, "often@example.com");
+    expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(3);
+    suite.app.clock.advance(1);
+    await forgot(shop, "often@example.com");
+    expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(4);
+  });
+
+  test("of many that ask at once for one address, three mails come", async () => {
+    const shop = await suite.shop();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => forgot(shop, "crowd@example.com")));
+    for (const { status } of replies) expect(status).toBe(200);
+    expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(3);
+  });
+
+  test("mails of one store or address leave those of another their places", async () => {
+    const [shop, other] = [await suite.shop(), await suite.shop()];
+    for (let n = 0; n < 4; n++) await forgot(shop, "same@example.com");
+    await forgot(shop, "else@example.com");
+    await forgot(other, "same@example.com");
+    expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(4);
+    expect(await readOutbox(suite.app, other.namespace)).toHaveLength(1);
+  });
+
+  test("the code stands nowhere in the database, and the address not in the audit log", async () => {
+    const shop = await suite.shop();
+    await forgot(shop, "canary-of-mail@example.com");
+    const code = await readResetCode(suite.app, shop.namespace);
+    const codes = await suite.app.db.primary.execute("select hash from password_reset_codes");
+    expect(JSON.stringify(codes.rows)).not.toContain(code);
+    const { rows } = await suite.app.db.primary.execute({
+      sql: "select * from audit_log where namespace = ? and event = 'password.reset_requested'",
+      args: [shop.namespace],
+    });
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain("canary-of-mail");
+    expect(rows[0]).toMatchObject({ actor_kind: "visitor", subject: null, details: null });
+  });
+});
