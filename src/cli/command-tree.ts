@@ -49,6 +49,26 @@ export const commandTree: CommandTree = {
       test: () => import("./commands/mail/test.ts"),
     },
   },
+  user: {
+    description: "Users: who signs in to a store",
+    verbs: {
+      create: () => import("./commands/user/create.ts"),
+      show: () => import("./commands/user/show.ts"),
+      update: () => import("./commands/user/update.ts"),
+      "set-password": () => import("./commands/user/set-password.ts"),
+      disable: () => import("./commands/user/disable.ts"),
+      enable: () => import("./commands/user/enable.ts"),
+      delete: () => import("./commands/user/delete.ts"),
+      "reset-two-factor": () => import("./commands/user/reset-two-factor.ts"),
+    },
+  },
+  token: {
+    description: "User tokens: what keeps users signed in",
+    verbs: {
+      list: () => import("./commands/token/list.ts"),
+      revoke: () => import("./commands/token/revoke.ts"),
+    },
+  },
   audit: {
     description: "The audit log: who did what, when and from where",
     verbs: {

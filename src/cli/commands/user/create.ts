@@ -1,0 +1,45 @@
+import { withTenant } from "../../context.ts";
+import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../new-password.ts";
+import { deliverPassword, printUser } from "../../user.ts";
+import { readUserFlags, userFlags, userNamespaceArg } from "../../user-args.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "create",
+  description: "Create a user of a tenant",
+  args: {
+    namespace: userNamespaceArg,
+    email: { type: "string", valueHint: "address", required: true, description: "Email to sign in with" },
+    ...userFlags,
+    ...passwordFlags,
+    "password-hash-stdin": {
+      type: "boolean",
+      field: "password_hash",
+      description: "Read a bcrypt or argon2 hash of another system from standard input, as one line",
+    },
+    password: { type: "boolean", default: true, description: "Set no password: the user signs in after a reset" },
+  },
+  examples: [
+    "bodega user create -n demo --email ada@example.com --name Ada --random-password",
+    "bodega user create -n demo --email ada@example.com --role staff --password-stdin --json",
+    "bodega user create -n demo --email ada@example.com --random-password --password-file ada.password",
+  ],
+  notes: [
+    "At a terminal the password is asked for, hidden. A password has at least 16 characters with lower case, upper " +
+      "case, digit and special character, and is not a common one.",
+  ],
+  async run(args, io) {
+    const { email, "password-file": path, "password-hash-stdin": isHash } = args;
+    checkPasswordFlags(args, { "--password-hash-stdin": isHash, "--no-password": !args.password });
+    const { createUser } = await import("../../../server/modules/users/service.ts");
+    const create = (secret: { password?: string; password_hash?: string }) =>
+      withTenant(args, io, (ctx) => createUser(ctx, { email, ...readUserFlags(args), ...secret }));
+    if (!args.password) return printUser(io, await create({}));
+    if (isHash) {
+      return printUser(io, await create({ password_hash: await readSecretLine(io, "--password-hash-stdin") }));
+    }
+    const { password, isRandom } = await takePassword(args, io, ["--password-hash-stdin", "--no-password"]);
+    if (isRandom) return deliverPassword(io, { password, path }, () => create({ password }));
+    await printUser(io, await create({ password }));
+  },
+});

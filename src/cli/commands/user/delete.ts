@@ -1,0 +1,31 @@
+import { withTenant } from "../../context.ts";
+import { confirmName } from "../../prompt.ts";
+import { printUser } from "../../user.ts";
+import { userArg, userNamespaceArg } from "../../user-args.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "delete",
+  description: "Delete a user for good, and sign them out everywhere",
+  args: {
+    user: userArg,
+    namespace: userNamespaceArg,
+    confirm: { type: "string", valueHint: "email", description: "The user's email, where nobody can be asked" },
+  },
+  examples: [
+    "bodega user delete -n demo ada@example.com",
+    "bodega user delete -n demo usr_01k8z3v5x2f1rt9m6q7wbn4hcd --confirm ada@example.com --json",
+  ],
+  notes: ["It prints the user as they were. --yes is not enough for what cannot be undone."],
+  async run(args, io) {
+    const { deleteUser, getUser, resolveUserId } = await import("../../../server/modules/users/service.ts");
+    const user = await withTenant(args, io, async (ctx) => {
+      const found = await getUser(ctx, await resolveUserId(ctx, args.user));
+      const warning = `This deletes ${found.email} (${found.id}) with all that is known of them, for good.`;
+      await confirmName(io, warning, found.email, args.confirm);
+      await deleteUser(ctx, found.id, null);
+      return found;
+    });
+    await printUser(io, user);
+  },
+});

@@ -1,0 +1,15 @@
+import { printUser, withUser } from "../../user.ts";
+import { userArg, userNamespaceArg } from "../../user-args.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "disable",
+  description: "Keep a user from signing in, and sign them out everywhere",
+  args: { user: userArg, namespace: userNamespaceArg },
+  examples: ["bodega user disable -n demo ada@example.com"],
+  notes: ["It takes effect on the next request, with the server running. Undo it with: bodega user enable"],
+  async run(args, io) {
+    const { setStatus } = await import("../../../server/modules/users/change.ts");
+    await printUser(io, await withUser(args, io, (ctx, id) => setStatus(ctx, id, "disabled")));
+  },
+});

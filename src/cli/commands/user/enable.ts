@@ -1,0 +1,14 @@
+import { printUser, withUser } from "../../user.ts";
+import { userArg, userNamespaceArg } from "../../user-args.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "enable",
+  description: "Let a disabled user sign in again",
+  args: { user: userArg, namespace: userNamespaceArg },
+  examples: ["bodega user enable -n demo ada@example.com"],
+  async run(args, io) {
+    const { setStatus } = await import("../../../server/modules/users/change.ts");
+    await printUser(io, await withUser(args, io, (ctx, id) => setStatus(ctx, id, "active")));
+  },
+});

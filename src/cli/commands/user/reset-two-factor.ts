@@ -1,0 +1,24 @@
+import { remark } from "../../output.ts";
+import { confirmAction } from "../../prompt.ts";
+import { printUser, withUser } from "../../user.ts";
+import { userArg, userNamespaceArg } from "../../user-args.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "reset-two-factor",
+  description: "Switch a user's two-factor sign-in off, after the device was lost",
+  args: { user: userArg, namespace: userNamespaceArg },
+  examples: ["bodega user reset-two-factor -n demo ada@example.com --yes"],
+  notes: ["The password alone signs in from then on, until the user switches two-factor on again."],
+  async run(args, io) {
+    await confirmAction(io, `Switch two-factor off for ${args.user}? The password alone will sign in.`);
+    const { resetTwoFactor } = await import("../../../server/modules/two-factor/service.ts");
+    const { getUser } = await import("../../../server/modules/users/service.ts");
+    const { user, wasOn } = await withUser(args, io, async (ctx, id) => {
+      const wasOn = await resetTwoFactor(ctx, id);
+      return { user: await getUser(ctx, id), wasOn };
+    });
+    await printUser(io, user);
+    if (!wasOn) await remark(io, "Two-factor was not on; nothing has changed.");
+  },
+});

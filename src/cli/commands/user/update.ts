@@ -1,0 +1,33 @@
+import { UsageError } from "../../usage-error.ts";
+import { printUser, withUser } from "../../user.ts";
+import { readUserFlags, userArg, userFlags, userNamespaceArg } from "../../user-args.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "update",
+  description: "Change what is known of a user",
+  args: {
+    user: userArg,
+    namespace: userNamespaceArg,
+    email: { type: "string", valueHint: "address", description: "Email to sign in with" },
+    ...userFlags,
+  },
+  examples: [
+    "bodega user update -n demo ada@example.com --role staff",
+    "bodega user update -n demo ada@example.com --email ada@example.org --email-verified yes --phone=",
+  ],
+  notes: [
+    "Only the flags given change anything. An empty --name= or --phone= clears it. " +
+      "Another email is unverified unless --email-verified says otherwise.",
+  ],
+  async run(args, io) {
+    const patch = { ...(args.email !== undefined && { email: args.email }), ...readUserFlags(args) };
+    if (Object.keys(patch).length === 0) {
+      throw new UsageError("Nothing to change.", {
+        hint: `Give one of --email, --${Object.keys(userFlags).join(", --")}.`,
+      });
+    }
+    const { updateUser } = await import("../../../server/modules/users/change.ts");
+    await printUser(io, await withUser(args, io, (ctx, id) => updateUser(ctx, id, patch, null)));
+  },
+});

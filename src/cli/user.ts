@@ -1,0 +1,63 @@
+import type { Ctx } from "../server/context.ts";
+import type { getUser } from "../server/modules/users/service.ts";
+import type { SharedValues } from "./args.ts";
+import { withTenant } from "./context.ts";
+import { escapeControls } from "./escape.ts";
+import type { Io } from "./io.ts";
+import { printRecord, remark, warn } from "./output.ts";
+import { reserveSecretFile } from "./secret-file.ts";
+
+type User = Awaited<ReturnType<typeof getUser>>;
+type UserArgs = SharedValues & { namespace: string; user: string };
+
+/** A user as the terminal prints it: the API's record, with the id named as everywhere in the terminal. */
+export type UserRecord = { user_id: string } & Omit<User, "id">;
+
+/** The terminal's record of the API's. */
+export function toUserRecord({ id, ...rest }: User): UserRecord {
+  return { user_id: id, ...rest };
+}
+
+/**
+ * Runs work on the user that is named by id or email.
+ * @throws AppError 5301 when the tenant has no such user.
+ */
+export function withUser<T>(args: UserArgs, io: Io, work: (ctx: Ctx, id: string) => Promise<T>): Promise<T> {
+  return withTenant(args, io, async (ctx) => {
+    const { resolveUserId } = await import("../server/modules/users/service.ts");
+    return work(ctx, await resolveUserId(ctx, args.user));
+  });
+}
+
+/** Prints one user. */
+export function printUser(io: Io, user: User): Promise<void> {
+  return printRecord(io, toUserRecord(user), "user_id");
+}
+
+/**
+ * Has work done with a password that was made for it, and hands the password over exactly once: into a file, or on
+ * standard output. `-q` prints `<user_id>:<password>`.
+ */
+export async function deliverPassword(
+  io: Io,
+  given: { password: string; path: string | undefined },
+  work: () => Promise<User>,
+): Promise<void> {
+  const { password, path } = given;
+  if (path === undefined) {
+    const user = toUserRecord(await work());
+    if (io.quiet && !io.json) await io.write(`${escapeControls(`${user.user_id}:${password}`)}\n`);
+    else await printRecord(io, { ...user, password }, "user_id");
+    if (!io.json) await warn(io, "The password is shown this once; it cannot be read again.");
+    return;
+  }
+  const file = await reserveSecretFile(path, { flag: "--password-file", again: "bodega user set-password <user>" });
+  const user = await work().catch(async (error) => {
+    await file.discard();
+    throw error;
+  });
+  await file.save(password);
+  const record = toUserRecord(user);
+  await printRecord(io, io.json ? { ...record, password_file: file.path } : record, "user_id");
+  await remark(io, `The password is in ${file.path}`);
+}
