@@ -1,0 +1,160 @@
+import { expect, test } from "bun:test";
+import { loginFailures } from "../../../src/server/modules/passwords/failures.ts";
+import { countHit, peekLimit } from "../../../src/server/modules/rate-limits/service.ts";
+import { setStatus } from "../../../src/server/modules/users/change.ts";
+import { createUser } from "../../../src/server/modules/users/service.ts";
+import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { type Shop, tenantContext } from "../../support/factories.ts";
+import { readOutbox } from "../../support/mail.ts";
+import { forgot, hasPassword, openAccountWithCode, requestCode, reset } from "../../support/password-reset.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const minute = 60_000;
+
+onEachDatabase((suite) => {
+  test("the code that was mailed sets a new password", async () => {
+    const { shop, account, email, code } = await openAccountWithCode(suite);
+    const { status, data } = await reset(shop, email, code);
+    expect([status, data]).toEqual([200, { password_changed: true }]);
+    expect(await hasPassword(shop, account.id, otherPassword)).toBe(true);
+    expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
+  });
+
+  test("a reset ends the user's session, and issues none", async () => {
+    const { shop, account, email, code } = await openAccountWithCode(suite);
+    const neighbour = await openAccount(shop);
+    const { text } = await reset(shop, email, code);
+    expect(text).not.toContain("v2.");
+    expect((await account.call("GET /users/me/two-factor/")).code).toBe(5207);
+    expect((await neighbour.call("GET /users/me/two-factor/")).status).toBe(200);
+  });
+
+  test("the user is told at the address that they had, and it is written down", async () => {
+    const { shop, account, email, code } = await openAccountWithCode(suite);
+    await reset(shop, email, code);
+    const [, mail, ...others] = await readOutbox(suite.app, shop.namespace);
+    expect(mail).toMatchObject({ kind: "password_changed", to: { email } });
+    expect(JSON.stringify(mail)).not.toContain(otherPassword);
+    expect(others).toEqual([]);
+    const { rows } = await suite.app.db.primary.execute({
+      sql: "select * from audit_log where event = 'password.reset' and subject = ?",
+      args: [account.id],
+    });
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toMatchObject({ actor_kind: "visitor", details: '{"sessions_ended":1}' });
+  });
+
+  test("the address is the same whatever its case", async () => {
+    const shop = await suite.shop();
+    const account = await openAccount(shop, { email: "Grace.Hopper@Example.com" });
+    const code = await requestCode(shop, "GRACE.HOPPER@EXAMPLE.COM");
+    expect((await reset(shop, " grace.hopper@example.com ", code)).status).toBe(200);
+    expect(await hasPassword(shop, account.id, otherPassword)).toBe(true);
+  });
+
+  test("a used code is 5216 for good", async () => {
+    const { shop, account, email, code } = await openAccountWithCode(suite);
+    await reset(shop, email, code);
+    expect((await reset(shop, email, code, goodPassword)).code).toBe(5216);
+    suite.app.clock.advance(20 * minute);
+    expect((await reset(shop, email, code, goodPassword)).code).toBe(5216);
+    expect(await hasPassword(shop, account.id, otherPassword)).toBe(true);
+  });
+
+  test("a code holds for 15 minutes, to the millisecond", async () => {
+    const inTime = await openAccountWithCode(suite);
+    const late = await openAccountWithCode(suite);
+    suite.app.clock.advance(15 * minute - 1);
+    expect((await reset(inTime.shop, inTime.email, inTime.code)).status).toBe(200);
+    suite.app.clock.advance(1);
+    expect((await reset(late.shop, late.email, late.code)).code).toBe(5216);
+    expect(await hasPassword(late.shop, late.account.id, goodPassword)).toBe(true);
+  });
+
+  test("a new code ends the one before", async () => {
+    const { shop, email, code } = await openAccountWithCode(suite);
+    let second = await requestCode(shop, email);
+    if (second === code) second = await requestCode(shop, email);
+    expect((await reset(shop, email, code)).code).toBe(5216);
+    expect((await reset(shop, email, second)).status).toBe(200);
+  });
+
+  test("a weak password is 5217, and neither spends the code nor counts as a try", async () => {
+    const { shop, email, code, wrong } = await openAccountWithCode(suite);
+    for (let n = 0; n < 6; n++) expect((await reset(shop, email, n % 2 ? code : wrong, "weak")).code).toBe(5217);
+    expect((await reset(shop, email, code)).status).toBe(200);
+  });
+
+  test("a code is of one address and one store only", async () => {
+    const one = await openAccountWithCode(suite);
+    const two = await openAccount(one.shop);
+    await forgot(one.shop, two.email);
+    const elsewhere = await suite.shop();
+    await createUser(await tenantContext(elsewhere), { email: one.email, password: goodPassword });
+    await forgot(elsewhere, one.email);
+    expect((await reset(one.shop, two.email, one.code)).code).toBe(5216);
+    expect((await reset(elsewhere, one.email, one.code)).code).toBe(5216);
+    expect((await reset(one.shop, one.email, one.code)).status).toBe(200);
+  });
+
+  test("a user without a password, or with one of another system, may reset", async () => {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const bcrypt = await Bun.password.hash("of another system", { algorithm: "bcrypt", cost: 4 });
+    const bare = await createUser(ctx, { email: "bare@example.com" });
+    const imported = await createUser(ctx, { email: "imported@example.com", password_hash: bcrypt });
+    for (const { id, email } of [bare, imported]) {
+      expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
+      expect(await hasPassword(shop, id, otherPassword)).toBe(true);
+    }
+  });
+
+  test("who is disabled is answered as nobody (5216), and stays so", async () => {
+    const { shop, account, email, code } = await openAccountWithCode(suite);
+    await setStatus(await tenantContext(shop), account.id, "disabled");
+    expect((await reset(shop, email, code)).code).toBe(5216);
+    expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
+  });
+
+  test("the right code of an address of nobody is 5216", async () => {
+    const shop = await suite.shop();
+    const code = await requestCode(shop, "nobody@example.com");
+    expect((await reset(shop, "nobody@example.com", code)).code).toBe(5216);
+  });
+
+  /** Whether the user's failed sign-ins are spent. */
+  async function isLockedOut(shop: Shop, email: string): Promise<boolean> {
+    const ctx = await tenantContext(shop);
+    return (await peekLimit(ctx, loginFailures, failuresOf(ctx.tenant.id, email))) > 0;
+  }
+
+  async function lockOut(shop: Shop, email: string): Promise<void> {
+    const ctx = await tenantContext(shop);
+    for (let n = 0; n < 3; n++) await countHit(ctx, loginFailures, failuresOf(ctx.tenant.id, email));
+  }
+
+  const failuresOf = (tenantId: string, email: string) => Bun.SHA256.hash(`${tenantId}:${email}`, "base64url");
+
+  test("who failed to sign in may do so right after a reset", async () => {
+    const { shop, email, code } = await openAccountWithCode(suite);
+    await lockOut(shop, email);
+    expect(await isLockedOut(shop, email)).toBe(true);
+    await reset(shop, email, code);
+    expect(await isLockedOut(shop, email)).toBe(false);
+  });
+
+  test("two-factor stays, and a reset gives no more tries at it", async () => {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    const codes = await account.enrol();
+    await lockOut(shop, account.email);
+    expect((await reset(shop, account.email, await requestCode(shop, account.email))).status).toBe(200);
+    expect(await isLockedOut(shop, account.email)).toBe(true);
+    const { rows } = await suite.app.db.primary.execute({
+      sql: `select count(*) as n from two_factor t join recovery_codes r on r.user_id = t.user_id
+        where t.user_id = ? and confirmed_at is not null and used_at is null`,
+      args: [account.id],
+    });
+    expect(rows[0]?.n).toBe(codes.length);
+  });
+});

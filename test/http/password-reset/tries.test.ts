@@ -1,0 +1,172 @@
+import { expect, test } from "bun:test";
+import { goodPassword, openAccount } from "../../support/account.ts";
+import type { ApiReply } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { readOutbox } from "../../support/mail.ts";
+import {
+  forgot,
+  hasPassword,
+  openAccountWithCode,
+  otherCode,
+  requestCode,
+  reset,
+} from "../../support/password-reset.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+const codeOf = ({ code }: ApiReply) => code;
+const retryAfter = ({ headers }: ApiReply) => Number(headers.get("retry-after"));
+
+onEachDatabase((suite) => {
+  /** Five wrong tries at the code that an address has. */
+  async function spendTries(shop: Shop, email: string, wrong: string): Promise<(number | undefined)[]> {
+    const codes: (number | undefined)[] = [];
+    for (let n = 0; n < 5; n++) codes.push(codeOf(await reset(shop, email, wrong)));
+    return codes;
+  }
+
+  test("after four wrong tries the right code still works", async () => {
+    const { shop, email, code, wrong } = await openAccountWithCode(suite);
+    for (let n = 0; n < 4; n++) expect(codeOf(await reset(shop, email, wrong))).toBe(5216);
+    expect((await reset(shop, email, code)).status).toBe(200);
+  });
+
+  test("five wrong tries lock the code: 5213, for the right code too, until it runs out", async () => {
+    const { shop, account, email, code, wrong } = await openAccountWithCode(suite);
+    suite.app.clock.advance(minute);
+    expect(await spendTries(shop, email, wrong)).toEqual([5216, 5216, 5216, 5216, 5216]);
+    const locked = await reset(shop, email, wrong);
+    expect([locked.code, retryAfter(locked)]).toEqual([5213, 14 * 60]);
+    suite.app.clock.advance(500);
+    const right = await reset(shop, email, code);
+    expect([right.code, retryAfter(right)]).toEqual([5213, 14 * 60]);
+    suite.app.clock.advance(14 * minute - 501);
+    expect(codeOf(await reset(shop, email, code))).toBe(5213);
+    suite.app.clock.advance(1);
+    expect(codeOf(await reset(shop, email, code))).toBe(5216);
+    expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
+  });
+
+  test("a new code has five tries of its own", async () => {
+    const { shop, email, wrong } = await openAccountWithCode(suite);
+    await spendTries(shop, email, wrong);
+    const code = await requestCode(shop, email);
+    for (let n = 0; n < 4; n++) expect(codeOf(await reset(shop, email, otherCode(code)))).toBe(5216);
+    expect((await reset(shop, email, code)).status).toBe(200);
+  });
+
+  test("fifteen wrong tries in 24 hours lock resets for as long, for the right code of a new mail too", async () => {
+    const { shop, account, email, wrong } = await openAccountWithCode(suite);
+    await spendTries(shop, email, wrong);
+    for (let n = 0; n < 2; n++) {
+      suite.app.clock.advance(20 * minute);
+      expect(await spendTries(shop, email, otherCode(await requestCode(shop, email)))).toEqual(Array(5).fill(5216));
+    }
+    suite.app.clock.advance(20 * minute);
+    const code = await requestCode(shop, email);
+    const refused = await reset(shop, email, code);
+    expect([refused.code, retryAfter(refused)]).toEqual([5213, (day - 60 * minute) / 1000]);
+    // The first five leave together, a day after they were made.
+    suite.app.clock.advance(day - 60 * minute - 10 * minute);
+    const late = await requestCode(shop, email);
+    suite.app.clock.advance(10 * minute - 1);
+    expect(codeOf(await reset(shop, email, late))).toBe(5213);
+    suite.app.clock.advance(1);
+    expect((await reset(shop, email, late)).status).toBe(200);
+    expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
+  });
+
+  test("tries at no code, at a used one, at one that ran out or is locked do not count against the day", async () => {
+    const { shop, email, code, wrong } = await openAccountWithCode(suite);
+    await reset(shop, email, code);
+    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, wrong))).toBe(5216);
+    const second = await requestCode(shop, email);
+    suite.app.clock.advance(15 * minute);
+    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, second))).toBe(5216);
+    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, "else@example.com", wrong))).toBe(5216);
+    suite.app.clock.advance(20 * minute);
+    const third = otherCode(await requestCode(shop, email));
+    await spendTries(shop, email, third);
+    for (let n = 0; n < 6; n++) expect(codeOf(await reset(shop, email, third))).toBe(5213);
+    expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
+  });
+
+  test("one address's tries are not another's, in this store or the next", async () => {
+    const { shop, email, wrong } = await openAccountWithCode(suite);
+    await spendTries(shop, email, wrong);
+    const neighbour = await openAccount(shop);
+    expect((await reset(shop, neighbour.email, await requestCode(shop, neighbour.email))).status).toBe(200);
+    const elsewhere = await suite.shop();
+    const same = await openAccount(elsewhere, { email });
+    expect((await reset(elsewhere, same.email, await requestCode(elsewhere, same.email))).status).toBe(200);
+  });
+
+  test("an address of nobody gets the same replies as a user's, step by step", async () => {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    const transcripts: unknown[] = [];
+    for (const email of [account.email, "nobody-at-all@example.com"]) {
+      const replies: ApiReply[] = [await reset(shop, email, "000000")];
+      replies.push(await forgot(shop, email));
+      const wrong = otherCode((await readOutbox(suite.app, shop.namespace)).at(-1)?.values?.code as string);
+      for (let n = 0; n < 7; n++) replies.push(await reset(shop, email, wrong));
+      replies.push(await reset(shop, email, wrong, "weak"), await forgot(shop, email));
+      for (let n = 0; n < 2; n++) replies.push(await reset(shop, email, "not it"));
+      transcripts.push(
+        replies.map(({ status, text, requestId, headers }) => [
+          status,
+          text.replace(requestId, ""),
+          headers.get("retry-after"),
+          [...headers.keys()].filter((name) => name !== "date"),
+        ]),
+      );
+    }
+    expect(transcripts[0]).toEqual(transcripts[1]);
+  });
+
+  test("a wrong try is written down with the user whom it was aimed at, and without what was sent", async () => {
+    const { shop, account, email, wrong } = await openAccountWithCode(suite);
+    await reset(shop, email, wrong);
+    const { rows } = await suite.app.db.primary.execute({
+      sql: "select * from audit_log where namespace = ? and event = 'password.reset_failed'",
+      args: [shop.namespace],
+    });
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toMatchObject({ subject: account.id, code: 5216, details: null });
+    expect(JSON.stringify(rows)).not.toContain(wrong);
+  });
+
+  test("of fifty resets at once with the right code exactly one succeeds, the others are 5216", async () => {
+    const { shop, account, email, code } = await openAccountWithCode(suite);
+    const passwords = Array.from({ length: 50 }, (_, n) => `Crimson-Ladle-${1000 + n}`);
+    const replies = await Promise.all(passwords.map((password) => reset(shop, email, code, password)));
+    const codes = replies.map(codeOf);
+    expect(codes.toSorted()).toEqual([...Array(49).fill(5216), undefined]);
+    const winner = passwords[codes.indexOf(undefined)] as string;
+    expect(await hasPassword(shop, account.id, winner)).toBe(true);
+  }, 20_000);
+
+  test("of fifty wrong codes at once five are judged, and the right one does not come through after them", async () => {
+    const { shop, email, code, wrong } = await openAccountWithCode(suite);
+    const replies = await Promise.all(Array.from({ length: 50 }, () => reset(shop, email, wrong)));
+    expect(replies.map(codeOf).toSorted()).toEqual([...Array(45).fill(5213), ...Array(5).fill(5216)].toSorted());
+    expect(codeOf(await reset(shop, email, code))).toBe(5213);
+  });
+
+  test("wrong codes and the right one at once: it wins or is locked out, and never are more than five judged", async () => {
+    const { shop, email, code, wrong } = await openAccountWithCode(suite);
+    const replies = await Promise.all(Array.from({ length: 30 }, (_, n) => reset(shop, email, n === 4 ? code : wrong)));
+    const codes = replies.map(codeOf);
+    const { rows } = await suite.app.db.primary.execute({
+      sql: `select wrong_tries, used_at is not null as used from password_reset_codes c
+        join tenants t on t.id = c.tenant_id where namespace = ? and email_key = ?`,
+      args: [shop.namespace, email],
+    });
+    const { wrong_tries: tries, used } = rows[0] as unknown as { wrong_tries: number; used: number };
+    expect(tries).toBeLessThanOrEqual(5);
+    expect(codes.filter((one) => one === undefined)).toHaveLength(used);
+    if (!used) expect(tries).toBe(5);
+    for (const one of codes) expect([5213, 5216, undefined]).toContain(one);
+  });
+});
