@@ -1,0 +1,183 @@
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { composeMail } from "../../src/server/modules/mail/compose.ts";
+import { parseFromAddress } from "../../src/server/modules/mail/from-address.ts";
+import { type AnyMailKind, mailKinds } from "../../src/server/modules/mail/kinds.ts";
+import { type MailStore, renderMail } from "../../src/server/modules/mail/render.ts";
+import { chooseTemplates, type MailTemplates, mailTemplates } from "../../src/server/modules/mail/templates.ts";
+
+const kinds = Object.keys(mailKinds) as AnyMailKind[];
+const languages = Object.keys(mailTemplates);
+const store: MailStore = { title: "Lamp Shop", domain: null, url: null, logo: null, language: "en" };
+
+/** A rendered mail with a value for whatever its kind needs. */
+function render(kind: AnyMailKind, more: Partial<Parameters<typeof renderMail>[0]> = {}) {
+  return renderMail({ kind, store, name: "Ada", languages: [], values: { code: "012345" }, ...more });
+}
+
+function placeholders(texts: string[]): string[] {
+  return [...new Set(texts.flatMap((text) => [...text.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name as string)))];
+}
+
+test("every file of the folder is a language, and the first seven are there", () => {
+  const folder = join(import.meta.dir, "../../src/server/modules/mail/templates");
+  expect(languages).toEqual(
+    readdirSync(folder)
+      .map((name) => name.replace(".json", ""))
+      .sort(),
+  );
+  expect(languages).toEqual(expect.arrayContaining(["ar", "de", "en", "es", "fr", "pt", "zh"]));
+});
+
+for (const language of languages) {
+  const templates = mailTemplates[language] as MailTemplates;
+
+  test(`${language} has every text, every placeholder, and no other`, () => {
+    expect(Object.keys(templates).toSorted()).toEqual(Object.keys(mailTemplates.en as object).toSorted());
+    expect(Intl.getCanonicalLocales(language)).toEqual([language]);
+    expect(templates.direction).toBe(new Intl.Locale(language).maximize().script === "Arab" ? "rtl" : "ltr");
+    expect(placeholders([templates.greeting])).toEqual(["name"]);
+    expect(placeholders([templates.greeting_without_name])).toEqual([]);
+    expect(placeholders([templates.footer])).toEqual(["store"]);
+    for (const kind of kinds) {
+      const { subject, paragraphs } = templates[kind];
+      expect(subject.trim().length).toBeGreaterThan(3);
+      expect(placeholders([subject])).toEqual([]);
+      expect(placeholders(paragraphs).toSorted()).toEqual([...mailKinds[kind], "store"].toSorted());
+      expect(paragraphs).toHaveLength((mailTemplates.en as MailTemplates)[kind].paragraphs.length);
+      for (const text of paragraphs) expect(text).toBe(text.trim());
+      for (const needed of mailKinds[kind]) expect(paragraphs).toContain(`{${needed}}`);
+    }
+  });
+
+  test(`${language} says how long a code lives, and shows it alone in its line`, () => {
+    const { text, html } = render("reset_code", { languages: [language] });
+    expect(text).toMatch(/15|١٥/);
+    expect(text).toMatch(/\n\n012345\n\n/);
+    expect(html).toMatch(/<bdi dir="ltr"[^>]*>012345<\/bdi>/);
+    expect(html).toContain(`<html lang="${language}" dir="${templates.direction}">`);
+  });
+
+  test(`${language} leaves no placeholder open and names the store in every mail`, () => {
+    for (const kind of kinds) {
+      const mail = render(kind, { languages: [language] });
+      expect(mail.language).toBe(language);
+      for (const part of [mail.subject, mail.text, mail.html]) expect(part).not.toMatch(/\{\w+\}|undefined|null/);
+      for (const part of [mail.text, mail.html]) expect(part).toContain("Lamp Shop");
+    }
+  });
+}
+
+test("a language is the one asked for, else what it is a variety of, else the next one wanted, else English", () => {
+  const cases: [wanted: (string | null | undefined)[], language: string][] = [
+    [["fr"], "fr"],
+    [["FR-ca"], "fr"],
+    [["pt-BR", "de"], "pt"],
+    [["zh-Hant-TW"], "zh"],
+    [["ja", "de-AT", "fr"], "de"],
+    [[undefined, null, "es"], "es"],
+    [["ja", "ko"], "en"],
+    [[], "en"],
+    [["constructor", "__proto__", "§", "", "x".repeat(5000), "ar"], "ar"],
+  ];
+  for (const [wanted, language] of cases) expect({ wanted, ...chooseTemplates(wanted) }).toMatchObject({ language });
+});
+
+test("the store's own language comes after those of the request and of the user", () => {
+  const german = { ...store, language: "de-CH" };
+  expect(render("test", { store: german }).language).toBe("de");
+  expect(render("test", { store: german, languages: [undefined, "ja", null] }).language).toBe("de");
+  expect(render("test", { store: german, languages: ["ja", "pt-PT"] }).language).toBe("pt");
+});
+
+test("nothing in a title, name or code is markup", () => {
+  const evil = `"><script>alert('1')</script>&amp;`;
+  const { html } = render("reset_code", {
+    store: { ...store, title: evil, url: `https://shop.example/?a="><b>`, logo: `https://shop.example/"onload="x` },
+    name: `O'Neil & Söhne "x"`,
+    values: { code: "<i>1</i>" },
+  });
+  expect(html).not.toMatch(/<script|<i>|<b>|"onload|alert\('/);
+  expect(html).toContain("O&#39;Neil &#38; Söhne &#34;x&#34;");
+  expect(html).toContain("&#38;amp;");
+});
+
+test("a value that looks like a placeholder is not filled in", () => {
+  const { text } = render("reset_code", { store: { ...store, title: "{code} {name}" } });
+  expect(text).toContain("your {code} {name} account");
+});
+
+test("a name that would make the mail an advertisement is left out, and so is a blank one", () => {
+  const names = ["Win at https://evil.example", "evil.example", "www.evil", "a@b", "<b>", "x".repeat(61), " \r\n ", ""];
+  for (const name of names)
+    expect({ name, text: render("test", { name }).text }).toMatchObject({
+      text: expect.stringMatching(/^Hello,\n/),
+    });
+  for (const name of ["Ada", "Dr. Ada King-Noel", "艾达", "J. R. R."]) {
+    expect(render("test", { name }).text).toStartWith(`Hello ${name},\n`);
+  }
+});
+
+test("a name of another direction does not disturb the line around it", () => {
+  expect(render("test", { name: "آدا" }).text).toContain("Hello \u2068آدا\u2069,");
+  expect(render("test", { languages: ["ar"] }).text).toContain("مرحبًا \u2068Ada\u2069،");
+  expect(render("test").text).not.toMatch(/[\u2066-\u2069]/);
+});
+
+test("a mail leads to the store's address, else to its domain, and shows its logo where it has one", () => {
+  const cases: [Partial<MailStore>, string | null][] = [
+    [{ url: "https://shop.example/start", domain: "other.example" }, "https://shop.example/start"],
+    [{ domain: "shop.example" }, "https://shop.example"],
+    [{}, null],
+    [{ url: "javascript:alert(1)" }, null],
+  ];
+  for (const [more, address] of cases) {
+    const { text, html } = render("test", { store: { ...store, ...more } });
+    expect(/<a href="([^"]*)"/.exec(html)?.[1] ?? null).toBe(address);
+    if (address === null) expect(text).not.toMatch(/:\/\/|javascript/);
+    else expect(text).toEndWith(`\n${address}\n`);
+    expect(html).not.toContain("<img");
+  }
+  const { html } = render("test", { store: { ...store, logo: "https://shop.example/logo.png" } });
+  expect(html).toContain('<img src="https://shop.example/logo.png" alt="Lamp Shop"');
+});
+
+test("titles, names and addresses stay within their headers", () => {
+  const from = parseFromAddress("shop@example.com");
+  if (from === null) throw new Error("no sender");
+  const title = 'Evil\r\nBcc: victim@example.net\r\n\r\n"Shop" <boss@example.net>';
+  const mail = render("test", { store: { ...store, title } });
+  const to = { email: "ada@example.org", name: "Ada\nTo: x@example.net" };
+  const message = composeMail("mail_1", from, { ...store, title }, to, mail, 0);
+  expect(message.from).toEqual({
+    name: 'Evil Bcc: victim@example.net "Shop" <boss@example.net>',
+    address: "shop@example.com",
+  });
+  expect(message.to).toEqual({ name: "Ada To: x@example.net", address: "ada@example.org" });
+  expect(message.envelope).toEqual({ from: "shop@example.com", to: ["ada@example.org"] });
+  expect(message.messageId).toBe("<mail_1@example.com>");
+});
+
+test("a sender is an address, with or without a name", () => {
+  const domain = "example.com";
+  expect(parseFromAddress(" shop@example.com ")).toEqual({ address: "shop@example.com", domain, name: "" });
+  expect(parseFromAddress("<shop@example.com>")).toEqual({ address: "shop@example.com", domain, name: "" });
+  expect(parseFromAddress("My shop <shop@example.com>")).toEqual({
+    address: "shop@example.com",
+    domain,
+    name: "My shop",
+  });
+  expect(parseFromAddress('"Shop, my" <shop@example.com>')).toMatchObject({ name: "Shop, my" });
+  expect(parseFromAddress("shop@BÜCHER.example")).toMatchObject({ domain: "xn--bcher-kva.example" });
+  const refused = [
+    "",
+    "shop",
+    "shop@",
+    "a@b.example, c@d.example",
+    "a <b> <c@d.example>",
+    "a\r\nBcc: <a@b.example>",
+    "<>",
+  ];
+  for (const text of refused) expect({ text, from: parseFromAddress(text) }).toEqual({ text, from: null });
+});
