@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Serving, watchServer } from "../support/serving.ts";
+import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+
+const { environment, json, failure, run } = openCli();
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const unknownId = "tok_00000000000000000000000000";
+
+interface User {
+  user_id: string;
+  email: string;
+  password: string;
+}
+interface Token {
+  token_id: string;
+  state: string;
+}
+interface Session {
+  user_id: string;
+  token: string;
+}
+
+let server: Serving;
+let addresses = 1;
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+  await json("tenant", "create", "other");
+  // Each call comes from an address of its own, so that the limit on addresses stays out of the way.
+  const child = Bun.spawn([...command, "serve", "--port", "0", "--trusted-proxy", "127.0.0.1/32"], {
+    env: environment(),
+    cwd: makeDir(),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  server = watchServer(child);
+  await server.ready();
+});
+
+afterAll(() => server.end("SIGKILL"));
+
+let emails = 0;
+const createUser = () =>
+  json<User>("user", "create", "-n", "demo", "--email", `user-${emails++}@example.com`, "--random-password");
+const headers = () => ({
+  "Content-Type": "application/json",
+  "X-Forwarded-For": `192.0.2.${addresses++}`,
+});
+
+async function signIn({ email, password }: User): Promise<Session> {
+  const body = JSON.stringify({ email, password });
+  const reply = await fetch(`${server.url}/auth/login/?namespace=demo`, { method: "POST", headers: headers(), body });
+  expect(reply.status).toBe(200);
+  return ((await reply.json()) as { data: Session }).data;
+}
+
+/** What the server answers to a call with the token: 200, or the error's code. */
+async function use({ user_id, token }: Session): Promise<number> {
+  const query = new URLSearchParams({ namespace: "demo", user_id, token });
+  const reply = await fetch(`${server.url}/products/?${query}`, { headers: headers() });
+  return reply.ok ? 200 : ((await reply.json()) as { error: { code: number } }).error.code;
+}
+
+const list = (...flags: string[]) => json<Token[]>("token", "list", "-n", "demo", ...flags);
+
+test("a list shows who is signed in, with exactly the documented record, and never a token", async () => {
+  const user = await createUser();
+  expect(await list("--user", user.email)).toEqual([]);
+  const session = await signIn(user);
+  const tokens = await list("--user", user.email);
+  const record = {
+    token_id: expect.stringMatching(/^tok_[0-9a-z]{26}$/),
+    user_id: user.user_id,
+    email: user.email,
+    state: "active",
+    created_at: timestamp,
+    expires_at: timestamp,
+    ended_at: null,
+  };
+  expect(tokens).toEqual([record as unknown as Token]);
+  expect(Object.keys(tokens[0] as Token)).toEqual(Object.keys(record));
+  for (const flags of [[], ["--json"], ["-q"]]) {
+    const { stdout } = await run(["token", "list", "-n", "demo", "--all-states", ...flags]);
+    expect(stdout).toContain((tokens[0] as Token).token_id);
+    expect(stdout).not.toContain(session.token);
+  }
+});
+
+test("--all-states shows what has ended, and how; without it only what works", async () => {
+  const user = await createUser();
+  await signIn(user);
+  await signIn(user);
+  const states = async (...flags: string[]) => (await list("--user", user.user_id, ...flags)).map(({ state }) => state);
+  expect(await states("--all-states")).toEqual(["active", "replaced"]);
+  expect(await states()).toEqual(["active"]);
+  expect(await states("--all-states", "--limit", "1")).toEqual(["active"]);
+});
+
+describe("a token fails on the next request, with the server running, once it is revoked", () => {
+  const ways: [how: string, flags: (user: User, tokenId: string) => string[]][] = [
+    ["by email", ({ email }) => ["--user", email.toUpperCase()]],
+    ["by the user's id", ({ user_id }) => ["--user", user_id]],
+    ["by its own id", (_user, tokenId) => ["--token-id", tokenId]],
+  ];
+  test.each(ways)("%s, and the other users stay signed in", async (_how, flags) => {
+    const [user, other] = [await createUser(), await createUser()];
+    const [session, others] = [await signIn(user), await signIn(other)];
+    const { token_id } = (await list("--user", user.email))[0] as Token;
+    expect([await use(session), await use(others)]).toEqual([200, 200]);
+    const revoke = () => json<unknown>("token", "revoke", "-n", "demo", ...flags(user, token_id));
+    expect(await revoke()).toEqual({ revoked: 1 });
+    expect([await use(session), await use(others)]).toEqual([5207, 200]);
+    expect(await revoke()).toEqual({ revoked: 0 });
+    expect(await use(await signIn(user))).toBe(200);
+  });
+
+  test("with --all, which asks first", async () => {
+    const sessions = [await signIn(await createUser()), await signIn(await createUser())];
+    const all = ["token", "revoke", "-n", "demo", "--all"];
+    expect(await failure(...all)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
+    const asked = await runAtTerminal(all, [["Every user must sign in again", "n\r"]], { env: environment() });
+    expect(asked.code).toBe(130);
+    expect(await Promise.all(sessions.map(use))).toEqual([200, 200]);
+    expect(await json(...all, "--yes")).toEqual({ revoked: expect.any(Number) });
+    expect(await Promise.all(sessions.map(use))).toEqual([5207, 5207]);
+    expect(await list()).toEqual([]);
+  });
+
+  test.each(["disable", "set-password"])("or its user meets %s", async (verb) => {
+    const user = await createUser();
+    const session = await signIn(user);
+    expect(await use(session)).toBe(200);
+    const flags = verb === "set-password" ? ["--random-password"] : [];
+    const after = await json<User>("user", verb, "-n", "demo", user.user_id, ...flags);
+    expect(await use(session)).toBe(5207);
+    if (verb === "set-password") expect(await use(await signIn({ ...after, email: user.email }))).toBe(200);
+  });
+});
+
+test("a token or user of another tenant is not there: exit code 3, and nothing ends", async () => {
+  const user = await createUser();
+  const session = await signIn(user);
+  const { token_id } = (await list("--user", user.email))[0] as Token;
+  const elsewhere = ["token", "revoke", "-n", "other"];
+  for (const line of [
+    [...elsewhere, "--token-id", token_id],
+    [...elsewhere, "--user", user.user_id],
+    [...elsewhere, "--user", user.email],
+    ["token", "list", "-n", "other", "--user", user.email],
+    ["token", "revoke", "-n", "demo", "--token-id", unknownId],
+    ["token", "revoke", "-n", "demo", "--token-id", "nonsense"],
+    ["token", "revoke", "-n", "nobody", "--user", user.email],
+    ["token", "list", "-n", "nobody"],
+  ]) {
+    expect([line, await failure(...line)]).toMatchObject([line, { code: 3, error: { code: 5301 } }]);
+  }
+  expect(await json("token", "revoke", "-n", "other", "--all", "--yes")).toEqual({ revoked: 0 });
+  expect(await use(session)).toBe(200);
+});
+
+test.concurrent.each([
+  [[]],
+  [["--all", "--user", "a@example.com"]],
+  [["--token-id", unknownId, "--user", "a@example.com"]],
+])("revoke with %j is exit code 2: exactly one is said", async (flags) => {
+  expect(await failure("token", "revoke", "-n", "demo", "--yes", ...flags)).toMatchObject({ code: 2 });
+});
