@@ -1,0 +1,114 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+
+const ctrlC = "\u0003";
+const ctrlD = "\u0004";
+const password = "Marmalade-Teapot-73";
+const cli = openCli();
+const env = cli.environment();
+
+beforeAll(() => cli.json("tenant", "create", "demo"));
+
+let emails = 0;
+const newEmail = () => `user-${emails++}@example.com`;
+const exists = async (email: string) => (await cli.run(["user", "show", "-n", "demo", email])).code === 0;
+
+/** Creates a user at a terminal, and tells what was left on the screen. */
+async function createAtTerminal(steps: [expect: string, send: string][], ...flags: string[]) {
+  const email = newEmail();
+  const { code, screen } = await runAtTerminal(["user", "create", "-n", "demo", "--email", email, ...flags], steps, {
+    env,
+  });
+  return { code, screen: stripEscapes(screen), exists: await exists(email) };
+}
+
+test("the password is asked for twice, and stands nowhere on the screen", async () => {
+  const outcome = await createAtTerminal([
+    ["New password", `${password}\r`],
+    ["The same again", `${password}\r`],
+  ]);
+  expect([outcome.code, outcome.exists]).toEqual([0, true]);
+  expect(outcome.screen).toContain("***");
+  for (const part of [password, password.slice(0, 8), password.slice(-4)]) expect(outcome.screen).not.toContain(part);
+});
+
+test("two that differ are asked for again", async () => {
+  const outcome = await createAtTerminal([
+    ["New password", `${password}\r`],
+    ["The same again", `${password}!\r`],
+    ["not the same", `${password}\r`],
+    ["The same again", `${password}\r`],
+  ]);
+  expect([outcome.code, outcome.exists]).toEqual([0, true]);
+});
+
+test("a weak one is refused before it has to be typed again, with what it lacks", async () => {
+  const outcome = await createAtTerminal([
+    ["New password", "weak\r"],
+    ["at least 16 characters", `\u0015${password}\r`],
+    ["The same again", `${password}\r`],
+  ]);
+  expect([outcome.code, outcome.exists]).toEqual([0, true]);
+});
+
+describe("whoever leaves is answered 130, and nothing is done", () => {
+  test.each([
+    ["ctrl-C at once", [["New password", ctrlC]]],
+    ["ctrl-D at once", [["New password", ctrlD]]],
+    [
+      "ctrl-C at the second",
+      [
+        ["New password", `${password}\r`],
+        ["The same again", ctrlC],
+      ],
+    ],
+  ] as [string, [string, string][]][])("%s", async (_what, steps) => {
+    const outcome = await createAtTerminal(steps);
+    expect([outcome.code, outcome.exists]).toEqual([130, false]);
+    expect(outcome.screen).not.toContain(password);
+  });
+});
+
+test("--no-input asks nothing, and --json keeps the answer alone on standard output", async () => {
+  expect(await createAtTerminal([], "--no-input")).toMatchObject({ code: 2, exists: false });
+  const wrapper = ["sh", "-c", '"$0" "$@" > answer && tr -d "\\n" < answer'];
+  const email = newEmail();
+  const steps: [string, string][] = [
+    ["New password", `${password}\r`],
+    ["The same again", `${password}\r`],
+  ];
+  const line = ["user", "create", "-n", "demo", "--email", email, "--json"];
+  const { screen } = await runAtTerminal(line, steps, { env, wrapper });
+  expect(JSON.parse(screen.slice(screen.lastIndexOf('{"user_id"')))).toMatchObject({ email });
+});
+
+test("--password-stdin typed at a terminal is asked for once, and hidden", async () => {
+  const outcome = await createAtTerminal([["Password", `${password}\r`]], "--password-stdin");
+  expect([outcome.code, outcome.exists]).toEqual([0, true]);
+  expect(outcome.screen).not.toContain(password);
+  expect(await createAtTerminal([], "--password-stdin", "--no-input")).toMatchObject({ code: 2, exists: false });
+});
+
+test("another password is asked for as a new one is", async () => {
+  const email = newEmail();
+  await cli.json("user", "create", "-n", "demo", "--email", email, "--no-password");
+  const steps: [string, string][] = [
+    ["New password", `${password}\r`],
+    ["The same again", `${password}\r`],
+  ];
+  const { code, screen } = await runAtTerminal(["user", "set-password", "-n", "demo", email], steps, { env });
+  expect(code).toBe(0);
+  expect(stripEscapes(screen)).not.toContain(password);
+});
+
+test("a user is deleted once the email is typed", async () => {
+  const email = newEmail();
+  await cli.json("user", "create", "-n", "demo", "--email", email, "--no-password");
+  const line = ["user", "delete", "-n", "demo", email];
+  const answer = (text: string) => runAtTerminal(line, [[`Type ${email} to go on:`, text]], { env });
+  expect(await answer(ctrlC)).toMatchObject({ code: 130 });
+  expect(await answer("yes\r")).toMatchObject({ code: 2 });
+  expect(await exists(email)).toBe(true);
+  expect(await answer(`${email}\r`)).toMatchObject({ code: 0 });
+  expect(await exists(email)).toBe(false);
+});
