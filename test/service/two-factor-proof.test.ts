@@ -11,29 +11,12 @@ import { deleteUser, setPassword } from "../../src/server/modules/users/service.
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
+import { interrupted } from "../support/interrupted.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
-/** The context of the user, where something else happens just before their first transaction. */
-function interrupted(ctx: Ctx, userId: string, happen: () => Promise<unknown>): Ctx {
-  const { db } = ctx;
-  let hasHappened = false;
-  return {
-    ...ctx,
-    actor: { kind: "user", userId, role: "customer" },
-    db: {
-      primary: db.primary,
-      execute: (stmt) => db.execute(stmt),
-      batch: (stmts, mode) => db.batch(stmts, mode),
-      async transaction(fn) {
-        if (!hasHappened) {
-          hasHappened = true;
-          await happen();
-        }
-        return db.transaction(fn);
-      },
-    },
-  };
-}
+/** The user's own context, where something else happens just before their first transaction. */
+const interruptedFor = (ctx: Ctx, userId: string, happen: () => Promise<unknown>): Ctx =>
+  interrupted({ ...ctx, actor: { kind: "user", userId, role: "customer" } }, happen);
 
 const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { code?: number }).code;
 
@@ -54,7 +37,7 @@ onEachDatabase((suite) => {
     test(`nothing is done when ${what} between the proof and the act (5207)`, async () => {
       const { ctx, account } = await prepare();
       await account.enrol();
-      const before = interrupted(ctx, account.id, () => happen(ctx, account.id));
+      const before = interruptedFor(ctx, account.id, () => happen(ctx, account.id));
       const given = { password: goodPassword, otp: await account.code() };
       expect(await codeOf(disableTwoFactor(before, given))).toBe(5207);
       if (what.includes("deleted")) return;
@@ -63,7 +46,7 @@ onEachDatabase((suite) => {
 
     test(`nothing begins when ${what} between the proof and the act (5207)`, async () => {
       const { ctx, account } = await prepare();
-      const before = interrupted(ctx, account.id, () => happen(ctx, account.id));
+      const before = interruptedFor(ctx, account.id, () => happen(ctx, account.id));
       expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5207);
       expect(await resetTwoFactor(ctx, account.id)).toBe(false);
     });
@@ -74,7 +57,7 @@ onEachDatabase((suite) => {
     await account.begin();
     // By itself, as another process would: in this one the two would take turns.
     const confirmed = { sql: "update two_factor set confirmed_at = ? where user_id = ?", args: ["now", account.id] };
-    const before = interrupted(ctx, account.id, () => ctx.db.execute(confirmed));
+    const before = interruptedFor(ctx, account.id, () => ctx.db.execute(confirmed));
     expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5306);
     expect(await isOn()).toBe(true);
     const otp = await account.code();
@@ -87,7 +70,7 @@ onEachDatabase((suite) => {
     const otp = await account.code();
     const sealed = ctx.vault.seal("two-factor", account.id, "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
     const replaced = { sql: "update two_factor set secret = ? where user_id = ?", args: [sealed, account.id] };
-    const before = interrupted(ctx, account.id, () => ctx.db.execute(replaced));
+    const before = interruptedFor(ctx, account.id, () => ctx.db.execute(replaced));
     expect(await codeOf(confirmTwoFactor(before, { otp }))).toBe(5212);
     expect(await isOn()).toBe(false);
   });
@@ -96,7 +79,7 @@ onEachDatabase((suite) => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
-    const before = interrupted(ctx, account.id, () => resetTwoFactor(ctx, account.id));
+    const before = interruptedFor(ctx, account.id, () => resetTwoFactor(ctx, account.id));
     expect(await codeOf(confirmTwoFactor(before, { otp }))).toBe(5306);
     expect(await isOn()).toBe(false);
   });
@@ -106,7 +89,7 @@ onEachDatabase((suite) => {
     await account.enrol();
     const given = { password: goodPassword, otp: await account.code() };
     for (let n = 0; n < 4; n++) {
-      const before = interrupted(ctx, account.id, () => resetTwoFactor(ctx, account.id));
+      const before = interruptedFor(ctx, account.id, () => resetTwoFactor(ctx, account.id));
       expect(await codeOf(renewRecoveryCodes(before, given))).toBe(5306);
     }
     const { rows } = await ctx.db.primary.execute({
@@ -121,7 +104,7 @@ onEachDatabase((suite) => {
     await account.enrol();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };
     const subject = Bun.SHA256.hash(`${ctx.tenant.id}:${account.email}`, "base64url");
-    const before = interrupted(ctx, account.id, async () => {
+    const before = interruptedFor(ctx, account.id, async () => {
       for (let n = 0; n < 3; n++) await countHit(elsewhere, loginFailures, subject);
     });
     const given = { password: goodPassword, otp: await account.code() };

@@ -1,0 +1,160 @@
+import { expect, test } from "bun:test";
+import { availableParallelism } from "node:os";
+import type { Ctx } from "../../src/server/context.ts";
+import { countWrongTry, issueCode, judgeTry, sweepResetCodes } from "../../src/server/modules/password-reset/codes.ts";
+import { requestReset, resetPassword } from "../../src/server/modules/password-reset/service.ts";
+import { configureHashing, takeHashingTurn } from "../../src/server/modules/passwords/hash-queue.ts";
+import { createUser, deleteUser } from "../../src/server/modules/users/service.ts";
+import { createVault } from "../../src/server/vault.ts";
+import { goodPassword, otherPassword } from "../support/account.ts";
+import { createClock } from "../support/clock.ts";
+import { tenantContext } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { interrupted } from "../support/interrupted.ts";
+import { readResetCode } from "../support/mail.ts";
+import { hasPassword, otherCode } from "../support/password-reset.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+const email = "ada@example.com";
+const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { code?: number }).code;
+
+onEachDatabase((suite) => {
+  async function sent() {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const { id } = await createUser(ctx, { email, password: goodPassword });
+    await requestReset(ctx, { email });
+    const code = await readResetCode(suite.app, shop.namespace);
+    const reset = (by: Ctx, given = code) => resetPassword(by, { email, code: given, password: otherPassword });
+    const isChanged = () => hasPassword(shop, id, otherPassword);
+    return { ctx, id, code, reset, isChanged };
+  }
+
+  test("a code that was replaced after it was looked at changes nothing, and is a wrong try at the new one", async () => {
+    const { ctx, code, reset, isChanged } = await sent();
+    const before = interrupted(ctx, async () => {
+      while ((await issueCode(ctx, email)).code === code);
+    });
+    expect(await codeOf(reset(before))).toBe(5216);
+    expect(await isChanged()).toBe(false);
+    const { rows } = await ctx.db.primary.execute({
+      sql: "select wrong_tries from password_reset_codes where tenant_id = ?",
+      args: [ctx.tenant.id],
+    });
+    expect(rows[0]?.wrong_tries).toBe(1);
+  });
+
+  test("a code whose tries were spent after it was looked at changes nothing (5213)", async () => {
+    const { ctx, code, reset, isChanged } = await sent();
+    const before = interrupted(ctx, async () => {
+      for (let n = 0; n < 5; n++) await countWrongTry(ctx, { emailKey: email, code: otherCode(code) });
+    });
+    expect(await codeOf(reset(before))).toBe(5213);
+    expect(await isChanged()).toBe(false);
+  });
+
+  test("a day whose tries were spent after the code was looked at locks the right code out (5213)", async () => {
+    const { ctx, reset, isChanged } = await sent();
+    const { rows } = await ctx.db.primary.execute({
+      sql: "select hash, created_at, expires_at from password_reset_codes where tenant_id = ?",
+      args: [ctx.tenant.id],
+    });
+    const before = interrupted(ctx, async () => {
+      for (let n = 0; n < 15; n++) {
+        if (n % 5 === 0) await issueCode(ctx, email);
+        expect(await countWrongTry(ctx, { emailKey: email, code: "none" })).toBe(true);
+      }
+      const { hash } = rows[0] as unknown as { hash: string };
+      const sql = "update password_reset_codes set hash = ?, wrong_tries = 0 where tenant_id = ?";
+      await ctx.db.execute({ sql, args: [hash, ctx.tenant.id] });
+    });
+    expect(await codeOf(reset(before))).toBe(5213);
+    expect(await isChanged()).toBe(false);
+  });
+
+  test("a code that was used after it was looked at changes nothing (5216)", async () => {
+    const { ctx, reset, isChanged } = await sent();
+    const before = interrupted(ctx, () =>
+      ctx.db.execute({
+        sql: "update password_reset_codes set used_at = ? where tenant_id = ?",
+        args: ["now", ctx.tenant.id],
+      }),
+    );
+    expect(await codeOf(reset(before))).toBe(5216);
+    expect(await isChanged()).toBe(false);
+  });
+
+  test("a code that ran out while the password was hashed changes nothing (5216)", async () => {
+    const { ctx, reset, isChanged } = await sent();
+    const clock = createClock(ctx.now());
+    const before = interrupted({ ...ctx, now: clock.now }, async () => clock.advance(15 * 60_000));
+    // The transaction has the clock of the request, which has moved on.
+    expect(await codeOf(reset(before))).toBe(5216);
+    expect(await isChanged()).toBe(false);
+  });
+
+  test("a user who was deleted after the code was looked at is answered as nobody (5216)", async () => {
+    const { ctx, id, reset } = await sent();
+    expect(await codeOf(reset(interrupted(ctx, () => deleteUser(ctx, id, null))))).toBe(5216);
+  });
+
+  test("a code that was made with another key of the server fits nothing", async () => {
+    const { ctx, reset } = await sent();
+    const rekeyed = { ...ctx, vault: createVault(() => "another secret of the server, 32 characters or more") };
+    expect(await codeOf(reset(rekeyed))).toBe(5216);
+  });
+
+  test("a wrong code costs no hash, and a hash that has to wait too long spends no code (5001)", async () => {
+    const { ctx, code, reset, isChanged } = await sent();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    configureHashing({ concurrency: 1, mostWaiting: 0 });
+    const busy = takeHashingTurn(() => released);
+    try {
+      expect(await codeOf(reset(ctx, otherCode(code)))).toBe(5216);
+      expect(await codeOf(reset(ctx))).toBe(5001);
+    } finally {
+      release();
+      await busy;
+      configureHashing({ concurrency: availableParallelism(), mostWaiting: 128 });
+    }
+    await reset(ctx);
+    expect(await isChanged()).toBe(true);
+  });
+
+  test("two processes share the tries of a code", async () => {
+    const { ctx, code } = await sent();
+    const elsewhere = { ...ctx, db: await suite.database.openAgain() };
+    const wrong = { email, code: otherCode(code), password: otherPassword };
+    const codes = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => codeOf(resetPassword(n % 2 ? elsewhere : ctx, wrong))),
+    );
+    expect(codes.toSorted()).toEqual([...Array(7).fill(5213), ...Array(5).fill(5216)]);
+  });
+
+  test("two processes with the right code: one changes the password", async () => {
+    const { ctx, code } = await sent();
+    const elsewhere = { ...ctx, db: await suite.database.openAgain() };
+    const right = { email, code, password: otherPassword };
+    const outcomes = await Promise.allSettled([resetPassword(ctx, right), resetPassword(elsewhere, right)]);
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  test("a sweep takes codes that ran out over a day ago, and changes no reply", async () => {
+    const { ctx, reset } = await sent();
+    const clock = createClock(ctx.now());
+    const later = { ...ctx, now: clock.now };
+    const rows = async () => {
+      const sql = "select count(*) as n from password_reset_codes where tenant_id = ?";
+      return Number((await ctx.db.primary.execute({ sql, args: [ctx.tenant.id] })).rows[0]?.n);
+    };
+    clock.advance(15 * 60_000 + 86_400_000 - 1);
+    await sweepResetCodes(later);
+    expect(await rows()).toBe(1);
+    expect(await codeOf(reset(later))).toBe(5216);
+    clock.advance(1);
+    expect(await sweepResetCodes(later)).toBeGreaterThanOrEqual(1);
+    expect(await rows()).toBe(0);
+    expect(await codeOf(reset(later))).toBe(5216);
+    expect(await judgeTry(later, { emailKey: email, code: "000000" })).toMatchObject({ code: 5216 });
+  });
+});
