@@ -1,5 +1,8 @@
 import type { Executor } from "../../src/server/db/session.ts";
+import { parseFromAddress } from "../../src/server/modules/mail/from-address.ts";
 import { type MailContents, openContents } from "../../src/server/modules/mail/outbox.ts";
+import { createMailSender, type MailSender, type MailSenderDeps } from "../../src/server/modules/mail/sender.ts";
+import type { SmtpServer } from "../../src/server/modules/mail/smtp.ts";
 import type { Vault } from "../../src/server/vault.ts";
 import { vault as testVault } from "./app.ts";
 
@@ -41,4 +44,15 @@ export async function readResetCode(app: Parameters<typeof readOutbox>[0], names
   const code = mails.at(-1)?.values?.code;
   if (code === undefined) throw new Error("There is no mail with a reset code.");
   return code;
+}
+
+/** A sender over the outbox of an application under test, to a mail server of the test. */
+export function openSender(
+  app: { db: MailSenderDeps["db"]; clock: { now: () => number } },
+  smtp: SmtpServer,
+  more: Partial<MailSenderDeps> = {},
+): MailSender {
+  const from = parseFromAddress("Mail of the tests <shop@example.com>");
+  if (from === null) throw new Error("The sender's address is none.");
+  return createMailSender({ db: app.db, vault: testVault, now: app.clock.now, smtp, from, ...more });
 }

@@ -24,7 +24,7 @@ const meanings: Record<string, string> = {
   ETIMEDOUT: "the mail server does not answer",
   ESOCKET: "the mail server cannot be reached",
   ETLS: "no safe connection with the mail server",
-  EPROTOCOL: "the mail server does not speak SMTP",
+  EPROTOCOL: "the mail server takes no mail",
 };
 
 /**

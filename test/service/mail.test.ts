@@ -1,0 +1,509 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { expireMail, leaseMs, sweepMail, takeMail } from "../../src/server/modules/mail/due.ts";
+import { listMail } from "../../src/server/modules/mail/list.ts";
+import { queueMail } from "../../src/server/modules/mail/outbox.ts";
+import { retryMail } from "../../src/server/modules/mail/retry.ts";
+import { mostConnections } from "../../src/server/modules/mail/smtp.ts";
+import { createVault } from "../../src/server/vault.ts";
+import { createClock } from "../support/clock.ts";
+import { tenantContext } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { findInFiles } from "../support/find-in-files.ts";
+import { openSender, readOutbox } from "../support/mail.ts";
+import { type Behaviour, type SmtpServerUnderTest, type Stage, startSmtpServer } from "../support/smtp.ts";
+import { onEachDatabase, type Suite } from "../support/suite.ts";
+
+const servers: SmtpServerUnderTest[] = [];
+afterAll(() => Promise.all(servers.map((server) => server.close())));
+
+const minuteMs = 60_000;
+const code = "012345";
+let people = 0;
+
+/** A store under a clock of its own, with a mail server that does as it is told and a sender. */
+async function openPost(suite: Suite, options: { title?: string; language?: string } = {}) {
+  // A sender takes whatever is due, also what an earlier test has left.
+  await suite.app.db.execute("delete from mail_outbox");
+  const shop = await suite.shop({ tenant: options });
+  const clock = createClock();
+  const ctx = { ...(await tenantContext(shop)), now: clock.now };
+  let behaviour: (stage: Stage, address: string) => Behaviour | undefined = () => undefined;
+  const smtp = await startSmtpServer({ behave: (stage, address) => behaviour(stage, address) });
+  servers.push(smtp);
+  const notices: string[] = [];
+  const app = { db: suite.app.db, clock };
+  const notice = (_level: string, message: string) => notices.push(message);
+  const sender = openSender(app, { url: smtp.url }, { notice });
+  const email = `ada-${people++}@example.org`;
+  return {
+    ctx,
+    clock,
+    smtp,
+    sender,
+    notices,
+    email,
+    behave: (next: typeof behaviour) => {
+      behaviour = next;
+    },
+    queue: (more: Partial<Parameters<typeof queueMail>[1]> = {}) =>
+      queueMail(ctx, { kind: "reset_code", to: { email }, values: { code }, ...more }),
+    outbox: () => readOutbox(suite.app, shop.namespace),
+    openSender: (db = suite.app.db) => openSender({ db, clock }, { url: smtp.url }, { notice }),
+    async addUser(fields: { email?: string; status?: string; lang?: string; name?: string } = {}) {
+      const { email: address = email, status = "active", lang = null, name = null } = fields;
+      await suite.app.db.execute({
+        sql: `insert into users (id, tenant_id, email, email_key, name, lang, role, status, created_at, updated_at)
+          values (?, ?, ?, ?, ?, ?, 'customer', ?, '', '')`,
+        args: [`usr_${Bun.randomUUIDv7()}`, ctx.tenant.id, address, address.toLowerCase(), name, lang, status],
+      });
+    },
+  };
+}
+
+onEachDatabase((suite) => {
+  test("a queued mail is sent once, with its text, and its contents are erased", async () => {
+    const { sender, smtp, queue, outbox, email, clock } = await openPost(suite, { title: "Lamp Shop" });
+    const id = await queue({ to: { email, name: "Ada", lang: "fr" } });
+    expect(await outbox()).toMatchObject([{ id, status: "queued", attempts: 0, values: { code } }]);
+    expect(await sender.runDue()).toBe(1);
+    expect(await sender.runDue()).toBe(0);
+    expect(smtp.received).toHaveLength(1);
+    const [delivery] = smtp.received;
+    expect(delivery).toMatchObject({ from: "shop@example.com", to: [email] });
+    expect(delivery?.mail).toMatchObject({
+      from: { name: "Lamp Shop", address: "shop@example.com" },
+      to: [{ name: "Ada", address: email }],
+      subject: "Votre code de réinitialisation du mot de passe",
+      text: expect.stringContaining(`\n${code}\n`),
+      html: expect.stringContaining(`>${code}<`),
+      messageId: `<${id}@example.com>`,
+    });
+    expect(delivery?.header("auto-submitted")).toBe("auto-generated");
+    expect(delivery?.header("content-language")).toBe("fr");
+    const [row] = await outbox();
+    expect(row).toMatchObject({ status: "sent", attempts: 1, last_error: null });
+    expect(row?.sent_at).toBe(new Date(clock.now()).toISOString());
+    expect(row).not.toHaveProperty("values");
+  });
+
+  test("a mail that is rolled back with its transaction is never sent", async () => {
+    const { ctx, sender, smtp, email, outbox } = await openPost(suite);
+    await failureOf(
+      inTransaction(ctx, async (tx) => {
+        await queueMail(tx, { kind: "password_changed", to: { email }, values: {} });
+        throw new Error("the act failed");
+      }),
+    );
+    expect(await sender.runDue()).toBe(0);
+    expect({ rows: await outbox(), received: smtp.received }).toEqual({ rows: [], received: [] });
+  });
+
+  test("a mail that lacks a value that its text needs is not queued", async () => {
+    const { queue, outbox } = await openPost(suite);
+    expect(await failureOf(queue({ values: {} }))).toBeInstanceOf(TypeError);
+    expect(await outbox()).toEqual([]);
+  });
+
+  describe("to an address", () => {
+    test("it goes to the active user who has it when it is sent, in their language and by their name", async () => {
+      const { queue, sender, smtp, addUser, email } = await openPost(suite);
+      await queue({ to: { emailKey: email } });
+      await addUser({ email: email.replace("a", "A"), lang: "de", name: "Ada" });
+      await sender.runDue();
+      expect(smtp.received).toMatchObject([{ to: [email.replace("a", "A")] }]);
+      expect(smtp.received[0]?.mail.text).toStartWith("Guten Tag Ada,");
+    });
+
+    test("the language asked for wins over the user's", async () => {
+      const { queue, sender, smtp, addUser, email } = await openPost(suite);
+      await addUser({ lang: "de" });
+      await queue({ to: { emailKey: email }, language: "es-MX" });
+      await sender.runDue();
+      expect(smtp.received[0]?.mail.text).toStartWith("Hola:");
+    });
+
+    for (const [who, status] of [
+      ["nobody", undefined],
+      ["a disabled user", "disabled"],
+    ] as const) {
+      test(`of ${who} it is dropped and erased, and no server hears of it`, async () => {
+        const { queue, sender, smtp, addUser, email, outbox } = await openPost(suite);
+        if (status) await addUser({ status });
+        await queue({ to: { emailKey: email } });
+        await sender.runDue();
+        const [row] = await outbox();
+        expect(row).toMatchObject({ status: "dropped", last_error: null });
+        expect(row).not.toHaveProperty("values");
+        expect({ connections: smtp.connections(), received: smtp.received }).toEqual({ connections: 0, received: [] });
+      });
+    }
+
+    test("another store's user of the same address gets nothing", async () => {
+      const [one, other] = [await openPost(suite), await openPost(suite)];
+      await other.addUser({ email: one.email });
+      await one.queue({ to: { emailKey: one.email } });
+      await one.sender.runDue();
+      expect(await one.outbox()).toMatchObject([{ status: "dropped" }]);
+    });
+  });
+
+  describe("time", () => {
+    test("a mail that has had its time is expired and erased, not sent", async () => {
+      const { queue, sender, smtp, outbox, clock } = await openPost(suite);
+      await queue({ usefulUntil: clock.now() + 15 * minuteMs });
+      await queue({ kind: "password_changed", values: {} });
+      clock.advance(15 * minuteMs);
+      await sender.runDue();
+      const rows = await outbox();
+      expect(rows).toMatchObject([{ kind: "reset_code", status: "expired" }, { status: "sent" }]);
+      expect(rows[0]).not.toHaveProperty("values");
+      expect(smtp.received).toHaveLength(1);
+    });
+
+    test("without a mail server, mail waits for a week and is erased then", async () => {
+      const { ctx, queue, outbox, clock } = await openPost(suite);
+      await queue();
+      clock.advance(7 * 86_400_000 - 1);
+      await expireMail(ctx);
+      expect(await outbox()).toMatchObject([{ status: "queued", attempts: 0, values: { code } }]);
+      clock.advance(1);
+      await expireMail(ctx);
+      expect(await outbox()).toMatchObject([{ status: "expired" }]);
+    });
+
+    test("what is done with goes after thirty days; what waits stays", async () => {
+      const { ctx, queue, sender, outbox, clock } = await openPost(suite);
+      await queue();
+      await sender.runDue();
+      const waiting = await queue({ usefulUntil: clock.now() + 90 * 86_400_000 });
+      clock.advance(30 * 86_400_000 - 1);
+      await sweepMail(ctx);
+      expect(await outbox()).toHaveLength(2);
+      clock.advance(1);
+      await sweepMail(ctx);
+      expect(await outbox()).toMatchObject([{ id: waiting, status: "queued" }]);
+    });
+  });
+
+  describe("failures", () => {
+    test("attempts come after 5 s, 15 s, 1, 5, 15, 60 minutes, then three times 6 hours, and the tenth is the last", async () => {
+      const { queue, sender, outbox, clock, behave, notices } = await openPost(suite);
+      behave((stage) => (stage === "rcpt" ? "451 not now" : undefined));
+      await queue();
+      const waits: number[] = [];
+      for (;;) {
+        expect(await sender.runDue()).toBe(1);
+        const [row] = await outbox();
+        if (row?.status !== "queued") break;
+        const wait = Date.parse(row.next_attempt_at) - clock.now();
+        waits.push(wait / 1000);
+        clock.advance(wait - 1);
+        expect(await sender.runDue()).toBe(0);
+        clock.advance(1);
+      }
+      expect(waits).toEqual([5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600]);
+      const [row] = await outbox();
+      expect(row).toMatchObject({ status: "failed", attempts: 10, values: { code } });
+      expect(row?.last_error).toContain("451 not now");
+      expect(notices).toEqual([expect.stringContaining("failed")]);
+    });
+
+    test("a mail that is useful for minutes only is tried to the last of them", async () => {
+      const { queue, sender, outbox, clock, behave } = await openPost(suite);
+      behave((stage) => (stage === "rcpt" ? "451 not now" : undefined));
+      const usefulUntil = clock.now() + 15 * minuteMs;
+      await queue({ usefulUntil });
+      let last = 0;
+      for (let n = 0; n < 30; n++) {
+        if ((await sender.runDue()) > 0) last = clock.now();
+        const [row] = await outbox();
+        if (row?.status !== "queued") break;
+        clock.advance(Date.parse(row.next_attempt_at) - clock.now());
+      }
+      expect(usefulUntil - last).toBeLessThan(2 * minuteMs);
+      const [row] = await outbox();
+      expect(["expired", "failed"]).toContain(row?.status as string);
+    });
+
+    const answers: [stage: Stage, answer: Behaviour, outcome: "failed" | "queued"][] = [
+      ["rcpt", "550 no such user", "failed"],
+      ["rcpt", "552 mailbox full", "failed"],
+      ["data", "554 looks like spam", "failed"],
+      ["rcpt", "450 greylisted", "queued"],
+      ["data", "452 disk full", "queued"],
+      ["mail", "550 this sender may not", "queued"],
+      ["rcpt", "530 sign in first", "queued"],
+      ["connect", "554 no service", "queued"],
+      ["connect", "421 too busy", "queued"],
+    ];
+    for (const [stage, answer, outcome] of answers) {
+      test(`${answer} at ${stage} leaves a mail ${outcome}`, async () => {
+        const { queue, sender, outbox, behave, clock, smtp } = await openPost(suite);
+        behave((at) => (at === stage ? answer : undefined));
+        await queue();
+        await sender.runDue();
+        const [row] = await outbox();
+        expect(row).toMatchObject({ status: outcome, attempts: 1, values: { code } });
+        expect(row?.last_error).toContain(answer.slice(0, 3));
+        behave(() => undefined);
+        clock.advance(5000);
+        await sender.runDue();
+        expect(smtp.received).toHaveLength(outcome === "queued" ? 1 : 0);
+      });
+    }
+
+    test("what is noted of a failure holds neither address nor contents", async () => {
+      const { queue, sender, outbox, behave, email } = await openPost(suite);
+      behave((stage, address) =>
+        stage === "rcpt" ? (`450 <${address}> asked for ${code} and\tmore` as Behaviour) : undefined,
+      );
+      await queue();
+      await sender.runDue();
+      const [row] = await outbox();
+      expect(row?.last_error).toBe("EENVELOPE: the mail server refused the mail: 450 <…> asked for … and more");
+      expect(row?.last_error).not.toContain(email);
+    });
+
+    test("a connection that is cut after the mail was given away leads to a second one that can be told to be the same", async () => {
+      const { queue, sender, outbox, behave, clock, smtp } = await openPost(suite);
+      const cutAt: number[] = [];
+      behave((stage) => {
+        if (stage !== "data" || cutAt.length > 0) return undefined;
+        cutAt.push(clock.now());
+        return "cut";
+      });
+      const id = await queue();
+      await sender.runDue();
+      expect(cutAt).toHaveLength(1);
+      expect(await outbox()).toMatchObject([
+        { status: "queued", attempts: 1, last_error: expect.stringMatching(/^E\w+: /) },
+      ]);
+      clock.advance(5000);
+      await sender.runDue();
+      expect(smtp.received.map(({ mail }) => mail.messageId)).toEqual([`<${id}@example.com>`]);
+      expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
+    });
+
+    test("a mail that was sealed with another key fails, and the others go out", async () => {
+      const { ctx, queue, sender, outbox, smtp, email } = await openPost(suite);
+      const other = { ...ctx, vault: createVault(() => "another secret of at least 32 characters") };
+      const id = await queueMail(other, { kind: "password_changed", to: { email }, values: {} });
+      await queue();
+      await sender.runDue();
+      expect(smtp.received).toHaveLength(1);
+      const { rows } = await suite.app.db.primary.execute({
+        sql: "select status, last_error from mail_outbox where id = ?",
+        args: [id],
+      });
+      expect({ ...rows[0] }).toEqual({ status: "failed", last_error: "sealed with another secret key" });
+      await suite.app.db.execute({ sql: "delete from mail_outbox where id = ?", args: [id] });
+      expect(await outbox()).toHaveLength(1);
+    });
+
+    test("an outage is told once, and so is its end", async () => {
+      const { queue, sender, clock, behave, notices } = await openPost(suite);
+      behave((stage) => (stage === "connect" ? "cut" : undefined));
+      await queue();
+      await queue();
+      await sender.runDue();
+      clock.advance(5000);
+      await sender.runDue();
+      behave(() => undefined);
+      clock.advance(minuteMs);
+      await sender.runDue();
+      expect(notices).toEqual([
+        expect.stringMatching(/^mail waits in the outbox: E\w+: the mail server/),
+        "the mail server takes mail again",
+      ]);
+    });
+  });
+
+  describe("several senders", () => {
+    test("two processes with thirty mails send each exactly once", async () => {
+      const post = await openPost(suite);
+      const elsewhere = post.openSender(await suite.database.openAgain());
+      const ids = await Promise.all(Array.from({ length: 30 }, () => post.queue()));
+      const attempts = await Promise.all([post.sender.runDue(), elsewhere.runDue(), post.sender.runDue()]);
+      expect(attempts.reduce((total, count) => total + count)).toBe(30);
+      const arrived = post.smtp.received.map(({ mail }) => mail.messageId).toSorted();
+      expect(arrived).toEqual(ids.map((id) => `<${id}@example.com>`).toSorted());
+      for (const row of await post.outbox()) expect(row).toMatchObject({ status: "sent", attempts: 1 });
+      await elsewhere.stop(0);
+    });
+
+    test("what a sender took before it died is sent by another one once the lease has run out", async () => {
+      const { ctx, queue, sender, smtp, clock } = await openPost(suite);
+      const id = await queue();
+      expect(await takeMail(ctx)).toMatchObject({ id, attempts: 1 });
+      expect(await takeMail(ctx)).toBeUndefined();
+      clock.advance(leaseMs - 1);
+      expect(await sender.runDue()).toBe(0);
+      clock.advance(1);
+      expect(await sender.runDue()).toBe(1);
+      expect(smtp.received).toHaveLength(1);
+    });
+
+    test("a mail that ends every sender that takes it is given up", async () => {
+      const { ctx, queue, sender, outbox, clock, smtp } = await openPost(suite);
+      await queue();
+      for (let n = 0; n < 10; n++) {
+        expect(await takeMail(ctx)).toBeDefined();
+        clock.advance(leaseMs);
+      }
+      await sender.runDue();
+      expect(await outbox()).toMatchObject([{ status: "failed", last_error: "every attempt was broken off" }]);
+      expect(smtp.received).toEqual([]);
+    });
+
+    test("a sender whose lease has run out cannot postpone what another one has taken since", async () => {
+      const { queue, sender, outbox, clock, behave, openSender: open } = await openPost(suite);
+      const reached = Promise.withResolvers<void>();
+      behave((stage) => {
+        if (stage !== "rcpt") return undefined;
+        reached.resolve();
+        return "hang";
+      });
+      await queue();
+      const first = sender.runDue();
+      await reached.promise;
+      clock.advance(leaseMs);
+      behave(() => undefined);
+      const second = open();
+      expect(await second.runDue()).toBe(1);
+      await sender.stop(0);
+      await first;
+      expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
+      await second.stop(0);
+    });
+  });
+
+  describe("stopping", () => {
+    test("it waits for what is being sent, and takes nothing more", async () => {
+      const { queue, sender, outbox, behave } = await openPost(suite);
+      for (let n = 0; n < 8; n++) await queue();
+      let stopped: Promise<void> | undefined;
+      behave((stage) => {
+        if (stage === "data") stopped ??= sender.stop(5000);
+        return undefined;
+      });
+      await sender.runDue();
+      await stopped;
+      const rows = await outbox();
+      const sent = rows.filter(({ status }) => status === "sent").length;
+      expect(sent).toBeGreaterThanOrEqual(1);
+      expect(sent).toBeLessThanOrEqual(mostConnections);
+      expect(rows.filter(({ status, attempts }) => status === "queued" && attempts === 0)).toHaveLength(8 - sent);
+      expect(await sender.runDue()).toBe(0);
+    });
+
+    test("it does not wait for a server that hangs, and leaves the mail to the next sender", async () => {
+      const { queue, sender, outbox, behave } = await openPost(suite);
+      const reached = Promise.withResolvers<void>();
+      behave((stage) => {
+        if (stage !== "mail") return undefined;
+        reached.resolve();
+        return "hang";
+      });
+      await queue();
+      const running = sender.runDue();
+      await reached.promise;
+      await sender.stop(20);
+      expect(await running).toBe(1);
+      expect(await outbox()).toMatchObject([{ status: "queued", attempts: 1, last_error: null, values: { code } }]);
+    });
+  });
+
+  describe("by hand", () => {
+    test("a failed mail is queued again from its first attempt on", async () => {
+      const { ctx, queue, sender, outbox, behave, smtp } = await openPost(suite);
+      behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
+      const id = await queue();
+      await sender.runDue();
+      behave(() => undefined);
+      expect(await retryMail(ctx, { which: [id, id] })).toBe(1);
+      expect(await outbox()).toMatchObject([{ status: "queued", attempts: 0 }]);
+      await sender.runDue();
+      expect(smtp.received).toHaveLength(1);
+    });
+
+    test("of several ids all are retried or none, and never another store's", async () => {
+      const [one, other] = [await openPost(suite), await openPost(suite)];
+      const { ctx, queue, sender, outbox, behave } = one;
+      behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
+      const [first, second] = [await queue(), await queue()];
+      await sender.runDue();
+      const third = await queue();
+      const { namespace } = ctx.tenant;
+      const refused: [which: string[], namespace: string | undefined, code: number][] = [
+        [[first, third], undefined, 5306],
+        [[first, "mail_none"], undefined, 5301],
+        [[first], other.ctx.tenant.namespace, 5301],
+        [[first], "no-such-store", 5301],
+      ];
+      for (const [which, store, errorCode] of refused) {
+        expect(await failureOf(retryMail(ctx, { which, namespace: store }))).toMatchObject({ code: errorCode });
+      }
+      expect((await outbox()).map(({ status }) => status)).toEqual(["failed", "failed", "queued"]);
+      expect(await retryMail(ctx, { which: [first, second], namespace })).toBe(2);
+    });
+
+    test("--all takes what is still of use, of the store that is named", async () => {
+      const [one, other] = [await openPost(suite), await openPost(suite)];
+      for (const { behave, queue, sender, clock } of [one, other]) {
+        behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
+        await queue();
+        await queue({ usefulUntil: clock.now() + minuteMs });
+        await sender.runDue();
+        clock.advance(minuteMs);
+      }
+      expect(await retryMail(one.ctx, { which: "all", namespace: one.ctx.tenant.namespace })).toBe(1);
+      expect((await one.outbox()).map(({ status }) => status)).toEqual(["queued", "failed"]);
+      expect((await other.outbox()).map(({ status }) => status)).toEqual(["failed", "failed"]);
+      await expireMail(one.ctx);
+      expect((await one.outbox())[1]).not.toHaveProperty("values");
+    });
+
+    test("the list masks recipients and hides codes unless asked, and is of the store that is named", async () => {
+      const [one, other] = [await openPost(suite), await openPost(suite)];
+      const id = await one.queue();
+      await other.queue();
+      const { namespace } = one.ctx.tenant;
+      const filter = { namespace, limit: 10 };
+      const [hidden, ...more] = await listMail(one.ctx, filter);
+      expect(more).toEqual([]);
+      expect(hidden).toMatchObject({ id, namespace, kind: "reset_code", to: "a***@example.org", status: "queued" });
+      expect(hidden).not.toHaveProperty("code");
+      const [shown] = await listMail(one.ctx, { ...filter, showRecipients: true, showCodes: true });
+      expect(shown).toMatchObject({ to: one.email, code });
+      await one.sender.runDue();
+      const [sent] = await listMail(one.ctx, { ...filter, status: "sent", showRecipients: true, showCodes: true });
+      expect(sent).toMatchObject({ to: null, next_attempt_at: null });
+      expect(sent).not.toHaveProperty("code");
+      expect(await listMail(one.ctx, { ...filter, status: "queued" })).toEqual([]);
+      expect(await failureOf(listMail(one.ctx, { limit: 10, namespace: "no-such-store" }))).toMatchObject({
+        code: 5301,
+      });
+      expect(await failureOf(listMail(one.ctx, { limit: 1001 }))).toMatchObject({ code: 5102 });
+    });
+  });
+
+  test("neither code nor address is ever found in the files of the database", async () => {
+    const { ctx, queue, sender, email, behave, clock, outbox } = await openPost(suite);
+    const canary = "canary-948371";
+    const texts = [canary, email];
+    const search = () => findInFiles(suite.database.dataDir, texts);
+    await queue({ values: { code: canary } });
+    await queueMail(ctx, { kind: "reset_code", to: { emailKey: email }, values: { code: canary } });
+    expect(search()).toEqual([]);
+    behave((stage, address) => (stage === "data" ? (`451 ${address} ${canary}` as Behaviour) : undefined));
+    await sender.runDue();
+    expect((await outbox())[0]?.last_error).toContain("451");
+    expect(search()).toEqual([]);
+    behave(() => undefined);
+    clock.advance(minuteMs);
+    await sender.runDue();
+    expect((await outbox())[0]?.status).toBe("sent");
+    expect(search()).toEqual([]);
+  });
+});
