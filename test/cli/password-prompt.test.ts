@@ -40,6 +40,7 @@ test("two that differ are asked for again", async () => {
     ["The same again", `${password}\r`],
   ]);
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
+  expect(outcome.screen).toContain("The two are not the same.");
 });
 
 test("a weak one is refused before it has to be typed again, with what it lacks", async () => {

@@ -85,6 +85,7 @@ onEachDatabase((suite) => {
       ["a row in the middle removed", "delete from audit_log where seq = 3", 3],
       ["two rows exchanged", "update audit_log set seq = case seq when 2 then -3 else -2 end where seq in (2, 3)", 2],
       ["the last row removed", `delete from audit_log where seq = ${rows}`, rows],
+      ["the last row given another number", `update audit_log set seq = ${rows + 2} where seq = ${rows}`, rows],
       ["all rows removed", "delete from audit_log", 1],
       [
         "a row added that is not chained",
