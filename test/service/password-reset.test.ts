@@ -104,6 +104,16 @@ onEachDatabase((suite) => {
     expect(await codeOf(reset(rekeyed))).toBe(5216);
   });
 
+  test("what is kept of a code fits no other address", async () => {
+    const { ctx, code } = await sent();
+    await issueCode(ctx, "other@example.com");
+    const sql = `update password_reset_codes set hash = (select hash from password_reset_codes where tenant_id = ?1 and
+      email_key = ?2) where tenant_id = ?1 and email_key = ?3`;
+    await ctx.db.execute({ sql, args: [ctx.tenant.id, email, "other@example.com"] });
+    expect(await judgeTry(ctx, { emailKey: email, code })).toBe("fits");
+    expect(await judgeTry(ctx, { emailKey: "other@example.com", code })).toBe("wrong");
+  });
+
   test("a wrong code costs no hash, and a hash that has to wait too long spends no code (5001)", async () => {
     const { ctx, code, reset, isChanged } = await sent();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();

@@ -139,6 +139,24 @@ onEachDatabase((suite) => {
     expect(await spend(ctx, account.id, codes[4] as string)).toBe(true);
   });
 
+  test("what is kept of a user's secret and recovery codes is of no use in the place of another's", async () => {
+    const { ctx, account, codes } = await enrolled();
+    const thief = await enrolled();
+    for (const [table, column] of [
+      ["two_factor", "secret"],
+      ["recovery_codes", "hash"],
+    ]) {
+      const theirs = `(select ${column} from ${table} where user_id = ?1 limit 1)`;
+      await ctx.db.execute({
+        sql: `update ${table} set ${column} = ${theirs} where rowid in (select rowid from ${table} where user_id = ?2 limit 1)`,
+        args: [account.id, thief.account.id],
+      });
+    }
+    for (const otp of [await account.code(), ...codes]) {
+      expect(await spend(thief.ctx, thief.account.id, otp)).toBe(false);
+    }
+  });
+
   test("a recovery code is its user's alone, and using it is written down", async () => {
     const { ctx, account, codes } = await enrolled();
     const other = await openAccount(await suite.shop());

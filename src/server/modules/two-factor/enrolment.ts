@@ -17,7 +17,7 @@ const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userI
 const beginRow = statement(sql`
   insert into ${twoFactor} (user_id, tenant_id, secret, created_at)
   values (${param("userId")}, ${param("tenantId")}, ${param("secret")}, ${param("now")})
-  on conflict (user_id) do update set secret = excluded.secret, last_step = 0, created_at = excluded.created_at
+  on conflict (user_id) do update set secret = excluded.secret, created_at = excluded.created_at
   where two_factor.confirmed_at is null`);
 const selectBegun = statement<{ secret: string }>(sql`
   select secret from ${twoFactor} where ${ofUser} and confirmed_at is null`);
