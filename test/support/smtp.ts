@@ -124,7 +124,7 @@ async function readDelivery(bytes: Buffer, session: SMTPServerSession): Promise<
     from: mailFrom === false ? "" : mailFrom.address,
     to: rcptTo.map(({ address }) => address),
     secure: session.secure,
-    user: session.user as string | undefined,
+    user: session.user ? String(session.user) : undefined,
     raw: bytes.toString("latin1"),
     mail,
     header: (name) => mail.headers.find(({ key }) => key === name.toLowerCase())?.value,

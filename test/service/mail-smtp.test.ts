@@ -1,0 +1,316 @@
+import { afterAll, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import type { AppError, ErrorCode } from "../../src/server/errors.ts";
+import { queueMail } from "../../src/server/modules/mail/outbox.ts";
+import type { SmtpPatience } from "../../src/server/modules/mail/smtp.ts";
+import { smtpOptions } from "../../src/server/modules/mail/smtp.ts";
+import { readSmtpFailure } from "../../src/server/modules/mail/smtp-failure.ts";
+import { type MailTrial, tryMail } from "../../src/server/modules/mail/trial.ts";
+import { certificate } from "../support/certificate.ts";
+import { createClock } from "../support/clock.ts";
+import { tenantContext } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { openSender, readOutbox } from "../support/mail.ts";
+import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
+import { onDatabase } from "../support/suite.ts";
+
+const closers: (() => unknown)[] = [];
+afterAll(() => Promise.all(closers.map((close) => close())));
+
+const credentials = { user: "mailer@example.com", password: "p@ss:w/ord% é" };
+
+async function startServer(options: Parameters<typeof startSmtpServer>[0] = {}): Promise<SmtpServerUnderTest> {
+  const server = await startSmtpServer(options);
+  closers.push(server.close);
+  return server;
+}
+
+/** A server that says these words to whoever connects, and nothing after that. */
+async function startMute(words = ""): Promise<string> {
+  const server = createServer((socket) => socket.on("error", () => {}).write(words));
+  closers.push(() => server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  return `smtp://127.0.0.1:${(server.address() as { port: number }).port}`;
+}
+
+onDatabase("file", (suite) => {
+  /** Queues one mail, lets a sender try it once, and answers what became of it. */
+  async function sendOne(url: string, more: { trusted?: string; patience?: Partial<SmtpPatience> } = {}) {
+    await suite.app.db.execute("delete from mail_outbox");
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const to = { email: "ada@example.org" };
+    await queueMail(ctx, { kind: "reset_code", to, values: { code: "012345" } });
+    const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url, ...more });
+    await sender.runDue();
+    await sender.stop(1000);
+    const [row] = await readOutbox(suite.app, shop.namespace);
+    return { status: row?.status, error: row?.last_error };
+  }
+
+  test("where TLS is offered it is used, credentials or not", async () => {
+    for (const signIn of [undefined, credentials]) {
+      const server = await startServer({ security: "starttls", ...(signIn && { credentials: signIn }) });
+      expect(await sendOne(server.url, { trusted: certificate })).toMatchObject({ status: "sent" });
+      expect(server.received).toMatchObject([{ secure: true, user: signIn?.user }]);
+    }
+  });
+
+  test("smtps is encrypted from the first byte", async () => {
+    const server = await startServer({ security: "tls", credentials });
+    expect(await sendOne(server.url, { trusted: certificate })).toMatchObject({ status: "sent" });
+    expect(server.received).toMatchObject([{ secure: true, user: credentials.user }]);
+  });
+
+  for (const security of ["starttls", "tls"] as const) {
+    test(`a certificate that nobody vouches for is refused (${security})`, async () => {
+      const server = await startServer({ security, credentials });
+      const { status, error } = await sendOne(server.url);
+      expect({ status, received: server.received }).toEqual({ status: "queued", received: [] });
+      expect(error).toBe("ESOCKET: no safe connection with the mail server (DEPTH_ZERO_SELF_SIGNED_CERT)");
+    });
+
+    test(`a certificate for another host is refused (${security})`, async () => {
+      const server = await startServer({ security });
+      const url = server.url.replace("127.0.0.1", "0.0.0.0");
+      const { status, error } = await sendOne(url, { trusted: certificate });
+      expect({ status, received: server.received }).toEqual({ status: "queued", received: [] });
+      expect(error).toBe("ESOCKET: no safe connection with the mail server (ERR_TLS_CERT_ALTNAME_INVALID)");
+    });
+  }
+
+  test("an address cannot switch a check off", () => {
+    const options = smtpOptions({ url: "smtp://u:p@mail.example/?tls.rejectUnauthorized=false&ignoreTLS=true" });
+    expect(options).toMatchObject({ requireTLS: true, tls: { rejectUnauthorized: true } });
+    expect(Object.keys(options)).not.toContain("ignoreTLS");
+  });
+
+  test("credentials leave the machine over TLS only", () => {
+    const cases: [url: string, requireTLS: boolean, secure: boolean, port: number][] = [
+      ["smtp://u:p@mail.example", true, false, 587],
+      ["smtp://u:p@mail.example:25", true, false, 25],
+      ["smtp://u@10.0.0.1", true, false, 587],
+      ["smtp://u:p@localhost.example", true, false, 587],
+      ["smtp://u:p@127.0.0.1.example", true, false, 587],
+      ["smtp://u:p@localhost", false, false, 587],
+      ["smtp://u:p@127.0.0.5", false, false, 587],
+      ["smtp://u:p@[::1]:2525", false, false, 2525],
+      ["smtp://mail.example", false, false, 587],
+      ["smtps://u:p@mail.example", false, true, 465],
+    ];
+    for (const [url, requireTLS, secure, port] of cases) {
+      expect({ url, ...smtpOptions({ url }) }).toMatchObject({ requireTLS, secure, port });
+    }
+    expect(smtpOptions({ url: "smtp://u:p@[::1]" }).host).toBe("::1");
+  });
+
+  test("a server that should offer TLS and does not gets neither credentials nor mail", async () => {
+    const stages: string[] = [];
+    const server = await startServer({
+      credentials,
+      behave: (stage) => {
+        stages.push(stage);
+        return undefined;
+      },
+    });
+    // Reaches this machine by an address that is not one of loopback.
+    const { status, error } = await sendOne(server.url.replace("127.0.0.1", "0.0.0.0"));
+    expect({ status, error }).toEqual({ status: "queued", error: expect.stringMatching(/^ETLS: /) });
+    expect(stages).toEqual(["connect"]);
+    expect(await sendOne(server.url)).toMatchObject({ status: "sent" });
+  });
+
+  test("wrong credentials wait for right ones, and stand nowhere", async () => {
+    const server = await startServer({ credentials });
+    const url = server.url.replace(encodeURIComponent(credentials.password), "wr0ng-passw0rd");
+    const { status, error } = await sendOne(url);
+    expect({ status, error }).toEqual({
+      status: "queued",
+      error: "EAUTH: the mail server refused the credentials: 535",
+    });
+  });
+
+  test("a password of any characters arrives as it is", async () => {
+    const server = await startServer({ credentials });
+    expect(await sendOne(server.url)).toMatchObject({ status: "sent" });
+    expect(server.received).toMatchObject([{ user: credentials.user, secure: false }]);
+  });
+
+  test("a server that is down, and then up, gets the mail", async () => {
+    const first = await startSmtpServer();
+    await first.close();
+    const { status, error } = await sendOne(first.url);
+    expect({ status, error }).toEqual({
+      status: "queued",
+      error: "ESOCKET: the mail server cannot be reached (ECONNREFUSED)",
+    });
+    const second = await startServer({ port: first.port });
+    suite.app.clock.advance(5000);
+    const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url: first.url });
+    expect(await sender.runDue()).toBe(1);
+    expect(second.received).toHaveLength(1);
+    await sender.stop(1000);
+  });
+
+  test("a server that hangs is given up, wherever it stops to answer", async () => {
+    const patience = { connect: 100, greeting: 100, silence: 100 };
+    const hanging = await startServer({ behave: (stage) => (stage === "rcpt" ? "hang" : undefined) });
+    for (const url of [await startMute(), await startMute("220 hello\r\n"), hanging.url]) {
+      const { status, error } = await sendOne(url, { patience });
+      expect({ status, error }).toEqual({
+        status: "queued",
+        error: expect.stringMatching(/^ETIMEDOUT: |^ECONNECTION: /),
+      });
+    }
+  });
+
+  test("what speaks another protocol is an outage, not an end of the mail", async () => {
+    for (const words of ["HTTP/1.1 400 Bad Request\r\n\r\n", "\u0000\u0001\u0002\r\n", "220-".repeat(2000)]) {
+      const { status } = await sendOne(await startMute(words), { patience: { greeting: 200, silence: 200 } });
+      expect(status).toBe("queued");
+    }
+  });
+
+  test("a connection serves many mails", async () => {
+    const server = await startServer();
+    const ctx = await tenantContext(await suite.shop());
+    for (let n = 0; n < 40; n++) {
+      await queueMail(ctx, { kind: "password_changed", to: { email: `u${n}@example.org` }, values: {} });
+    }
+    const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url: server.url });
+    await sender.runDue();
+    expect(server.received).toHaveLength(40);
+    expect(server.connections()).toBeLessThanOrEqual(4);
+    await sender.stop(1000);
+  });
+
+  test("the clock of the mail is the server's", async () => {
+    const server = await startServer();
+    const clock = createClock(Date.UTC(2031, 5, 1, 8));
+    const ctx = { ...(await tenantContext(await suite.shop())), now: clock.now };
+    await queueMail(ctx, { kind: "email_changed", to: { email: "ada@example.org" }, values: {} });
+    const sender = openSender({ db: suite.app.db, clock }, { url: server.url });
+    await sender.runDue();
+    expect(server.received[0]?.mail.date).toBe("2031-06-01T08:00:00.000Z");
+    await sender.stop(1000);
+  });
+
+  test("a title and a name with line breaks and quotes stay one header each on the wire", async () => {
+    const server = await startServer();
+    const shop = await suite.shop();
+    const title = 'Evil"\r\nBcc: victim@example.net\r\nX-Evil: 1';
+    await suite.app.db.execute({
+      sql: "update tenants set title = ? where namespace = ?",
+      args: [title, shop.namespace],
+    });
+    const ctx = await tenantContext(shop);
+    const to = { email: "ada@example.org", name: "Ada\r\nCc: victim@example.net" };
+    await queueMail(ctx, { kind: "password_changed", to, values: {} });
+    const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url: server.url });
+    await sender.runDue();
+    const [delivery] = server.received;
+    expect(delivery).toMatchObject({ to: ["ada@example.org"], from: "shop@example.com" });
+    expect(delivery?.header("bcc")).toBeUndefined();
+    expect(delivery?.header("cc")).toBeUndefined();
+    expect(delivery?.header("x-evil")).toBeUndefined();
+    expect(delivery?.mail.from).toEqual({
+      name: 'Evil" Bcc: victim@example.net X-Evil: 1',
+      address: "shop@example.com",
+    });
+    await sender.stop(1000);
+  });
+
+  for (const language of ["ar", "de", "en", "es", "fr", "pt", "zh"]) {
+    test(`a reset mail in ${language} arrives whole, in both forms`, async () => {
+      const server = await startServer();
+      const ctx = await tenantContext(await suite.shop());
+      await queueMail(ctx, {
+        kind: "reset_code",
+        to: { email: "ada@example.org", name: "Zoë 艾达" },
+        values: { code: "004217" },
+        language,
+      });
+      const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url: server.url });
+      await sender.runDue();
+      const { text, html } = server.received[0]?.mail ?? {};
+      expect(/^\d{6}$/m.exec(text ?? "")?.[0]).toBe("004217");
+      expect(text).toContain("Zoë 艾达");
+      expect(html).toContain(`lang="${language}" dir="${language === "ar" ? "rtl" : "ltr"}"`);
+      expect(server.received[0]?.header("content-language")).toBe(language);
+      await sender.stop(1000);
+    });
+  }
+
+  /** Tries the way to a server, as `bodega mail test` does. */
+  async function tryServer(url: string | undefined, trusted?: string): Promise<MailTrial> {
+    const ctx = await tenantContext(await suite.shop());
+    const smtp = {
+      ...(url !== undefined && { url }),
+      trusted,
+      patience: { connect: 200, greeting: 200, silence: 200 },
+    };
+    return tryMail(ctx, { to: "ada@example.org", language: "fr", mailFrom: "shop@example.com", smtp });
+  }
+
+  test("a trial tells the whole conversation", async () => {
+    const server = await startServer({ security: "starttls", credentials });
+    const trial = await tryServer(server.url, certificate);
+    expect(trial).toEqual({
+      to: "ada@example.org",
+      from: "shop@example.com",
+      host: "127.0.0.1",
+      port: server.port,
+      encrypted: true,
+      authenticated: true,
+      message_id: expect.stringMatching(/^<mail_\w+@example\.com>$/),
+      answer: expect.stringMatching(/^250 /),
+    });
+    expect(server.received[0]?.mail.subject).toBe("Message de test");
+    const plain = await startServer();
+    expect(await tryServer(plain.url)).toMatchObject({ encrypted: false, authenticated: false });
+  });
+
+  test("a trial that fails says at which step, without a secret", async () => {
+    const refusing = await startServer({ behave: (stage) => (stage === "rcpt" ? "550 no such user" : undefined) });
+    const unsafe = await startServer({ security: "starttls", credentials });
+    const closed = await startServer({ credentials });
+    const wrong = closed.url.replace(encodeURIComponent(credentials.password), "wr0ng-passw0rd");
+    const cases: [url: string | undefined, code: number, message: string][] = [
+      [undefined, 5306, "BODEGA_SMTP_URL"],
+      ["smtp://127.0.0.1:1", 5001, "ECONNREFUSED"],
+      ["smtp://no-such-host.invalid", 5001, "name cannot be found"],
+      [await startMute(), 5001, "does not answer"],
+      [refusing.url, 5306, "550 no such user"],
+      [unsafe.url, 5001, "no safe connection"],
+      [wrong, 5306, "refused the credentials"],
+    ];
+    for (const [url, code, message] of cases) {
+      const failure = (await failureOf(tryServer(url))) as AppError;
+      expect({ url, code: failure.code }).toEqual({ url, code: code as ErrorCode });
+      expect(failure.message).toContain(message);
+      expect(failure.message).not.toContain("wr0ng");
+    }
+    const ctx = await tenantContext(await suite.shop());
+    const smtp = { url: refusing.url };
+    expect(await failureOf(tryMail(ctx, { to: "nobody", mailFrom: "shop@example.com", smtp }))).toMatchObject({
+      code: 5102,
+      details: [{ field: "to" }],
+    });
+  });
+});
+
+test("a failure repeats no secret, whatever an error holds", () => {
+  const error = Object.assign(new Error("x"), { code: "EMESSAGE", command: "DATA", responseCode: 554 });
+  const secrets = ["hunter2-hunter2", "012345"];
+  const response = "554 a@b.example said 012345 with hunter2-hunter2\r\nand more";
+  expect(readSmtpFailure(Object.assign(error, { response }), secrets)).toEqual({
+    isFinal: true,
+    isOutage: false,
+    text: "EMESSAGE: the mail server refused the mail: 554 … said … with … and more",
+  });
+  expect(readSmtpFailure(new TypeError("secret"), [])).toMatchObject({
+    isFinal: false,
+    text: "unexpected: the mail could not be handed over",
+  });
+  expect(readSmtpFailure(Object.assign(error, { response: "5".repeat(5000) }), []).text.length).toBe(200);
+});
