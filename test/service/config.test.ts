@@ -42,6 +42,8 @@ test("every setting can come from the environment", () => {
     BODEGA_PUBLIC_URL: "https://shop.example/",
     BODEGA_TRUSTED_PROXY: "10.0.0.0/8, 2001:db8::1",
     BODEGA_LOG: "json",
+    BODEGA_SMTP_URL: "smtps://user:p%40ss@mail.example:465",
+    BODEGA_MAIL_FROM: "Shop <shop@example.com>",
   };
   expect(readConfig({}, env)).toMatchObject({
     dataDir: "/srv/bodega",
@@ -53,6 +55,8 @@ test("every setting can come from the environment", () => {
     publicUrl: "https://shop.example",
     trustedProxies: ["10.0.0.0/8", "2001:db8::1/128"],
     log: "json",
+    smtpUrl: "smtps://user:p%40ss@mail.example:465",
+    mailFrom: "Shop <shop@example.com>",
   });
 });
 
@@ -93,6 +97,14 @@ const refused: [source: string, flags: ConfigFlags, env: Environment][] = [
   ["--trusted-proxy", { trustedProxy: ["10.0.0.0/33"] }, {}],
   ["--trusted-proxy", { trustedProxy: ["10.0.0.1", "*"] }, {}],
   ["BODEGA_TRUSTED_PROXY", {}, { BODEGA_TRUSTED_PROXY: "10.0.0.1;10.0.0.2" }],
+  ["BODEGA_SMTP_URL", {}, { BODEGA_SMTP_URL: "mail.example", BODEGA_MAIL_FROM: "a@b.example" }],
+  ["BODEGA_SMTP_URL", {}, { BODEGA_SMTP_URL: "https://mail.example", BODEGA_MAIL_FROM: "a@b.example" }],
+  ["BODEGA_SMTP_URL", {}, { BODEGA_SMTP_URL: "smtp://", BODEGA_MAIL_FROM: "a@b.example" }],
+  ["BODEGA_SMTP_URL", {}, { BODEGA_SMTP_URL: "smtp://h.example/?ignoreTLS=true", BODEGA_MAIL_FROM: "a@b.example" }],
+  ["BODEGA_SMTP_URL", {}, { BODEGA_SMTP_URL: "smtp://u:%p@h.example", BODEGA_MAIL_FROM: "a@b.example" }],
+  ["BODEGA_MAIL_FROM", {}, { BODEGA_SMTP_URL: "smtp://mail.example" }],
+  ["BODEGA_MAIL_FROM", {}, { BODEGA_MAIL_FROM: "shop" }],
+  ["BODEGA_MAIL_FROM", {}, { BODEGA_MAIL_FROM: "Shop <a@b.example>, c@d.example" }],
   ["--log", { log: "xml" }, {}],
   ["BODEGA_LOG", {}, { BODEGA_LOG: "JSON" }],
   ["BODEGA_PORT_FILE", {}, { BODEGA_PORT_FILE: join(dir, "not-there") }],
@@ -109,3 +121,14 @@ for (const [source, flags, env] of refused) {
     expect(thrown).toMatchObject({ code: 5102, message: expect.stringContaining(source) });
   });
 }
+
+test("what is wrong with an address of a mail server is said without its password", () => {
+  const env = { BODEGA_SMTP_URL: "smtp://user:hunter2@mail.example/inbox", BODEGA_MAIL_FROM: "a@b.example" };
+  let thrown: unknown;
+  try {
+    readConfig({}, env);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(JSON.stringify([String(thrown), thrown])).not.toContain("hunter2");
+});

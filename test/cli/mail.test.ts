@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { migrate } from "../../src/server/db/migrate.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { sealContents } from "../../src/server/modules/mail/outbox.ts";
+import { openVault } from "../../src/server/secret-key.ts";
+import { certificate } from "../support/certificate.ts";
+import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
+import { makeDir, openCli } from "./run-bodega.ts";
+
+const { dataDir, json, failure, run } = openCli();
+const smtpServers: SmtpServerUnderTest[] = [];
+afterAll(() => Promise.all(smtpServers.map((server) => server.close())));
+
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const code = "012345";
+const queued = mailId("queued");
+const failed = mailId("failed");
+const sent = mailId("sent");
+
+/** An id of the right form that says what it stands for. */
+function mailId(status: string): string {
+  return `mail_${Buffer.from(status).toString("hex").padStart(26, "0")}`;
+}
+
+async function withDatabase<T>(dir: string, work: (db: Awaited<ReturnType<typeof openDatabase>>) => Promise<T>) {
+  const db = await openDatabase({ dataDir: dir });
+  try {
+    await migrate(db);
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}
+
+/** Puts mails into the outbox of a store, as a server would have left them. */
+async function fillOutbox(dir: string, namespace: string): Promise<void> {
+  await withDatabase(dir, async (db) => {
+    const vault = await openVault({ secret: undefined, dataDir: dir }, db);
+    const rows = [
+      { id: queued, status: "queued", attempts: 0, lastError: null, sentAt: null },
+      { id: failed, status: "failed", attempts: 1, lastError: "EENVELOPE: refused: 550", sentAt: null },
+      { id: sent, status: "sent", attempts: 1, lastError: null, sentAt: new Date().toISOString() },
+    ];
+    for (const [index, { id, status, attempts, lastError, sentAt }] of rows.entries()) {
+      const contents = { to: { emailKey: "ada@example.org" }, values: { code } };
+      const at = new Date(Date.now() + index).toISOString();
+      await db.execute({
+        sql: `insert into mail_outbox (id, tenant_id, kind, sealed, status, attempts, next_attempt_at, useful_until,
+            last_error, created_at, updated_at, sent_at)
+          values (?, (select id from tenants where namespace = ?), 'reset_code', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        args: [
+          id,
+          namespace,
+          status === "sent" ? null : sealContents(vault, id, contents),
+          status,
+          attempts,
+          at,
+          new Date(Date.now() + 900_000).toISOString(),
+          lastError,
+          at,
+          at,
+          sentAt,
+        ],
+      });
+    }
+  });
+}
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+  await json("tenant", "create", "other");
+  await fillOutbox(dataDir, "demo");
+});
+
+describe("mail list", () => {
+  test("as JSON it is exactly the documented record, newest first, without address and code", async () => {
+    const [first, second, third] = await json<Record<string, unknown>[]>("mail", "list", "-n", "demo");
+    const record = {
+      id: queued,
+      namespace: "demo",
+      kind: "reset_code",
+      to: "a***@example.org",
+      status: "queued",
+      attempts: 0,
+      next_attempt_at: timestamp,
+      useful_until: timestamp,
+      last_error: null,
+      created_at: timestamp,
+      sent_at: null,
+    };
+    expect(third).toEqual(record);
+    expect(Object.keys(third as object)).toEqual(Object.keys(record));
+    expect(second).toEqual({
+      ...record,
+      id: failed,
+      status: "failed",
+      attempts: 1,
+      next_attempt_at: null,
+      last_error: "EENVELOPE: refused: 550",
+    });
+    expect(first).toEqual({
+      ...record,
+      id: sent,
+      to: null,
+      status: "sent",
+      attempts: 1,
+      next_attempt_at: null,
+      sent_at: timestamp,
+    });
+  });
+
+  test("filters by store and status, and shows whole recipients on demand", async () => {
+    expect(await json("mail", "list", "-n", "other")).toEqual([] as never);
+    expect(await json("mail", "list", "--status", "failed")).toMatchObject([{ id: failed }]);
+    expect(await json("mail", "list", "--limit", "1")).toMatchObject([{ id: sent }]);
+    const shown = await json("mail", "list", "--status", "queued", "--show-recipients");
+    expect(shown).toMatchObject([{ to: "ada@example.org" }]);
+  });
+
+  test("for people it is a table, with -q ids only, and never holds a code", async () => {
+    const { stdout } = await run(["mail", "list", "-n", "demo"]);
+    expect(stdout).toMatch(/^ID +NAMESPACE +KIND +TO +STATUS +ATTEMPTS +NEXT ATTEMPT +LAST ERROR\n/);
+    expect(stdout).not.toContain(code);
+    expect((await run(["mail", "list", "-q"])).stdout).toBe(`${sent}\n${failed}\n${queued}\n`);
+    expect(await run(["mail", "list", "-n", "other"])).toMatchObject({
+      stdout: "",
+      stderr: "There is no such mail.\n",
+    });
+  });
+
+  test("refuses what makes no sense", async () => {
+    expect(await failure("mail", "list", "-n", "nobody")).toMatchObject({ code: 3, error: { code: 5301 } });
+    expect(await failure("mail", "list", "--limit", "0")).toMatchObject({ code: 2 });
+    expect(await failure("mail", "list", "--limit", "1001")).toMatchObject({ code: 2, error: { code: 5102 } });
+    expect(await failure("mail", "list", "--status", "lost")).toMatchObject({ code: 2 });
+  });
+
+  test("in the data directory of a demo the codes of waiting reset mails are shown", async () => {
+    const demo = openCli();
+    await demo.json("tenant", "create", "demo");
+    await fillOutbox(demo.dataDir, "demo");
+    expect((await demo.json<object[]>("mail", "list")).some((mail) => "code" in mail)).toBe(false);
+    writeFileSync(join(demo.dataDir, "demo-key.json"), "{}");
+    const shown = await demo.json<{ id: string; code?: string }[]>("mail", "list");
+    expect(shown.map((mail) => [mail.id, mail.code])).toEqual([
+      [sent, undefined],
+      [failed, code],
+      [queued, code],
+    ]);
+    expect((await demo.run(["mail", "list"])).stdout).toMatch(/^ID .* STATUS +CODE +ATTEMPTS/);
+  });
+});
+
+describe("mail retry", () => {
+  test("refuses mail that has not failed, unknown mail, another store's, and a line without a choice", async () => {
+    expect(await failure("mail", "retry", queued)).toMatchObject({ code: 4, error: { code: 5306 } });
+    expect(await failure("mail", "retry", failed, sent)).toMatchObject({ code: 4, error: { code: 5306 } });
+    expect(await failure("mail", "retry", mailId("x"))).toMatchObject({ code: 3, error: { code: 5301 } });
+    expect(await failure("mail", "retry", failed, "-n", "other")).toMatchObject({ code: 3, error: { code: 5301 } });
+    expect(await failure("mail", "retry")).toMatchObject({ code: 2 });
+    expect(await failure("mail", "retry", failed, "--all")).toMatchObject({ code: 2 });
+    expect(await json("mail", "list", "--status", "failed")).toMatchObject([{ id: failed }]);
+  });
+
+  test("queues failed mail again, and the audit log tells who did", async () => {
+    expect(await json("mail", "retry", "--all", "-n", "other")).toEqual({ retried: 0 });
+    expect(await json("mail", "retry", failed, "-n", "demo")).toEqual({ retried: 1 });
+    expect(await json("mail", "list", "--status", "queued")).toMatchObject([
+      { id: failed, attempts: 0 },
+      { id: queued },
+    ]);
+    expect(await json("audit", "list", "--event", "mail.retried")).toMatchObject([
+      { event: "mail.retried", namespace: "demo", actor_kind: "terminal", subject: failed },
+    ]);
+  });
+});
+
+describe("mail test", () => {
+  const from = { BODEGA_MAIL_FROM: "Shop <shop@example.com>" };
+  const line = ["mail", "test", "-n", "demo", "--to", "ada@example.org", "--json"];
+
+  test("sends at once and reports the conversation, over TLS with a certificate that the environment trusts", async () => {
+    const server = await startSmtpServer({ security: "starttls", credentials: { user: "u", password: "hunter2" } });
+    smtpServers.push(server);
+    const file = join(makeDir(), "ca.pem");
+    writeFileSync(file, certificate);
+    const env = { ...from, BODEGA_SMTP_URL: server.url, NODE_EXTRA_CA_CERTS: file };
+    const { stdout, stderr } = await run([...line, "--language", "ar"], { env });
+    expect({ stderr, trial: JSON.parse(stdout) }).toEqual({
+      stderr: "",
+      trial: {
+        to: "ada@example.org",
+        from: "shop@example.com",
+        host: "127.0.0.1",
+        port: server.port,
+        message_id: expect.any(String),
+        encrypted: true,
+        authenticated: true,
+        answer: expect.stringMatching(/^250 /),
+      },
+    });
+    expect(server.received).toMatchObject([{ to: ["ada@example.org"], secure: true, user: "u" }]);
+    expect(server.received[0]?.header("content-language")).toBe("ar");
+    expect(await json("mail", "list", "--status", "queued")).toHaveLength(2);
+    const untrusting = await run(line, { env: { ...env, NODE_EXTRA_CA_CERTS: "" } });
+    expect(untrusting.code).toBe(4);
+    expect(untrusting.stderr).toContain("no safe connection");
+    expect(untrusting.stderr).not.toContain("hunter2");
+  });
+
+  test("without a mail server it says which variable is missing", async () => {
+    const none = await run(line);
+    expect(none.code).toBe(4);
+    expect(none.stderr).toContain("BODEGA_SMTP_URL");
+    const { code: status, stderr } = await run(line, { env: { BODEGA_SMTP_URL: "smtp://127.0.0.1:1" } });
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("BODEGA_MAIL_FROM") });
+  });
+
+  test("a server that is not there is told with its address, and written down", async () => {
+    const { code: status, stderr } = await run(line, { env: { ...from, BODEGA_SMTP_URL: "smtp://127.0.0.1:1" } });
+    expect(status).toBe(4);
+    expect(JSON.parse(stderr).error).toMatchObject({ code: 5001, message: expect.stringContaining("127.0.0.1:1: ") });
+    const [entry] = await json<Record<string, unknown>[]>("audit", "list", "--event", "mail.tested");
+    expect(entry).toMatchObject({ namespace: "demo", code: 5001, details: { host: "127.0.0.1" } });
+  });
+
+  test("an address that is none, and an unknown store", async () => {
+    const env = { ...from, BODEGA_SMTP_URL: "smtp://127.0.0.1:1" };
+    expect(await run(["mail", "test", "-n", "demo", "--to", "nobody"], { env })).toMatchObject({ code: 2 });
+    expect(await run(["mail", "test", "-n", "none", "--to", "a@b.example"], { env })).toMatchObject({ code: 3 });
+  });
+});
