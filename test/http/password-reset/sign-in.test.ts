@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { openAccountWithCode, requestCode, reset } from "../../support/password-reset.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+onEachDatabase((suite) => {
+  const login = (shop: Shop, email: string, password: string, otp?: string) =>
+    shop.callAnonymously("POST /auth/login/", { body: { email, password, otp }, address: newAddress() });
+
+  test("after a reset the new password signs in, and the old one does not", async () => {
+    const { shop, email, code } = await openAccountWithCode(suite);
+    await reset(shop, email, code);
+    expect((await login(shop, email, goodPassword)).code).toBe(5212);
+    expect((await login(shop, email, otherPassword)).status).toBe(200);
+  });
+
+  test("after a reset the second factor is still asked for", async () => {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    const [recoveryCode] = await account.enrol();
+    await reset(shop, account.email, await requestCode(shop, account.email));
+    expect((await login(shop, account.email, otherPassword)).code).toBe(5211);
+    expect((await login(shop, account.email, otherPassword, await account.wrongCode())).code).toBe(5212);
+    expect((await login(shop, account.email, otherPassword, await account.code())).status).toBe(200);
+    expect((await login(shop, account.email, otherPassword, recoveryCode)).status).toBe(200);
+    expect((await login(shop, account.email, otherPassword, recoveryCode)).code).toBe(5212);
+  });
+
+  test("a session of before a login is replaced, and of before a reset revoked: both are 5207", async () => {
+    const { shop, account, email, code } = await openAccountWithCode(suite);
+    const { data } = await login(shop, email, goodPassword);
+    expect((await account.call("GET /users/me/two-factor/")).code).toBe(5207);
+    const query = { user_id: data.user_id as string, token: data.token as string };
+    const see = () => shop.callAnonymously("GET /users/me/two-factor/", { query, address: newAddress() });
+    expect((await see()).status).toBe(200);
+    await reset(shop, email, code);
+    expect((await see()).code).toBe(5207);
+  });
+
+  test("a login that has begun before a reset gets no token that outlives it", async () => {
+    const { shop, account, email, code } = await openAccountWithCode(suite);
+    const [signedIn] = await Promise.all([login(shop, email, goodPassword), reset(shop, email, code)]);
+    if (signedIn.status === 200) {
+      const query = { user_id: account.id, token: signedIn.data.token as string };
+      const after = await shop.callAnonymously("GET /users/me/two-factor/", { query, address: newAddress() });
+      expect(after.code).toBe(5207);
+    } else expect(signedIn.code).toBe(5212);
+  });
+
+  test("the code that turned two-factor on does not sign in as well", async () => {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    await account.begin();
+    const otp = await account.code();
+    await account.call("POST /users/me/two-factor/confirm/", { body: { otp } });
+    expect((await login(shop, account.email, goodPassword, otp)).code).toBe(5212);
+    suite.app.clock.advance(30_000);
+    expect((await login(shop, account.email, goodPassword, await account.code())).status).toBe(200);
+  });
+});
