@@ -1,4 +1,5 @@
 import type { Ctx } from "../../context.ts";
+import type { Executor } from "../../db/session.ts";
 import { AppError } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { SignInUser } from "../users/credentials.ts";
@@ -46,13 +47,13 @@ async function proveBoth<T>(
   { password, otp }: PasswordAndCode,
   act: (tx: Ctx) => Promise<T>,
 ): Promise<T> {
-  const requireOn = async ({ db, tenant }: Pick<Ctx, "tenant"> & { db: Ctx["db"]["primary"] }) => {
-    if (!(await isTwoFactorOn(db, tenant.id, user.id))) throw new AppError(5306, "Two-factor is not on.");
+  const requireOn = async (db: Executor) => {
+    if (!(await isTwoFactorOn(db, ctx.tenant.id, user.id))) throw new AppError(5306, "Two-factor is not on.");
   };
-  await requireOn({ db: ctx.db.primary, tenant: ctx.tenant });
+  await requireOn(ctx.db.primary);
   const spend = async (tx: Ctx) => {
     // Of two that race, the second one's code is not wrong: there is nothing left to try it on.
-    await requireOn(tx);
+    await requireOn(tx.db);
     return spendCode(tx, user.id, otp);
   };
   return proveAnd(ctx, user, { password, spend }, act);
