@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { type Binary, openShop, useBinaries } from "../support/binary.ts";
+import { certificate } from "../support/certificate.ts";
+import { findInFiles } from "../support/find-in-files.ts";
+import type { Serving } from "../support/serving.ts";
+import { type Delivery, type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
+import { until } from "../support/until.ts";
+
+const { installBinary } = useBinaries();
+const templates = readdirSync(join(import.meta.dir, "../../src/server/modules/mail/templates"));
+const languages = templates.map((name) => name.replace(".json", ""));
+const codes: string[] = [];
+
+let binary: Binary;
+let server: Serving;
+let smtp: SmtpServerUnderTest;
+
+beforeAll(async () => {
+  binary = installBinary();
+  smtp = await startSmtpServer({ security: "starttls", credentials: { user: "mailer", password: "hunter2-hunter2" } });
+  writeFileSync(join(binary.dir, "ca.pem"), certificate);
+  writeFileSync(join(binary.dir, "smtp-url"), `${smtp.url}\n`);
+  Object.assign(binary.env, {
+    NODE_EXTRA_CA_CERTS: join(binary.dir, "ca.pem"),
+    BODEGA_SMTP_URL_FILE: join(binary.dir, "smtp-url"),
+    BODEGA_MAIL_FROM: "shop@example.com",
+  });
+  await openShop(binary);
+  await addUsers(languages.map((language) => `${language}@example.org`));
+  server = await binary.serve("--workers", "2", "--trusted-proxy", "127.0.0.1");
+}, 60_000);
+
+afterAll(() => smtp.close());
+
+/** Puts users into the store, without passwords. */
+async function addUsers(emails: string[]): Promise<void> {
+  const db = await openDatabase({ dataDir: join(binary.dir, "bodega-data") });
+  for (const email of emails) {
+    await db.execute({
+      sql: `insert into users (id, tenant_id, email, email_key, role, status, created_at, updated_at)
+        select ?, id, ?, ?, 'customer', 'active', '', '' from tenants where namespace = 'demo'`,
+      args: [`usr_${Bun.randomUUIDv7("hex")}`, email, email],
+    });
+  }
+  await db.close();
+}
+
+function forgot(email: string, language: string, address: string): Promise<Response> {
+  return fetch(`${server.url}/auth/password/forgot/?namespace=demo`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-forwarded-for": address },
+    body: JSON.stringify({ email, language }),
+  });
+}
+
+test("a server of several processes sends each reset mail once, over TLS, in every language", async () => {
+  const replies = await Promise.all(
+    languages.map((language, n) => forgot(`${language}@example.org`, language, `192.0.2.${n}`)),
+  );
+  expect(replies.map(({ status }) => status)).toEqual(languages.map(() => 200));
+  await smtp.waitFor(languages.length);
+  for (const language of languages) {
+    const delivery = smtp.received.find(({ to }) => to[0] === `${language}@example.org`) as Delivery;
+    expect(delivery).toMatchObject({ secure: true, user: "mailer", from: "shop@example.com" });
+    expect(delivery.header("content-language")).toBe(language);
+    const code = /^\d{6}$/m.exec(delivery.mail.text ?? "")?.[0];
+    expect(code).toBeDefined();
+    codes.push(code as string);
+  }
+  const list = () => binary.json<{ status: string; attempts: number }[]>("mail", "list", "-n", "demo");
+  await until("all mail noted as sent", async () => (await list()).every(({ status }) => status === "sent"));
+  expect(smtp.received).toHaveLength(languages.length);
+  for (const mail of await list()) expect(mail).toMatchObject({ to: null, attempts: 1 });
+});
+
+test("a mail to nobody's address is dropped, and no mail server hears of it", async () => {
+  const before = smtp.received.length;
+  expect((await forgot("nobody@example.org", "en", "192.0.2.99")).status).toBe(200);
+  await until("the mail dropped", async () => {
+    const mails = await binary.json<{ status: string }[]>("mail", "list", "--status", "dropped");
+    return mails.length === 1;
+  });
+  expect(smtp.received).toHaveLength(before);
+});
+
+test("`mail test` tells of the connection", async () => {
+  const trial = await binary.json("mail", "test", "-n", "demo", "--to", "ada@example.org");
+  expect(trial).toMatchObject({ host: "127.0.0.1", encrypted: true, authenticated: true });
+});
+
+test("the server stops with connections to the mail server open, and leaves no code or password behind", async () => {
+  expect(await server.end()).toBe(0);
+  expect(server.log()).not.toContain("hunter2");
+  expect(codes).toHaveLength(languages.length);
+  expect(findInFiles(join(binary.dir, "bodega-data"), ["hunter2-hunter2"])).toEqual([]);
+  for (const code of codes) expect(server.log()).not.toMatch(new RegExp(`\\b${code}\\b`));
+});
