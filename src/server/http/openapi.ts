@@ -1,6 +1,6 @@
 import { Kind, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type ErrorCode, meaningOf, remedyOf, statusOf } from "../errors.ts";
-import { type Access, asksOwnToken } from "./access.ts";
+import { type Access, asksOwnToken, isUnsigned } from "./access.ts";
 import { commonParameters as commonParameterNames } from "./credentials.ts";
 import type { Route } from "./route.ts";
 import { isOptional } from "./validate.ts";
@@ -9,9 +9,9 @@ type Json = Record<string, unknown>;
 
 /** Codes that any route can answer. */
 const always: ErrorCode[] = [5000, 5001, 5100, 5101, 5215];
-const appCodes: ErrorCode[] = [5202, 5203, 5206, 5209, 5300];
-const tokenCodes: ErrorCode[] = [5204, 5205, 5206, 5207, 5209, 5300];
-const ownTokenCodes: ErrorCode[] = [5204, 5206, 5214, 5300];
+/** Whatever is sent is judged, also where another method is asked for. */
+const credentialCodes: ErrorCode[] = [5202, 5203, 5204, 5205, 5206, 5207, 5209];
+const ownTokenCodes: ErrorCode[] = [5202, 5203, 5204, 5206, 5209, 5214];
 const bodyCodes: ErrorCode[] = [5102, 5103, 5104];
 
 const ErrorSchema = Type.Object({
@@ -35,10 +35,9 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   const add = (more: readonly ErrorCode[]) => {
     for (const code of more) codes.add(code);
   };
-  if (route.access.some((way) => way.kind === "app")) add(appCodes);
-  if (asksOwnToken(route.access)) add([...ownTokenCodes, 5202, 5203]);
-  else if (route.access.some((way) => way.kind === "token")) add(tokenCodes);
-  if (route.path.startsWith("/auth/")) add([5209]);
+  if (isUnsigned(route.access)) add([5209]);
+  else add(asksOwnToken(route.access) ? ownTokenCodes : credentialCodes);
+  if (!route.access.some((way) => way.kind === "public")) add([5300]);
   if (route.method !== "GET") add(bodyCodes);
   add([5102]);
   if (route.conditional) add([5303]);
