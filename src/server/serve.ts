@@ -9,7 +9,9 @@ import { describeFault } from "./http/request-log.ts";
 import { addressOf, type Listener, listen, reservePort } from "./listen.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import { startMailUpkeep } from "./modules/mail/upkeep.ts";
+import { sweepResetCodes } from "./modules/password-reset/codes.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
+import { sweepTokens } from "./modules/tokens/service.ts";
 import { claimDatabase, openVault } from "./secret-key.ts";
 import type { Vault } from "./vault.ts";
 import { startWorkers, workerEnvironment } from "./workers.ts";
@@ -182,7 +184,10 @@ async function startUpkeep(
     );
   }, watchMs);
   const sweep = setInterval(() => {
-    sweepRateLimits({ db, now: Date.now }).catch(() => log.notice("warn", "old rate limits could not be swept"));
+    const ctx = { db, now: Date.now };
+    void Promise.all([sweepRateLimits(ctx), sweepTokens(ctx), sweepResetCodes(ctx)]).catch(() =>
+      log.notice("warn", "old limits, tokens and codes could not be swept"),
+    );
   }, sweepMs);
   return {
     lost: lost.promise,
