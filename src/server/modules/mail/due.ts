@@ -25,8 +25,7 @@ const eraseFailed = statement(sql`
 const removeDone = statement(sql`
   delete from ${mailOutbox} where id in (select id from ${mailOutbox}
     where status <> 'queued' and updated_at <= ${param("before")} order by updated_at limit 1000)`);
-const isOurs = sql`id = ${param("id")} and status = 'queued' and next_attempt_at = ${param("lease")}
-  and attempts = ${param("attempts")}`;
+const isOurs = sql`id = ${param("id")} and status = 'queued' and next_attempt_at = ${param("lease")}`;
 const closeMail = statement(sql`
   update ${mailOutbox} set status = ${param("status")}, last_error = ${param("error")}, updated_at = ${param("now")},
     sealed = case when ${param("status")} = 'failed' then sealed end
@@ -94,24 +93,23 @@ export async function recordSent(ctx: OutboxContext, { id }: DueMail): Promise<v
 /** Ends a mail; the contents of one that failed stay, for another try by hand. */
 export async function recordEnd(
   ctx: OutboxContext,
-  { id, lease, attempts }: DueMail,
+  { id, lease }: DueMail,
   status: "failed" | "dropped",
   error: string | null,
 ): Promise<void> {
-  await run(ctx.db, closeMail, { id, lease, attempts, status, error, now: toTimestamp(ctx.now()) });
+  await run(ctx.db, closeMail, { id, lease, status, error, now: toTimestamp(ctx.now()) });
 }
 
 /** Lets a mail wait for its next attempt. @param next epoch milliseconds. */
 export async function recordDelay(
   ctx: OutboxContext,
-  { id, lease, attempts }: DueMail,
+  { id, lease }: DueMail,
   next: number,
   error: string,
 ): Promise<void> {
   await run(ctx.db, postponeMail, {
     id,
     lease,
-    attempts,
     next: toTimestamp(next),
     error,
     now: toTimestamp(ctx.now()),
