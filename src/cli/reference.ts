@@ -28,6 +28,8 @@ the server's next request. A command on a new data directory makes the database 
 const variablesWithoutFlag: [name: string, text: string][] = [
   ["BODEGA_DATABASE_AUTH_TOKEN", "Token for the database server"],
   ["BODEGA_DATABASE_SYNC_URL", "Database server to keep an embedded replica of"],
+  ["BODEGA_MAIL_FROM", "Sender of all mail; needed with a mail server"],
+  ["BODEGA_SMTP_URL", "Mail server, with user and password; without it, mail waits"],
   ["NO_COLOR", "Any value: print no colours"],
 ];
 
