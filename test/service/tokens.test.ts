@@ -1,0 +1,269 @@
+import { expect, test } from "bun:test";
+import type { Ctx } from "../../src/server/context.ts";
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { judgeToken } from "../../src/server/modules/tokens/judge.ts";
+import { listTokens } from "../../src/server/modules/tokens/list.ts";
+import {
+  endOwnToken,
+  endTokens,
+  type IssuedToken,
+  issueToken,
+  revokeAllTokens,
+  revokeToken,
+  revokeTokensOf,
+  rotateToken,
+  spendToken,
+  sweepTokens,
+} from "../../src/server/modules/tokens/service.ts";
+import { openAccount } from "../support/account.ts";
+import { type Shop, tenantContext } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+const day = 86_400_000;
+
+onEachDatabase((suite) => {
+  /** A user of a store with a token, and what is done with these. */
+  async function openHolder(shop?: Shop) {
+    const of = shop ?? (await suite.shop());
+    const ctx = await tenantContext(of);
+    const { id: userId } = await openAccount(of);
+    const issue = () => inTransaction(ctx, (tx) => issueToken(tx, userId));
+    const issued = await issue();
+    const judge = (token: string, more: { tenantId?: string; userId?: string } = {}) =>
+      judgeToken(ctx, { tenantId: ctx.tenant.id, userId, token, ...more });
+    const codeOf = async (token: string, more = {}) => {
+      try {
+        await judge(token, more);
+        return undefined;
+      } catch (error) {
+        return (error as { code: number }).code;
+      }
+    };
+    const own = { userId, tokenId: issued.tokenId };
+    return { shop: of, ctx, userId, issue, issued, judge, codeOf, own };
+  }
+
+  /** All that the database holds of tokens, as text. */
+  async function everyRow(ctx: Ctx): Promise<string> {
+    const sql = "select * from user_tokens where tenant_id = ?";
+    return JSON.stringify((await ctx.db.primary.execute({ sql, args: [ctx.tenant.id] })).rows);
+  }
+
+  const statesOf = async (ctx: Ctx, userId: string) =>
+    (await listTokens(ctx, { userId, allStates: true })).map(({ state }) => state);
+
+  test("a token is `v2.` and 256 random bits, proves its user, and stands nowhere in the database", async () => {
+    const { ctx, issued, judge, userId, own } = await openHolder();
+    expect(issued.token).toMatch(/^v2\.[A-Za-z0-9_-]{43}$/);
+    expect(await judge(issued.token)).toEqual({ ...own, userId, role: "customer" });
+    expect(await everyRow(ctx)).not.toContain(issued.token.slice(3));
+  });
+
+  test("a token is nobody else's: not another user's, not another store's, not one letter off", async () => {
+    const { issued, codeOf, shop } = await openHolder();
+    const [neighbour, stranger] = [await openHolder(shop), await openHolder()];
+    const { token } = issued;
+    expect(await codeOf(token)).toBeUndefined();
+    expect(await codeOf(token, { userId: neighbour.userId })).toBe(5205);
+    expect(await codeOf(token, { userId: "" })).toBe(5205);
+    expect(await codeOf(token, { tenantId: stranger.ctx.tenant.id })).toBe(5205);
+    expect(await codeOf(stranger.issued.token)).toBe(5205);
+    expect(await codeOf(token.slice(0, -1))).toBe(5205);
+    expect(await codeOf(token.toLowerCase())).toBe(5205);
+    expect(await codeOf(`${token} `)).toBe(5205);
+  });
+
+  test("a token holds for exactly as long as the store says, 30 days unless it says otherwise", async () => {
+    const { clock } = suite.app;
+    const { issued, codeOf, ctx, issue } = await openHolder();
+    expect(issued.expiresAt).toBe(new Date(clock.now() + 30 * day).toISOString());
+    clock.advance(30 * day - 1);
+    expect(await codeOf(issued.token)).toBeUndefined();
+    clock.advance(1);
+    expect(await codeOf(issued.token)).toBe(5207);
+    ctx.tenant.tokenLifetime = 300;
+    const short = await issue();
+    clock.advance(299_999);
+    expect(await codeOf(short.token)).toBeUndefined();
+    clock.advance(1);
+    expect(await codeOf(short.token)).toBe(5207);
+  });
+
+  test("one token is active per user, and each that has ended is remembered for what became of it", async () => {
+    const { ctx, userId, issued, issue, codeOf } = await openHolder();
+    const second = await issue();
+    expect([await codeOf(issued.token), await codeOf(second.token)]).toEqual([5207, undefined]);
+    const third = await rotateToken(ctx, { userId, tokenId: second.tokenId });
+    expect([await codeOf(second.token), await codeOf(third.token)]).toEqual([5207, undefined]);
+    await endOwnToken(ctx, { userId, tokenId: third.tokenId });
+    expect(await codeOf(third.token)).toBe(5207);
+    expect(await statesOf(ctx, userId)).toEqual(["revoked", "rotated", "replaced", "replaced"]);
+  });
+
+  test("a disabled user's token is 5207, and holds again once they are enabled; a deleted user's stays 5207", async () => {
+    const { ctx, userId, issued, codeOf, own } = await openHolder();
+    const change = (sql: string) => ctx.db.execute({ sql, args: [userId] });
+    await change("update users set status = 'disabled' where id = ?");
+    expect(await codeOf(issued.token)).toBe(5207);
+    expect(await failureOf(rotateToken(ctx, own))).toMatchObject({ code: 5214 });
+    await change("update users set status = 'active' where id = ?");
+    expect(await codeOf(issued.token)).toBeUndefined();
+    await change("delete from users where id = ?");
+    expect(await codeOf(issued.token)).toBe(5207);
+    expect(await failureOf(rotateToken(ctx, own))).toMatchObject({ code: 5214 });
+  });
+
+  test("a token speaks for the role that its user has now", async () => {
+    const { ctx, userId, issued, judge } = await openHolder();
+    await ctx.db.execute({ sql: "update users set role = 'staff' where id = ?", args: [userId] });
+    expect((await judge(issued.token)).role).toBe("staff");
+  });
+
+  test("a token that has ended or run out cannot be rotated, ended or spent", async () => {
+    const { clock } = suite.app;
+    const ways: ((holder: Awaited<ReturnType<typeof openHolder>>) => unknown)[] = [
+      ({ issue }) => issue(),
+      ({ ctx, own }) => rotateToken(ctx, own),
+      ({ ctx, own }) => endOwnToken(ctx, own),
+      ({ ctx, own }) => revokeToken(ctx, own.tokenId),
+      () => clock.advance(30 * day),
+    ];
+    for (const end of ways) {
+      const holder = await openHolder();
+      const { ctx, own } = holder;
+      await end(holder);
+      expect(await failureOf(rotateToken(ctx, own))).toMatchObject({ code: 5214 });
+      expect(await failureOf(endOwnToken(ctx, own))).toMatchObject({ code: 5214 });
+      expect(await inTransaction(ctx, (tx) => spendToken(tx, own, "rotated"))).toBe(false);
+    }
+  });
+
+  test("a token is spent for its own user and store only", async () => {
+    const { ctx, own, shop, issued, codeOf } = await openHolder();
+    const [neighbour, stranger] = [await openHolder(shop), await openHolder()];
+    expect(await failureOf(rotateToken(ctx, { ...own, userId: neighbour.userId }))).toMatchObject({ code: 5214 });
+    expect(await failureOf(rotateToken(stranger.ctx, own))).toMatchObject({ code: 5214 });
+    expect(await failureOf(revokeToken(stranger.ctx, own.tokenId))).toMatchObject({ code: 5301 });
+    expect(await revokeTokensOf(stranger.ctx, own.userId)).toBe(0);
+    await revokeAllTokens(stranger.ctx);
+    expect(await codeOf(issued.token)).toBeUndefined();
+  });
+
+  test("of fifty rotations of one token at once, from two processes, one succeeds", async () => {
+    const { ctx, own, userId, codeOf } = await openHolder();
+    const elsewhere = { ...ctx, db: await suite.database.openAgain() };
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        rotateToken(n % 2 ? elsewhere : ctx, own).catch((error: { code: number }) => error.code),
+      ),
+    );
+    const won = results.filter((result): result is IssuedToken => typeof result === "object");
+    expect(won).toHaveLength(1);
+    expect(results.filter((result) => result === 5214)).toHaveLength(49);
+    expect(await codeOf((won[0] as IssuedToken).token)).toBeUndefined();
+    expect((await statesOf(ctx, userId)).filter((state) => state === "active")).toHaveLength(1);
+  });
+
+  test("of fifty tokens issued at once to one user, from two processes, one is active", async () => {
+    const { ctx, userId, codeOf } = await openHolder();
+    const elsewhere = { ...ctx, db: await suite.database.openAgain() };
+    const issued = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => inTransaction(n % 2 ? elsewhere : ctx, (tx) => issueToken(tx, userId))),
+    );
+    const codes = await Promise.all(issued.map(({ token }) => codeOf(token)));
+    expect(codes.filter((code) => code === undefined)).toHaveLength(1);
+    expect(codes.filter((code) => code === 5207)).toHaveLength(49);
+  });
+
+  test("revoking counts what could still have been used, and a second time there is nothing", async () => {
+    const { clock } = suite.app;
+    const { ctx, own, userId, shop, codeOf, issued } = await openHolder();
+    expect(await revokeToken(ctx, own.tokenId)).toBe(1);
+    expect(await codeOf(issued.token)).toBe(5207);
+    expect(await revokeToken(ctx, own.tokenId)).toBe(0);
+    expect(await revokeTokensOf(ctx, userId)).toBe(0);
+    expect(await failureOf(revokeToken(ctx, "tok_unknown"))).toMatchObject({ code: 5301 });
+    const neighbour = await openHolder(shop);
+    expect(await revokeTokensOf(neighbour.ctx, neighbour.userId)).toBe(1);
+    const others = [await openHolder(shop), await openHolder(shop)];
+    expect(await revokeAllTokens(ctx)).toBe(2);
+    for (const { codeOf, issued } of others) expect(await codeOf(issued.token)).toBe(5207);
+    const old = await openHolder(shop);
+    clock.advance(30 * day);
+    expect(await revokeToken(ctx, old.own.tokenId)).toBe(0);
+    expect(await inTransaction(ctx, (tx) => endTokens(tx, userId, "revoked"))).toBe(0);
+  });
+
+  test("an act that fails leaves the token as it was", async () => {
+    const { ctx, userId, issued, codeOf } = await openHolder();
+    const failure = await failureOf(
+      inTransaction(ctx, async (tx) => {
+        await endTokens(tx, userId, "revoked");
+        await issueToken(tx, userId);
+        throw new Error("no");
+      }),
+    );
+    expect(String(failure)).toContain("no");
+    expect(await codeOf(issued.token)).toBeUndefined();
+  });
+
+  test("the list shows whose tokens can be used, newest first, and with all states the others too", async () => {
+    const { clock } = suite.app;
+    const { ctx, userId, shop, issue } = await openHolder();
+    clock.advance(1000);
+    const latest = await issue();
+    clock.advance(1000);
+    const neighbour = await openHolder(shop);
+    const list = await listTokens(ctx);
+    expect(list.map(({ token_id }) => token_id)).toEqual([neighbour.own.tokenId, latest.tokenId]);
+    expect(list[1]).toEqual({
+      token_id: latest.tokenId,
+      user_id: userId,
+      email: expect.stringContaining("@"),
+      state: "active",
+      created_at: new Date(clock.now() - 1000).toISOString(),
+      expires_at: latest.expiresAt,
+      ended_at: null,
+    });
+    expect(await listTokens(ctx, { userId })).toHaveLength(1);
+    expect(await listTokens(ctx, { allStates: true, limit: 2 })).toHaveLength(2);
+    expect(await statesOf(ctx, userId)).toEqual(["active", "replaced", "replaced"]);
+    clock.advance(30 * day);
+    expect(await listTokens(ctx)).toEqual([]);
+    expect(await statesOf(ctx, userId)).toEqual(["expired", "replaced", "replaced"]);
+  });
+
+  test("a token is told apart from one that never was until 400 days after it ran out", async () => {
+    const { clock } = suite.app;
+    const { ctx, issued, codeOf } = await openHolder();
+    clock.advance(430 * day - 1);
+    await sweepTokens(ctx);
+    expect(await codeOf(issued.token)).toBe(5207);
+    clock.advance(1);
+    expect(await sweepTokens(ctx)).toBeGreaterThanOrEqual(1);
+    expect(await codeOf(issued.token)).toBe(5205);
+    expect(await sweepTokens(ctx)).toBe(0);
+  });
+
+  test("what becomes of tokens is written down with the user and the token's id, never the token", async () => {
+    const { ctx, userId, own, issue } = await openHolder();
+    const { tokenId } = await rotateToken(ctx, own);
+    await endOwnToken(ctx, { userId, tokenId });
+    await revokeToken(ctx, (await issue()).tokenId);
+    await issue();
+    await revokeTokensOf(ctx, userId);
+    await revokeAllTokens(ctx);
+    const sql =
+      "select event, subject, details from audit_log where namespace = ? and event like 'token.%' order by seq";
+    const { rows } = await ctx.db.primary.execute({ sql, args: [ctx.tenant.namespace] });
+    expect(rows.map(({ event, subject }) => [event, subject])).toEqual([
+      ["token.refreshed", userId],
+      ["token.revoked", userId],
+      ["token.revoked", userId],
+      ["token.revoked", userId],
+      ["token.revoked", null],
+    ]);
+    expect(JSON.stringify(rows)).not.toContain("v2.");
+  });
+});
