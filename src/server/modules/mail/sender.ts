@@ -45,7 +45,8 @@ export function createMailSender(deps: MailSenderDeps): MailSender {
   // Connections are made anew when needed; what broke is told by the attempts themselves.
   pool.on("error", () => {});
   const secrets = secretsOf(deps.smtp.url);
-  const halt = new AbortController();
+  const sending = new Set<AbortController>();
+  let isHalted = false;
   const lanes = new Set<Promise<number>>();
   let busy = 0;
   let isStopping = false;
@@ -90,7 +91,7 @@ export function createMailSender(deps: MailSenderDeps): MailSender {
       await send(mail, contents, { store: found.store, to: found.to });
     } catch (error) {
       // Broken off by our own stop: it stays taken for a while, since it may have arrived.
-      if (!halt.signal.aborted) await fail(mail, contents, error);
+      if (!isHalted) await fail(mail, contents, error);
       return;
     }
     if (isOut) notice("info", "the mail server takes mail again");
@@ -104,13 +105,15 @@ export function createMailSender(deps: MailSenderDeps): MailSender {
     { store, to }: { store: MailStore; to: Recipient },
   ): Promise<void> {
     const rendered = renderMail({ kind: mail.kind, store, name: to.name, languages: [language, to.lang], values });
-    const timer = new AbortController();
-    const timeout = setTimeout(() => timer.abort(), attemptMs);
+    const message = composeMail(mail.id, deps.from, store, to, rendered, deps.now());
+    const breaker = new AbortController();
+    const timer = setTimeout(() => breaker.abort(), attemptMs);
+    sending.add(breaker);
     try {
-      const message = composeMail(mail.id, deps.from, store, to, rendered, deps.now());
-      await pool.sendMail({ ...message, signal: AbortSignal.any([halt.signal, timer.signal]) });
+      await pool.sendMail({ ...message, signal: breaker.signal });
     } finally {
-      clearTimeout(timeout);
+      clearTimeout(timer);
+      sending.delete(breaker);
     }
   }
 
@@ -143,7 +146,10 @@ export function createMailSender(deps: MailSenderDeps): MailSender {
     runDue: startLane,
     async stop(withinMs) {
       isStopping = true;
-      const halting = setTimeout(() => halt.abort(), withinMs);
+      const halting = setTimeout(() => {
+        isHalted = true;
+        for (const breaker of sending) breaker.abort();
+      }, withinMs);
       const given = Promise.withResolvers<void>();
       const leaving = setTimeout(given.resolve, withinMs + 1000);
       await Promise.race([Promise.allSettled(lanes), given.promise]);

@@ -18,6 +18,7 @@ interface SmtpError extends Error {
 
 const mostCharacters = 200;
 const meanings: Record<string, string> = {
+  EABORT: "the mail server is too slow",
   EAUTH: "the mail server refused the credentials",
   ECONNECTION: "the mail server ended the connection",
   EDNS: "the mail server's name cannot be found",

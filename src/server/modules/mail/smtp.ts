@@ -59,10 +59,10 @@ export function createSmtpPool(server: SmtpServer): Transporter<SMTPPoolSentMess
   });
 }
 
-/** The credentials of an address, as texts that must not be repeated anywhere. */
+/** The credentials of an address, as texts that must not be repeated anywhere; too short ones would be found in any text. */
 export function secretsOf(url: string): string[] {
   const { username, password } = new URL(url);
-  return [password, username].flatMap((text) => [decodeURIComponent(text), text]).filter((text) => text !== "");
+  return [password, username].flatMap((text) => [decodeURIComponent(text), text]).filter((text) => text.length > 3);
 }
 
 function isLoopback(host: string): boolean {
