@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { countHit, type RateLimit, sweepRateLimits } from "../../src/server/modules/rate-limits/service.ts";
+import {
+  clearLimit,
+  countHit,
+  peekLimit,
+  type RateLimit,
+  sweepRateLimits,
+} from "../../src/server/modules/rate-limits/service.ts";
 import { createClock } from "../support/clock.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
@@ -88,6 +94,36 @@ onEachDatabase((suite) => {
     expect(wait).toBeGreaterThan(0);
     clock.advance(6000);
     expect(await hit()).toBe(0);
+  });
+
+  test("a look tells how long a hit would have to wait, and counts nothing", async () => {
+    const { clock, hit } = counter();
+    const subject = newSubject();
+    const ctx = { db: suite.app.db, now: clock.now };
+    expect(await peekLimit(ctx, limit, subject)).toBe(0);
+    for (let n = 0; n < 3; n++) {
+      expect(await peekLimit(ctx, limit, subject)).toBe(0);
+      await countHit(ctx, limit, subject);
+      clock.advance(100);
+    }
+    for (let n = 0; n < 3; n++) expect(await peekLimit(ctx, limit, subject)).toBe(700);
+    clock.advance(699);
+    expect(await peekLimit(ctx, limit, subject)).toBe(1);
+    clock.advance(1);
+    expect(await peekLimit(ctx, limit, subject)).toBe(0);
+    expect(await hit()).toBe(0);
+  });
+
+  test("what is forgotten of a subject is all of it, and nothing of another", async () => {
+    const { now } = createClock();
+    const ctx = { db: suite.app.db, now };
+    const single = { ...limit, most: 1 };
+    const [one, other] = [newSubject(), newSubject()];
+    await countHit(ctx, single, one);
+    await countHit(ctx, single, other);
+    await clearLimit(ctx, single, one);
+    expect(await countHit(ctx, single, one)).toBe(0);
+    expect(await countHit(ctx, single, other)).toBeGreaterThan(0);
   });
 
   test("a sweep takes away what has had its time, and nothing that still counts", async () => {

@@ -1,0 +1,160 @@
+import { expect, test } from "bun:test";
+import type { Ctx } from "../../src/server/context.ts";
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { AppError } from "../../src/server/errors.ts";
+import { clearFailures, judgeSignIn, requireFailuresLeft } from "../../src/server/modules/passwords/failures.ts";
+import { tenantContext } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+const minute = 60_000;
+const email = "ada@example.com";
+
+onEachDatabase((suite) => {
+  const openStore = async () => tenantContext(await suite.shop());
+
+  /** How an attempt that throws this code is answered; undefined when it succeeds. */
+  async function attempt(ctx: Ctx, code?: 5001 | 5211 | 5212, key = email): Promise<number | undefined> {
+    try {
+      await judgeSignIn(ctx, key, async () => {
+        if (code !== undefined) throw new AppError(code);
+      });
+      return undefined;
+    } catch (error) {
+      return (error as AppError).code;
+    }
+  }
+
+  /** Seconds that a refusal asks to wait. */
+  async function retryAfter(ctx: Ctx): Promise<number | undefined> {
+    const error = (await failureOf(judgeSignIn(ctx, email, async () => {}))) as AppError;
+    expect(error.code).toBe(5213);
+    return error.retryAfter;
+  }
+
+  test("three failures are answered as they are; from then on nothing is even tried, right or wrong", async () => {
+    const ctx = await openStore();
+    for (let n = 0; n < 3; n++) expect(await attempt(ctx, 5212)).toBe(5212);
+    let tried = 0;
+    const failure = await failureOf(judgeSignIn(ctx, email, async () => ++tried));
+    expect(failure).toMatchObject({ code: 5213, retryAfter: 1200 });
+    expect(tried).toBe(0);
+    expect(await failureOf(requireFailuresLeft(ctx, email))).toMatchObject({ code: 5213 });
+  });
+
+  test("the wait is true to the second: one second earlier is too early", async () => {
+    const { clock } = suite.app;
+    const ctx = await openStore();
+    for (const pause of [0, 90_250, 4 * minute]) {
+      clock.advance(pause);
+      expect(await attempt(ctx, 5212)).toBe(5212);
+    }
+    clock.advance(1);
+    const seconds = (await retryAfter(ctx)) as number;
+    // The first failure leaves first: 20 minutes less what has passed since.
+    expect(seconds).toBe(Math.ceil((20 * minute - 90_250 - 4 * minute - 1) / 1000));
+    clock.advance((seconds - 1) * 1000);
+    expect(await retryAfter(ctx)).toBe(1);
+    clock.advance(1000);
+    expect(await attempt(ctx, 5212)).toBe(5212);
+    expect(await retryAfter(ctx)).toBe(Math.ceil(90.25) - 1);
+  });
+
+  test("in any twenty minutes three fail, not three in each twenty minutes of the clock", async () => {
+    const { clock } = suite.app;
+    const ctx = await openStore();
+    for (let n = 0; n < 3; n++) expect(await attempt(ctx, 5212)).toBe(5212);
+    clock.advance(20 * minute - 1);
+    expect(await attempt(ctx)).toBe(5213);
+    clock.advance(1);
+    for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, 5212)).toBe(code);
+  });
+
+  test("nothing but a failure counts: not a success, not a missing code, not a busy server", async () => {
+    const ctx = await openStore();
+    for (let n = 0; n < 4; n++) {
+      expect(await attempt(ctx)).toBeUndefined();
+      expect(await attempt(ctx, 5211)).toBe(5211);
+      expect(await attempt(ctx, 5001)).toBe(5001);
+    }
+    for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, 5212)).toBe(code);
+  });
+
+  test("the count is one account's of one store", async () => {
+    const [ctx, other] = [await openStore(), await openStore()];
+    for (let n = 0; n < 3; n++) await attempt(ctx, 5212);
+    expect(await attempt(ctx, undefined, "bob@example.com")).toBeUndefined();
+    expect(await attempt(other)).toBeUndefined();
+    expect(await attempt(ctx)).toBe(5213);
+  });
+
+  test("a success forgets the failures, and one that is undone does not", async () => {
+    const ctx = await openStore();
+    await attempt(ctx, 5212);
+    await attempt(ctx, 5212);
+    await failureOf(
+      inTransaction(ctx, async (tx) => {
+        await clearFailures(tx, email);
+        throw new Error("undone");
+      }),
+    );
+    expect(await attempt(ctx, 5212)).toBe(5212);
+    expect(await attempt(ctx)).toBe(5213);
+    await inTransaction(ctx, (tx) => clearFailures(tx, email));
+    for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, 5212)).toBe(code);
+  });
+
+  test("of fifty wrong attempts at once three are tried, one after another", async () => {
+    const ctx = await openStore();
+    let [running, most, tried] = [0, 0, 0];
+    const codes = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        failureOf(
+          judgeSignIn(ctx, email, async () => {
+            tried += 1;
+            running += 1;
+            most = Math.max(most, running);
+            await new Promise((resolve) => setImmediate(resolve));
+            running -= 1;
+            throw new AppError(5212);
+          }),
+        ).then((error) => (error as AppError).code),
+      ),
+    );
+    expect({ tried, most }).toEqual({ tried: 3, most: 1 });
+    expect(codes.toSorted()).toEqual([...Array(3).fill(5212), ...Array(47).fill(5213)]);
+  });
+
+  test("of wrong attempts at once in two processes, three are answered 5212", async () => {
+    const ctx = await openStore();
+    const elsewhere = { ...ctx, db: await suite.database.openAgain() };
+    const codes = await Promise.all(Array.from({ length: 20 }, (_, n) => attempt(n % 2 ? elsewhere : ctx, 5212)));
+    expect(codes.filter((code) => code === 5212)).toHaveLength(3);
+    expect(codes.filter((code) => code === 5213)).toHaveLength(17);
+  });
+
+  test("accounts do not wait for each other", async () => {
+    const ctx = await openStore();
+    const gate = Promise.withResolvers<void>();
+    const slow = judgeSignIn(ctx, email, () => gate.promise);
+    expect(await attempt(ctx, undefined, "bob@example.com")).toBeUndefined();
+    gate.resolve();
+    await slow;
+  });
+
+  test("a crowd that waits for one account is bounded, and leaves nothing behind", async () => {
+    const ctx = await openStore();
+    const codes = await Promise.all(Array.from({ length: 200 }, () => attempt(ctx)));
+    expect(codes.filter((code) => code === undefined)).toHaveLength(129);
+    expect(codes.filter((code) => code === 5001)).toHaveLength(71);
+    expect(await attempt(ctx)).toBeUndefined();
+  });
+
+  test("what was sent as an email stands nowhere in the counters: it may have been a password", async () => {
+    const ctx = await openStore();
+    const slip = "correct horse battery";
+    await attempt(ctx, 5212, slip);
+    const { rows } = await ctx.db.primary.execute("select key from rate_limits");
+    expect(JSON.stringify(rows)).not.toContain(slip);
+  });
+});
