@@ -1,0 +1,289 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
+import { createUser } from "../../../src/server/modules/users/service.ts";
+import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { type CallOptions, newAddress } from "../../support/client.ts";
+import { type Shop, tenantContext } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+interface Login {
+  user_id: string;
+  token: string;
+  expires_at: string;
+  store: Record<string, unknown>;
+}
+
+const request = "POST /auth/login/";
+/** Each is one call from an address of its own. */
+const login = (shop: Shop, body: unknown, more: CallOptions = {}) =>
+  shop.callAnonymously<Login>(request, { body, address: newAddress(), ...more });
+const bytesOf = ({ text, requestId }: { text: string; requestId: string }) => text.replace(requestId, "");
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  let account: Account;
+  let good: { email: string; password: string };
+  beforeAll(async () => {
+    shop = await suite.shop({
+      tenant: { title: "Lamps", domain: "lamps.example", logo: "https://lamps.example/l.png" },
+    });
+    account = await openAccount(shop);
+    good = { email: account.email, password: goodPassword };
+  });
+
+  test("a login answers the user, a token that works, its end, and the store", async () => {
+    const { status, data } = await login(shop, good);
+    expect(status).toBe(200);
+    expect(data).toEqual({
+      user_id: account.id,
+      token: expect.stringMatching(/^v2\.[A-Za-z0-9_-]{43}$/),
+      expires_at: new Date(suite.app.clock.now() + 30 * 86_400_000).toISOString(),
+      store: {
+        namespace: shop.namespace,
+        title: "Lamps",
+        domain: "lamps.example",
+        url: null,
+        currency: "EUR",
+        currency_sign: "€",
+        logo: "https://lamps.example/l.png",
+      },
+    });
+    const query = { user_id: data.user_id, token: data.token };
+    expect((await shop.callAnonymously("GET /products/", { query })).status).toBe(200);
+  });
+
+  test("a login replaces the token before", async () => {
+    const { id, email, token } = await openAccount(shop);
+    const read = (value: string) =>
+      shop.callAnonymously("GET /products/", { query: { user_id: id, token: value }, address: newAddress() });
+    expect((await read(token)).status).toBe(200);
+    const { data } = await login(shop, { email, password: goodPassword });
+    expect([(await read(token)).code, (await read(data.token)).status]).toEqual([5207, 200]);
+  });
+
+  test("the store and the lifetime in the reply are as they stand now", async () => {
+    const own = await suite.shop();
+    const { email } = await openAccount(own);
+    await login(own, { email, password: goodPassword });
+    await updateTenant(suite.app.system, own.namespace, { title: "Renamed", tokenLifetime: 3600 });
+    const { data } = await login(own, { email, password: goodPassword });
+    expect(data.store.title).toBe("Renamed");
+    expect(data.expires_at).toBe(new Date(suite.app.clock.now() + 3_600_000).toISOString());
+  });
+
+  test("the namespace may stand in the body, and the email in any case", async () => {
+    const body = { ...good, email: ` ${good.email.toUpperCase()} `, namespace: shop.namespace };
+    expect((await login(shop, body, { namespace: null })).status).toBe(200);
+  });
+
+  for (const [what, change] of [
+    ["an email of nobody", { email: "nobody@example.com" }],
+    ["what is no email", { email: "not an address" }],
+    ["a wrong password", { password: otherPassword }],
+    ["a password in other case", { password: goodPassword.toLowerCase() }],
+    ["a password with a space behind it", { password: `${goodPassword} ` }],
+    ["a password with a NUL behind it", { password: `${goodPassword}\0` }],
+    ["a broken surrogate", { password: "\ud800" }],
+    ["SQL for an email", { email: "' or 1=1 --" }],
+    ["a one-time code that nobody asked for, and a wrong password", { password: otherPassword, otp: "123456" }],
+  ] as const) {
+    test(`${what} is 5212`, async () => {
+      const own = await openAccount(shop);
+      expect((await login(shop, { email: own.email, password: goodPassword, ...change })).code).toBe(5212);
+    });
+  }
+
+  for (const [what, change, field] of [
+    ["no email", { email: undefined }, "email"],
+    ["an empty email", { email: "" }, "email"],
+    ["an email that is no text", { email: ["a@example.com"] }, "email"],
+    ["an email of 321 characters", { email: "a".repeat(321) }, "email"],
+    ["no password", { password: undefined }, "password"],
+    ["an empty password", { password: "" }, "password"],
+    ["a password that is no text", { password: 1234567890 }, "password"],
+    ["null for a password", { password: null }, "password"],
+    ["a password of 1,025 characters", { password: "a".repeat(1025) }, "password"],
+    ["an otp that is a number", { otp: 123456 }, "otp"],
+    ["an otp of 65 characters", { otp: "1".repeat(65) }, "otp"],
+    ["a field of nobody", { remember: true }, "remember"],
+  ] as const) {
+    test(`${what} is 5102 and names ${field}`, async () => {
+      const reply = await login(shop, { ...good, ...change });
+      expect({ code: reply.code, fields: reply.fields }).toEqual({ code: 5102, fields: [field] });
+    });
+  }
+
+  test("another store's user, a disabled one and one without a password are 5212, in the same bytes", async () => {
+    const ctx = await tenantContext(shop);
+    const foreign = await openAccount(await suite.shop());
+    const disabled = await openAccount(shop);
+    await ctx.db.execute({ sql: "update users set status = 'disabled' where id = ?", args: [disabled.id] });
+    const unset = `unset-${Bun.randomUUIDv7()}@example.com`;
+    await createUser(ctx, { email: unset });
+    const { email } = await openAccount(shop);
+    const guarded = await openAccount(shop);
+    await guarded.enrol();
+    const password = goodPassword;
+    const replies = [
+      await login(shop, { email: foreign.email, password }),
+      await login(shop, { email: disabled.email, password }),
+      await login(shop, { email: unset, password }),
+      await login(shop, { email: "nobody-at-all@example.com", password }),
+      await login(shop, { email, password: otherPassword }),
+      await login(shop, { email: guarded.email, password, otp: await guarded.wrongCode() }),
+    ];
+    expect(replies.map(({ code }) => code)).toEqual(Array(6).fill(5212));
+    expect(new Set(replies.map(bytesOf)).size).toBe(1);
+    expect(replies[0]?.text).not.toContain("details");
+  });
+
+  test("credentials are not looked at: neither an old token nor a wrong key keeps a user from a new one", async () => {
+    const old = { user_id: account.id, token: "v2.old" };
+    const sent: CallOptions[] = [
+      { query: old },
+      { query: { token: "" } },
+      { auth: "Bearer a:b" },
+      { auth: "Bearer" },
+      { query: { app_id: "" } },
+      { headers: { origin: "https://elsewhere.example" }, auth: shop.auth },
+    ];
+    for (const more of sent) expect((await login(shop, good, more)).status).toBe(200);
+    expect((await login(shop, { ...good, ...old, app_id: "x" })).status).toBe(200);
+  });
+
+  test("the store is looked for before the password, and suspended ones are not there", async () => {
+    const before = suite.app.entries.length;
+    expect((await login(shop, good, { namespace: "no-such-store" })).code).toBe(5215);
+    expect((await login(shop, { email: 5 }, { namespace: "no-such-store" })).code).toBe(5215);
+    expect((await login(shop, good, { namespace: null })).code).toBe(5101);
+    expect(suite.app.entries.length).toBe(before + 3);
+  });
+
+  test("a password in the URL is refused: login is a POST", async () => {
+    const reply = await shop.callAnonymously("GET /auth/login/", { query: good, address: newAddress() });
+    expect([reply.code, reply.headers.get("allow")]).toEqual([5105, "POST, OPTIONS"]);
+    expect((await login(shop, {}, { query: good })).code).toBe(5102);
+  });
+
+  describe("with two-factor on", () => {
+    let guarded: Account;
+    let body: { email: string; password: string };
+    let recovery: string[];
+    beforeAll(async () => {
+      guarded = await openAccount(shop);
+      recovery = await guarded.enrol();
+      body = { email: guarded.email, password: goodPassword };
+    });
+
+    test("a right password without a code, or with an empty one, is 5211 and no failure", async () => {
+      for (const otp of [undefined, "", "  "]) {
+        for (let n = 0; n < 2; n++) expect((await login(shop, { ...body, otp })).code).toBe(5211);
+      }
+    });
+
+    test("the code is asked for once the password is right, not before", async () => {
+      expect((await login(shop, { ...body, password: otherPassword })).code).toBe(5212);
+    });
+
+    test("a code signs in once, and a recovery code stands in for it", async () => {
+      suite.app.clock.advance(20 * 60_000);
+      const otp = await guarded.code();
+      expect((await login(shop, { ...body, otp })).status).toBe(200);
+      expect((await login(shop, { ...body, otp })).code).toBe(5212);
+      expect((await login(shop, { ...body, otp: recovery[0] })).status).toBe(200);
+      expect((await login(shop, { ...body, otp: recovery[0] })).code).toBe(5212);
+    });
+
+    test("wrong codes are failures: after three, the right one is 5213 as well", async () => {
+      suite.app.clock.advance(20 * 60_000);
+      for (let n = 0; n < 3; n++) {
+        const otp = await guarded.wrongCode();
+        expect((await login(shop, { ...body, otp })).code).toBe(5212);
+        // A right password alone clears nothing.
+        if (n < 2) expect((await login(shop, body)).code).toBe(5211);
+      }
+      expect((await login(shop, { ...body, otp: await guarded.code() })).code).toBe(5213);
+      expect((await login(shop, body)).code).toBe(5213);
+    });
+
+    test("one code sent by ten at once signs in one of them", async () => {
+      const racer = await openAccount(shop);
+      await racer.enrol();
+      const otp = await racer.code();
+      const replies = await Promise.all(
+        Array.from({ length: 10 }, () => login(shop, { email: racer.email, password: goodPassword, otp })),
+      );
+      const codes = replies.map(({ code }) => code);
+      expect(codes.filter((code) => code === undefined)).toHaveLength(1);
+      expect(codes.filter((code) => code === 5212)).toHaveLength(3);
+      expect(codes.filter((code) => code === 5213)).toHaveLength(6);
+    });
+  });
+
+  test("an imported password signs in, and is kept in our own form from then on", async () => {
+    const ctx = await tenantContext(shop);
+    const email = `imported-${Bun.randomUUIDv7()}@example.com`;
+    const imported = await Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost: 4 });
+    const { id } = await createUser(ctx, { email, password_hash: imported });
+    const kept = async () => {
+      const sql = "select password_hash, password_changed_at, version from users where id = ?";
+      return (await ctx.db.primary.execute({ sql, args: [id] })).rows[0] as unknown as Record<string, unknown>;
+    };
+    const before = await kept();
+    expect((await login(shop, { email, password: otherPassword })).code).toBe(5212);
+    expect((await kept()).password_hash).toBe(imported);
+    const replies = await Promise.all(Array.from({ length: 8 }, () => login(shop, { email, password: goodPassword })));
+    expect(replies.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    const after = await kept();
+    expect(after.password_hash).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
+    expect([after.password_changed_at, after.version]).toEqual([before.password_changed_at, before.version]);
+    expect((await login(shop, { email, password: goodPassword })).status).toBe(200);
+  });
+
+  test("a sign-in is noted with the user, and does not count as a change of the record", async () => {
+    const ctx = await tenantContext(shop);
+    const { id, email } = await openAccount(shop);
+    const read = async () => {
+      const sql = "select last_login_at, version from users where id = ?";
+      return { ...(await ctx.db.primary.execute({ sql, args: [id] })).rows[0] } as Record<string, unknown>;
+    };
+    const before = await read();
+    expect(before.last_login_at).toBeNull();
+    await login(shop, { email, password: otherPassword });
+    expect(await read()).toEqual(before);
+    await login(shop, { email, password: goodPassword });
+    const at = new Date(suite.app.clock.now()).toISOString();
+    expect(await read()).toEqual({ ...before, last_login_at: at });
+  });
+
+  test("sign-ins and failures are written down: who, from where, with which code, and never what was sent", async () => {
+    const own = await suite.shop();
+    const { id, email } = await openAccount(own);
+    const address = newAddress();
+    const secret = `${otherPassword}-canary`;
+    const first = await login(own, { email, password: secret }, { address });
+    await login(own, { email: secret, password: goodPassword }, { address });
+    await login(own, { email: "nobody@example.com", password: secret }, { address });
+    const last = await login(own, { email, password: goodPassword }, { address });
+    const sql = `select event, actor_kind, actor_id, subject, address, request_id, code, details from audit_log
+      where namespace = ? and event like 'login.%' order by seq`;
+    const { rows } = await suite.app.db.primary.execute({ sql, args: [own.namespace] });
+    const failed = { event: "login.failed", actor_kind: "visitor", actor_id: null, address, code: 5212, details: null };
+    expect(rows.map((row) => ({ ...row }))).toEqual([
+      expect.objectContaining({ ...failed, subject: id, request_id: first.requestId }),
+      expect.objectContaining({ ...failed, subject: null }),
+      expect.objectContaining({ ...failed, subject: null }),
+      expect.objectContaining({
+        event: "login.succeeded",
+        actor_kind: "user",
+        actor_id: id,
+        subject: id,
+        address,
+        request_id: last.requestId,
+        code: null,
+      }),
+    ] as never);
+    expect(JSON.stringify(rows)).not.toContain("canary");
+    expect(JSON.stringify(rows)).not.toContain(last.data.token);
+  });
+});

@@ -1,0 +1,192 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Account, goodPassword, openAccount } from "../../support/account.ts";
+import { type CallOptions, newAddress } from "../../support/client.ts";
+import { bearer, type Shop, tenantContext } from "../../support/factories.ts";
+import { request as rawRequest } from "../../support/raw-http.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+interface Session {
+  user_id: string;
+  token: string;
+  expires_at: string;
+}
+type Names = { user_id?: string; token?: string };
+
+const minute = 60_000;
+const routes = ["POST /auth/refresh/", "POST /auth/logout/"] as const;
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await suite.shop();
+  });
+  const call = (request: string, more: CallOptions = {}) =>
+    shop.callAnonymously<Session>(request, { address: newAddress(), ...more });
+  const namesOf = ({ id, token }: Account) => ({ user_id: id, token });
+  const read = (query: Names) => call("GET /products/", { query });
+
+  test("a refresh answers a new token for a full lifetime, and the old one is 5207 from then on", async () => {
+    const { clock } = suite.app;
+    const account = await openAccount(shop);
+    clock.advance(minute);
+    const { status, data } = await call("POST /auth/refresh/", { query: namesOf(account) });
+    expect(status).toBe(200);
+    expect(data).toEqual({
+      user_id: account.id,
+      token: expect.stringMatching(/^v2\.[A-Za-z0-9_-]{43}$/),
+      expires_at: new Date(clock.now() + 30 * 86_400_000).toISOString(),
+    });
+    expect((await read(namesOf(account))).code).toBe(5207);
+    expect((await read({ user_id: account.id, token: data.token })).status).toBe(200);
+  });
+
+  test("a logout ends the token, and nobody else's", async () => {
+    const [account, neighbour] = [await openAccount(shop), await openAccount(shop)];
+    const { status, data } = await call("POST /auth/logout/", { query: namesOf(account) });
+    expect([status, data]).toEqual([200, { revoked: true } as never]);
+    expect((await read(namesOf(account))).code).toBe(5207);
+    expect((await read(namesOf(neighbour))).status).toBe(200);
+  });
+
+  for (const request of routes) {
+    describe(request, () => {
+      test("takes the two from the body as well, name by name, and the query wins", async () => {
+        const taken: ((names: Required<Names>) => CallOptions)[] = [
+          (names) => ({ query: names }),
+          (names) => ({ body: names }),
+          ({ user_id, token }) => ({ query: { user_id }, body: { token } }),
+          ({ user_id, token }) => ({ query: { token }, body: { user_id } }),
+          (names) => ({ query: names, body: { user_id: "usr_x", token: "v2.x" } }),
+          (names) => ({ namespace: null, body: { ...names, namespace: shop.namespace } }),
+        ];
+        for (const send of taken) {
+          const account = await openAccount(shop);
+          expect((await call(request, send(namesOf(account)))).status).toBe(200);
+        }
+        const names = namesOf(await openAccount(shop));
+        expect((await call(request, { query: { token: "v2.x" }, body: names })).code).toBe(5214);
+        expect((await call(request, { query: { user_id: "usr_x" }, body: names })).code).toBe(5214);
+        expect((await call(request, { query: names })).status).toBe(200);
+      });
+
+      test("is 5214 for a token that is unknown, another user's or store's, ended, run out, or of a disabled user", async () => {
+        const { clock } = suite.app;
+        const other = namesOf(await openAccount(await suite.shop()));
+        const mine = namesOf(await openAccount(shop));
+        const neighbour = namesOf(await openAccount(shop));
+        const disabled = await openAccount(shop);
+        const ctx = await tenantContext(shop);
+        await ctx.db.execute({ sql: "update users set status = 'disabled' where id = ?", args: [disabled.id] });
+        const bad: Names[] = [
+          { ...mine, token: "v2.x" },
+          { ...mine, token: "x" },
+          { ...mine, token: mine.token.slice(0, -1) },
+          { ...mine, user_id: neighbour.user_id },
+          { user_id: mine.user_id, token: neighbour.token },
+          other,
+          namesOf(disabled),
+        ];
+        for (const end of ["POST /auth/refresh/", "POST /auth/logout/"]) {
+          const names = namesOf(await openAccount(shop));
+          await call(end, { query: names });
+          bad.push(names);
+        }
+        const replaced = await openAccount(shop);
+        await call("POST /auth/login/", { body: { email: replaced.email, password: goodPassword } });
+        bad.push(namesOf(replaced));
+        const texts = new Set<string>();
+        for (const names of bad) {
+          const { code, text, requestId } = await call(request, { query: names });
+          expect({ names, code }).toEqual({ names, code: 5214 });
+          texts.add(text.replace(requestId, ""));
+        }
+        expect(texts.size).toBe(1);
+        const old = namesOf(await openAccount(shop));
+        clock.advance(30 * 86_400_000);
+        expect((await call(request, { query: old })).code).toBe(5214);
+      });
+
+      test("is 5204 when one of the two is missing or malformed, and 5206 when nothing is sent", async () => {
+        const { user_id, token } = namesOf(await openAccount(shop));
+        const halves: CallOptions[] = [
+          { query: { user_id } },
+          { query: { token } },
+          { body: { user_id } },
+          { body: { token } },
+          { query: { user_id: "", token } },
+          { query: { user_id, token: "" } },
+          { query: { user_id, token: `${token} x` } },
+          { body: { user_id, token: 5 } },
+          { body: { user_id, token: null } },
+          { query: { user_id, token: "" }, body: { token } },
+        ];
+        for (const send of halves)
+          expect({ send, code: (await call(request, send)).code }).toEqual({ send, code: 5204 });
+        for (const send of [{}, { body: {} }, { raw: "" }]) expect((await call(request, send)).code).toBe(5206);
+        expect((await call(request, { query: { user_id, token } })).status).toBe(200);
+      });
+
+      test("judges the token by itself: a good key does not help a bad one, nor a bad key harm a good one", async () => {
+        const { auth } = shop;
+        const { user_id, token } = namesOf(await openAccount(shop));
+        expect((await call(request, { auth, query: { user_id, token: "v2.x" } })).code).toBe(5214);
+        expect((await call(request, { auth, query: { token: "v2.x" } })).code).toBe(5204);
+        expect((await call(request, { auth: "Bearer a:b", query: { user_id, token: "v2.x" } })).code).toBe(5214);
+        expect((await call(request, { auth: "Bearer a:b", query: { user_id, token } })).status).toBe(200);
+      });
+
+      test("is not for keys: a good one is 5300, a bad one what it is", async () => {
+        const readonly = bearer(await shop.issueKey({ scopes: ["products:read"] }));
+        for (const auth of [shop.auth, readonly]) {
+          expect((await call(request, { auth })).code).toBe(5300);
+          expect((await call(request, { auth, query: { user_id: "usr_1" } })).code).toBe(5300);
+        }
+        expect((await call(request, { auth: "Bearer a:b" })).code).toBe(5203);
+        expect((await call(request, { auth: "Bearer a" })).code).toBe(5202);
+      });
+
+      test("refuses what it does not know, and then leaves the token alone", async () => {
+        const names = namesOf(await openAccount(shop));
+        expect((await call(request, { query: names, body: { all: true } })).fields).toEqual(["all"]);
+        expect((await call(request, { query: { ...names, all: "1" } })).fields).toEqual(["all"]);
+        expect((await call(request, { query: names, raw: "{" })).code).toBe(5100);
+        expect((await call(request, { query: names })).status).toBe(200);
+      });
+
+      test("of fifty at once with one token, one succeeds and 49 are 5214", async () => {
+        const query = namesOf(await openAccount(shop));
+        const replies = await Promise.all(Array.from({ length: 50 }, () => call(request, { query })));
+        const codes = replies.map(({ code }) => code);
+        expect(codes.filter((code) => code === undefined)).toHaveLength(1);
+        expect(codes.filter((code) => code === 5214)).toHaveLength(49);
+      });
+    });
+  }
+
+  test("a token in a body proves nobody anywhere else, and is no unknown field there", async () => {
+    const account = await openAccount(shop);
+    await (await tenantContext(shop)).db.execute({
+      sql: "update users set role = 'staff' where id = ?",
+      args: [account.id],
+    });
+    const lamp = { title: "Lamp", price: 1 };
+    const create = (more: CallOptions) => call("POST /products/", more);
+    expect((await create({ body: { ...lamp, ...namesOf(account) } })).code).toBe(5206);
+    expect((await create({ body: { ...lamp, token: account.token }, query: { user_id: account.id } })).code).toBe(5204);
+    expect((await create({ body: lamp, query: namesOf(account) })).status).toBe(201);
+    expect((await create({ body: { ...lamp, user_id: "usr_x", token: "v2.x" }, query: namesOf(account) })).status).toBe(
+      201,
+    );
+    expect((await create({ body: { ...lamp, token: "v2.x" }, auth: shop.auth })).status).toBe(201);
+  });
+
+  test("a body of a GET proves nobody", async () => {
+    const body = JSON.stringify(namesOf(await openAccount(shop)));
+    const { status } = await rawRequest(suite.app, {
+      head: `GET /products/?namespace=${shop.namespace} HTTP/1.1`,
+      headers: { "content-type": "application/json", "content-length": String(body.length) },
+      body,
+    });
+    expect(status).toBe(401);
+  });
+});

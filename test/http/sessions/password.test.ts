@@ -1,0 +1,134 @@
+import { beforeAll, expect, test } from "bun:test";
+import { inTransaction } from "../../../src/server/db/transaction.ts";
+import { endTokens } from "../../../src/server/modules/tokens/service.ts";
+import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { newAddress } from "../../support/client.ts";
+import { type Shop, tenantContext } from "../../support/factories.ts";
+import { readOutbox } from "../../support/mail.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+interface Session {
+  user_id: string;
+  token: string;
+  expires_at: string;
+}
+
+const request = "POST /users/me/password/";
+const good = { current_password: goodPassword, password: otherPassword };
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await suite.shop();
+  });
+  const change = (account: Account, body: unknown = good) => account.call<Session>(request, { body });
+  const read = (user_id: string, token: string) =>
+    shop.callAnonymously("GET /products/", { query: { user_id, token }, address: newAddress() });
+  const login = async ({ email }: Account, password: string) =>
+    (await shop.callAnonymously("POST /auth/login/", { body: { email, password }, address: newAddress() })).code;
+
+  test("a change answers a new token, ends the old one, and the new password signs in", async () => {
+    const account = await openAccount(shop);
+    const { status, data } = await change(account);
+    expect(status).toBe(200);
+    expect(data).toEqual({
+      user_id: account.id,
+      token: expect.stringMatching(/^v2\.[A-Za-z0-9_-]{43}$/),
+      expires_at: new Date(suite.app.clock.now() + 30 * 86_400_000).toISOString(),
+    });
+    expect((await read(account.id, account.token)).code).toBe(5207);
+    expect((await read(account.id, data.token)).status).toBe(200);
+    expect([await login(account, goodPassword), await login(account, otherPassword)]).toEqual([5212, undefined]);
+  });
+
+  test("a change is told to the mailbox and written down, without the passwords", async () => {
+    const own = await suite.shop();
+    const account = await openAccount(own);
+    await account.call(request, { body: { ...good, current_password: otherPassword } });
+    await account.call(request, { body: good });
+    const mails = await readOutbox(suite.app, own.namespace);
+    expect(mails.map(({ kind, to }) => ({ kind, to }))).toEqual([
+      { kind: "password_changed", to: { emailKey: account.email } },
+    ]);
+    const sql =
+      "select event, subject, actor_id, code, details from audit_log where namespace = ? and event like 'password%'";
+    const { rows } = await suite.app.db.primary.execute({ sql, args: [own.namespace] });
+    const by = { subject: account.id, actor_id: account.id };
+    expect(rows.map((row) => ({ ...row })) as unknown[]).toEqual([
+      { ...by, event: "password.change_failed", code: 5212, details: null },
+      { ...by, event: "password.changed", code: null, details: null },
+    ]);
+  });
+
+  for (const [what, body, code, fields] of [
+    ["a wrong current password", { ...good, current_password: `${goodPassword}x` }, 5212, []],
+    ["no current password", { password: otherPassword }, 5102, ["current_password"]],
+    ["no new password", { current_password: goodPassword }, 5102, ["password"]],
+    ["an empty new password", { ...good, password: "" }, 5102, ["password"]],
+    ["a new password that is no text", { ...good, password: 1 }, 5102, ["password"]],
+    ["a new password of 1,025 characters", { ...good, password: "Aa1!".repeat(257) }, 5102, ["password"]],
+    ["an otp", { ...good, otp: "123456" }, 5102, ["otp"]],
+    ["a new password of 15 characters", { ...good, password: "Aa1!Aa1!Aa1!Aa1" }, 5217, ["password"]],
+    ["a new password without a digit", { ...good, password: "Vermilion-Kettle-Heron" }, 5217, ["password"]],
+    ["a weak one beside a wrong current one", { current_password: "x", password: "weak" }, 5217, ["password"]],
+  ] as const) {
+    test(`${what} is ${code}, and nothing has changed`, async () => {
+      const account = await openAccount(shop);
+      const reply = await change(account, body);
+      expect({ code: reply.code, fields: reply.fields }).toEqual({ code, fields: [...fields] });
+      expect((await read(account.id, account.token)).status).toBe(200);
+      expect(await login(account, goodPassword)).toBeUndefined();
+    });
+  }
+
+  test("it is for signed-in users only", async () => {
+    const { token } = await openAccount(shop);
+    const foreign = await openAccount(await suite.shop());
+    const call = (more: object) => shop.callAnonymously(request, { body: good, address: newAddress(), ...more });
+    expect((await call({})).code).toBe(5206);
+    expect((await call({ auth: shop.auth })).code).toBe(5300);
+    expect((await call({ query: { user_id: foreign.id, token: foreign.token } })).code).toBe(5205);
+    expect((await call({ query: { user_id: foreign.id, token } })).code).toBe(5205);
+    expect((await call({ body: { ...good, user_id: foreign.id, token } })).code).toBe(5206);
+  });
+
+  test("wrong current passwords count with failed logins, and a change forgets them", async () => {
+    const account = await openAccount(shop);
+    const wrong = { ...good, current_password: otherPassword };
+    expect(await login(account, otherPassword)).toBe(5212);
+    expect((await change(account, wrong)).code).toBe(5212);
+    expect((await change(account, wrong)).code).toBe(5212);
+    const refused = await change(account);
+    expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, "1200"]);
+    expect(await login(account, goodPassword)).toBe(5213);
+    suite.app.clock.advance(20 * 60_000);
+    expect((await change(account, wrong)).code).toBe(5212);
+    expect((await change(account)).status).toBe(200);
+    for (const code of [5212, 5212, 5212, 5213]) expect(await login(account, goodPassword)).toBe(code);
+  });
+
+  test("of ten changes at once with one token, one is done", async () => {
+    const account = await openAccount(shop);
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => change(account, { ...good, password: `${otherPassword}${n}` })),
+    );
+    const done = replies.flatMap(({ status }, n) => (status === 200 ? [n] : []));
+    expect(done).toHaveLength(1);
+    // Those who had been let in before it was done find their token or their password gone.
+    for (const { code } of replies) expect([undefined, 5207, 5212, 5213]).toContain(code);
+    suite.app.clock.advance(20 * 60_000);
+    expect(await login(account, `${otherPassword}${done[0]}`)).toBeUndefined();
+  });
+
+  test("a token that is revoked while a change is on its way does not bring the next one", async () => {
+    const account = await openAccount(shop);
+    const ctx = await tenantContext(shop);
+    const [reply] = await Promise.all([
+      change(account),
+      inTransaction(ctx, (tx) => endTokens(tx, account.id, "revoked")),
+    ]);
+    // Whether the call had been let in before or not: its hashes take far longer than the revocation.
+    expect(reply.code).toBe(5207);
+    expect(await login(account, goodPassword)).toBeUndefined();
+  });
+});
