@@ -1,0 +1,202 @@
+import { expect, test } from "bun:test";
+import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { startTestApp } from "../../support/app.ts";
+import { type CallOptions, createClient, newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const minute = 60_000;
+const request = "POST /auth/login/";
+
+onEachDatabase((suite) => {
+  const login = (shop: Pick<Shop, "callAnonymously">, email: string, password: string, more: CallOptions = {}) =>
+    shop.callAnonymously(request, { body: { email, password }, address: newAddress(), ...more });
+  const count = (codes: unknown[], code: unknown) => codes.filter((one) => one === code).length;
+
+  test("the fourth wrong password in 20 minutes is 5213 from any address, and so is a right one then", async () => {
+    const { clock } = suite.app;
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop);
+    for (let n = 0; n < 3; n++) {
+      expect((await login(shop, email, otherPassword)).code).toBe(5212);
+      clock.advance(minute);
+    }
+    const refused = await login(shop, email.toUpperCase(), otherPassword);
+    expect([refused.code, refused.status, refused.headers.get("retry-after")]).toEqual([5213, 429, "1020"]);
+    expect((await login(shop, email, goodPassword)).code).toBe(5213);
+    clock.advance(1_019_000);
+    const early = await login(shop, email, goodPassword);
+    expect([early.code, early.headers.get("retry-after")]).toEqual([5213, "1"]);
+    clock.advance(1000);
+    expect((await login(shop, email, goodPassword)).status).toBe(200);
+  });
+
+  test("addresses of nobody and what is no address count alike, in the same bytes", async () => {
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop);
+    const texts = new Set<string>();
+    for (const name of [email, "nobody@example.com", "no address"]) {
+      const replies = [];
+      for (let n = 0; n < 4; n++) replies.push(await login(shop, name, otherPassword));
+      expect(replies.map(({ code }) => code)).toEqual([5212, 5212, 5212, 5213]);
+      texts.add(replies.map(({ text, requestId }) => text.replace(requestId, "")).join());
+    }
+    expect(texts.size).toBe(1);
+    // In another case and with other spaces it is the same.
+    expect((await login(shop, " NoBody@Example.COM", otherPassword)).code).toBe(5213);
+    expect((await login(shop, "NO ADDRESS", otherPassword)).code).toBe(5213);
+  });
+
+  test("a success forgets the failures, and the count is the store's own", async () => {
+    const [shop, other] = [await suite.shop(), await suite.shop()];
+    const { email } = await openAccount(shop);
+    await openAccount(other, { email });
+    for (let n = 0; n < 2; n++) await login(shop, email, otherPassword);
+    expect((await login(shop, email, goodPassword)).status).toBe(200);
+    for (const code of [5212, 5212, 5212, 5213]) expect((await login(shop, email, otherPassword)).code).toBe(code);
+    expect((await login(other, email, goodPassword)).status).toBe(200);
+  });
+
+  test("of fifty wrong passwords at once, from as many addresses, three are 5212", async () => {
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop);
+    const replies = await Promise.all(Array.from({ length: 50 }, () => login(shop, email, otherPassword)));
+    const codes = replies.map(({ code }) => code);
+    expect([count(codes, 5212), count(codes, 5213)]).toEqual([3, 47]);
+  });
+
+  test("the same through two processes", async () => {
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop);
+    const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
+    const elsewhere = { callAnonymously: createClient(app, { namespace: shop.namespace }) };
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => login(n % 2 ? elsewhere : shop, email, otherPassword)),
+    );
+    const codes = replies.map(({ code }) => code);
+    expect([count(codes, 5212), count(codes, 5213)]).toEqual([3, 17]);
+    expect((await login(elsewhere, email, goodPassword)).code).toBe(5213);
+    await app.stop();
+  });
+
+  test("with the right password among fifty wrong ones at once, no more than three failures stand before it", async () => {
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop);
+    const replies = await Promise.all(
+      Array.from({ length: 51 }, (_, n) => login(shop, email, n === 25 ? goodPassword : otherPassword)),
+    );
+    const codes = replies.map(({ code }) => code);
+    // Where it came through it forgot the failures before it, so three more could follow.
+    const right = codes[25];
+    expect([undefined, 5213]).toContain(right);
+    expect(count(codes, 5212)).toBeLessThanOrEqual(right === undefined ? 5 : 3);
+    expect(count(codes, 5212) + count(codes, 5213) + count(codes, undefined)).toBe(51);
+  });
+
+  test("of fifty good logins at once every one succeeds, and one token is active at the end", async () => {
+    const shop = await suite.shop();
+    const { id, email } = await openAccount(shop);
+    const replies = await Promise.all(Array.from({ length: 50 }, () => login(shop, email, goodPassword)));
+    expect(replies.map(({ status }) => status)).toEqual(Array(50).fill(200));
+    const codes = await Promise.all(
+      replies.map(async ({ data }) => {
+        const query = { user_id: id, token: data.token as string };
+        return (await shop.callAnonymously("GET /products/", { query, address: newAddress() })).code;
+      }),
+    );
+    expect([count(codes, undefined), count(codes, 5207)]).toEqual([1, 49]);
+  });
+
+  test("good logins at once through two processes succeed, and one token is active at the end", async () => {
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop);
+    const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
+    const elsewhere = { callAnonymously: createClient(app, { namespace: shop.namespace }) };
+    const replies = await Promise.all(
+      Array.from({ length: 16 }, (_, n) => login(n % 2 ? elsewhere : shop, email, goodPassword)),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(Array(16).fill(200));
+    await app.stop();
+  });
+
+  test("the 31st login of an address in 20 minutes is 5213, whatever the email, until the first is 20 minutes old", async () => {
+    const { clock } = suite.app;
+    const [shop, other] = [await suite.shop(), await suite.shop()];
+    const { email } = await openAccount(shop);
+    const address = newAddress();
+    const start = clock.now();
+    for (let n = 0; n < 30; n++) {
+      if (n > 0 && n % 10 === 0) clock.advance(minute);
+      const good = n % 3 === 0;
+      const reply = await login(shop, good ? email : `nobody-${n}@example.com`, goodPassword, { address });
+      expect(reply.code).toBe(good ? undefined : 5212);
+    }
+    clock.advance(minute);
+    const seconds = (start + 20 * minute - clock.now()) / 1000;
+    const refused = await login(shop, email, goodPassword, { address });
+    expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(seconds)]);
+    // The count is the address's in this store.
+    expect((await login(shop, email, goodPassword)).status).toBe(200);
+    expect((await login(other, "nobody@example.com", goodPassword, { address })).code).toBe(5212);
+    clock.advance((seconds - 1) * 1000);
+    expect((await login(shop, email, goodPassword, { address })).headers.get("retry-after")).toBe("1");
+    clock.advance(1000);
+    expect((await login(shop, email, goodPassword, { address })).status).toBe(200);
+  });
+
+  test("IPv6 addresses of one /64 share their thirty logins", async () => {
+    const shop = await suite.shop();
+    const net = `2001:db8:${(Math.random() * 0xffff + 1) | 0}`.replace(/\d+$/, (n) => Number(n).toString(16));
+    const codes: unknown[] = [];
+    for (let n = 0; n < 31; n++) {
+      if (n > 0 && n % 10 === 0) suite.app.clock.advance(minute);
+      codes.push((await login(shop, `nobody-${n}@example.com`, "x", { address: `${net}:1::${n + 1}` })).code);
+    }
+    expect(codes).toEqual([...Array(30).fill(5212), 5213]);
+  });
+
+  for (const path of ["login", "refresh", "logout", "password/forgot", "password/reset"]) {
+    test(`the eleventh call of /auth/${path}/ in a minute is 5209, and Retry-After is true to the second`, async () => {
+      const { clock } = suite.app;
+      const shop = await suite.shop();
+      const address = newAddress();
+      // Whatever the call is worth, and whatever it says of where it comes from.
+      const call = () =>
+        shop.callAnonymously(`POST /auth/${path}/`, { address, headers: { "x-forwarded-for": newAddress() } });
+      for (let n = 0; n < 10; n++) {
+        expect((await call()).code).not.toBe(5209);
+        clock.advance(1500);
+      }
+      const refused = await call();
+      expect([refused.code, refused.status, refused.headers.get("retry-after")]).toEqual([5209, 429, "45"]);
+      clock.advance(44_000);
+      expect((await call()).headers.get("retry-after")).toBe("1");
+      clock.advance(1000);
+      expect((await call()).code).not.toBe(5209);
+    });
+  }
+
+  test("calls of all /auth/ routes and failures elsewhere share the ten, each counts once, and good ones too", async () => {
+    const shop = await suite.shop();
+    const { id, email, token } = await openAccount(shop);
+    const address = newAddress();
+    const call = async (what: string, more: CallOptions = {}) =>
+      (await shop.callAnonymously(what, { address, ...more })).code;
+    const query = { user_id: id, token: "v2.x" };
+    expect(await call(request, { body: { email, password: goodPassword } })).toBeUndefined();
+    expect(await call("POST /auth/refresh/", { query })).toBe(5214);
+    expect(await call("POST /auth/logout/", { query: { token: "v2.x" } })).toBe(5204);
+    expect(await call("POST /auth/logout/", { auth: "Bearer a:b" })).toBe(5203);
+    expect(await call("POST /auth/logout/", { auth: shop.auth })).toBe(5300);
+    expect(await call("POST /auth/password/forgot/", { body: { email } })).toBeUndefined();
+    expect(await call("GET /products/", { query })).toBe(5205);
+    expect(await call("GET /products/", { query: { user_id: id, token } })).toBe(5207);
+    expect(await call("POST /auth/refresh/")).toBe(5206);
+    expect(await call(request, { body: {} })).toBe(5102);
+    expect(await call(request, { body: { email, password: goodPassword } })).toBe(5209);
+    expect(await call("GET /products/", { query })).toBe(5209);
+    expect(await call("POST /auth/logout/", { namespace: "no-such-store" })).toBe(5215);
+    // Good credentials are never held up.
+    expect(await call("GET /products/", { auth: shop.auth })).toBeUndefined();
+  });
+});

@@ -1,0 +1,211 @@
+import { beforeAll, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { inTransaction } from "../../../src/server/db/transaction.ts";
+import { anyone, token as anyToken, staff } from "../../../src/server/http/access.ts";
+import { reply } from "../../../src/server/http/envelope.ts";
+import { defineRoute } from "../../../src/server/http/route.ts";
+import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
+import { issueToken, revokeTokensOf } from "../../../src/server/modules/tokens/service.ts";
+import { type Account, openAccount } from "../../support/account.ts";
+import { startTestApp } from "../../support/app.ts";
+import { type CallOptions, createClient, newAddress } from "../../support/client.ts";
+import { type Shop, tenantContext } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const read = "GET /products/";
+const create = "POST /products/";
+const lamp = { title: "Lamp", price: 1 };
+
+/** A route that answers who is calling. */
+const whoRoute = (path: `/${string}/`, id: string, access: Parameters<typeof defineRoute>[0]["access"]) =>
+  defineRoute({
+    method: "GET",
+    path,
+    id,
+    tag: "Who",
+    summary: "Who calls",
+    access,
+    reply: {
+      data: Type.Object({ kind: Type.String(), id: Type.Optional(Type.String()), role: Type.Optional(Type.String()) }),
+    },
+    errors: [],
+    handle: async ({ ctx: { actor } }) =>
+      reply(actor.kind === "user" ? { kind: actor.kind, id: actor.userId, role: actor.role } : { kind: actor.kind }),
+  });
+const routes = [
+  whoRoute("/open/", "open", [anyone]),
+  whoRoute("/own/", "own", [anyToken]),
+  whoRoute("/staff/", "staffOnly", [staff]),
+];
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  let account: Account;
+  beforeAll(async () => {
+    shop = await suite.shop();
+    account = await openAccount(shop);
+  });
+  const names = (of: Account = account) => ({ user_id: of.id, token: of.token });
+  const call = (request: string, more: CallOptions = {}) =>
+    shop.callAnonymously(request, { address: newAddress(), ...more });
+
+  test("token auth: user, token and store in the query prove who calls", async () => {
+    expect((await call(read, { query: names() })).status).toBe(200);
+    expect(suite.app.entries.at(-1)?.caller).toBe(account.id);
+  });
+
+  test("token auth: what was never issued to this user in this store is 5205", async () => {
+    const [neighbour, foreign] = [await openAccount(shop), await openAccount(await suite.shop())];
+    const { user_id, token } = names();
+    const table: Record<string, string>[] = [
+      { user_id, token: "v2.x" },
+      { user_id, token: "x" },
+      { user_id, token: token.slice(0, -1) },
+      { user_id, token: `${token}A` },
+      { user_id, token: token.toUpperCase() },
+      { user_id, token: shop.key.app_secret },
+      { user_id: neighbour.id, token },
+      { user_id: user_id.toUpperCase(), token },
+      { user_id: "'or'1'='1", token },
+      names(foreign),
+      { user_id: foreign.id, token },
+    ];
+    for (const query of table)
+      expect({ query, code: (await call(read, { query })).code }).toEqual({ query, code: 5205 });
+  });
+
+  test("token auth: one of the two missing or malformed is 5204", async () => {
+    const { user_id, token } = names();
+    const table: Record<string, string>[] = [
+      { user_id },
+      { token },
+      { user_id: "", token },
+      { user_id, token: "" },
+      { user_id: "a b", token },
+      { user_id, token: "тайна" },
+      { user_id, token: "x".repeat(257) },
+    ];
+    for (const query of table)
+      expect({ query, code: (await call(read, { query })).code }).toEqual({ query, code: 5204 });
+  });
+
+  test("token auth: a token that was issued and has ended is 5207, whatever ended it", async () => {
+    const { clock } = suite.app;
+    const ctx = await tenantContext(shop);
+    const run = (sql: string, id: string) => ctx.db.execute({ sql, args: [id] });
+    const ends: ((of: Account) => unknown)[] = [
+      (of) => call("POST /auth/refresh/", { query: names(of) }),
+      (of) => call("POST /auth/logout/", { query: names(of) }),
+      (of) => inTransaction(ctx, (tx) => issueToken(tx, of.id)),
+      (of) => revokeTokensOf(ctx, of.id),
+      (of) => run("update users set status = 'disabled' where id = ?", of.id),
+      (of) => run("delete from users where id = ?", of.id),
+      () => clock.advance(30 * 86_400_000),
+    ];
+    for (const end of ends) {
+      const one = await openAccount(shop);
+      expect((await call(read, { query: names(one) })).status).toBe(200);
+      await end(one);
+      expect((await call(read, { query: names(one) })).code).toBe(5207);
+    }
+    account = await openAccount(shop);
+  });
+
+  test("token auth: it holds to the last millisecond of the store's lifetime, as set when it was issued", async () => {
+    const { clock } = suite.app;
+    const own = await suite.shop();
+    const before = await openAccount(own);
+    await updateTenant(suite.app.system, own.namespace, { tokenLifetime: 600 });
+    const after = await openAccount(own);
+    const codeOf = async (of: Account) =>
+      (await own.callAnonymously(read, { query: names(of), address: newAddress() })).code;
+    clock.advance(599_999);
+    expect([await codeOf(before), await codeOf(after)]).toEqual([undefined, undefined]);
+    clock.advance(1);
+    expect([await codeOf(before), await codeOf(after)]).toEqual([undefined, 5207]);
+  });
+
+  test("token auth: what another process revokes fails on the next request", async () => {
+    const one = await openAccount(shop);
+    const elsewhere = { ...(await tenantContext(shop)), db: await suite.database.openAgain() };
+    expect((await call(read, { query: names(one) })).status).toBe(200);
+    expect(await revokeTokensOf(elsewhere, one.id)).toBe(1);
+    expect((await call(read, { query: names(one) })).code).toBe(5207);
+  });
+
+  test("token auth: of several methods one that succeeds is enough, and two that fail are 5206", async () => {
+    const bad = { user_id: account.id, token: "v2.x" };
+    const { app_id, app_secret } = shop.key;
+    const table: [code: number | undefined, more: CallOptions][] = [
+      [undefined, { auth: shop.auth, query: bad }],
+      [undefined, { auth: "Bearer a:b", query: names() }],
+      [undefined, { auth: "Bearer a", query: names() }],
+      [undefined, { query: { ...names(), app_id: "a", app_secret: "b" } }],
+      [undefined, { query: { ...bad, app_id, app_secret } }],
+      [undefined, { auth: shop.auth, query: { user_id: account.id } }],
+      [undefined, { auth: shop.auth, query: { token: "v2.x" } }],
+      [5206, { auth: "Bearer a:b", query: bad }],
+      [5206, { auth: "Bearer a", query: { token: "v2.x" } }],
+      // A subject beside a bad key is no attempt of its own.
+      [5203, { auth: "Bearer a:b", query: { user_id: account.id } }],
+    ];
+    for (const [code, more] of table) expect({ more, code: (await call(read, more)).code }).toEqual({ more, code });
+  });
+
+  test("token auth: good calls never count as attempts, and a token that fails does", async () => {
+    const one = await openAccount(shop);
+    const address = newAddress();
+    const many = await Promise.all(Array.from({ length: 40 }, () => call(read, { query: names(one), address })));
+    expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200]));
+    const bad = { query: { user_id: one.id, token: "v2.x" }, address };
+    for (let n = 0; n < 10; n++) expect((await call(read, bad)).code).toBe(5205);
+    expect((await call(read, bad)).code).toBe(5209);
+    expect((await call(read, { query: names(one), address })).status).toBe(200);
+  });
+
+  test("token auth: who sends a bad body with a bad token hears of the token", async () => {
+    const bad = { user_id: account.id, token: "v2.x" };
+    expect((await call(create, { query: bad, raw: "{" })).code).toBe(5205);
+    expect((await call(create, { query: names(), raw: "{" })).code).toBe(5300);
+  });
+
+  test("token auth: a customer reads, and only staff write", async () => {
+    expect((await call(create, { query: names(), body: lamp })).code).toBe(5300);
+    const boss = await openAccount(shop);
+    const ctx = await tenantContext(shop);
+    for (const role of ["staff", "owner"]) {
+      await ctx.db.execute({ sql: "update users set role = ? where id = ?", args: [role, boss.id] });
+      expect((await call(create, { query: names(boss), body: lamp })).status).toBe(201);
+    }
+    await ctx.db.execute({ sql: "update users set role = 'customer' where id = ?", args: [boss.id] });
+    expect((await call(create, { query: names(boss), body: lamp })).code).toBe(5300);
+  });
+
+  test("token auth: a route sees the user with the role of this moment; an open one sees a visitor without them", async () => {
+    const app = startTestApp({ db: suite.database.db, clock: suite.app.clock, routes });
+    const who = createClient(app, { namespace: shop.namespace });
+    const user = { kind: "user", id: account.id, role: "customer" };
+    const ask = (path: string, more: CallOptions = {}) => who(`GET ${path}`, { address: newAddress(), ...more });
+    expect((await ask("/own/", { query: names() })).data).toEqual(user);
+    expect((await ask("/open/", { query: names() })).data).toEqual(user);
+    expect((await ask("/open/")).data).toEqual({ kind: "visitor" });
+    expect((await ask("/open/", { query: { ...names(), token: "v2.x" } })).code).toBe(5205);
+    expect((await ask("/open/", { query: { token: "v2.x" } })).code).toBe(5204);
+    expect((await ask("/staff/", { query: names() })).code).toBe(5300);
+    expect((await ask("/own/", { auth: shop.auth })).code).toBe(5300);
+    await app.stop();
+  });
+
+  test("token auth: browsers may read the reply from any page", async () => {
+    const headers = { origin: "https://anywhere.example" };
+    const { headers: got } = await call(read, { query: names(), headers });
+    expect(got.get("access-control-allow-origin")).toBe("https://anywhere.example");
+  });
+
+  test("token auth: no token is ever written into the log", async () => {
+    await call(read, { query: names() });
+    await call(read, { query: { ...names(), user_id: "usr_x" } });
+    await call("POST /auth/logout/", { body: names(await openAccount(shop)) });
+    expect(suite.app.lines.join("\n")).not.toContain("v2.");
+  });
+});
