@@ -3,6 +3,7 @@ import { passwordResetRoutes } from "./modules/password-reset/routes.ts";
 import { productRoutes } from "./modules/products/routes.ts";
 import { sessionRoutes } from "./modules/sessions/routes.ts";
 import { twoFactorRoutes } from "./modules/two-factor/routes.ts";
+import { userRoutes } from "./modules/users/routes.ts";
 
 /** Every route of the API. What is not here does not exist. */
 export const routes: readonly Route[] = [
@@ -10,4 +11,5 @@ export const routes: readonly Route[] = [
   ...productRoutes,
   ...sessionRoutes,
   ...twoFactorRoutes,
+  ...userRoutes,
 ];

@@ -76,7 +76,7 @@ function checkError(error: ErrorReply | undefined): void {
 export interface Envelope {
   request_id: string;
   data?: unknown;
-  page?: { next_cursor: string | null; has_more: boolean; limit: number };
+  page?: { next_cursor: string | null; has_more: boolean; limit: number; total?: number };
   error?: ErrorReply;
 }
 

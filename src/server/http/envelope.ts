@@ -5,6 +5,8 @@ export interface Page {
   next_cursor: string | null;
   has_more: boolean;
   limit: number;
+  /** How many there are on all pages, where the caller asked. */
+  total?: number;
 }
 
 /** What a handler answers. `json` is the text of `data`, often written by SQLite itself and passed through. */

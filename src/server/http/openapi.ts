@@ -27,6 +27,7 @@ const PageSchema = Type.Object({
   next_cursor: Type.Union([Type.String(), Type.Null()]),
   has_more: Type.Boolean(),
   limit: Type.Integer(),
+  total: Type.Optional(Type.Integer({ description: "With `include_total=true`, where a list takes it." })),
 });
 
 /** Every code that a route can answer: its own, and those that its access and input bring with them. */

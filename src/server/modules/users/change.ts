@@ -1,0 +1,39 @@
+import type { Ctx } from "../../context.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
+import { endTokens } from "../tokens/service.ts";
+import { explainRefusal, guardedUser, guardValues, requireStanding } from "./guards.ts";
+import { type UserFields, userColumns } from "./input.ts";
+import type { User, UserStatus } from "./model.ts";
+import { isSelf, requireManageable } from "./permission.ts";
+import { recordChanges, writeColumns } from "./write-columns.ts";
+
+/**
+ * Changes the fields given; `metadata` is merged as RFC 7396 says. Another address is unverified unless the change says
+ * otherwise. Who is disabled is signed out.
+ * @param ifMatch the version that must stand; null for any.
+ * @throws AppError 5301; 5300 for a user or role that the actor may not manage, and for the actor's own role and status;
+ * 5303; 5306 for the last active owner, except from the terminal; 5302 for an address that is taken; 5102.
+ */
+export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: number | null): Promise<User> {
+  const columns = userColumns(patch);
+  return inTransaction(ctx, async (tx) => {
+    const before = await requireStanding(tx, id);
+    if (columns.role !== undefined) requireManageable(tx, columns.role);
+    if (isSelf(tx, id) && (columns.role !== undefined || columns.status !== undefined)) {
+      throw new AppError(5300, "Nobody changes their own role or status.");
+    }
+    const endsOwner = (columns.role !== undefined && columns.role !== "owner") || columns.status === "disabled";
+    const values = guardValues(tx, id, ifMatch, endsOwner);
+    const user = await writeColumns(tx, columns, { name: "managed", condition: guardedUser, values });
+    if (!user) throw explainRefusal(before, ifMatch);
+    if (before.status === "active" && columns.status === "disabled") await endTokens(tx, id, "revoked");
+    await recordChanges(tx, id, before, columns);
+    return user;
+  });
+}
+
+/** Lets a user sign in, or no longer; the latter signs them out. Errors: those of `updateUser`. */
+export function setStatus(ctx: Ctx, id: string, status: UserStatus): Promise<User> {
+  return updateUser(ctx, id, { status }, null);
+}

@@ -1,0 +1,75 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { get, statement } from "../../db/statement.ts";
+import { AppError } from "../../errors.ts";
+import { isId } from "../../ids.ts";
+import type { Role, UserStatus } from "./model.ts";
+import { manageableRoles, requireManageable } from "./permission.ts";
+import { users } from "./table.ts";
+
+const param = sql.placeholder;
+
+/** One user of one tenant. */
+export const oneUser = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
+
+// These stand in the statements that write: between a read and a write there would be room for another.
+const isManageable = sql`role in (select value from json_each(${param("roles")}))`;
+const hasVersion = sql`version = coalesce(${param("ifMatch")}, version)`;
+const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status <> 'active' or exists (
+  select 1 from ${users} o where o.tenant_id = ${param("tenantId")} and o.role = 'owner' and o.status = 'active'
+    and o.id <> ${param("id")}))`;
+
+/** The condition of every statement that changes or removes a user; its values come from `guardValues`. */
+export const guardedUser = sql`${oneUser} and ${isManageable} and ${hasVersion} and ${ownerRemains}`;
+
+/** The values of `guardedUser`. `endsOwner`: the user will be an active owner no more, if they are one. */
+export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOwner: boolean) {
+  return {
+    tenantId: ctx.tenant.id,
+    id,
+    roles: JSON.stringify(manageableRoles(ctx.actor)),
+    ifMatch,
+    // Whoever has the machine can make another owner; over the network nobody could.
+    endsOwner: endsOwner && ctx.actor.kind !== "terminal" ? 1 : 0,
+  };
+}
+
+/** What stands of a user before a change. */
+export interface Standing {
+  email: string;
+  emailKey: string;
+  role: Role;
+  status: UserStatus;
+  version: number;
+}
+
+const selectStanding = statement<Standing>(sql`
+  select email, email_key as emailKey, role, status, version from ${users} where ${oneUser}`);
+
+/**
+ * A user as they stand, for an actor who may manage them; in the transaction of the change.
+ * @throws AppError 5301, 5300.
+ */
+export async function requireStanding(tx: Ctx, id: string): Promise<Standing> {
+  requireUserId(id);
+  const standing = await get(tx.db, selectStanding, { tenantId: tx.tenant.id, id });
+  if (!standing) throw noSuchUser();
+  requireManageable(tx, standing.role);
+  return standing;
+}
+
+/** Why a guarded statement found nothing to change in a user who stood there: 5303, else 5306. */
+export function explainRefusal(standing: Standing, ifMatch: number | null): AppError {
+  if (ifMatch !== null && ifMatch !== standing.version) return new AppError(5303);
+  return new AppError(5306, "The store must keep one active owner.");
+}
+
+/** Spares the database what cannot be an id, and what it could not hold, such as NUL. */
+export function requireUserId(id: string): void {
+  if (!isId("usr", id)) throw noSuchUser();
+}
+
+/** The 5301 of users. */
+export function noSuchUser(): AppError {
+  return new AppError(5301, "There is no such user.");
+}

@@ -1,0 +1,86 @@
+import { isCountry } from "../../country.ts";
+import { invalidField } from "../../errors.ts";
+import { metadataText } from "../../metadata.ts";
+import { requireText } from "../../text.ts";
+import { parseLanguage } from "../tenants/language.ts";
+import { parseEmail } from "./email.ts";
+import type { Address, Role, UserPatch, UserStatus } from "./model.ts";
+
+const mostAddresses = 20;
+
+/** Column values of the fields given, checked; whoever calls, the terminal included, comes through here. */
+export interface UserColumns {
+  email?: string;
+  emailKey?: string;
+  name?: string | null;
+  phone?: string | null;
+  lang?: string;
+  role?: Role;
+  status?: UserStatus;
+  emailVerified?: number;
+  addresses?: string;
+  metadata?: string;
+}
+
+/** Fields of a user, with the language that the API takes from the common parameter. */
+export type UserFields = UserPatch & { lang?: string | undefined };
+
+/**
+ * Checks what a schema cannot and turns fields into columns.
+ * @throws AppError 5102 naming the field.
+ */
+export function userColumns(input: UserFields): UserColumns {
+  const columns: UserColumns = {};
+  if (input.email !== undefined) Object.assign(columns, parseEmail("email", input.email));
+  if (input.name !== undefined) columns.name = input.name === null ? null : requireText("name", input.name, 200);
+  if (input.phone !== undefined) columns.phone = input.phone === null ? null : phoneNumber("phone", input.phone);
+  if (input.lang !== undefined) columns.lang = parseLanguage("lang", input.lang);
+  if (input.role !== undefined) columns.role = oneOf("role", input.role, ["customer", "staff", "owner"]);
+  if (input.status !== undefined) columns.status = oneOf("status", input.status, ["active", "disabled"]);
+  if (input.email_verified !== undefined) columns.emailVerified = input.email_verified ? 1 : 0;
+  if (input.addresses !== undefined) columns.addresses = addressesText(input.addresses);
+  if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
+  return columns;
+}
+
+/** The terminal has no schema before it. */
+function oneOf<const T extends string>(field: string, value: T, known: readonly T[]): T {
+  if (!known.includes(value)) throw invalidField(field, `must be ${known.join(" or ")}`);
+  return value;
+}
+
+function phoneNumber(field: string, value: string): string {
+  if (value.length > 32 || !/^[\d +()-]+$/.test(value) || !/\d/.test(value)) {
+    throw invalidField(field, "must be at most 32 digits, spaces, +, - and brackets");
+  }
+  return value;
+}
+
+function addressesText(addresses: readonly Address[]): string {
+  if (addresses.length > mostAddresses) throw invalidField("addresses", `must be at most ${mostAddresses}`);
+  let hasDefault = false;
+  const checked = addresses.map((address, index) => {
+    const field = (name: string) => `addresses.${index}.${name}`;
+    const line = (name: "name" | "line1" | "line2" | "city" | "region" | "postal_code", most: number) => {
+      const value = address[name];
+      return value === undefined ? {} : { [name]: requireText(field(name), value, most) };
+    };
+    if (!isCountry(address.country)) {
+      throw invalidField(field("country"), "must be a country code of two capital letters, such as PT");
+    }
+    if (address.is_default && hasDefault) throw invalidField(field("is_default"), "is true of an earlier one already");
+    hasDefault ||= address.is_default ?? false;
+    return {
+      ...line("name", 200),
+      ...line("line1", 200),
+      ...line("line2", 200),
+      ...line("city", 200),
+      ...line("region", 200),
+      ...line("postal_code", 32),
+      country: address.country,
+      ...(address.phone !== undefined && { phone: phoneNumber(field("phone"), address.phone) }),
+      ...(address.is_default !== undefined && { is_default: address.is_default }),
+    };
+  });
+  return JSON.stringify(checked);
+}

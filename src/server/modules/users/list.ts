@@ -1,0 +1,115 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { decodeCursor, encodeCursor } from "../../cursor.ts";
+import { type CompiledStatement, get, statement } from "../../db/statement.ts";
+import { requireText } from "../../text.ts";
+import { parseEmail } from "./email.ts";
+import type { UserListQuery, UserSortKey } from "./model.ts";
+import { userJson } from "./rendering.ts";
+import { users } from "./table.ts";
+
+const param = sql.placeholder;
+const defaultLimit = 20;
+
+// The comparison form of an address is unique in the store, so nothing need stand behind it.
+const sortColumns: Record<UserSortKey, SQL> = { created_at: sql`created_at`, email: sql`email_key` };
+
+/** A page of users: their JSON texts in order, and how to go on. */
+export interface UserPage {
+  json: string;
+  nextCursor: string | null;
+  limit: number;
+  /** How many match altogether, where that was asked. */
+  total?: number;
+}
+
+interface PageRow {
+  /** The users, joined by commas; null when there are none. */
+  json: string | null;
+  /** JSON array of sort value and id of the page's last row; null when the page is not full. */
+  last: string | null;
+  has_more: number;
+  total: number | null;
+}
+
+interface Filters {
+  status: string | undefined;
+  role: string | undefined;
+  emailKey: string | undefined;
+  q: string | undefined;
+}
+
+/** One statement for each shape of list; there are at most 2 sorts × 2 directions × 16 sets of filters × 4. */
+const statements = new Map<string, CompiledStatement<PageRow>>();
+
+/**
+ * One page of the tenant's users by keyset. Addresses are compared whatever their case; names in ASCII only.
+ * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a filter at fault.
+ */
+export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPage> {
+  const limit = query.limit ?? defaultLimit;
+  const sort = query.sort ?? "-created_at";
+  const filters: Filters = {
+    status: query.status,
+    role: query.role,
+    emailKey: query.email === undefined ? undefined : parseEmail("email", query.email).emailKey,
+    q: query.q === undefined ? undefined : requireText("q", query.q, 100).normalize("NFKC").toLowerCase(),
+  };
+  const { q } = filters;
+  const asked = [ctx.tenant.id, "users", sort, filters.status, filters.role, filters.emailKey, q];
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
+  const row = await get(ctx.db, listStatement(sort, filters, after !== undefined, query.include_total ?? false), {
+    tenantId: ctx.tenant.id,
+    ...filters,
+    // The highest character there is: whatever begins with `q` sorts before `q` and this.
+    qEnd: q === undefined ? undefined : `${q}\u{10ffff}`,
+    namePattern: q === undefined ? undefined : `${q.replace(/[\\%_]/g, "\\$&")}%`,
+    value: after?.value,
+    id: after?.id,
+    limit,
+    lastIndex: limit - 1,
+  });
+  const last = row?.has_more && row.last ? (JSON.parse(row.last) as [string, string]) : undefined;
+  return {
+    json: `[${row?.json ?? ""}]`,
+    nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
+    limit,
+    ...(row?.total != null && { total: row.total }),
+  };
+}
+
+/** Page, last position, total and whether more follows are one statement, and so one snapshot, whatever others write. */
+function listStatement(
+  sort: string,
+  filters: Filters,
+  isContinued: boolean,
+  isCounted: boolean,
+): CompiledStatement<PageRow> {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  const name = `${sort} ${given.map(([key]) => key)} ${isContinued} ${isCounted}`;
+  const kept = statements.get(name);
+  if (kept) return kept;
+  const descending = sort.startsWith("-");
+  const column = sortColumns[(descending ? sort.slice(1) : sort) as UserSortKey];
+  const conditions = [sql`tenant_id = ${param("tenantId")}`];
+  if (filters.status !== undefined) conditions.push(sql`status = ${param("status")}`);
+  if (filters.role !== undefined) conditions.push(sql`role = ${param("role")}`);
+  if (filters.emailKey !== undefined) conditions.push(sql`email_key = ${param("emailKey")}`);
+  if (filters.q !== undefined) {
+    conditions.push(sql`((email_key >= ${param("q")} and email_key < ${param("qEnd")})
+      or name like ${param("namePattern")} escape '\\')`);
+  }
+  const matching = sql`from ${users} where ${sql.join(conditions, sql` and `)}`;
+  const position = isContinued
+    ? sql` and (${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`
+    : sql``;
+  const direction = sql.raw(descending ? "desc" : "asc");
+  const page = sql`${matching}${position} order by ${column} ${direction}, id ${direction}`;
+  const made = statement<PageRow>(sql`select
+    (select group_concat(rendered) from (select ${userJson} as rendered ${page} limit ${param("limit")})) as json,
+    (select json_array(${column}, id) ${page} limit 1 offset ${param("lastIndex")}) as last,
+    exists(select 1 ${page} limit 1 offset ${param("limit")}) as has_more,
+    ${isCounted ? sql`(select count(*) ${matching})` : sql`null`} as total`);
+  statements.set(name, made);
+  return made;
+}

@@ -1,0 +1,36 @@
+import type { Actor, Ctx } from "../../context.ts";
+import { AppError } from "../../errors.ts";
+import type { Role } from "./model.ts";
+
+const everyone: readonly Role[] = ["customer", "staff", "owner"];
+const customers: readonly Role[] = ["customer"];
+
+/** Whose records an actor may make, change and remove: a key needs the scope `*` to touch more than customers. */
+export function manageableRoles(actor: Actor): readonly Role[] {
+  switch (actor.kind) {
+    case "terminal":
+      return everyone;
+    case "app":
+      return actor.scopes.has("*") ? everyone : customers;
+    case "user":
+      if (actor.role === "owner") return everyone;
+      return actor.role === "staff" ? customers : [];
+    case "visitor":
+      return [];
+  }
+}
+
+/**
+ * Refuses work on users of a role that the actor may not manage.
+ * @throws AppError 5300.
+ */
+export function requireManageable(ctx: Ctx, role: Role): void {
+  if (manageableRoles(ctx.actor).includes(role)) return;
+  const who = ctx.actor.kind === "app" ? "A key without the scope * manages" : "Staff manage";
+  throw new AppError(5300, `${who} customers only.`);
+}
+
+/** Whether the actor is this very user. */
+export function isSelf(ctx: Ctx, userId: string): boolean {
+  return ctx.actor.kind === "user" && ctx.actor.userId === userId;
+}

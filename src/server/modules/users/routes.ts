@@ -1,0 +1,91 @@
+import { Type } from "@sinclair/typebox";
+import { app, staff } from "../../http/access.ts";
+import { reply } from "../../http/envelope.ts";
+import { defineRoute } from "../../http/route.ts";
+import { updateUser } from "./change.ts";
+import { listUsers } from "./list.ts";
+import { DeletedUser, User, UserInput, UserListQuery, UserParams, UserPatch } from "./model.ts";
+import { createUser, deleteUser, getUser } from "./service.ts";
+
+const tag = "Users";
+const readers = [app("users:read"), staff] as const;
+const writers = [app("users:write"), staff] as const;
+
+function answer(user: User) {
+  return reply(user, { version: user.version });
+}
+
+/** The endpoints by which keys and staff manage users. */
+export const userRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/users/",
+    id: "listUsers",
+    tag,
+    summary: "List users",
+    access: readers,
+    query: UserListQuery,
+    reply: { data: Type.Array(User), page: true },
+    errors: [5100],
+    handle: async ({ ctx, query }) => {
+      const { json, nextCursor, limit, total } = await listUsers(ctx, query);
+      const page = { next_cursor: nextCursor, has_more: nextCursor !== null, limit };
+      return { json, page: total === undefined ? page : { ...page, total } };
+    },
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/users/:id/",
+    id: "getUser",
+    tag,
+    summary: "Get a user",
+    access: readers,
+    params: UserParams,
+    reply: { data: User },
+    errors: [5301],
+    handle: async ({ ctx, params }) => answer(await getUser(ctx, params.id)),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/users/",
+    id: "createUser",
+    tag,
+    summary: "Create a user, or import one with a password hash",
+    access: writers,
+    body: UserInput,
+    reply: { status: 201, data: User },
+    errors: [5217, 5302],
+    handle: async ({ ctx, body, lang }) => answer(await createUser(ctx, { ...body, lang })),
+  }),
+  defineRoute({
+    method: "PATCH",
+    path: "/users/:id/",
+    id: "patchUser",
+    tag,
+    summary: "Change some fields of a user",
+    access: writers,
+    params: UserParams,
+    body: UserPatch,
+    reply: { data: User },
+    errors: [5301, 5302, 5306],
+    conditional: true,
+    handle: async ({ ctx, params, body, lang, ifMatch }) =>
+      answer(await updateUser(ctx, params.id, { ...body, lang }, ifMatch)),
+  }),
+  defineRoute({
+    method: "DELETE",
+    path: "/users/:id/",
+    id: "deleteUser",
+    tag,
+    summary: "Delete a user for good",
+    access: writers,
+    params: UserParams,
+    reply: { data: DeletedUser },
+    errors: [5301, 5306],
+    conditional: true,
+    handle: async ({ ctx, params, ifMatch }) => {
+      await deleteUser(ctx, params.id, ifMatch);
+      return reply({ id: params.id, deleted: true });
+    },
+  }),
+];

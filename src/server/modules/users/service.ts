@@ -1,0 +1,154 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { Ctx } from "../../context.ts";
+import { get, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError, invalidField } from "../../errors.ts";
+import { isId, newId } from "../../ids.ts";
+import { recordAudit } from "../audit/service.ts";
+import { clearFailures } from "../passwords/failures.ts";
+import { parsePasswordHash } from "../passwords/imported-hash.ts";
+import { hashPassword } from "../passwords/password-hash.ts";
+import { requireStrongPassword } from "../passwords/password-policy.ts";
+import { endTokens } from "../tokens/service.ts";
+import { changePasswordHash } from "./credentials.ts";
+import { emailKey } from "./email.ts";
+import {
+  explainRefusal,
+  guardedUser,
+  guardValues,
+  noSuchUser,
+  oneUser,
+  requireStanding,
+  requireUserId,
+} from "./guards.ts";
+import { userColumns } from "./input.ts";
+import type { User, UserInput } from "./model.ts";
+import { isSelf, requireManageable } from "./permission.ts";
+import { type RenderedUser, toUser, userJson } from "./rendering.ts";
+import { users } from "./table.ts";
+import { explainUserConflict } from "./write-columns.ts";
+
+const param = sql.placeholder;
+
+const selectUser = statement<RenderedUser>(sql`select ${userJson} as json from ${users} where ${oneUser}`);
+const selectIdOfEmail = statement<{ id: string }>(sql`
+  select id from ${users} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);
+const insertUser = statement<RenderedUser>(sql`
+  insert into ${users} (id, tenant_id, email, email_key, name, phone, lang, role, status, email_verified, addresses,
+    metadata, password_hash, password_changed_at, created_at, updated_at)
+  values (${param("id")}, ${param("tenantId")}, ${param("email")}, ${param("emailKey")}, ${param("name")},
+    ${param("phone")}, ${param("lang")}, ${param("role")}, ${param("status")}, ${param("emailVerified")},
+    ${param("addresses")}, ${param("metadata")}, ${param("passwordHash")}, ${param("passwordChangedAt")},
+    ${param("now")}, ${param("now")})
+  returning ${userJson} as json`);
+const removeUser = statement(sql`delete from ${users} where ${guardedUser}`);
+
+/**
+ * Makes a user: a customer unless the role says otherwise. `password_hash` takes one of another system; without either
+ * the user signs in after a password reset.
+ * @throws AppError 5300 for a role that the actor may not manage, 5302 for an address that is taken, 5102, 5217, 5001.
+ */
+export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
+  const { password, password_hash: imported, ...fields } = input;
+  const { email, emailKey, ...columns } = userColumns(fields);
+  if (email === undefined || emailKey === undefined) throw invalidField("email", "is required");
+  const role = columns.role ?? "customer";
+  requireManageable(ctx, role);
+  // Before the transaction: hashing would hold up every writer.
+  const passwordHash = await firstHash(password, imported);
+  const id = newId("usr");
+  const now = toTimestamp(ctx.now());
+  return inTransaction(ctx, async (tx) => {
+    const row = await get(tx.db, insertUser, {
+      name: null,
+      phone: null,
+      lang: null,
+      status: "active",
+      emailVerified: 0,
+      addresses: "[]",
+      metadata: "{}",
+      ...columns,
+      id,
+      tenantId: tx.tenant.id,
+      email,
+      emailKey,
+      role,
+      passwordHash,
+      passwordChangedAt: passwordHash === null ? null : now,
+      now,
+    }).catch((error) => {
+      throw explainUserConflict(error);
+    });
+    if (!row) throw new Error("An insert returned no row");
+    await recordAudit(tx, { event: "user.created", subject: id, details: { role } });
+    return toUser(row);
+  });
+}
+
+/**
+ * One user of the tenant.
+ * @throws AppError 5301.
+ */
+export async function getUser(ctx: Ctx, id: string): Promise<User> {
+  requireUserId(id);
+  const row = await get(ctx.db, selectUser, { tenantId: ctx.tenant.id, id });
+  if (!row) throw noSuchUser();
+  return toUser(row);
+}
+
+/**
+ * Removes a user for good and ends their token.
+ * @param ifMatch the version that must stand; null for any.
+ * @throws AppError 5301; 5300 for a user that the actor may not manage, and for the actor; 5303; 5306 for the last
+ * active owner, except from the terminal.
+ */
+export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
+  return inTransaction(ctx, async (tx) => {
+    const standing = await requireStanding(tx, id);
+    if (isSelf(tx, id)) throw new AppError(5300, "Nobody removes themselves.");
+    // Tokens first: their rows stay, so that using one is still told apart from using one that never was.
+    await endTokens(tx, id, "revoked");
+    const removed = await run(tx.db, removeUser, guardValues(tx, id, ifMatch, true));
+    if (removed === 0) throw explainRefusal(standing, ifMatch);
+    await recordAudit(tx, { event: "user.deleted", subject: id, details: { role: standing.role } });
+  });
+}
+
+/**
+ * Gives a user another password without asking for the old one, and signs them out.
+ * @throws AppError 5301, 5300, 5217, 5102, 5001.
+ */
+export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
+  requireStrongPassword("password", password);
+  const to = await hashPassword(password);
+  await inTransaction(ctx, async (tx) => {
+    const { emailKey } = await requireStanding(tx, id);
+    await changePasswordHash(tx, id, { to });
+    await endTokens(tx, id, "revoked");
+    await clearFailures(tx, emailKey);
+    await recordAudit(tx, { event: "password.changed", subject: id });
+  });
+}
+
+/**
+ * The id of a user named by id or by email.
+ * @throws AppError 5301.
+ */
+export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string> {
+  if (isId("usr", idOrEmail)) return (await getUser(ctx, idOrEmail)).id;
+  const key = emailKey(idOrEmail);
+  const found = key && (await get(ctx.db.primary, selectIdOfEmail, { tenantId: ctx.tenant.id, emailKey: key }));
+  if (!found) throw noSuchUser();
+  return found.id;
+}
+
+async function firstHash(password: string | undefined, imported: string | undefined): Promise<string | null> {
+  if (imported !== undefined) {
+    if (password !== undefined) throw invalidField("password_hash", "cannot stand beside password");
+    return parsePasswordHash("password_hash", imported);
+  }
+  if (password === undefined) return null;
+  requireStrongPassword("password", password);
+  return hashPassword(password);
+}

@@ -1,0 +1,100 @@
+import { type SQL, sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { Ctx } from "../../context.ts";
+import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
+import { type CompiledStatement, get, type Params, statement } from "../../db/statement.ts";
+import { AppError, invalidField } from "../../errors.ts";
+import { mergedMetadataTooLarge } from "../../metadata.ts";
+import { recordAudit } from "../audit/service.ts";
+import type { Standing } from "./guards.ts";
+import type { UserColumns } from "./input.ts";
+import type { User } from "./model.ts";
+import { type RenderedUser, toUser, userJson } from "./rendering.ts";
+import { users } from "./table.ts";
+
+const param = sql.placeholder;
+
+const columnNames: Record<keyof UserColumns, string> = {
+  email: "email",
+  emailKey: "email_key",
+  name: "name",
+  phone: "phone",
+  lang: "lang",
+  role: "role",
+  status: "status",
+  emailVerified: "email_verified",
+  addresses: "addresses",
+  metadata: "metadata",
+};
+
+/** Which user, on what conditions; the name tells conditions apart. */
+interface Guard {
+  name: "managed" | "own";
+  condition: SQL;
+  values: Params;
+}
+
+/** One statement for each set of columns that callers have changed together. */
+const updates = new Map<string, CompiledStatement<RenderedUser>>();
+
+/**
+ * Writes the columns given, in one guarded statement; metadata is merged. Another address is unverified unless the
+ * columns say otherwise.
+ * @returns the user as they are then; undefined when the guard does not hold.
+ * @throws AppError 5302 for an address that is taken, 5102 for metadata that has grown too large.
+ */
+export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard): Promise<User | undefined> {
+  const names = (Object.keys(columnNames) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);
+  const values = { ...guard.values, ...columns, now: toTimestamp(tx.now()) };
+  try {
+    const row = await get(tx.db, updateStatement(names, guard), values);
+    return row && toUser(row);
+  } catch (error) {
+    throw explainUserConflict(error);
+  }
+}
+
+function updateStatement(names: (keyof UserColumns)[], guard: Guard): CompiledStatement<RenderedUser> {
+  const key = `${guard.name} ${names.join(" ")}`;
+  let made = updates.get(key);
+  if (!made) {
+    const changes = names.map((name) => {
+      const column = sql.raw(columnNames[name]);
+      return name === "metadata"
+        ? sql`${column} = json_patch(metadata, ${param(name)})`
+        : sql`${column} = ${param(name)}`;
+    });
+    if (names.includes("emailKey") && !names.includes("emailVerified")) {
+      changes.push(sql`email_verified = iif(email_key = ${param("emailKey")}, email_verified, 0)`);
+    }
+    changes.push(sql`updated_at = ${param("now")}`, sql`version = version + 1`);
+    made = statement<RenderedUser>(sql`
+      update ${users} set ${sql.join(changes, sql`, `)} where ${guard.condition} returning ${userJson} as json`);
+    updates.set(key, made);
+  }
+  return made;
+}
+
+/** Writes down what a change did to a user, in its transaction: the names of fields, and values only of roles. */
+export async function recordChanges(tx: Ctx, id: string, before: Standing, columns: UserColumns): Promise<void> {
+  const { role, status, email, emailKey, ...others } = columns;
+  const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
+  if (isMoved) await recordAudit(tx, { event: "user.email_changed", subject: id });
+  if (role !== undefined && role !== before.role) {
+    await recordAudit(tx, { event: "user.role_changed", subject: id, details: { from: before.role, to: role } });
+  }
+  if (status !== undefined && status !== before.status) {
+    await recordAudit(tx, { event: status === "disabled" ? "user.disabled" : "user.enabled", subject: id });
+  }
+  const fields = Object.keys(others).map((name) => columnNames[name as keyof UserColumns]);
+  if (!isMoved && email !== undefined && email !== before.email) fields.push("email");
+  if (fields.length > 0) await recordAudit(tx, { event: "user.updated", subject: id, details: { fields } });
+}
+
+/** The error to throw for one of a write to the table of users. */
+export function explainUserConflict(error: unknown): unknown {
+  if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
+  if (!isUniqueViolation(error, "users.email_key")) return error;
+  const message = "belongs to another user";
+  return new AppError(5302, `email: ${message}.`, { details: [{ field: "email", message }], cause: error });
+}
