@@ -53,6 +53,7 @@ export const commandTree: CommandTree = {
     description: "Users: who signs in to a store",
     verbs: {
       create: () => import("./commands/user/create.ts"),
+      list: () => import("./commands/user/list.ts"),
       show: () => import("./commands/user/show.ts"),
       update: () => import("./commands/user/update.ts"),
       "set-password": () => import("./commands/user/set-password.ts"),

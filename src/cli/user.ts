@@ -1,4 +1,5 @@
 import type { Ctx } from "../server/context.ts";
+import type { listUsers } from "../server/modules/users/list.ts";
 import type { getUser } from "../server/modules/users/service.ts";
 import type { SharedValues } from "./args.ts";
 import { withTenant } from "./context.ts";
@@ -60,4 +61,32 @@ export async function deliverPassword(
   const record = toUserRecord(user);
   await printRecord(io, io.json ? { ...record, password_file: file.path } : record, "user_id");
   await remark(io, `The password is in ${file.path}`);
+}
+
+/** So many a page; the service's most. */
+const pageSize = 100;
+
+/**
+ * The newest users that fit, at most `limit`, gathered from as many pages as that takes.
+ * @returns also whether there are more.
+ */
+export async function listUserRecords(
+  ctx: Ctx,
+  filter: Omit<Parameters<typeof listUsers>[1], "limit" | "cursor">,
+  limit: number,
+): Promise<{ users: UserRecord[]; hasMore: boolean }> {
+  const { listUsers } = await import("../server/modules/users/list.ts");
+  const users: UserRecord[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = {
+      ...filter,
+      limit: Math.min(pageSize, limit - users.length),
+      ...(cursor !== undefined && { cursor }),
+    };
+    const page = await listUsers(ctx, query);
+    users.push(...(JSON.parse(page.json) as User[]).map(toUserRecord));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined && users.length < limit);
+  return { users, hasMore: cursor !== undefined };
 }

@@ -1,0 +1,254 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeDir, openCli } from "./run-bodega.ts";
+
+const { json, failure, run } = openCli();
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const unknownId = "usr_00000000000000000000000000";
+const password = "Marmalade-Teapot-73";
+const bcrypt = "$2b$04$abcdefghijklmnopqrstuuSlUS6dRyk8RREKm7t5BW/DxJz/1NT8W";
+
+interface User {
+  user_id: string;
+  email: string;
+  password?: string;
+}
+
+let emails = 0;
+const newEmail = () => `user-${emails++}@example.com`;
+const create = (...flags: string[]) =>
+  json<User>("user", "create", "-n", "demo", ...(flags.includes("--email") ? [] : ["--email", newEmail()]), ...flags);
+const show = (user: string) => json<User>("user", "show", "-n", "demo", user);
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+  await json("tenant", "create", "other");
+});
+
+test("a user is created from one line of standard input, and the JSON is exactly the documented record", async () => {
+  const line = ["user", "create", "-n", "demo", "--email", "Ada@Example.com", "--name", "Ada", "--password-stdin"];
+  const { code, stdout, stderr } = await run([...line, "--json"], { input: `${password}\n` });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const created = JSON.parse(stdout);
+  const record = {
+    user_id: expect.stringMatching(/^usr_[0-9a-z]{26}$/),
+    email: "Ada@Example.com",
+    name: "Ada",
+    phone: null,
+    lang: null,
+    role: "customer",
+    status: "active",
+    email_verified: false,
+    addresses: [],
+    metadata: {},
+    two_factor_enabled: false,
+    last_login_at: null,
+    version: 1,
+    created_at: timestamp,
+    updated_at: timestamp,
+  };
+  expect(created).toEqual(record);
+  expect(Object.keys(created)).toEqual(Object.keys(record));
+  expect(stdout).not.toContain(password);
+  expect(await show("ada@example.COM")).toEqual(created);
+  expect(await show(created.user_id)).toEqual(created);
+});
+
+test("all that can be said of a user is kept, changed and cleared", async () => {
+  const flags = ["--phone", "+351 210 000 000", "--role", "staff", "--lang", "PT-br", "--email-verified", "yes"];
+  const { user_id, ...created } = await create("--no-password", "--name", "Eva", ...flags);
+  const fields = { name: "Eva", phone: "+351 210 000 000", role: "staff", lang: "pt-BR", email_verified: true };
+  expect(created).toMatchObject(fields);
+  const update = (...more: string[]) => json("user", "update", "-n", "demo", user_id, ...more);
+  expect(await update("--phone=", "--role", "owner")).toMatchObject({ ...fields, phone: null, role: "owner" });
+  const email = newEmail();
+  expect(await update("--email", email)).toMatchObject({ email, email_verified: false, name: "Eva" });
+  expect(await run(["user", "update", "-n", "demo", user_id])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--email, --name"),
+  });
+});
+
+describe("a new password", () => {
+  const line = (...flags: string[]) => ["user", "create", "-n", "demo", "--email", newEmail(), ...flags];
+
+  test("made at random is strong, other each time, and printed once", async () => {
+    const made = [await create("--random-password"), await create("--random-password")].map((user) => user.password);
+    expect(new Set(made).size).toBe(2);
+    for (const one of made) {
+      for (const kind of [/^\S{16,}$/, /[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/]) expect(one).toMatch(kind);
+    }
+    const { stdout, stderr } = await run(line("--random-password"));
+    expect(stdout.match(/^Password +(\S{16,})$/gm)).toHaveLength(1);
+    expect(stderr).toContain("warning: The password is shown this once");
+    expect((await run(line("--random-password", "-q"))).stdout).toMatch(/^usr_[0-9a-z]{26}:\S{16,}\n$/);
+  });
+
+  test("is kept off the screen in a new file for its owner only", async () => {
+    const path = join(makeDir(), "password");
+    const { stdout } = await run(line("--random-password", "--password-file", path, "--json"));
+    const secret = readFileSync(path, "utf8");
+    expect(secret).toMatch(/^\S{16,}\n$/);
+    expect(stdout).not.toContain(secret.trim());
+    expect(JSON.parse(stdout)).toMatchObject({ role: "customer", password_file: path });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("does not replace a file, nor leave one behind when there is no user", async () => {
+    const path = join(makeDir(), "password");
+    const { code } = await run(
+      ["user", "create", "-n", "nobody", "--email", newEmail(), "--random-password"].concat("--password-file", path),
+    );
+    expect({ code, file: statSync(path, { throwIfNoEntry: false }) }).toEqual({ code: 3, file: undefined });
+    writeFileSync(path, "precious");
+    const email = newEmail();
+    const refused = await failure(
+      "user",
+      "create",
+      "-n",
+      "demo",
+      "--email",
+      email,
+      "--random-password",
+      "--password-file",
+      path,
+    );
+    expect(refused.code).toBe(4);
+    expect(readFileSync(path, "utf8")).toBe("precious");
+    expect(await failure("user", "show", "-n", "demo", email)).toMatchObject({ code: 3 });
+  });
+
+  test.concurrent.each([
+    ["nothing", "", "--password-stdin"],
+    ["an empty line", "\n", "--password-stdin"],
+    ["two lines", `${password}\n${password}\n`, "--password-stdin"],
+    ["a weak one", "Short-1\n", "--password-stdin"],
+    ["bytes that are no text", new Uint8Array([0xff, 0xfe, 0x41]), "Standard input"],
+    ["far too much", "x".repeat(10_000), "Standard input"],
+  ])("of %s is exit code 2 and is never shown", async (_what, input, says) => {
+    for (const flags of [[], ["--json"]]) {
+      const { code, stdout, stderr } = await run(line("--password-stdin", ...flags), { input });
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(says);
+      for (const part of [password, "Short-1", "xxxx"]) expect(stderr).not.toContain(part);
+    }
+  });
+
+  test("that is too weak is 5217 and says what it lacks", async () => {
+    const { code, stderr } = await run(line("--password-stdin", "--json"), { input: "no capitals here 1!\n" });
+    expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
+      code: 2,
+      error: { code: 5217, details: [{ flag: "--password-stdin", message: expect.stringContaining("upper") }] },
+    });
+  });
+
+  test("may end with CRLF, and keeps the spaces around it", async () => {
+    for (const input of [`${password}\r\n`, password, ` ${password} \n`]) {
+      expect(await run(line("--password-stdin"), { input })).toMatchObject({ code: 0 });
+    }
+  });
+
+  test.concurrent.each([
+    [[], "Missing --password-stdin, --random-password, --password-hash-stdin or --no-password"],
+    [["--password-stdin", "--random-password"], "do not go together"],
+    [["--password-stdin", "--password-hash-stdin"], "do not go together"],
+    [["--random-password", "--no-password"], "do not go together"],
+    [["--password-stdin", "--password-file", "x"], "--password-file"],
+    [["--no-password", "--password-file", "x"], "--password-file"],
+    [["--password", password], "Unknown flag --password"],
+    [[`--password-stdin=${password}`], "takes no value"],
+  ])("given as %j without a terminal is exit code 2", async (flags, says) => {
+    const { code, stdout, stderr } = await run(line(...flags));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(says);
+    expect(stderr).not.toContain(password);
+  });
+
+  test("can be the hash of another system, which is never shown", async () => {
+    const { code, stdout } = await run(line("--password-hash-stdin", "--json"), { input: `${bcrypt}\n` });
+    expect(code).toBe(0);
+    expect(stdout).not.toContain(bcrypt);
+    const refused = await run(line("--password-hash-stdin"), { input: "md5:0123456789abcdef\n" });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("--password-hash-stdin ");
+    expect(refused.stderr).not.toContain("0123456789abcdef");
+  });
+
+  test("is set for a user who is there, by id or email", async () => {
+    const { user_id, email } = await create("--no-password");
+    const set = ["user", "set-password", "-n", "demo"];
+    expect(await run([...set, email, "--password-stdin"], { input: password })).toMatchObject({ code: 0 });
+    expect(await json<User>(...set, user_id, "--random-password")).toMatchObject({
+      email,
+      password: expect.anything(),
+    });
+    expect(await failure(...set, user_id)).toMatchObject({
+      code: 2,
+      error: { details: [{ field: "--password-stdin" }] },
+    });
+    expect(await failure(...set, newEmail(), "--random-password")).toMatchObject({ code: 3 });
+  });
+});
+
+test("an email is taken whatever its case; another tenant's does not count", async () => {
+  const { email } = await create("--no-password");
+  const taken = ["user", "create", "--email", email.toUpperCase(), "--no-password", "-n"];
+  expect(await failure(...taken, "demo")).toMatchObject({
+    code: 4,
+    error: { code: 5302, details: [{ flag: "--email" }] },
+  });
+  expect(await json(...taken, "other")).toMatchObject({ email: email.toUpperCase() });
+});
+
+describe("a user of another tenant, or of none, is exit code 3", () => {
+  const verbs: [verb: string, flags: string[]][] = [
+    ["show", []],
+    ["update", ["--name", "x"]],
+    ["set-password", ["--random-password"]],
+    ["disable", []],
+    ["enable", []],
+    ["delete", ["--confirm", "x"]],
+    ["reset-two-factor", ["--yes"]],
+  ];
+  test.each(verbs)("user %s", async (verb, flags) => {
+    const { user_id, email } = await create("--no-password");
+    for (const who of [user_id, email, unknownId, "nonsense"]) {
+      const { code, error } = await failure("user", verb, "-n", "other", who, ...flags);
+      expect([who, code, error.code]).toEqual([who, 3, 5301]);
+    }
+    expect(await failure("user", verb, "-n", "nobody", user_id, ...flags)).toMatchObject({ code: 3 });
+    expect(await show(user_id)).toMatchObject({ status: "active", version: 1 });
+  });
+});
+
+test("a user is disabled, enabled, and deleted once the email is confirmed", async () => {
+  const { user_id, email } = await create("--no-password");
+  const verb = (name: string, ...flags: string[]) => json("user", name, "-n", "demo", user_id, ...flags);
+  expect(await verb("disable")).toMatchObject({ status: "disabled" });
+  expect(await verb("enable")).toMatchObject({ status: "active" });
+  const remove = ["user", "delete", "-n", "demo", user_id];
+  expect(await failure(...remove)).toMatchObject({ code: 2, error: { message: expect.stringContaining(email) } });
+  expect(await failure(...remove, "--yes")).toMatchObject({ code: 2 });
+  expect(await failure(...remove, "--confirm", user_id)).toMatchObject({ code: 2 });
+  expect(await verb("delete", "--confirm", email)).toMatchObject({ user_id, email });
+  expect(await failure("user", "show", "-n", "demo", user_id)).toMatchObject({ code: 3 });
+});
+
+test("resetting two-factor needs a yes, and says so when there was none", async () => {
+  const { user_id } = await create("--no-password");
+  const reset = ["user", "reset-two-factor", "-n", "demo", user_id];
+  expect(await failure(...reset)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
+  const { code, stdout, stderr } = await run([...reset, "--yes"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "Two-factor was not on; nothing has changed.\n" });
+  expect(stdout).toMatch(/Two factor enabled +no/);
+});
+
+test("what is done to users is written down, without any password", async () => {
+  const { user_id } = await create("--random-password");
+  await json("user", "disable", "-n", "demo", user_id);
+  await json("user", "set-password", "-n", "demo", user_id, "--random-password");
+  const rows = await json<{ event: string; actor_kind: string }[]>("audit", "list", "--subject", user_id);
+  expect(rows.map(({ event }) => event)).toEqual(["password.changed", "user.disabled", "user.created"]);
+  expect(new Set(rows.map(({ actor_kind }) => actor_kind))).toEqual(new Set(["terminal"]));
+});
