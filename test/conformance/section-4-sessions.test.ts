@@ -1,0 +1,297 @@
+// Likes, views, bookmarks and notification registration are not part of the service yet; of the public endpoints that
+// section 4 lists, the two of the password reset are covered here.
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type ServedShop, type Session, useServedShops } from "../support/served-shop.ts";
+
+const { startServedShop } = useServedShops();
+const newPassword = "Another-Kettle-9026";
+
+let shop: ServedShop;
+beforeAll(async () => {
+  shop = await startServedShop();
+});
+
+const post = <T = Session>(path: string, body: unknown, query: Record<string, string> = {}) =>
+  shop.callAnonymously<T>(`POST /auth/${path}/`, { body, query });
+const credentialsOf = ({ user_id, token }: Session) => ({ user_id, token });
+/** A reply without the one thing that differs in every reply. */
+const bytesOf = ({ text, requestId }: { text: string; requestId: string }) => text.replace(requestId, "");
+
+describe("§4 Authentication endpoints, row 1: POST /auth/login/", () => {
+  test("answers data.user_id, data.token, data.expires_at and data.store", async () => {
+    const user = await shop.createUser();
+    const { status, data } = await post("login", user.login);
+    expect(status).toBe(200);
+    expect(Object.keys(data).toSorted()).toEqual(["expires_at", "store", "token", "user_id"]);
+    expect(data.user_id).toBe(user.id);
+    expect(data.expires_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/);
+  });
+
+  test("§2, §9 data.token begins with v2. and is random", async () => {
+    const user = await shop.createUser();
+    const tokens = [await shop.signIn(user), await shop.signIn(user)].map(({ token }) => token);
+    for (const token of tokens) expect(token).toMatch(/^v2\.[A-Za-z0-9_-]{43}$/);
+    expect(tokens[0]).not.toBe(tokens[1]);
+  });
+
+  test("§2 data.store has namespace, title, domain, url, currency, currency_sign and logo", async () => {
+    const store = {
+      namespace: "described",
+      title: "Lamps & more",
+      domain: "lamps.example.com",
+      url: "https://lamps.example.com",
+      currency: "USD",
+      currency_sign: "$",
+      logo: "https://lamps.example.com/logo.png",
+    };
+    const { title, domain, url, currency, logo } = store;
+    const flags = { title, domain, url, currency, logo };
+    const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
+    await shop.binary.json("tenant", "create", store.namespace, ...args);
+    const key = await shop.binary.json("key", "issue", "-n", store.namespace, "--name", "web", "--publish");
+    const call = shop.clientOf({ namespace: store.namespace, auth: `Bearer ${key.app_id}:${key.app_secret}` });
+    const body = { email: "a@example.com", password: "Vermilion-Kettle-4871" };
+    expect((await call("POST /users/", { body })).status).toBe(201);
+    const { data } = await call<Session>("POST /auth/login/", { body, auth: null });
+    expect(data.store).toEqual(store);
+  });
+
+  test("takes the tenant from the query and the credentials from the JSON body", async () => {
+    const user = await shop.createUser();
+    const search = new URLSearchParams({ namespace: shop.namespace });
+    const reply = await fetch(`${shop.server.url}/auth/login/?${search}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-forwarded-for": "10.200.0.1" },
+      body: JSON.stringify(user.login),
+    });
+    expect(reply.status).toBe(200);
+  });
+
+  test("email and password are required strings", async () => {
+    const { email, password } = (await shop.createUser()).login;
+    for (const [body, field] of [
+      [{ password }, "email"],
+      [{ email }, "password"],
+      [{ email: 1, password }, "email"],
+      [{ email, password: 1 }, "password"],
+      [{ email: null, password }, "email"],
+      [{ email, password: [password] }, "password"],
+    ] as const) {
+      const { code, fields } = await post("login", body);
+      expect({ body, code, fields }).toEqual({ body, code: 5102, fields: [field] });
+    }
+  });
+
+  test("otp is a string, required only when two-factor is enabled", async () => {
+    const [plain, guarded] = [await shop.createUser(), await shop.createUser()];
+    const authenticator = await shop.enrol(guarded);
+    shop.clock.advance(30_000);
+    expect((await post("login", plain.login)).status).toBe(200);
+    expect((await post("login", guarded.login)).code).toBe(5211);
+    expect((await post("login", { ...guarded.login, otp: Number(authenticator.code()) })).code).toBe(5102);
+    expect((await post("login", { ...guarded.login, otp: authenticator.code() })).status).toBe(200);
+  });
+});
+
+describe("§4 Authentication endpoints, row 2: POST /auth/refresh/", () => {
+  test("takes user credentials and answers a new token", async () => {
+    const session = await shop.signIn(await shop.createUser());
+    const { status, data } = await post("refresh", undefined, credentialsOf(session));
+    expect([status, data.user_id]).toEqual([200, session.user_id]);
+    expect(data.token).toMatch(/^v2\./);
+    expect(data.token).not.toBe(session.token);
+    expect(Date.parse(data.expires_at)).toBe(shop.clock.now() + 30 * 86_400_000);
+    expect(await shop.codeOf(data)).toBeUndefined();
+  });
+
+  test("accepts a JSON body", async () => {
+    const session = await shop.signIn(await shop.createUser());
+    expect((await post("refresh", credentialsOf(session))).status).toBe(200);
+  });
+});
+
+describe("§4 Authentication endpoints, row 3: POST /auth/logout/", () => {
+  test("takes user credentials and revokes the token", async () => {
+    const session = await shop.signIn(await shop.createUser());
+    expect((await post("logout", undefined, credentialsOf(session))).status).toBe(200);
+    expect(await shop.codeOf(session)).toBe(5207);
+  });
+
+  test("accepts a JSON body", async () => {
+    const session = await shop.signIn(await shop.createUser());
+    expect((await post("logout", credentialsOf(session))).status).toBe(200);
+    expect(await shop.codeOf(session)).toBe(5207);
+  });
+});
+
+describe("§4 Authentication endpoints, row 4: POST /auth/password/forgot/", () => {
+  test("the reply is identical whether or not the email belongs to a user", async () => {
+    const { email } = await shop.createUser();
+    const known = await post("password/forgot", { email });
+    const unknown = await post("password/forgot", { email: "nobody@example.com" });
+    expect([known.status, unknown.status]).toEqual([200, 200]);
+    expect(bytesOf(unknown)).toBe(bytesOf(known));
+    const names = (headers: Headers) => [...headers.keys()].toSorted();
+    expect(names(unknown.headers)).toEqual(names(known.headers));
+  });
+
+  test("email is a required string", async () => {
+    for (const body of [{}, { email: 1 }, { email: null }]) {
+      const { code, fields } = await post("password/forgot", body);
+      expect({ body, code, fields }).toEqual({ body, code: 5102, fields: ["email"] });
+    }
+  });
+
+  test("language is a language code, and the mail is in that language", async () => {
+    const user = await shop.createUser();
+    const reply = await post("password/forgot", { email: user.email, language: "ar" });
+    expect(reply.status).toBe(200);
+    const mail = await shop.mailbox.waitFor(user.email, 1);
+    expect(mail.html).toMatch(/dir="rtl"/);
+    expect(mail.text).toMatch(/\p{Script=Arabic}/u);
+    expect((await post("password/forgot", { email: user.email, language: "not a language" })).fields).toEqual([
+      "language",
+    ]);
+  });
+});
+
+describe("§4 Authentication endpoints, row 5: POST /auth/password/reset/", () => {
+  test("takes email, code and password: the password is changed, the token revoked", async () => {
+    const user = await shop.createUser();
+    const session = await shop.signIn(user);
+    const code = await shop.requestCode(user);
+    expect((await post("password/reset", { email: user.email, code, password: newPassword })).status).toBe(200);
+    expect(await shop.codeOf(session)).toBe(5207);
+    expect((await post("login", { ...user.login, password: newPassword })).status).toBe(200);
+  });
+
+  test("email, code and password are required strings; a code sent as a number is refused", async () => {
+    const body = { email: "nobody@example.com", code: "012345", password: newPassword };
+    for (const field of ["email", "code", "password"] as const) {
+      const { [field]: _, ...rest } = body;
+      for (const sent of [rest, { ...rest, [field]: 12345 }]) {
+        const { code, fields } = await post("password/reset", sent);
+        expect({ sent, code, fields }).toEqual({ sent, code: 5102, fields: [field] });
+      }
+    }
+  });
+});
+
+describe("§4 Rules", () => {
+  test("rule 1: login is POST only", async () => {
+    for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
+      const { status, headers } = await shop.callAnonymously(`${method} /auth/login/`);
+      expect({ method, status, allow: headers.get("allow") }).toEqual({ method, status: 405, allow: "POST, OPTIONS" });
+    }
+  });
+
+  test("rule 1: a password in the URL signs nobody in", async () => {
+    const { email, password } = (await shop.createUser()).login;
+    const { code } = await post("login", undefined, { email, password });
+    expect(code).toBe(5102);
+    expect((await post("login", { email }, { password })).code).toBe(5102);
+  });
+
+  test("rule 2: login and the two password reset routes are the only routes accepting no credentials", async () => {
+    const { document } = await shop.description();
+    const open: string[] = [];
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const method of Object.keys(operations)) {
+        const { code } = await shop.callAnonymously(`${method.toUpperCase()} ${path.replace(/\{\w+\}/g, "x")}`);
+        if (code !== 5206) open.push(`${method.toUpperCase()} ${path}`);
+      }
+    }
+    expect(open.toSorted()).toEqual(["POST /auth/login/", "POST /auth/password/forgot/", "POST /auth/password/reset/"]);
+  });
+
+  test("rule 3: in an unknown or unreachable store, login and password routes fail with 5215 before the password is checked", async () => {
+    const namespace = "closing";
+    await shop.binary.json("tenant", "create", namespace);
+    const key = await shop.binary.json("key", "issue", "-n", namespace, "--name", "web", "--publish");
+    const call = shop.clientOf({ namespace, auth: `Bearer ${key.app_id}:${key.app_secret}` });
+    const body = { email: "a@example.com", password: "Vermilion-Kettle-4871" };
+    expect((await call("POST /users/", { body })).status).toBe(201);
+    await shop.binary.json("tenant", "suspend", namespace, "--yes");
+    const bodies: [path: string, body: unknown][] = [
+      ["login", body],
+      ["login", { ...body, password: "wrong" }],
+      ["login", {}],
+      ["password/forgot", { email: body.email }],
+      ["password/reset", { email: body.email, code: "000000", password: newPassword }],
+    ];
+    for (const unreachable of [namespace, "no-such-store"]) {
+      for (const [path, sent] of [...bodies, ...bodies]) {
+        const reply = await call(`POST /auth/${path}/`, { auth: null, namespace: unreachable, body: sent });
+        expect({ unreachable, path, code: reply.code }).toEqual({ unreachable, path, code: 5215 });
+      }
+    }
+    await shop.binary.json("tenant", "resume", namespace);
+    // None of these tries was a wrong password.
+    for (let n = 0; n < 3; n++) {
+      expect((await call("POST /auth/login/", { auth: null, body: { ...body, password: "wrong" } })).code).toBe(5212);
+    }
+  });
+
+  test("rule 4: with two-factor on and no otp, login fails with 5211; the call repeated with otp succeeds", async () => {
+    const user = await shop.createUser();
+    const authenticator = await shop.enrol(user);
+    shop.clock.advance(30_000);
+    for (let n = 0; n < 4; n++) expect((await post("login", user.login)).code).toBe(5211);
+    expect((await post("login", { ...user.login, otp: authenticator.code() })).status).toBe(200);
+  });
+
+  test("rule 5: wrong email, password or one-time code fails with 5212, in the same bytes", async () => {
+    const [plain, guarded] = [await shop.createUser(), await shop.createUser()];
+    const authenticator = await shop.enrol(guarded);
+    const replies = [
+      await post("login", { email: "nobody@example.com", password: plain.password }),
+      await post("login", { ...plain.login, password: "wrong" }),
+      await post("login", { ...guarded.login, otp: authenticator.wrongCode() }),
+      await post("login", { ...guarded.login, password: "wrong", otp: authenticator.wrongCode() }),
+      await post("login", { ...guarded.login, password: "wrong" }),
+    ];
+    for (const reply of replies) {
+      expect([reply.code, reply.status]).toEqual([5212, 401]);
+      expect(bytesOf(reply)).toBe(bytesOf(replies[0] as (typeof replies)[0]));
+    }
+  });
+
+  for (const path of ["refresh", "logout"]) {
+    test(`rule 6: ${path} with an invalid, expired or revoked token fails with 5214`, async () => {
+      const user = await shop.createUser();
+      const other = await shop.signIn(await shop.createUser());
+      const session = await shop.signIn(user);
+      const codeOf = async (sent: Record<string, string>) => (await post(path, undefined, sent)).code;
+      const { user_id, token } = session;
+      expect(await codeOf({ user_id, token: "v2.x" })).toBe(5214);
+      expect(await codeOf({ user_id, token: other.token })).toBe(5214);
+      expect(await codeOf({ user_id: "usr_1", token })).toBe(5214);
+      shop.clock.advance(30 * 86_400_000);
+      expect(await codeOf({ user_id, token })).toBe(5214);
+      const revoked = await shop.signIn(user);
+      await post("logout", undefined, credentialsOf(revoked));
+      expect(await codeOf(credentialsOf(revoked))).toBe(5214);
+    });
+  }
+
+  test("rule 7: a weak new password fails with 5217", async () => {
+    for (const password of [
+      "Short-Kettle-12",
+      "vermilion-kettle-4871",
+      "VERMILION-KETTLE-4871",
+      "Vermilion-Kettle-Four",
+      "VermilionKettle4871",
+    ]) {
+      const { code } = await post("password/reset", { email: "nobody@example.com", code: "000000", password });
+      expect({ password, code }).toEqual({ password, code: 5217 });
+    }
+  });
+});
+
+test("§4 forgot password and reset password need no credentials, but still namespace", async () => {
+  for (const path of ["forgot", "reset"]) {
+    const bare = await shop.callAnonymously(`POST /auth/password/${path}/`, { namespace: null, body: {} });
+    expect({ path, code: bare.code }).toEqual({ path, code: 5101 });
+    expect((await post(`password/${path}`, {})).code).toBe(5102);
+  }
+});

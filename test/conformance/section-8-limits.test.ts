@@ -1,0 +1,248 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type ApiReply, type CallOptions, newAddress } from "../support/client.ts";
+import { type ServedShop, type ServedUser, useServedShops } from "../support/served-shop.ts";
+
+const { startServedShop } = useServedShops();
+const minuteMs = 60_000;
+const strong = "Another-Kettle-9026";
+
+let shop: ServedShop;
+beforeAll(async () => {
+  shop = await startServedShop();
+});
+
+const login = (body: object, options: CallOptions = {}) =>
+  shop.callAnonymously("POST /auth/login/", { body, ...options });
+const codesOf = async (times: number, work: () => Promise<ApiReply>) => {
+  const codes: number[] = [];
+  for (let n = 0; n < times; n++) {
+    const { code, status } = await work();
+    codes.push(code ?? status);
+  }
+  return codes;
+};
+const times = (count: number, code: number) => Array<number>(count).fill(code);
+const retryAfter = ({ headers }: ApiReply) => Number(headers.get("retry-after"));
+
+describe("§8 Auth attempts: 10 per minute per IP (5209)", () => {
+  const attempt = (address: string) => () =>
+    shop.callAnonymously("POST /auth/password/forgot/", { address, body: { email: "nobody@example.com" } });
+
+  test("the eleventh attempt of a minute is refused, whatever it is", async () => {
+    const address = newAddress();
+    expect(await codesOf(11, attempt(address))).toEqual([...times(10, 200), 5209]);
+    const user = await shop.createUser();
+    expect((await login(user.login, { address })).code).toBe(5209);
+    expect((await shop.callAnonymously("GET /products/", { address, auth: "Bearer x:y" })).code).toBe(5209);
+  });
+
+  test("a minute after the first, not a moment earlier, the next is admitted; Retry-After says so", async () => {
+    const address = newAddress();
+    expect(await codesOf(10, attempt(address))).toEqual(times(10, 200));
+    expect(retryAfter(await attempt(address)())).toBe(60);
+    shop.clock.advance(minuteMs - 1);
+    const last = await attempt(address)();
+    expect([last.code, retryAfter(last)]).toEqual([5209, 1]);
+    shop.clock.advance(1);
+    expect(await codesOf(11, attempt(address))).toEqual([...times(10, 200), 5209]);
+  });
+
+  test("the minute slides: attempts come free one by one", async () => {
+    const address = newAddress();
+    expect((await attempt(address)()).status).toBe(200);
+    shop.clock.advance(30_000);
+    expect(await codesOf(10, attempt(address))).toEqual([...times(9, 200), 5209]);
+    shop.clock.advance(30_000);
+    expect(await codesOf(2, attempt(address))).toEqual([200, 5209]);
+  });
+
+  test("another address has its own", async () => {
+    const address = newAddress();
+    await codesOf(11, attempt(address));
+    expect((await attempt(newAddress())()).status).toBe(200);
+  });
+
+  test("calls with good credentials never count and are never held up", async () => {
+    const address = newAddress();
+    const good = () => shop.call("GET /products/", { address });
+    expect(await codesOf(30, good)).toEqual(times(30, 200));
+    expect(await codesOf(11, attempt(address))).toEqual([...times(10, 200), 5209]);
+    expect(await codesOf(30, good)).toEqual(times(30, 200));
+  });
+});
+
+describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
+  const wrong = (user: { email: string }) => () => login({ email: user.email, password: "wrong" });
+
+  test("the fourth is refused, from any address, and so is the right password then", async () => {
+    const user = await shop.createUser();
+    expect(await codesOf(4, wrong(user))).toEqual([...times(3, 5212), 5213]);
+    expect((await login(user.login)).code).toBe(5213);
+  });
+
+  test("20 minutes after the first failure, not a moment earlier, the next is judged; Retry-After says so", async () => {
+    const user = await shop.createUser();
+    await codesOf(3, wrong(user));
+    expect(retryAfter(await login(user.login))).toBe(20 * 60);
+    shop.clock.advance(20 * minuteMs - 1);
+    const last = await login(user.login);
+    expect([last.code, retryAfter(last)]).toEqual([5213, 1]);
+    shop.clock.advance(1);
+    expect((await login(user.login)).status).toBe(200);
+  });
+
+  test("the email counts whatever its case", async () => {
+    const user = await shop.createUser();
+    const spellings = [user.email, user.email.toUpperCase(), ` ${user.email}`.trim(), `U${user.email.slice(1)}`];
+    const codes: (number | undefined)[] = [];
+    for (const email of spellings) codes.push((await login({ email, password: "wrong" })).code);
+    expect(codes).toEqual([5212, 5212, 5212, 5213]);
+  });
+
+  test("unknown emails count alike", async () => {
+    const email = `nobody-${Bun.randomUUIDv7("hex")}@example.com`;
+    expect(await codesOf(4, wrong({ email }))).toEqual([...times(3, 5212), 5213]);
+  });
+
+  test("wrong one-time codes count; a login that only lacks its otp does not", async () => {
+    const user = await shop.createUser();
+    const authenticator = await shop.enrol(user);
+    expect(await codesOf(5, () => login(user.login))).toEqual(times(5, 5211));
+    const wrongOtp = () => login({ ...user.login, otp: authenticator.wrongCode() });
+    expect(await codesOf(4, wrongOtp)).toEqual([...times(3, 5212), 5213]);
+  });
+
+  test("a success clears the count", async () => {
+    const user = await shop.createUser();
+    for (let round = 0; round < 2; round++) {
+      expect(await codesOf(2, wrong(user))).toEqual(times(2, 5212));
+      expect((await login(user.login)).status).toBe(200);
+    }
+  });
+
+  test("another email, and the same email in another store, have their own", async () => {
+    const [one, other] = [await shop.createUser(), await shop.createUser()];
+    await codesOf(4, wrong(one));
+    expect((await login(other.login)).status).toBe(200);
+    await shop.binary.run("tenant", "create", "next-door");
+    expect((await login({ email: one.email, password: "wrong" }, { namespace: "next-door" })).code).toBe(5212);
+  });
+});
+
+describe("§8 Login attempts: 30 per 20 minutes per IP per store", () => {
+  let user: ServedUser;
+  let address: string;
+  const attempt = (options: CallOptions = {}) => login(user.login, { address, ...options });
+
+  /** Thirty logins, ten a minute; the first was 2 minutes ago when it returns. */
+  async function spendAll(): Promise<void> {
+    user = await shop.createUser();
+    address = newAddress();
+    for (let round = 0; round < 3; round++) {
+      if (round > 0) shop.clock.advance(minuteMs);
+      expect(await codesOf(10, attempt)).toEqual(times(10, 200));
+    }
+  }
+
+  test("the thirty-first is refused, also with the right password; from another address it is not", async () => {
+    await spendAll();
+    shop.clock.advance(minuteMs);
+    expect((await attempt()).code).toBe(5213);
+    expect((await login(user.login)).status).toBe(200);
+  });
+
+  test("20 minutes after the first, not a moment earlier, the next is admitted; Retry-After says so", async () => {
+    await spendAll();
+    shop.clock.advance(18 * minuteMs - 1);
+    const last = await attempt();
+    expect([last.code, retryAfter(last)]).toEqual([5213, 1]);
+    shop.clock.advance(1);
+    expect((await attempt()).status).toBe(200);
+  });
+
+  test("another store has its own", async () => {
+    await spendAll();
+    shop.clock.advance(minuteMs);
+    await shop.binary.run("tenant", "create", "across");
+    expect((await attempt({ namespace: "across" })).code).toBe(5212);
+    expect((await attempt()).code).toBe(5213);
+  });
+});
+
+describe("§8 User token lifetime: 30 days by default", () => {
+  const dayMs = 86_400_000;
+
+  test("valid until just before, expired just after", async () => {
+    const session = await shop.signIn(await shop.createUser());
+    shop.clock.advance(30 * dayMs - 1);
+    expect(await shop.codeOf(session)).toBeUndefined();
+    shop.clock.advance(1);
+    expect(await shop.codeOf(session)).toBe(5207);
+  });
+
+  test("a store may set another", async () => {
+    await shop.binary.json("tenant", "create", "brief", "--token-lifetime", "12h");
+    const key = await shop.binary.json("key", "issue", "-n", "brief", "--name", "web", "--publish");
+    const call = shop.clientOf({ namespace: "brief", auth: `Bearer ${key.app_id}:${key.app_secret}` });
+    const body = { email: "a@example.com", password: "Vermilion-Kettle-4871" };
+    expect((await call("POST /users/", { body })).status).toBe(201);
+    const { data } = await call<{ expires_at: string }>("POST /auth/login/", { body, auth: null });
+    expect(Date.parse(data.expires_at)).toBe(shop.clock.now() + 12 * 3_600_000);
+  });
+});
+
+test("§8 Active tokens: 1 per user", async () => {
+  const user = await shop.createUser();
+  const sessions = [await shop.signIn(user), await shop.signIn(user), await shop.signIn(user)];
+  const codes: (number | undefined)[] = [];
+  for (const session of sessions) codes.push(await shop.codeOf(session));
+  expect(codes).toEqual([5207, 5207, undefined]);
+});
+
+describe("§8 Reset codes", () => {
+  const reset = (email: string, code: string, password = strong) =>
+    shop.callAnonymously("POST /auth/password/reset/", { body: { email, code, password } });
+  const other = (code: string) => (code === "000000" ? "000001" : "000000");
+
+  test("length: 6 digits; another length is never right", async () => {
+    const { email } = await shop.createUser();
+    const code = await shop.requestCode({ email });
+    expect(code).toMatch(/^\d{6}$/);
+    expect([5102, 5216]).toContain((await reset(email, code.slice(0, 5))).code as number);
+    expect([5102, 5216]).toContain((await reset(email, `${code}0`)).code as number);
+    expect((await reset(email, code)).status).toBe(200);
+  });
+
+  test("validity: 15 minutes, just before and just after", async () => {
+    const [one, two] = [await shop.createUser(), await shop.createUser()];
+    const [first, second] = [await shop.requestCode(one), await shop.requestCode(two)];
+    shop.clock.advance(15 * minuteMs - 1);
+    expect((await reset(one.email, first)).status).toBe(200);
+    shop.clock.advance(1);
+    expect((await reset(two.email, second)).code).toBe(5216);
+  });
+
+  test("validity: single use", async () => {
+    const { email } = await shop.createUser();
+    const code = await shop.requestCode({ email });
+    expect((await reset(email, code)).status).toBe(200);
+    expect((await reset(email, code, "Third-Kettle-5520-x")).code).toBe(5216);
+  });
+
+  test("wrong tries: 5, then 5213 until a new code", async () => {
+    const { email } = await shop.createUser();
+    const code = await shop.requestCode({ email });
+    expect(await codesOf(6, () => reset(email, other(code)))).toEqual([...times(5, 5216), 5213]);
+    expect((await reset(email, code)).code).toBe(5213);
+    expect((await reset(email, await shop.requestCode({ email }))).status).toBe(200);
+  });
+});
+
+test("§8 Password minimum length: 16 characters", async () => {
+  const { email } = await shop.createUser();
+  const code = await shop.requestCode({ email });
+  const body = { email, code, password: "Vermilion-Ket-48" };
+  const short = { ...body, password: body.password.slice(0, 15) };
+  expect((await shop.callAnonymously("POST /auth/password/reset/", { body: short })).code).toBe(5217);
+  expect((await shop.callAnonymously("POST /auth/password/reset/", { body })).status).toBe(200);
+});
