@@ -1,6 +1,7 @@
 import type { Route } from "./http/route.ts";
 import { passwordResetRoutes } from "./modules/password-reset/routes.ts";
 import { productRoutes } from "./modules/products/routes.ts";
+import { profileRoutes } from "./modules/profile/routes.ts";
 import { sessionRoutes } from "./modules/sessions/routes.ts";
 import { twoFactorRoutes } from "./modules/two-factor/routes.ts";
 import { userRoutes } from "./modules/users/routes.ts";
@@ -9,6 +10,7 @@ import { userRoutes } from "./modules/users/routes.ts";
 export const routes: readonly Route[] = [
   ...passwordResetRoutes,
   ...productRoutes,
+  ...profileRoutes,
   ...sessionRoutes,
   ...twoFactorRoutes,
   ...userRoutes,

@@ -11,6 +11,7 @@ export const auditEvents = [
   "user.enabled",
   "user.role_changed",
   "user.email_changed",
+  "user.email_change_failed",
   "password.changed",
   "password.change_failed",
   "password.reset_requested",

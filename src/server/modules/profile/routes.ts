@@ -1,0 +1,41 @@
+import { token } from "../../http/access.ts";
+import { reply } from "../../http/envelope.ts";
+import { defineRoute } from "../../http/route.ts";
+import { ProfilePatch, User } from "../users/model.ts";
+import { getOwnProfile, updateOwnProfile } from "./service.ts";
+
+const tag = "Users";
+
+/** The signed-in user's own record. */
+export const profileRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/users/me/",
+    id: "getOwnProfile",
+    tag,
+    summary: "Get the signed-in user",
+    access: [token],
+    reply: { data: User },
+    errors: [5301],
+    handle: async ({ ctx }) => {
+      const user = await getOwnProfile(ctx);
+      return reply(user, { version: user.version });
+    },
+  }),
+  defineRoute({
+    method: "PATCH",
+    path: "/users/me/",
+    id: "patchOwnProfile",
+    tag,
+    summary: "Change what the signed-in user may say of themselves",
+    access: [token],
+    body: ProfilePatch,
+    reply: { data: User },
+    errors: [5107, 5212, 5213, 5302],
+    conditional: true,
+    handle: async ({ ctx, body, lang, ifMatch }) => {
+      const user = await updateOwnProfile(ctx, { ...body, lang }, ifMatch);
+      return reply(user, { version: user.version });
+    },
+  }),
+];
