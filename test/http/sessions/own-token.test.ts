@@ -131,6 +131,8 @@ onEachDatabase((suite) => {
         const { user_id, token } = namesOf(await openAccount(shop));
         expect((await call(request, { auth, query: { user_id, token: "v2.x" } })).code).toBe(5214);
         expect((await call(request, { auth, query: { token: "v2.x" } })).code).toBe(5204);
+        expect((await call(request, { auth, body: { user_id, token: "v2.x" } })).code).toBe(5214);
+        expect((await call(request, { auth, query: { user_id }, body: { token: "v2.x" } })).code).toBe(5214);
         expect((await call(request, { auth: "Bearer a:b", query: { user_id, token: "v2.x" } })).code).toBe(5214);
         expect((await call(request, { auth: "Bearer a:b", query: { user_id, token } })).status).toBe(200);
       });

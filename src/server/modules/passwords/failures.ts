@@ -44,7 +44,8 @@ export function clearFailures(tx: Ctx, emailKey: string): Promise<void> {
   return clearLimit(tx, loginFailures, subjectOf(tx, emailKey));
 }
 
-async function countFailure(ctx: Ctx, emailKey: string): Promise<void> {
+/** Counts one failure of an account; throws 5213 when there is no place left for it. */
+export async function countFailure(ctx: Ctx, emailKey: string): Promise<void> {
   refuseAfter(await countHit(ctx, loginFailures, subjectOf(ctx, emailKey)));
 }
 
