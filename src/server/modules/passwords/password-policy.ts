@@ -1,4 +1,5 @@
 import { AppError, invalidField } from "../../errors.ts";
+import { isCommonPassword } from "./common-password.ts";
 
 const leastCharacters = 16;
 const mostBytes = 1024;
@@ -24,6 +25,7 @@ export function requireStrongPassword(field: string, password: string): void {
   const lacks = rules.filter(([pattern]) => !pattern.test(composed)).map(([, lack]) => lack);
   if ([...composed].length < leastCharacters) lacks.unshift(`at least ${leastCharacters} characters`);
   if (lacks.length > 0) throw tooWeak(field, `lacks ${lacks.join(", ")}`);
+  if (isCommonPassword(composed)) throw tooWeak(field, "is a common password, repeated or with little around it");
 }
 
 function tooWeak(field: string, message: string): AppError {
