@@ -10,6 +10,7 @@ import { addressOf, type Listener, listen, reservePort } from "./listen.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import { startMailUpkeep } from "./modules/mail/upkeep.ts";
 import { sweepResetCodes } from "./modules/password-reset/codes.ts";
+import { shareCores } from "./modules/passwords/hash-queue.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
 import { sweepTokens } from "./modules/tokens/service.ts";
 import { claimDatabase, openVault } from "./secret-key.ts";
@@ -147,6 +148,7 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
 
 async function runWorker(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
   if (!process.send) throw new AppError(5102, "BODEGA_WORKER is set by a server for its own workers; unset it.");
+  shareCores(config.workers);
   const db = await openDatabase(databaseOptions(config));
   try {
     const vault = await openVault(config, db);

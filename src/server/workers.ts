@@ -91,6 +91,7 @@ export function workerEnvironment(
   return {
     ...env,
     BODEGA_WORKER: "1",
+    BODEGA_WORKERS: String(config.workers),
     BODEGA_DATA_DIR: config.dataDir,
     BODEGA_DATABASE_URL: config.databaseUrl,
     BODEGA_DATABASE_AUTH_TOKEN: config.databaseAuthToken,

@@ -14,7 +14,12 @@ const limits: HashQueueLimits = { concurrency: Math.max(1, availableParallelism(
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** Changes the limits of this process, such as for one of several workers on the same cores. */
+/** Leaves each of several processes its part of the cores. */
+export function shareCores(processes: number): void {
+  configureHashing({ concurrency: availableParallelism() / processes });
+}
+
+/** Changes the limits of this process. */
 export function configureHashing({ concurrency, mostWaiting }: Partial<HashQueueLimits>): void {
   if (concurrency !== undefined) limits.concurrency = Math.max(1, Math.floor(concurrency));
   if (mostWaiting !== undefined) limits.mostWaiting = mostWaiting;
