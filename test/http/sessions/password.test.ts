@@ -107,6 +107,17 @@ onEachDatabase((suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await login(account, goodPassword)).toBe(code);
   });
 
+  test("with two-factor on a change forgets no failures: it would give more tries at the code", async () => {
+    const account = await openAccount(shop);
+    await account.enrol();
+    const body = { email: account.email, password: goodPassword, otp: await account.wrongCode() };
+    const guess = async () => (await shop.callAnonymously("POST /auth/login/", { body, address: newAddress() })).code;
+    expect([await guess(), await guess()]).toEqual([5212, 5212]);
+    expect((await change(account)).status).toBe(200);
+    body.password = otherPassword;
+    expect([await guess(), await guess()]).toEqual([5212, 5213]);
+  });
+
   test("of ten changes at once with one token, one is done", async () => {
     const account = await openAccount(shop);
     const replies = await Promise.all(

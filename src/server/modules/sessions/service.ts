@@ -7,6 +7,7 @@ import { clearFailures, judgeSignIn, requireFailuresLeft } from "../passwords/fa
 import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { endOwnToken, issueToken, type OwnToken, rotateToken, spendToken } from "../tokens/service.ts";
+import { isTwoFactorOn } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUserById } from "../users/credentials.ts";
 import type { PasswordChange } from "./model.ts";
 
@@ -48,7 +49,8 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
         // Whatever changes a password ends the token too, so what is right here is still the current one.
         if (!(await spendToken(tx, own, "rotated"))) throw new AppError(5207);
         if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw new AppError(5212);
-        await clearFailures(tx, user.emailKey);
+        // Otherwise whoever has token and password could guess at the second factor between two changes, for ever.
+        if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
         const { token, expiresAt } = await issueToken(tx, user.id);
         await queueMail(tx, { kind: "password_changed", to: { emailKey: user.emailKey }, values: {} });
         await recordAudit(tx, { event: "password.changed", subject: user.id });
