@@ -61,6 +61,8 @@ export interface ServedShop {
   createUser: (fields?: Record<string, unknown>) => Promise<ServedUser>;
   /** Logs in, and fails unless that succeeds. */
   signIn: (user: ServedUser, more?: Record<string, unknown>) => Promise<Session>;
+  /** What an authenticator with this secret shows now, or so many half minutes later. */
+  totp: (secret: string, later?: number) => string;
   /** Turns two-factor on; the present code is spent by that. The user is signed in for it. */
   enrol: (user: ServedUser) => Promise<Authenticator>;
   /** The code of a read as the holder of this token; undefined when it is let in. */
@@ -135,6 +137,10 @@ function describeShop(
     return reply.data;
   }
 
+  function totp(secret: string, later = 0): string {
+    return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock.now() + later * 30_000 });
+  }
+
   async function signIn({ email, password }: ServedUser, more = {}): Promise<Session> {
     const body = { email, password, ...more };
     return requireSuccess("The login", await callAnonymously<Session>("POST /auth/login/", { body }));
@@ -161,14 +167,14 @@ function describeShop(
       return { id, email, password, login: { email, password } };
     },
     signIn,
+    totp,
     async enrol(user) {
       const { user_id, token } = await signIn(user);
       const query = { user_id, token };
       const path = "POST /users/me/two-factor/";
       const begun = await callAnonymously<{ secret: string }>(path, { query, body: { password: user.password } });
       const { secret } = await requireSuccess("The enrolment", begun);
-      const totp = new TOTP({ secret: Secret.fromBase32(secret) });
-      const code = (later = 0) => totp.generate({ timestamp: clock.now() + later * 30_000 });
+      const code = (later = 0) => totp(secret, later);
       const confirmed = await callAnonymously<{ recovery_codes: string[] }>(`${path}confirm/`, {
         query,
         body: { otp: code() },

@@ -1,0 +1,265 @@
+import { Database } from "bun:sqlite";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import type { IssuedKey } from "../support/binary.ts";
+import type { ApiReply, CallOptions } from "../support/client.ts";
+import { findInFiles } from "../support/find-in-files.ts";
+import { type ServedShop, useServedShops } from "../support/served-shop.ts";
+
+const { startServedShop } = useServedShops();
+
+const passwords = {
+  first: "Canary-First-Kettle-4871",
+  second: "Canary-Second-Kettle-4871",
+  third: "Canary-Third-Kettle-4871",
+  fromTerminal: "Canary-Terminal-Kettle-4871",
+  wrong: "Canary-Wrong-Kettle-4871",
+  weak: "canary-weak",
+};
+
+describe.each([
+  { workers: 1, log: "text" },
+  { workers: 2, log: "json" },
+])(
+  "a run in which everything secret is used everywhere, with $workers worker(s) and a log as $log",
+  ({ workers, log }) => {
+    let shop: ServedShop;
+    /** Long enough that they occur nowhere by chance. */
+    const secrets = new Set<string>(Object.values(passwords));
+    /** Six digits, which occur by chance inside hashes. */
+    const codes = new Set<string>();
+    /** Everything that was answered with an error, and what commands printed. */
+    const errors: string[] = [];
+    const printed: string[] = [];
+
+    async function send<T = Record<string, unknown>>(request: string, options: CallOptions = {}): Promise<ApiReply<T>> {
+      const reply = await shop.callAnonymously<T>(request, options);
+      if (reply.status >= 400) errors.push(reply.text);
+      return reply;
+    }
+
+    async function command(input: string, ...args: string[]): Promise<void> {
+      const { stdout, stderr } = await shop.binary.feed(input, ...args);
+      printed.push(stdout, stderr);
+    }
+
+    /** Keeps what was given out as secret, and gives it on. */
+    function keep(...given: string[]): void {
+      for (const secret of given) secrets.add(secret);
+    }
+
+    beforeAll(async () => {
+      shop = await startServedShop({
+        workers,
+        flags: ["--trusted-proxy", "127.0.0.1/32", "--log", log],
+      });
+      keep(shop.key.app_secret);
+      await liveThrough();
+      await misuseEverything();
+      await useTerminal();
+    }, 60_000);
+
+    /** What a user does in good order, with each mistake on the way. */
+    async function liveThrough(): Promise<void> {
+      const email = "canary@example.com";
+      const { id } = (
+        await send<{ id: string }>("POST /users/", { auth: shop.auth, body: { email, password: passwords.first } })
+      ).data;
+      const user = { id, email, password: passwords.first, login: { email, password: passwords.first } };
+      const { token } = await shop.signIn(user);
+      const query = { user_id: id, token };
+      keep(token);
+
+      const begun = await send<{ secret: string }>("POST /users/me/two-factor/", {
+        query,
+        body: { password: passwords.first },
+      });
+      keep(begun.data.secret);
+      const otpAt = authenticatorOf(begun.data.secret);
+      const confirmed = await send<{ recovery_codes: string[] }>("POST /users/me/two-factor/confirm/", {
+        query,
+        body: { otp: otpAt() },
+      });
+      keep(...confirmed.data.recovery_codes);
+      const [recovery = "", spare = ""] = confirmed.data.recovery_codes;
+
+      await send("POST /auth/login/", { body: { email, password: passwords.wrong, otp: otpAt() } });
+      await send("POST /auth/login/", { body: { email, password: passwords.first } });
+      await send("POST /auth/login/", { body: { email, password: passwords.first, otp: otpAt() } });
+      shop.clock.advance(30_000);
+      const again = await shop.signIn(user, { otp: otpAt() });
+      const byRecovery = await shop.signIn(user, { otp: recovery });
+      await send("POST /auth/login/", { body: { email, password: passwords.first, otp: recovery } });
+      keep(again.token, byRecovery.token);
+
+      const now = { user_id: id, token: byRecovery.token };
+      const refreshed = await send<{ token: string }>("POST /auth/refresh/", { query: now });
+      await send("POST /auth/refresh/", { query: now });
+      keep(refreshed.data.token);
+      const current = { user_id: id, token: refreshed.data.token };
+      await send("POST /users/me/password/", {
+        query: current,
+        body: { current_password: passwords.wrong, password: passwords.second },
+      });
+      await send("POST /users/me/password/", {
+        query: current,
+        body: { current_password: passwords.first, password: passwords.weak },
+      });
+      const changed = await send<{ token: string }>("POST /users/me/password/", {
+        query: current,
+        body: { current_password: passwords.first, password: passwords.second },
+      });
+      keep(changed.data.token);
+      await send("POST /auth/logout/", { query: { user_id: id, token: changed.data.token } });
+      await send("POST /auth/logout/", { query: { user_id: id, token: changed.data.token } });
+
+      shop.clock.advance(20 * 60_000);
+      const code = await shop.requestCode({ email });
+      codes.add(code);
+      const wrongCode = code === "000000" ? "000001" : "000000";
+      await send("POST /auth/password/reset/", { body: { email, code: wrongCode, password: passwords.third } });
+      await send("POST /auth/password/reset/", { body: { email, code, password: passwords.weak } });
+      await send("POST /auth/password/reset/", { body: { email, code, password: passwords.third } });
+      await send("POST /auth/password/reset/", { body: { email, code, password: passwords.third } });
+      // A code that stays open, so that one is in the database in every state.
+      codes.add(await shop.requestCode({ email }));
+      keep((await shop.signIn({ ...user, password: passwords.third }, { otp: spare })).token);
+
+      function authenticatorOf(secret: string) {
+        return () => {
+          const otp = shop.totp(secret);
+          codes.add(otp);
+          return otp;
+        };
+      }
+    }
+
+    /** Sends every secret in every place of every route. */
+    async function misuseEverything(): Promise<void> {
+      const all = [...secrets, ...codes];
+      const names = ["password", "current_password", "token", "otp", "code", "app_secret", "password_hash", "secret"];
+      const { document } = await shop.description();
+      let turn = 0;
+      const next = () => all[turn++ % all.length] as string;
+      for (const [template, operations] of Object.entries(document.paths)) {
+        for (const name of Object.keys(operations)) {
+          const request = `${name.toUpperCase()} ${template.replace(/\{\w+\}/g, "x")}`;
+          const fields = () => Object.fromEntries(names.map((field) => [field, next()]));
+          const nested = () => Object.fromEntries(names.map((field) => [field, [{ [field]: next() }]]));
+          const identity = { user_id: "usr_1", app_id: shop.key.app_id };
+          const attempts: CallOptions[] = [
+            { body: fields() },
+            { body: nested() },
+            { body: { ...fields(), email: "canary@example.com" }, auth: shop.auth },
+            { body: { ...nested(), ...identity } },
+            { raw: `{"password": "${next()}", ${next()}` },
+            { raw: next(), headers: { "content-type": "text/plain" } },
+            { query: { ...fields(), ...identity } },
+            { auth: `Bearer ${shop.key.app_id}:${next()}` },
+            { auth: `Basic ${btoa(`x:${next()}`)}` },
+            { query: { user_id: "usr_1", token: next() } },
+            { query: `cursor=${next()}&sort=${next()}`, auth: shop.auth },
+          ];
+          for (const options of attempts) {
+            if (name === "get" && ("body" in options || "raw" in options)) continue;
+            // A list may say which cursor or sort it does not know; nobody puts a password there.
+            const told = await shop.callAnonymously(request, options);
+            if (told.status >= 400 && !String(options.query).startsWith("cursor")) errors.push(told.text);
+          }
+        }
+      }
+    }
+
+    async function useTerminal(): Promise<void> {
+      const { namespace } = shop;
+      const user = ["-n", namespace, "--email", "terminal@example.com"];
+      await command(`${passwords.fromTerminal}\n`, "user", "create", ...user, "--password-stdin");
+      await command(`${passwords.fromTerminal}\n`, "user", "create", ...user, "--password-stdin", "--json");
+      await command(
+        `${passwords.weak}\n`,
+        "user",
+        "set-password",
+        "terminal@example.com",
+        "-n",
+        namespace,
+        "--password-stdin",
+      );
+      await command(
+        `${passwords.first}\n`,
+        "user",
+        "set-password",
+        "terminal@example.com",
+        "-n",
+        namespace,
+        "--password-stdin",
+      );
+      const rotated = await shop.binary.json<IssuedKey>("key", "rotate", shop.key.app_id, "--overlap", "24h");
+      keep(rotated.app_secret);
+      for (const verb of [
+        ["token", "list"],
+        ["user", "list"],
+        ["mail", "list"],
+        ["audit", "list"],
+      ]) {
+        for (const form of [[], ["--json"]]) await command("", ...verb, "-n", namespace, ...form);
+      }
+      await command("", "audit", "list", "--json", "--limit", "1000");
+      await command("", "user", "reset-two-factor", "canary@example.com", "-n", namespace, "--yes");
+    }
+
+    /** The secrets, and the codes that stand by themselves, in a text. */
+    function secretsIn(text: string): string[] {
+      const standing = [...codes].filter((code) => new RegExp(`(?<![0-9A-Za-z_-])${code}(?![0-9A-Za-z_-])`).test(text));
+      return [...[...secrets].filter((secret) => text.includes(secret)), ...standing];
+    }
+
+    test("the run had all of them: passwords, tokens, one-time codes, recovery codes, reset codes, app secrets", () => {
+      expect(secrets.size).toBeGreaterThan(20);
+      expect(codes.size).toBeGreaterThanOrEqual(4);
+      expect(errors.length).toBeGreaterThan(100);
+      expect(shop.server.log()).toContain("/auth/login/");
+    });
+
+    test("no error reply holds any of them", () => {
+      expect(errors.flatMap(secretsIn)).toEqual([]);
+    });
+
+    test("no command prints any of them, the audit log included", () => {
+      expect(printed.join("")).toContain("login.failed");
+      expect(printed.flatMap(secretsIn)).toEqual([]);
+    });
+
+    test("no file of the data directory holds any of them while the server runs", () => {
+      expect(existsSync(join(shop.dataDir, "bodega.db-wal"))).toBe(true);
+      expect(findInFiles(shop.dataDir, [...secrets])).toEqual([]);
+    });
+
+    test("no value in the database holds any of them", () => {
+      // A copy: two libraries must not have one file open in one process.
+      const copy = join(shop.binary.dir, "copy.db");
+      for (const suffix of ["", "-wal"]) copyFileSync(join(shop.dataDir, `bodega.db${suffix}`), `${copy}${suffix}`);
+      const db = new Database(copy);
+      const tables = db.query<{ name: string }, []>("select name from sqlite_master where type = 'table'").all();
+      const found: string[] = [];
+      for (const { name } of tables) {
+        for (const row of db.query<Record<string, unknown>, []>(`select * from "${name}"`).all()) {
+          for (const [column, value] of Object.entries(row)) {
+            const text = value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value);
+            for (const secret of secretsIn(text)) found.push(`${name}.${column}: ${secret}`);
+          }
+        }
+      }
+      db.close();
+      expect(tables.length).toBeGreaterThan(8);
+      expect(found).toEqual([]);
+    });
+
+    test("neither does the log, nor any file once the server has ended", async () => {
+      expect(await shop.server.end()).toBe(0);
+      expect(secretsIn(shop.server.log())).toEqual([]);
+      expect(secretsIn(shop.server.stdout())).toEqual([]);
+      expect(findInFiles(shop.dataDir, [...secrets])).toEqual([]);
+    });
+  },
+);
