@@ -29,12 +29,15 @@ export interface Account {
 let accounts = 0;
 
 /** Makes a user of a shop, and signs them in by a token as login would issue it. */
-export async function openAccount(shop: Shop, options: { email?: string } = {}): Promise<Account> {
+export async function openAccount(
+  shop: Shop,
+  options: { email?: string; role?: "customer" | "staff" | "owner" } = {},
+): Promise<Account> {
   const { app, namespace } = shop;
   const ctx = await tenantContext(shop);
   accounts += 1;
   const email = options.email ?? `user-${accounts}@example.com`;
-  const { id } = await createUser(ctx, { email, password: goodPassword });
+  const { id } = await createUser(ctx, { ...options, email, password: goodPassword });
   const { token } = await inTransaction(ctx, (tx) => issueToken(tx, id));
   const client = createClient(app, { namespace });
   const call: Account["call"] = (request, more = {}) =>

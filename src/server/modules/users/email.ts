@@ -29,5 +29,6 @@ export function emailKey(email: string): string | null {
 export function parseEmail(field: string, email: string): { email: string; emailKey: string } {
   const key = emailKey(email);
   if (key === null) throw invalidField(field, "must be an email address, such as ada@example.com");
-  return { email: email.trim(), emailKey: key };
+  // Full-width letters and the like are for the eye; mail goes to the plain form.
+  return { email: email.normalize("NFKC").trim(), emailKey: key };
 }

@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { isCountry } from "../../src/server/country.ts";
+import { emailKey, parseEmail } from "../../src/server/modules/users/email.ts";
+import { failureOf } from "../support/failure.ts";
+
+for (const [given, key] of [
+  ["ada@example.com", "ada@example.com"],
+  ["  Ada.Lovelace@EXAMPLE.com ", "ada.lovelace@example.com"],
+  ["ada+shop@example.co.uk", "ada+shop@example.co.uk"],
+  ["o'neil_%-x@sub.example.com", "o'neil_%-x@sub.example.com"],
+  ["ÉMILE@bücher.example", "émile@xn--bcher-kva.example"],
+  ["e\u0301mile@example.com", "émile@example.com"],
+  ["ａｄａ@example.com", "ada@example.com"],
+  ["\u212Aim@example.com", "kim@example.com"],
+  ["用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"],
+] as const) {
+  test(`${JSON.stringify(given)} is compared as ${key}`, () => expect(emailKey(given)).toBe(key));
+}
+
+for (const given of [
+  "",
+  "ada",
+  "@example.com",
+  "ada@",
+  "ada@localhost",
+  "ada@example..com",
+  "ada@-example.com",
+  ".ada@example.com",
+  "ada.@example.com",
+  "a..b@example.com",
+  "ada@exam ple.com",
+  "ada lovelace@example.com",
+  "ada@example.com\nbcc: eve@example.com",
+  "ada@example.com\0",
+  '"ada lovelace"@example.com',
+  "ada@bob@example.com",
+  "ada<eve@example.com>",
+  "ada,eve@example.com",
+  `${"a".repeat(65)}@example.com`,
+  `ada@${"a".repeat(64)}.com`,
+  `ada@${"a.".repeat(130)}com`,
+  "\ud800@example.com",
+]) {
+  test(`${JSON.stringify(given).slice(0, 60)} is no address`, async () => {
+    expect(emailKey(given)).toBeNull();
+    expect(await failureOf(() => parseEmail("email", given))).toMatchObject({
+      code: 5102,
+      details: [{ field: "email" }],
+    });
+  });
+}
+
+test("an address is kept as it was given, without spaces around it and in plain letters", () => {
+  expect(parseEmail("email", " Ada@Example.com ")).toEqual({ email: "Ada@Example.com", emailKey: "ada@example.com" });
+  expect(parseEmail("email", "Ａda@example.com").email).toBe("Ada@example.com");
+});
+
+test("a country is two capital letters of ISO 3166-1", () => {
+  for (const code of ["PT", "US", "GB", "TW", "AX", "SS"]) expect([code, isCountry(code)]).toEqual([code, true]);
+  for (const code of ["", "pt", "UK", "EU", "XX", "ZZ", "SU", "PRT", "P", "PT PL", "AD AE"]) {
+    expect([code, isCountry(code)]).toEqual([code, false]);
+  }
+});

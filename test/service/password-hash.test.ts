@@ -1,0 +1,194 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { availableParallelism } from "node:os";
+import { configureHashing, shareCores, takeHashingTurn } from "../../src/server/modules/passwords/hash-queue.ts";
+import { isUsableHash, parsePasswordHash } from "../../src/server/modules/passwords/imported-hash.ts";
+import { hashPassword, needsRehash, verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
+import { goodPassword } from "../support/account.ts";
+import { failureOf } from "../support/failure.ts";
+
+// Of the reference implementations: crypt_blowfish, and argon2's own tests.
+const long = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+const foreign: [name: string, password: string, hash: string][] = [
+  ["bcrypt $2a$", "U*U", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
+  ["bcrypt $2b$", "U*U", "$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
+  ["bcrypt $2y$", "U*U", "$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
+  ["bcrypt of 72 bytes", long, "$2a$05$abcdefghijklmnopqrstuu5s2v8.iXieOjg/.AySBTTZIIVFJeBui"],
+  ["argon2id", "password", "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"],
+  ["argon2i", "password", "$argon2i$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$wWKIMhR9lyDFvRz9YTZweHKfbftvj+qf+YFY4NeBbtA"],
+  [
+    "argon2id, 2 lanes",
+    "password",
+    "$argon2id$v=19$m=256,t=2,p=2$c29tZXNhbHQ$bQk8UB/VmZZF4Oo79iDXuL5/0ttZwg2f/5U52iv1cDc",
+  ],
+];
+const salt = "c29tZXNhbHQ";
+const tag = "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
+
+afterEach(() => configureHashing({ concurrency: availableParallelism(), mostWaiting: 128 }));
+
+describe("our own hashes", () => {
+  test("a password fits its hash and no other does; the hash says argon2id, 19 MiB, two passes", async () => {
+    const hash = await hashPassword(goodPassword);
+    expect(hash).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
+    expect(hash).not.toBe(await hashPassword(goodPassword));
+    expect(await verifyPassword(goodPassword, hash)).toBe(true);
+    for (const other of [`${goodPassword} `, goodPassword.toLowerCase(), goodPassword.slice(1), "x", "", "\0"]) {
+      expect([other, await verifyPassword(other, hash)]).toEqual([other, false]);
+    }
+    expect(needsRehash(hash)).toBe(false);
+    expect(isUsableHash(hash)).toBe(true);
+  });
+
+  test("a letter typed as one character or as two is the same letter", async () => {
+    const hash = await hashPassword("Passe-Partout-É1");
+    expect(await verifyPassword("Passe-Partout-E\u03011", hash)).toBe(true);
+  });
+
+  test("passwords differ past the 72nd byte as well", async () => {
+    const hash = await hashPassword(`${long}a`);
+    expect(await verifyPassword(`${long}a`, hash)).toBe(true);
+    expect(await verifyPassword(`${long}b`, hash)).toBe(false);
+  });
+});
+
+test("no hash, and hashes that cannot be used, fit no password, the empty one included", async () => {
+  for (const hash of [null, "", "x", "$2a$05$short", `$argon2id$v=19$m=4194304,t=2,p=1$${salt}$${tag}`, goodPassword]) {
+    for (const password of [goodPassword, "", "-"]) {
+      expect([hash, password, await verifyPassword(password, hash)]).toEqual([hash, password, false]);
+    }
+  }
+});
+
+describe("imported hashes", () => {
+  for (const [name, password, hash] of foreign) {
+    test(`${name} is taken, fits its password only, and is to be made anew`, async () => {
+      expect(parsePasswordHash("password_hash", hash)).toBe(hash);
+      expect(await verifyPassword(password, hash)).toBe(true);
+      expect(await verifyPassword(`${password.slice(0, -1)}x`, hash)).toBe(false);
+      expect(await verifyPassword("", hash)).toBe(false);
+      expect(needsRehash(hash)).toBe(true);
+    });
+  }
+
+  test("a bcrypt hash of a longer password fits it, whether its system cut it or hashed it first", async () => {
+    const longer = `${long} chars after 72`;
+    expect(await verifyPassword(longer, foreign[3]?.[2] as string)).toBe(true);
+    const hashedFirst = await Bun.password.hash(longer, { algorithm: "bcrypt", cost: 4 });
+    expect(await verifyPassword(longer, hashedFirst)).toBe(true);
+    expect(await verifyPassword(`${long} chars after 73`, hashedFirst)).toBe(false);
+  });
+
+  const cheap = "$2b$04$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
+  for (const hash of [
+    "",
+    "password",
+    "5f4dcc3b5aa765d61d8327deb882cf99",
+    "{SSHA}abc",
+    "$1$salt$abcdefghijklmnopqrstuv",
+    "$pbkdf2-sha256$29000$abc$def",
+    "$2x$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
+    cheap.replace("$04$", "$03$"),
+    cheap.replace("$04$", "$15$"),
+    cheap.replace("$04$", "$31$"),
+    cheap.replace("$04$", "$4$"),
+    `${cheap}x`,
+    `${cheap}\n`,
+    cheap.slice(0, -1),
+    `$argon2id$m=65536,t=2,p=1$${salt}$${tag}`,
+    `$argon2id$v=16$m=65536,t=2,p=1$${salt}$${tag}`,
+    `$argon2id$v=19$m=262145,t=2,p=1$${salt}$${tag}`,
+    `$argon2id$v=19$m=65536,t=11,p=1$${salt}$${tag}`,
+    `$argon2id$v=19$m=65536,t=0,p=1$${salt}$${tag}`,
+    `$argon2id$v=19$m=65536,t=1,p=9$${salt}$${tag}`,
+    `$argon2id$v=19$m=65536,t=1,p=0$${salt}$${tag}`,
+    `$argon2id$v=19$m=15,t=1,p=2$${salt}$${tag}`,
+    `$argon2id$v=19$m=65536,t=1,p=1$${salt}$short`,
+    `$argon2id$v=19$m=65536,t=1,p=1$c2FsdA$${tag}`,
+    `$argon2id$v=19$m=65536,t=1,p=1$${salt}$${tag}=`,
+  ]) {
+    test(`${JSON.stringify(hash).slice(0, 70)} is refused, and not repeated in the refusal`, async () => {
+      const error = await failureOf(() => parsePasswordHash("password_hash", hash));
+      expect(error).toMatchObject({ code: 5102, details: [{ field: "password_hash" }] });
+      if (hash.length > 10) expect(JSON.stringify(error) + (error as Error).message).not.toContain(hash);
+    });
+  }
+
+  test("the largest costs that are taken can be checked", async () => {
+    for (const hash of [
+      `$argon2id$v=19$m=262144,t=1,p=8$${salt}$${tag}`,
+      `$argon2d$v=19$m=8,t=10,p=1$${salt}$${tag}`,
+      `$argon2i$v=19$m=64,t=1,p=8$${salt}$${tag}`,
+    ]) {
+      expect(parsePasswordHash("password_hash", hash)).toBe(hash);
+      expect(await verifyPassword("password", hash)).toBe(false);
+    }
+  });
+});
+
+describe("the queue", () => {
+  /** Work that runs until it is told to end. */
+  function startWork() {
+    const state = { hasBegun: false, end: () => {} };
+    const done = takeHashingTurn(
+      () =>
+        new Promise<void>((resolve) => {
+          state.hasBegun = true;
+          state.end = resolve;
+        }),
+    );
+    return Object.assign(state, { done });
+  }
+
+  test("as many run at once as there may, the others in the order in which they came", async () => {
+    configureHashing({ concurrency: 2 });
+    const work = Array.from({ length: 5 }, startWork);
+    const begun = () => work.map(({ hasBegun }) => hasBegun);
+    expect(begun()).toEqual([true, true, false, false, false]);
+    work[1]?.end();
+    await work[1]?.done;
+    expect(begun()).toEqual([true, true, true, false, false]);
+    for (const one of work) {
+      one.end();
+      await one.done;
+    }
+    expect(begun()).toEqual([true, true, true, true, true]);
+  });
+
+  test("what is too much is refused with 5001 at once, and there is room again afterwards", async () => {
+    configureHashing({ concurrency: 1, mostWaiting: 1 });
+    const [first, second] = [startWork(), startWork()];
+    const refused = await failureOf(() => verifyPassword("x", null));
+    expect(refused).toMatchObject({ code: 5001, retryAfter: 1 });
+    expect(await failureOf(() => hashPassword("x"))).toMatchObject({ code: 5001 });
+    first.end();
+    await first.done;
+    second.end();
+    await second.done;
+    expect(await verifyPassword("x", null)).toBe(false);
+  });
+
+  test("work that fails gives its place back", async () => {
+    configureHashing({ concurrency: 1, mostWaiting: 8 });
+    const failing = () => takeHashingTurn(() => Promise.reject(new Error("broken")));
+    const outcomes = await Promise.allSettled([failing(), failing(), hashPassword(goodPassword)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
+  });
+
+  test("more processes than cores leave each at least one at a time", async () => {
+    shareCores(1000);
+    const work = [startWork(), startWork()];
+    expect(work.map(({ hasBegun }) => hasBegun)).toEqual([true, false]);
+    for (const one of work) {
+      one.end();
+      await one.done;
+    }
+  });
+
+  test("hashing leaves the event loop free", async () => {
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    await Promise.all(Array.from({ length: 8 }, () => hashPassword(goodPassword)));
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(0);
+  });
+});
