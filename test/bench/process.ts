@@ -29,12 +29,24 @@ export async function findPort(): Promise<number> {
 
 /**
  * Starts a server and waits for its first answer.
+ * @param env what its environment has beside ours.
  * @param log file that takes its standard error, as its user would keep it.
  * @throws Error when it ends or stays silent.
  */
-export async function startServer(command: string[], url: string, probePath: string, log: string): Promise<Running> {
+export async function startServer(
+  command: string[],
+  url: string,
+  probePath: string,
+  log: string,
+  env: Record<string, string> = {},
+): Promise<Running> {
   const started = performance.now();
-  const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: Bun.file(log) });
+  const child = Bun.spawn(command, {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: Bun.file(log),
+    env: { ...process.env, ...env },
+  });
   running.add(child);
   while (!(await answers(url + probePath))) {
     if (child.exitCode !== null || performance.now() - started > startLimitMs) {

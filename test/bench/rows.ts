@@ -1,4 +1,5 @@
 import { compareOnce } from "./compare.ts";
+import { compareLogins } from "./logins.ts";
 import {
   type Bench,
   compareCommands,
@@ -14,8 +15,10 @@ import { assertSameAnswers } from "./same-answers.ts";
 import { namespaceQuery } from "./store.ts";
 
 /** What can be measured by itself. */
-export const parts = ["start", "commands", "reads", "columns", "writes"] as const;
+export const parts = ["start", "commands", "reads", "columns", "writes", "logins"] as const;
 export type Part = (typeof parts)[number];
+/** The parts whose load is made by wrk. */
+export const wrkParts: ReadonlySet<Part> = new Set(["reads", "columns", "writes"]);
 
 /** Highest memory seen of each side, in MiB. */
 type Memory = Record<Side, number>;
@@ -41,6 +44,12 @@ export async function measureRows(
     say("create a product");
     const creates = await compareCreates(bench, (side, server) => note(loaded, side, server));
     rows.push({ name: "create a product", unit: "/s", ...creates, mark: { atLeast: 1.5 } });
+  }
+  if (wanted.has("logins")) {
+    say("log in");
+    const { logins, readsP99 } = await compareLogins(bench);
+    rows.push({ name: "log in, 16 at once", unit: "/s", ...logins, mark: { atLeast: 0.9 } });
+    rows.push({ name: "get a product meanwhile, p99", unit: "ms", ...readsP99, mark: { atMost: 20 } });
   }
   if (loaded.bodega > 0) rows.push({ name: "loaded memory", unit: "MiB", ...compareOnce(loaded.bodega, loaded.bare) });
   return rows;

@@ -6,7 +6,7 @@ import { buildBinary, compileBare } from "./executables.ts";
 import { missingWrk } from "./load.ts";
 import { fullEffort, quickEffort } from "./measure.ts";
 import { formatJson, formatTable, holds } from "./report.ts";
-import { measureRows, type Part, parts } from "./rows.ts";
+import { measureRows, type Part, parts, wrkParts } from "./rows.ts";
 import { createStore } from "./store.ts";
 
 const usage = `usage: bun run bench [--quick] [--json] [--only <part>]... [--binary <path>]
@@ -49,7 +49,7 @@ async function main(): Promise<number> {
   }
   if (!values.only.every(isPart)) return refuse(usage);
   const wanted = new Set(values.only.length > 0 ? values.only.filter(isPart) : parts);
-  const missing = missingWrk();
+  const missing = [...wanted].some((part) => wrkParts.has(part)) ? missingWrk() : undefined;
   if (missing !== undefined) return refuse(missing);
 
   const binary = values.binary === undefined ? buildBinary() : resolve(values.binary);

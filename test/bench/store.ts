@@ -17,18 +17,28 @@ const atOnce = 50;
 const databaseFile = "bodega.db";
 
 /** Starts the executable on a data directory, as its user would: one process, text log into a file. */
-export async function startBodega(binary: string, dataDir: string): Promise<Running> {
+export async function startBodega(
+  binary: string,
+  dataDir: string,
+  flags: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Running> {
   const port = await findPort();
-  const command = [binary, "serve", "--port", String(port), "--data-dir", dataDir];
-  return startServer(command, `http://127.0.0.1:${port}`, "/health/live", join(dataDir, "serve.log"));
+  const command = [binary, "serve", "--port", String(port), "--data-dir", dataDir, ...flags];
+  return startServer(command, `http://127.0.0.1:${port}`, "/health/live", join(dataDir, "serve.log"), env);
+}
+
+/** Makes a tenant and a published key in the terminal; returns the headers of its callers. */
+export async function openTenant(binary: string, dataDir: string): Promise<Record<string, string>> {
+  const flags = ["--data-dir", dataDir, "--json"];
+  await readJson([binary, "tenant", "create", "bench", "--currency", "EUR", ...flags]);
+  const key = await readJson([binary, "key", "issue", "-n", "bench", "--name", "bench", "--publish", ...flags]);
+  return { Authorization: `Bearer ${key.app_id}:${key.app_secret}` };
 }
 
 /** Makes a tenant and a published key in the terminal, and a thousand products over HTTP. */
 export async function createStore(binary: string, dataDir: string): Promise<Store> {
-  const flags = ["--data-dir", dataDir, "--json"];
-  await readJson([binary, "tenant", "create", "bench", "--currency", "EUR", ...flags]);
-  const key = await readJson([binary, "key", "issue", "-n", "bench", "--name", "bench", "--publish", ...flags]);
-  const headers = { Authorization: `Bearer ${key.app_id}:${key.app_secret}` };
+  const headers = await openTenant(binary, dataDir);
   const server = await startBodega(binary, dataDir);
   try {
     const productIds: string[] = [];
@@ -45,9 +55,9 @@ export async function createStore(binary: string, dataDir: string): Promise<Stor
 /** A second data directory with the same rows; the first one must not be in use. */
 export function copyStore(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
-  for (const suffix of ["", "-wal"]) {
-    const source = join(from, databaseFile + suffix);
-    if (existsSync(source)) cpSync(source, join(to, databaseFile + suffix));
+  // With the key that the database is tied to: another one is refused.
+  for (const name of [databaseFile, `${databaseFile}-wal`, "secret.key"]) {
+    if (existsSync(join(from, name))) cpSync(join(from, name), join(to, name));
   }
 }
 
