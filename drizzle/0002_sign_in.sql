@@ -16,6 +16,7 @@ CREATE TABLE `audit_log` (
 CREATE INDEX `audit_log_by_namespace` ON `audit_log` (`namespace`,`seq`);--> statement-breakpoint
 CREATE INDEX `audit_log_by_subject` ON `audit_log` (`subject`,`seq`);--> statement-breakpoint
 CREATE INDEX `audit_log_by_actor` ON `audit_log` (`actor_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `audit_log_by_address` ON `audit_log` (`address`,`seq`);--> statement-breakpoint
 CREATE INDEX `audit_log_by_event` ON `audit_log` (`event`,`seq`);--> statement-breakpoint
 CREATE TABLE `mail_outbox` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -103,6 +104,7 @@ CREATE TABLE `users` (
 	`email` text NOT NULL,
 	`email_key` text NOT NULL,
 	`name` text,
+	`name_key` text,
 	`phone` text,
 	`lang` text,
 	`role` text NOT NULL,
@@ -125,5 +127,7 @@ CREATE TABLE `users` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `users_email` ON `users` (`tenant_id`,`email_key`);--> statement-breakpoint
 CREATE INDEX `users_by_created` ON `users` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `users_by_name` ON `users` (`tenant_id`,`name_key`,`id`);--> statement-breakpoint
+CREATE INDEX `users_by_status` ON `users` (`tenant_id`,`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `users_by_role` ON `users` (`tenant_id`,`role`,`created_at`,`id`);--> statement-breakpoint
 ALTER TABLE `tenants` ADD `token_lifetime` integer DEFAULT 2592000 NOT NULL;

@@ -32,6 +32,7 @@ export const auditLog = sqliteTable(
     index("audit_log_by_namespace").on(t.namespace, t.seq),
     index("audit_log_by_subject").on(t.subject, t.seq),
     index("audit_log_by_actor").on(t.actorId, t.seq),
+    index("audit_log_by_address").on(t.address, t.seq),
     index("audit_log_by_event").on(t.event, t.seq),
   ],
 );

@@ -7,6 +7,7 @@ import { queueMail } from "../mail/outbox.ts";
 import { clearFailures, judgeSignIn, requireFailuresLeft } from "../passwords/failures.ts";
 import { verifyPassword } from "../passwords/password-hash.ts";
 import { countHit, type RateLimit } from "../rate-limits/service.ts";
+import { isTwoFactorOn } from "../two-factor/service.ts";
 import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { oneUser } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
@@ -17,7 +18,7 @@ import { recordChanges, writeColumns } from "../users/write-columns.ts";
 const param = sql.placeholder;
 
 /** The answer 5302 tells that somebody has an address, so nobody may try many. */
-export const addressChanges: RateLimit = { name: "address-changes", most: 10, windowMs: 86_400_000 };
+export const addressChanges: RateLimit = { name: "address-changes", most: 3, windowMs: 86_400_000 };
 
 // What was true before the transaction must still hold in it.
 const ownRow = sql`${oneUser} and status = 'active' and version = coalesce(${param("ifMatch")}, version)
@@ -32,7 +33,7 @@ export function getOwnProfile(ctx: Ctx): Promise<User> {
  * Changes what users may say of themselves; `metadata` is merged as RFC 7396 says. Another address needs the current
  * password, is unverified, and the old one is told of it by mail.
  * @param ifMatch the version that must stand; null for any.
- * @throws AppError 5303; 5102; 5302 for an address that is taken, 5107 after ten other addresses in a day; 5212 for a
+ * @throws AppError 5303; 5102; 5302 for an address that is taken, 5107 after three other addresses in a day; 5212 for a
  * wrong password, counted with failed logins; 5213 when these are spent; 5207 when the token has ended meanwhile.
  */
 export async function updateOwnProfile(
@@ -67,7 +68,8 @@ async function changeAddress(
       return inTransaction(ctx, async (tx) => {
         await requireFailuresLeft(tx, user.emailKey);
         const changed = await writeOwn(tx, user, columns, ifMatch, true);
-        await clearFailures(tx, user.emailKey);
+        // Otherwise whoever has token and password would gain tries at the second factor with each change.
+        if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
         if (columns.emailKey !== user.emailKey) {
           const { email, name, lang } = user;
           await queueMail(tx, { kind: "email_changed", to: { email, name, lang }, values: {} });

@@ -13,6 +13,7 @@ export interface UserColumns {
   email?: string;
   emailKey?: string;
   name?: string | null;
+  nameKey?: string | null;
   phone?: string | null;
   lang?: string;
   role?: Role;
@@ -32,7 +33,10 @@ export type UserFields = UserPatch & { lang?: string | undefined };
 export function userColumns(input: UserFields): UserColumns {
   const columns: UserColumns = {};
   if (input.email !== undefined) Object.assign(columns, parseEmail("email", input.email));
-  if (input.name !== undefined) columns.name = input.name === null ? null : requireText("name", input.name, 200);
+  if (input.name !== undefined) {
+    columns.name = input.name === null ? null : requireText("name", input.name, 200);
+    columns.nameKey = columns.name && nameKey(columns.name);
+  }
   if (input.phone !== undefined) columns.phone = input.phone === null ? null : phoneNumber("phone", input.phone);
   if (input.lang !== undefined) columns.lang = parseLanguage("lang", input.lang);
   if (input.role !== undefined) columns.role = oneOf("role", input.role, ["customer", "staff", "owner"]);
@@ -41,6 +45,11 @@ export function userColumns(input: UserFields): UserColumns {
   if (input.addresses !== undefined) columns.addresses = addressesText(input.addresses);
   if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
   return columns;
+}
+
+/** The form in which names are searched: composed, and in lower case in every script. */
+export function nameKey(name: string): string {
+  return name.normalize("NFKC").toLowerCase();
 }
 
 /** The terminal has no schema before it. */

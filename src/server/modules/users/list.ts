@@ -4,6 +4,7 @@ import { decodeCursor, encodeCursor } from "../../cursor.ts";
 import { type CompiledStatement, get, statement } from "../../db/statement.ts";
 import { requireText } from "../../text.ts";
 import { parseEmail } from "./email.ts";
+import { nameKey } from "./input.ts";
 import type { UserListQuery, UserSortKey } from "./model.ts";
 import { userJson } from "./rendering.ts";
 import { users } from "./table.ts";
@@ -43,7 +44,7 @@ interface Filters {
 const statements = new Map<string, CompiledStatement<PageRow>>();
 
 /**
- * One page of the tenant's users by keyset. Addresses are compared whatever their case; names in ASCII only.
+ * One page of the tenant's users by keyset. `q` is what an address or a name begins with, whatever its case.
  * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a filter at fault.
  */
 export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPage> {
@@ -53,7 +54,7 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPag
     status: query.status,
     role: query.role,
     emailKey: query.email === undefined ? undefined : parseEmail("email", query.email).emailKey,
-    q: query.q === undefined ? undefined : requireText("q", query.q, 100).normalize("NFKC").toLowerCase(),
+    q: query.q === undefined ? undefined : nameKey(requireText("q", query.q, 100)),
   };
   const { q } = filters;
   const asked = [ctx.tenant.id, "users", sort, filters.status, filters.role, filters.emailKey, q];
@@ -63,7 +64,6 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPag
     ...filters,
     // The highest character there is: whatever begins with `q` sorts before `q` and this.
     qEnd: q === undefined ? undefined : `${q}\u{10ffff}`,
-    namePattern: q === undefined ? undefined : `${q.replace(/[\\%_]/g, "\\$&")}%`,
     value: after?.value,
     id: after?.id,
     limit,
@@ -97,7 +97,7 @@ function listStatement(
   if (filters.emailKey !== undefined) conditions.push(sql`email_key = ${param("emailKey")}`);
   if (filters.q !== undefined) {
     conditions.push(sql`((email_key >= ${param("q")} and email_key < ${param("qEnd")})
-      or name like ${param("namePattern")} escape '\\')`);
+      or (name_key >= ${param("q")} and name_key < ${param("qEnd")}))`);
   }
   const matching = sql`from ${users} where ${sql.join(conditions, sql` and `)}`;
   const position = isContinued

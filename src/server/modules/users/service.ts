@@ -35,9 +35,9 @@ const selectUser = statement<RenderedUser>(sql`select ${userJson} as json from $
 const selectIdOfEmail = statement<{ id: string }>(sql`
   select id from ${users} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);
 const insertUser = statement<RenderedUser>(sql`
-  insert into ${users} (id, tenant_id, email, email_key, name, phone, lang, role, status, email_verified, addresses,
+  insert into ${users} (id, tenant_id, email, email_key, name, name_key, phone, lang, role, status, email_verified, addresses,
     metadata, password_hash, password_changed_at, created_at, updated_at)
-  values (${param("id")}, ${param("tenantId")}, ${param("email")}, ${param("emailKey")}, ${param("name")},
+  values (${param("id")}, ${param("tenantId")}, ${param("email")}, ${param("emailKey")}, ${param("name")}, ${param("nameKey")},
     ${param("phone")}, ${param("lang")}, ${param("role")}, ${param("status")}, ${param("emailVerified")},
     ${param("addresses")}, ${param("metadata")}, ${param("passwordHash")}, ${param("passwordChangedAt")},
     ${param("now")}, ${param("now")})
@@ -62,6 +62,7 @@ export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | 
   return inTransaction(ctx, async (tx) => {
     const row = await get(tx.db, insertUser, {
       name: null,
+      nameKey: null,
       phone: null,
       lang: null,
       status: "active",

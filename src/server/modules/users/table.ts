@@ -15,6 +15,8 @@ export const users = sqliteTable(
     /** The same in the one form that is compared (`emailKey`), so that case makes no second account. */
     emailKey: text("email_key").notNull(),
     name: text("name"),
+    /** The same in the form that searches compare (`nameKey`). */
+    nameKey: text("name_key"),
     phone: text("phone"),
     lang: text("lang"),
     role: text("role", { enum: ["customer", "staff", "owner"] }).notNull(),
@@ -33,6 +35,8 @@ export const users = sqliteTable(
   (t) => [
     uniqueIndex("users_email").on(t.tenantId, t.emailKey),
     index("users_by_created").on(t.tenantId, t.createdAt, t.id),
+    index("users_by_name").on(t.tenantId, t.nameKey, t.id),
+    index("users_by_status").on(t.tenantId, t.status, t.createdAt, t.id),
     index("users_by_role").on(t.tenantId, t.role, t.createdAt, t.id),
     check("users_role", sql`${t.role} in ('customer', 'staff', 'owner')`),
     check("users_status", sql`${t.status} in ('active', 'disabled')`),

@@ -18,6 +18,7 @@ const columnNames: Record<keyof UserColumns, string> = {
   email: "email",
   emailKey: "email_key",
   name: "name",
+  nameKey: "name_key",
   phone: "phone",
   lang: "lang",
   role: "role",
@@ -77,7 +78,7 @@ function updateStatement(names: (keyof UserColumns)[], guard: Guard): CompiledSt
 
 /** Writes down what a change did to a user, in its transaction: the names of fields, and values only of roles. */
 export async function recordChanges(tx: Ctx, id: string, before: Standing, columns: UserColumns): Promise<void> {
-  const { role, status, email, emailKey, ...others } = columns;
+  const { role, status, email, emailKey, nameKey: _nameKey, ...others } = columns;
   const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
   if (isMoved) await recordAudit(tx, { event: "user.email_changed", subject: id });
   if (role !== undefined && role !== before.role) {
