@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { openMailbox } from "../support/mailbox.ts";
 import { compareSamples, type SampleComparison } from "./compare-samples.ts";
 import { buildBinary } from "./executables.ts";
 import { newAddress, percentile } from "./logins.ts";
@@ -22,16 +21,20 @@ const warmUp = 50;
 type Kind = "existing" | "missing";
 
 /** The environment that makes each state, and what must be ended afterwards. */
-const states: Record<string, () => Promise<{ env: Record<string, string>; close: () => Promise<void> }>> = {
+const states: Record<string, () => Promise<{ env: Record<string, string>; close: () => void }>> = {
   async up() {
-    const { url, close } = await openMailbox();
-    return { env: { BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: "shop@example.com" }, close };
+    const command = [process.execPath, join(import.meta.dir, "mail-sink.ts")];
+    const sink = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+    process.once("exit", () => sink.kill());
+    const { value } = await sink.stdout.getReader().read();
+    const env = { BODEGA_SMTP_URL: new TextDecoder().decode(value).trim(), BODEGA_MAIL_FROM: "shop@example.com" };
+    return { env, close: () => sink.kill() };
   },
   async down() {
     const url = `smtp://127.0.0.1:${await findPort()}`;
-    return { env: { BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: "shop@example.com" }, close: async () => {} };
+    return { env: { BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: "shop@example.com" }, close: () => {} };
   },
-  absent: async () => ({ env: {}, close: async () => {} }),
+  absent: async () => ({ env: {}, close: () => {} }),
 };
 
 async function measureState(binary: string, dir: string, env: Record<string, string>, calls: number) {
@@ -102,6 +105,6 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 for (const [state, open] of Object.entries(states)) {
   const { env, close } = await open();
   const times = await measureState(binary, join(workDir, state), env, Number(values.calls));
-  await close();
+  close();
   console.log(format(state, times, compareSamples(times.existing, times.missing)));
 }
