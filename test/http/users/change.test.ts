@@ -1,0 +1,195 @@
+import { expect, test } from "bun:test";
+import { type Account, openAccount } from "../../support/account.ts";
+import type { Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+import { makeUser, readAudit, readUsers, type UserReply } from "../../support/users.ts";
+
+const address = { line1: "Rua Augusta 1", city: "Lisboa", country: "PT" };
+
+/** Events after the users were made. */
+async function changesOf(shop: Shop) {
+  return (await readAudit(shop)).filter(({ event }) => /^user\.(?!created)/.test(event));
+}
+
+onEachDatabase((suite) => {
+  test("PATCH changes the fields given and leaves the others; null clears a name or a phone", async () => {
+    const shop = await suite.shop();
+    const user = await makeUser(shop, { name: "Ada", phone: "123", addresses: [address], metadata: { a: 1 } });
+    suite.app.clock.advance(1000);
+    const patch = (body: Record<string, unknown>) => shop.call<UserReply>(`PATCH /users/${user.id}/`, { body });
+    const now = new Date(suite.app.clock.now()).toISOString();
+    const { data, headers } = await patch({ name: "Ada L.", lang: "DE" });
+    expect(data).toEqual({ ...user, name: "Ada L.", lang: "de", version: 2, updated_at: now });
+    expect(headers.get("etag")).toBe('"2"');
+    expect((await patch({ name: null, phone: null, addresses: [] })).data).toEqual({
+      ...data,
+      name: null,
+      phone: null,
+      addresses: [],
+      version: 3,
+    });
+    expect((await patch({ role: "staff", status: "disabled", email_verified: true })).data).toMatchObject({
+      role: "staff",
+      status: "disabled",
+      email_verified: true,
+    });
+    expect((await shop.call<UserReply>(`GET /users/${user.id}/`)).data.version).toBe(4);
+  });
+
+  test("metadata is merged as RFC 7396 says, and refused once the merge is too large", async () => {
+    const shop = await suite.shop();
+    const { id } = await makeUser(shop, { metadata: { a: 1, b: { c: 1, d: 2 }, e: [1, 2] } });
+    const patch = (metadata: unknown) => shop.call<UserReply>(`PATCH /users/${id}/`, { body: { metadata } });
+    const { data } = await patch({ a: null, b: { d: null, f: 3 }, e: [3], "x.y": "灯" });
+    expect(data.metadata).toEqual({ b: { c: 1, f: 3 }, e: [3], "x.y": "灯" });
+    expect((await patch({ big: "x".repeat(10_000) })).status).toBe(200);
+    const { code, fields } = await patch({ bigger: "x".repeat(10_000) });
+    expect({ code, fields }).toEqual({ code: 5102, fields: ["metadata"] });
+  });
+
+  test("another address is unverified, unless the change says otherwise; another case is the same address", async () => {
+    const shop = await suite.shop();
+    const { id } = await makeUser(shop, { email: "ada@example.com", email_verified: true });
+    const patch = async (body: Record<string, unknown>) => {
+      const { data } = await shop.call<UserReply>(`PATCH /users/${id}/`, { body });
+      return [data.email, data.email_verified];
+    };
+    expect(await patch({ email: "ADA@example.com" })).toEqual(["ADA@example.com", true]);
+    expect(await patch({ email: "ada@example.org" })).toEqual(["ada@example.org", false]);
+    expect(await patch({ email: "ada@example.net", email_verified: true })).toEqual(["ada@example.net", true]);
+  });
+
+  test("an address that someone else has is 409 and named; one's own is none", async () => {
+    const shop = await suite.shop();
+    await makeUser(shop, { email: "taken@example.com" });
+    const { id } = await makeUser(shop, { email: "ada@example.com" });
+    const patch = (email: string) => shop.call(`PATCH /users/${id}/`, { body: { email } });
+    const { code, fields } = await patch("TAKEN@example.com");
+    expect({ code, fields }).toEqual({ code: 5302, fields: ["email"] });
+    expect((await patch("ada@example.com")).status).toBe(200);
+  });
+
+  for (const [name, body, field] of [
+    ["a password", { password: "Vermilion-Kettle-4871" }, "password"],
+    ["a hash", { password_hash: "x" }, "password_hash"],
+    ["an id", { id: "x" }, "id"],
+    ["a null email", { email: null }, "email"],
+    ["a null role", { role: null }, "role"],
+    ["an unknown role", { role: "root" }, "role"],
+    ["a bad phone", { phone: "x" }, "phone"],
+    ["null addresses", { addresses: null }, "addresses"],
+  ] as const) {
+    test(`PATCH with ${name} is 422 and named, and nothing is written`, async () => {
+      const shop = await suite.shop();
+      const user = await makeUser(shop);
+      const { code, fields } = await shop.call(`PATCH /users/${user.id}/`, { body: { name: "Eve", ...body } });
+      expect({ code, fields }).toEqual({ code: 5102, fields: [field] });
+      expect(await readUsers(shop)).toEqual([user]);
+    });
+  }
+
+  for (const method of ["PATCH", "DELETE"]) {
+    test(`${method} with a version that has passed is 412, and nothing happens; the present one, * and none are done`, async () => {
+      const shop = await suite.shop();
+      const send = (id: string, tag: string | null) =>
+        shop.call(`${method} /users/${id}/`, {
+          ...(method === "PATCH" && { body: { name: "Ada" } }),
+          headers: { "if-match": tag },
+        });
+      const { id } = await makeUser(shop);
+      await shop.call(`PATCH /users/${id}/`, { body: { name: "Bea" } });
+      for (const tag of ['"1"', '"3"', '"x"']) expect([tag, (await send(id, tag)).code]).toEqual([tag, 5303]);
+      expect((await send(id, "1")).code).toBe(5100);
+      expect(await readUsers(shop)).toMatchObject([{ id, name: "Bea", version: 2 }]);
+      for (const tag of ['"1"', "*", null]) expect((await send((await makeUser(shop)).id, tag)).status).toBe(200);
+    });
+  }
+
+  test("of twenty PATCHes with the same version one wins; without one, all are done", async () => {
+    const shop = await suite.shop();
+    const { id } = await makeUser(shop);
+    const race = (headers: Record<string, string>) =>
+      Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          shop.call(`PATCH /users/${id}/`, { body: { metadata: { [`k${n}`]: n } }, headers }),
+        ),
+      );
+    const guarded = await race({ "if-match": '"1"' });
+    expect(guarded.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(guarded.filter(({ code }) => code === 5303)).toHaveLength(19);
+    await race({});
+    const { data } = await shop.call<UserReply>(`GET /users/${id}/`);
+    expect([data.version, Object.keys(data.metadata).length]).toEqual([22, 20]);
+  });
+
+  test("a removed user is gone, and removing again is 5301", async () => {
+    const shop = await suite.shop();
+    const { id } = await makeUser(shop);
+    expect((await shop.call(`DELETE /users/${id}/`)).data).toEqual({ id, deleted: true });
+    for (const method of ["GET", "PATCH", "DELETE"]) {
+      expect((await shop.call(`${method} /users/${id}/`, method === "PATCH" ? { body: {} } : {})).code).toBe(5301);
+    }
+  });
+
+  test("the audit log says what was changed, by name and without values, and roles with theirs", async () => {
+    const shop = await suite.shop();
+    const { id } = await makeUser(shop, { email: "ada@example.com" });
+    const patch = (body: Record<string, unknown>) => shop.call(`PATCH /users/${id}/`, { body });
+    await patch({ name: "Ada", phone: "123", metadata: { secret: "tea" }, lang: "de" });
+    await patch({ role: "staff" });
+    await patch({ status: "disabled" });
+    await patch({ status: "active", role: "staff" });
+    await patch({ email: "ADA@example.com" });
+    await patch({ email: "eve@example.com", email_verified: true });
+    await patch({});
+    await patch({ email: "not an address" });
+    await shop.call(`DELETE /users/${id}/`);
+    const event = (name: string, details: unknown = null) => ({ event: `user.${name}`, subject: id, details });
+    expect(await changesOf(shop)).toEqual([
+      event("updated", { fields: ["name", "phone", "lang", "metadata"] }),
+      event("role_changed", { from: "customer", to: "staff" }),
+      event("disabled"),
+      event("enabled"),
+      event("updated", { fields: ["email"] }),
+      event("email_changed"),
+      event("updated", { fields: ["email_verified"] }),
+      event("deleted", { role: "staff" }),
+    ]);
+  });
+
+  const ends: [
+    name: string,
+    end: (by: Account["call"], id: string) => Promise<{ status: number; code: number | undefined }>,
+  ][] = [
+    ["demoted", (by, id) => by(`PATCH /users/${id}/`, { body: { role: "staff" } })],
+    ["disabled", (by, id) => by(`PATCH /users/${id}/`, { body: { status: "disabled" } })],
+    ["removed", (by, id) => by(`DELETE /users/${id}/`)],
+  ];
+  for (const [name, end] of ends) {
+    test(`the last active owner cannot be ${name}; one of two can`, async () => {
+      const shop = await suite.shop();
+      const owner = await makeUser(shop, { role: "owner" });
+      await makeUser(shop, { role: "owner", status: "disabled" });
+      await makeUser(shop, { role: "staff" });
+      await makeUser(await suite.shop(), { role: "owner" });
+      const { code, status } = await end(shop.call, owner.id);
+      expect({ code, status }).toEqual({ code: 5306, status: 409 });
+      expect((await shop.call<UserReply>(`GET /users/${owner.id}/`)).data).toEqual(owner);
+      expect((await shop.call(`PATCH /users/${owner.id}/`, { body: { role: "owner", name: "Ada" } })).status).toBe(200);
+      await makeUser(shop, { role: "owner" });
+      expect((await end(shop.call, owner.id)).status).toBe(200);
+    });
+
+    test(`of owners who are ${name} at once, by each other or by a key, one stays`, async () => {
+      const shop = await suite.shop();
+      const owners = await Promise.all(Array.from({ length: 4 }, () => openAccount(shop, { role: "owner" })));
+      const replies = await Promise.all([
+        ...owners.map(({ id }) => end(shop.call, id)),
+        ...owners.map(({ call }, n) => end(call, (owners[(n + 1) % 4] as Account).id)),
+      ]);
+      expect(replies.filter(({ status }) => status >= 500)).toEqual([]);
+      const left = (await readUsers(shop)).filter(({ role, status }) => role === "owner" && status === "active");
+      expect(left).toHaveLength(1);
+    });
+  }
+});

@@ -1,0 +1,219 @@
+import { expect, test } from "bun:test";
+import { goodPassword } from "../../support/account.ts";
+import { newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+import { makeUser, readAudit, readUsers, type UserReply } from "../../support/users.ts";
+
+const request = "POST /users/";
+const email = "Ada@Example.com";
+const address = { line1: "Rua Augusta 1", city: "Lisboa", country: "PT" };
+const bcrypt = "$2b$04$ntqyfSzZIs5NPfSgBXsVfeVk5njM7/FyzmdqXnQS/XU/8hGGUqLQG";
+
+const login = (shop: Shop, password: string, of = email) =>
+  shop.callAnonymously("POST /auth/login/", { body: { email: of, password }, address: newAddress() });
+
+/** Fields that must be refused, and the name in `details`. */
+const refused: [name: string, fields: Record<string, unknown>, field: string][] = [
+  ["no email", { email: undefined }, "email"],
+  ["an email that is none", { email: "ada" }, "email"],
+  ["an email of 255 characters", { email: `${"a".repeat(243)}@example.com` }, "email"],
+  ["an email with a line break", { email: "ada@example.com\r\nbcc: eve@example.com" }, "email"],
+  ["a null email", { email: null }, "email"],
+  ["an empty name", { name: "" }, "name"],
+  ["a blank name", { name: " " }, "name"],
+  ["a name with a control character", { name: "Ada\u001b[31m" }, "name"],
+  ["a name of 201 characters", { name: "a".repeat(201) }, "name"],
+  ["a phone with letters", { phone: "call me" }, "phone"],
+  ["a phone without digits", { phone: "+--" }, "phone"],
+  ["a phone of 33 characters", { phone: "1".repeat(33) }, "phone"],
+  ["an unknown role", { role: "admin" }, "role"],
+  ["an unknown status", { status: "deleted" }, "status"],
+  ["email_verified that is no boolean", { email_verified: 1 }, "email_verified"],
+  ["an address without a city", { addresses: [{ line1: "x", country: "PT" }] }, "addresses.0.city"],
+  ["an address in no country", { addresses: [{ ...address, country: "XX" }] }, "addresses.0.country"],
+  ["an address in a country in small letters", { addresses: [{ ...address, country: "pt" }] }, "addresses.0.country"],
+  ["an address with a field that is not known", { addresses: [{ ...address, vat: "1" }] }, "addresses.0.vat"],
+  ["an address with a blank line", { addresses: [{ ...address, line2: " " }] }, "addresses.0.line2"],
+  ["an address with a bad phone", { addresses: [address, { ...address, phone: "x" }] }, "addresses.1.phone"],
+  [
+    "two default addresses",
+    {
+      addresses: [
+        { ...address, is_default: true },
+        { ...address, is_default: true },
+      ],
+    },
+    "addresses.1.is_default",
+  ],
+  ["21 addresses", { addresses: Array(21).fill(address) }, "addresses"],
+  ["metadata that is no object", { metadata: [] }, "metadata"],
+  ["metadata over 16 KiB", { metadata: { a: "x".repeat(16_400) } }, "metadata"],
+  ["metadata with NUL", { metadata: { a: ["\0"] } }, "metadata"],
+  ["a hash that is none", { password_hash: "5f4dcc3b5aa765d61d8327deb882cf99" }, "password_hash"],
+  ["a hash too dear to check", { password_hash: bcrypt.replace("$04$", "$31$") }, "password_hash"],
+  ["a hash beside a password", { password: goodPassword, password_hash: bcrypt }, "password_hash"],
+  ["a password over 1,024 characters", { password: `Aa1!${"x".repeat(1021)}` }, "password"],
+  ["a password over 1,024 bytes", { password: `Aa1!${"灯".repeat(341)}` }, "password"],
+  ["a password with a line break", { password: `${goodPassword}\n` }, "password"],
+  ["an id", { id: "usr_01h455vb4pex5vsknk084sn02q" }, "id"],
+  ["a version", { version: 7 }, "version"],
+  ["last_login_at", { last_login_at: "2020-01-01T00:00:00Z" }, "last_login_at"],
+  ["two_factor_enabled", { two_factor_enabled: true }, "two_factor_enabled"],
+];
+/** The code alone says what is wrong. */
+const weak = ["", "short", "Kettle-4871-Ver", "vermilion-kettle-4871", "Password123!Password123!"];
+
+onEachDatabase((suite) => {
+  const scenarios: ApiScenario[] = refused.map(([name, fields, field]) => ({
+    name: `${name} is 422 and named`,
+    request,
+    send: { body: { email, ...fields } },
+    expect: 5102,
+    fields: [field],
+    check: async (_reply, shop) => expect(await readUsers(shop)).toEqual([]),
+  }));
+  for (const password of weak) {
+    scenarios.push({
+      name: `the password ${JSON.stringify(password)} is too weak`,
+      request,
+      send: { body: { email, password } },
+      expect: 5217,
+      fields: ["password"],
+      lacks: password === "" ? [] : [password],
+    });
+  }
+  scenarios.push({
+    name: "a lang that is no language is 422 and named",
+    request,
+    send: { body: { email, lang: "english language" } },
+    expect: 5102,
+    fields: ["lang"],
+  });
+  runScenarios(suite, scenarios);
+
+  test("an email is enough; the rest has defaults, and nobody can sign in without a password", async () => {
+    const shop = await suite.shop();
+    const { status, data, headers } = await shop.call<UserReply>(request, { body: { email } });
+    const now = new Date(suite.app.clock.now()).toISOString();
+    expect(data).toEqual({
+      id: expect.stringMatching(/^usr_/),
+      email,
+      name: null,
+      phone: null,
+      lang: null,
+      role: "customer",
+      status: "active",
+      email_verified: false,
+      addresses: [],
+      metadata: {},
+      two_factor_enabled: false,
+      last_login_at: null,
+      version: 1,
+      created_at: now,
+      updated_at: now,
+    });
+    expect([status, headers.get("etag")]).toEqual([201, '"1"']);
+    expect((await shop.call<UserReply>(`GET /users/${data.id}/`)).data).toEqual(data);
+    for (const password of ["", goodPassword]) expect((await login(shop, password)).status).toBeGreaterThanOrEqual(400);
+  });
+
+  test("every field that may be given is kept; neither reply nor list nor audit shows the password or a hash", async () => {
+    const shop = await suite.shop();
+    const given = {
+      email,
+      name: "Ada Lovelace",
+      phone: "+351 (21) 123-456",
+      role: "staff",
+      status: "active",
+      email_verified: true,
+      addresses: [
+        address,
+        {
+          name: "Ada",
+          ...address,
+          line2: "3.º",
+          region: "Lisboa",
+          postal_code: "1100-053",
+          phone: "1",
+          is_default: true,
+        },
+      ],
+      metadata: { tier: 2, "a.b": { c: [null, 1.5, "灯"] } },
+    };
+    const made = await shop.call<UserReply>(request, { body: { ...given, password: goodPassword, lang: "pt-br" } });
+    expect(made.data).toMatchObject({ ...given, lang: "pt-BR" } as never);
+    const texts = [
+      made.text,
+      (await shop.call("GET /users/")).text,
+      (await shop.call(`GET /users/${made.data.id}/`)).text,
+    ];
+    texts.push(JSON.stringify(await readAudit(shop)));
+    for (const text of texts) {
+      expect(text).not.toContain(goodPassword);
+      expect(text).not.toMatch(/argon2|\$2b\$|password|hash/);
+    }
+    expect((await login(shop, goodPassword)).status).toBe(200);
+  });
+
+  test("who is created disabled cannot sign in", async () => {
+    const shop = await suite.shop();
+    await makeUser(shop, { email, password: goodPassword, status: "disabled" });
+    expect((await login(shop, goodPassword)).code).toBe(5212);
+  });
+
+  test("an address that is taken is 409 and named, whatever its case; another store may have it", async () => {
+    const [shop, other] = [await suite.shop(), await suite.shop()];
+    await makeUser(shop, { email });
+    for (const taken of [email, "ada@example.com", "ADA@EXAMPLE.COM", " ada@example.com"]) {
+      const { code, status, fields } = await shop.call(request, { body: { email: taken } });
+      expect({ taken, code, status, fields }).toEqual({ taken, code: 5302, status: 409, fields: ["email"] });
+    }
+    expect(await readUsers(shop)).toHaveLength(1);
+    expect((await makeUser(other, { email })).email).toBe(email);
+  });
+
+  test("the address of a removed user is free again", async () => {
+    const shop = await suite.shop();
+    const { id } = await makeUser(shop, { email });
+    await shop.call(`DELETE /users/${id}/`);
+    expect((await makeUser(shop, { email })).id).not.toBe(id);
+  });
+
+  test("of fifty creations of one address in different case, one succeeds, and the others are told", async () => {
+    const shop = await suite.shop();
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => {
+        const name = [..."racing-somebody"]
+          .map((sign, at) => ((n >> (at % 6)) & 1 ? sign.toUpperCase() : sign))
+          .join("");
+        return shop.call(request, { body: { email: `${name}@example.com` } });
+      }),
+    );
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(replies.filter(({ code }) => code === 5302)).toHaveLength(49);
+    expect(await readUsers(shop)).toHaveLength(1);
+    expect((await readAudit(shop)).filter(({ event }) => event === "user.created")).toHaveLength(1);
+  });
+
+  test("imported users sign in with their old password, and their hash is made anew by that", async () => {
+    const shop = await suite.shop();
+    const old = "correct horse";
+    const hashes = {
+      "one@example.com": await Bun.password.hash(old, { algorithm: "bcrypt", cost: 4 }),
+      "two@example.com": await Bun.password.hash(old, { algorithm: "argon2i", memoryCost: 64, timeCost: 1 }),
+    };
+    for (const [of, password_hash] of Object.entries(hashes)) {
+      await makeUser(shop, { email: of, password_hash });
+      expect((await login(shop, "wrong horse", of)).code).toBe(5212);
+      expect((await login(shop, old, of)).status).toBe(200);
+      const sql =
+        "select password_hash, version from users where email_key = ? and tenant_id = (select id from tenants where namespace = ?)";
+      const { rows } = await suite.app.db.primary.execute({ sql, args: [of, shop.namespace] });
+      expect(String(rows[0]?.password_hash)).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
+      expect(Number(rows[0]?.version)).toBe(1);
+      expect((await login(shop, old, of)).status).toBe(200);
+    }
+  });
+});
