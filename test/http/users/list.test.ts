@@ -1,0 +1,193 @@
+import { expect, test } from "bun:test";
+import type { ApiReply } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase, type Suite } from "../../support/suite.ts";
+import { makeUser, type UserReply } from "../../support/users.ts";
+
+const request = "GET /users/";
+type Query = Record<string, string | number>;
+
+const list = ({ call }: Shop, query: Query = {}) => call<UserReply[]>(request, { query });
+const emails = (users: UserReply[]) => users.map(({ email }) => email.split("@")[0]);
+const found = async (shop: Shop, query: Query) => emails((await list(shop, { sort: "email", ...query })).data);
+
+/** Follows the cursors to the end; `between` runs after each page. */
+async function readAll(shop: Shop, query: Query, between: () => unknown = () => {}): Promise<UserReply[]> {
+  const users: UserReply[] = [];
+  let cursor: string | null = null;
+  for (let page = 1; page < 100; page++) {
+    const reply: ApiReply<UserReply[]> = await list(shop, { ...query, ...(cursor !== null && { cursor }) });
+    expect(reply.status).toBe(200);
+    users.push(...reply.data);
+    cursor = reply.page.next_cursor;
+    expect(reply.page.has_more).toBe(cursor !== null);
+    if (cursor === null) return users;
+    expect(reply.data).toHaveLength(Number(query.limit));
+    await between();
+  }
+  throw new Error("The list has no end");
+}
+
+const people = [
+  { email: "Carla@example.com", name: "Carla Couto", role: "staff" },
+  { email: "ana@example.com", name: "Ana 100% Silva" },
+  { email: "BOB@example.com", name: null, status: "disabled" },
+  { email: "zoe@example.com", name: "ana_maria" },
+  { email: "a_b@example.com", name: "Émile" },
+  { email: "dan@example.com", name: "100 percent", role: "owner" },
+];
+
+/** Six users, two of each second. */
+async function fill(suite: Suite): Promise<Shop> {
+  const shop = await suite.shop();
+  for (const [n, person] of people.entries()) {
+    await makeUser(shop, person);
+    if (n % 2 === 1) suite.app.clock.advance(1000);
+  }
+  return shop;
+}
+
+onEachDatabase((suite) => {
+  test("a store without users has an empty page", async () => {
+    const shop = await suite.shop();
+    const { data, page } = await list(shop, { include_total: "true" });
+    expect([data, page]).toEqual([[], { next_cursor: null, has_more: false, limit: 20, total: 0 }] as never);
+  });
+
+  test("a page holds 20 unless asked, the newest first, each as it is read alone; a total only where asked", async () => {
+    const shop = await suite.shop();
+    await Promise.all(Array.from({ length: 21 }, () => makeUser(shop)));
+    const { data, page } = await list(shop);
+    expect([data.length, page.has_more, page.limit, "total" in page]).toEqual([20, true, 20, false]);
+    const inOrder = data.toSorted((a, b) => (`${a.created_at}${a.id}` < `${b.created_at}${b.id}` ? 1 : -1));
+    expect(data).toEqual(inOrder);
+    expect(data[4]).toEqual((await shop.call<UserReply>(`GET /users/${data[4]?.id}/`)).data);
+    const all = await list(shop, { limit: 100, include_total: "true" });
+    expect([all.data.length, all.page.total]).toEqual([21, 21]);
+  });
+
+  for (const sort of ["created_at", "-created_at", "email", "-email"]) {
+    test(`pages sorted by ${sort} hold each user once and in order, while others come`, async () => {
+      const shop = await fill(suite);
+      const whole = (await list(shop, { sort, limit: 100 })).data;
+      const key = (user: UserReply) => (sort.endsWith("email") ? user.email.toLowerCase() : user.created_at + user.id);
+      const sign = sort.startsWith("-") ? -1 : 1;
+      expect(whole).toEqual(whole.toSorted((a, b) => (key(a) < key(b) ? -sign : sign)));
+      expect(whole).toHaveLength(6);
+      for (const limit of [1, 2, 3, 6]) expect(await readAll(shop, { sort, limit })).toEqual(whole);
+      // Who comes in the meantime may be seen or not, but moves nobody.
+      const seen = await readAll(shop, { sort, limit: 2 }, () => makeUser(shop));
+      expect(seen.filter(({ id }) => whole.some((one) => one.id === id))).toEqual(whole);
+    });
+  }
+
+  test("filters hold alone and together, also across pages and in the total", async () => {
+    const shop = await fill(suite);
+    expect(await found(shop, { role: "customer" })).toEqual(["a_b", "ana", "BOB", "zoe"]);
+    expect(await found(shop, { role: "staff" })).toEqual(["Carla"]);
+    expect(await found(shop, { status: "disabled" })).toEqual(["BOB"]);
+    expect(await found(shop, { status: "active", role: "owner" })).toEqual(["dan"]);
+    expect(await found(shop, { status: "disabled", role: "owner" })).toEqual([]);
+    const { page } = await list(shop, { role: "customer", limit: 1, include_total: "true" });
+    expect([page.total, page.has_more]).toEqual([4, true]);
+    expect(emails(await readAll(shop, { role: "customer", sort: "-email", limit: 1 }))).toEqual([
+      "zoe",
+      "BOB",
+      "ana",
+      "a_b",
+    ]);
+  });
+
+  test("an email is found whatever its case, and only as a whole", async () => {
+    const shop = await fill(suite);
+    for (const email of ["bob@example.com", " BOB@EXAMPLE.COM "]) expect(await found(shop, { email })).toEqual(["BOB"]);
+    expect(await found(shop, { email: "ob@example.com" })).toEqual([]);
+    expect(await found(shop, { email: "bob@example.com", status: "active" })).toEqual([]);
+  });
+
+  test("q finds what an email or a name begins with; %, _ and \\ are ordinary signs", async () => {
+    const shop = await fill(suite);
+    const cases: Record<string, string[]> = {
+      ana: ["ana", "zoe"],
+      ANA: ["ana", "zoe"],
+      "ana ": ["ana"],
+      ana_: ["zoe"],
+      "Ana 100%": ["ana"],
+      a_: ["a_b"],
+      "100": ["dan"],
+      "100%": [],
+      "%": [],
+      _: [],
+      "\\": [],
+      silva: [],
+      "carla@example.com": ["Carla"],
+      Émile: ["a_b"],
+      ÉMI: ["a_b"],
+      "e\u0301mile": ["a_b"],
+      "'": [],
+      z: ["zoe"],
+    };
+    for (const [q, expected] of Object.entries(cases)) expect([q, await found(shop, { q })]).toEqual([q, expected]);
+    expect(await found(shop, { q: "ana", status: "disabled" })).toEqual([]);
+    expect(emails(await readAll(shop, { q: "a", sort: "email", limit: 1 }))).toEqual(["a_b", "ana", "zoe"]);
+  });
+
+  test("a cursor serves only the list that it was made for", async () => {
+    const [shop, other] = [await fill(suite), await fill(suite)];
+    const cursor = (await list(shop, { limit: 1, role: "customer" })).page.next_cursor as string;
+    expect((await list(shop, { limit: 2, role: "customer", cursor, include_total: "true" })).status).toBe(200);
+    for (const query of [
+      { role: "staff" },
+      {},
+      { role: "customer", sort: "email" },
+      { role: "customer", status: "active" },
+      { role: "customer", q: "a" },
+      { role: "customer", email: "ana@example.com" },
+    ] as Query[]) {
+      expect((await list(shop, { ...query, cursor })).code).toBe(5100);
+    }
+    expect((await list(other, { role: "customer", cursor })).code).toBe(5100);
+    expect((await list(shop, { role: "customer", cursor: `${cursor}x` })).code).toBe(5100);
+    expect((await shop.call("GET /products/", { query: { cursor } })).code).toBe(5100);
+  });
+
+  test("a list shows nobody of another store", async () => {
+    const [, other] = [await fill(suite), await suite.shop()];
+    for (const query of [
+      {},
+      { q: "a" },
+      { email: "ana@example.com" },
+      { role: "staff" },
+      { sort: "email" },
+    ] as Query[]) {
+      const { data, page } = await list(other, { ...query, include_total: "true" });
+      expect([data.length, page.total]).toEqual([0, 0]);
+    }
+  });
+
+  const refused: [name: string, query: Query, field: string][] = [
+    ["a limit of 0", { limit: 0 }, "limit"],
+    ["a limit of 101", { limit: 101 }, "limit"],
+    ["an unknown sort", { sort: "password_hash" }, "sort"],
+    ["a role that is none", { role: "root" }, "role"],
+    ["a status that is none", { status: "gone" }, "status"],
+    ["an email that is none", { email: "ada" }, "email"],
+    ["an empty q", { q: "" }, "q"],
+    ["a blank q", { q: " " }, "q"],
+    ["a q of 101 characters", { q: "a".repeat(101) }, "q"],
+    ["a q with NUL", { q: "a\0" }, "q"],
+    ["include_total that is no boolean", { include_total: "yes" }, "include_total"],
+    ["an unknown parameter", { password_hash: "x" }, "password_hash"],
+  ];
+  runScenarios(
+    suite,
+    refused.map(([name, query, field]) => ({
+      name: `${name} is 422 and named`,
+      request,
+      send: { query },
+      expect: 5102 as const,
+      fields: [field],
+    })),
+  );
+});

@@ -1,0 +1,213 @@
+import { beforeAll, expect, test } from "bun:test";
+import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { readOutbox } from "../../support/mail.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+import { makeUser, readAudit, type UserReply } from "../../support/users.ts";
+
+const request = "PATCH /users/me/";
+const password = goodPassword;
+const address = { line1: "Rua Augusta 1", city: "Lisboa", country: "PT", is_default: true };
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  let account: Account;
+  beforeAll(async () => {
+    shop = await suite.shop();
+    account = await openAccount(shop, { email: "shared@example.com" });
+  });
+  const patch = (of: Account, body: Record<string, unknown>, headers: Record<string, string> = {}) =>
+    of.call<UserReply>(request, { body, headers });
+  const profile = async (of: Account) => (await of.call<UserReply>("GET /users/me/")).data;
+
+  test("GET shows the user as the store sees them, with the version as ETag", async () => {
+    const { data, headers } = await account.call<UserReply>("GET /users/me/");
+    expect(data).toEqual((await shop.call<UserReply>(`GET /users/${account.id}/`)).data);
+    expect(headers.get("etag")).toBe(`"${data.version}"`);
+  });
+
+  test("users change their name, phone, language, addresses and metadata, and nothing else by that", async () => {
+    const own = await openAccount(shop);
+    const before = await profile(own);
+    suite.app.clock.advance(1000);
+    const body = { name: "Ada", phone: "+351 1", lang: "pt-br", addresses: [address], metadata: { a: { b: 1 }, c: 2 } };
+    const { data, headers } = await patch(own, body);
+    const updated_at = new Date(suite.app.clock.now()).toISOString();
+    expect(data).toEqual({ ...before, ...body, lang: "pt-BR", version: 2, updated_at });
+    expect(headers.get("etag")).toBe('"2"');
+    expect((await patch(own, { metadata: { a: null }, name: null })).data).toMatchObject({
+      name: null,
+      metadata: { c: 2 },
+    });
+    expect(
+      (await readAudit(shop)).filter(({ subject, event }) => subject === own.id && event === "user.updated"),
+    ).toEqual([
+      {
+        event: "user.updated",
+        subject: own.id,
+        details: { fields: ["name", "phone", "lang", "addresses", "metadata"] },
+      },
+      { event: "user.updated", subject: own.id, details: { fields: ["name", "metadata"] } },
+    ]);
+  });
+
+  for (const [name, body, field] of [
+    ["a role", { role: "owner" }, "role"],
+    ["a status", { status: "active" }, "status"],
+    ["email_verified", { email_verified: true }, "email_verified"],
+    [
+      "email_verified beside another email",
+      { email: "x@example.com", password, email_verified: true },
+      "email_verified",
+    ],
+    ["a password hash", { password_hash: "x" }, "password_hash"],
+    ["an id", { id: "usr_01h455vb4pex5vsknk084sn02q" }, "id"],
+    ["two_factor_enabled", { two_factor_enabled: false }, "two_factor_enabled"],
+    ["a version", { version: 9 }, "version"],
+    ["a blank name", { name: " " }, "name"],
+    ["a bad country", { addresses: [{ ...address, country: "XX" }] }, "addresses.0.country"],
+    ["metadata that is too large", { metadata: { a: "x".repeat(16_400) } }, "metadata"],
+    ["an email that is none", { email: "eve", password }, "email"],
+    ["another email without the password", { email: "eve@example.com" }, "password"],
+    ["a password without another email", { password }, "password"],
+    ["a password that is no text", { email: "eve@example.com", password: 1 }, "password"],
+    ["an over-long password", { email: "eve@example.com", password: "x".repeat(1025) }, "password"],
+  ] as const) {
+    test(`${name} is 422 and named, and nothing is written`, async () => {
+      const before = await profile(account);
+      const { code, fields } = await patch(account, { name: "Eve", ...body });
+      expect({ code, fields }).toEqual({ code: 5102, fields: [field] });
+      expect(await profile(account)).toEqual(before);
+    });
+  }
+
+  test("a version that has passed is 412, with the password as well as without", async () => {
+    const own = await openAccount(shop);
+    await patch(own, { name: "Ada" });
+    const old = { "if-match": '"1"' };
+    expect((await patch(own, { name: "Eve" }, old)).code).toBe(5303);
+    expect((await patch(own, { email: "eve-412@example.com", password }, old)).code).toBe(5303);
+    expect((await profile(own)).version).toBe(2);
+    expect((await patch(own, { name: "Bea" }, { "if-match": '"2"' })).status).toBe(200);
+  });
+
+  test("another address needs the password; it is unverified, the old one is told, and it is the one to sign in with", async () => {
+    const own = await openAccount(shop, { email: "old@example.com" });
+    await shop.call(`PATCH /users/${own.id}/`, { body: { email_verified: true, name: "Ada", lang: "de" } });
+    const { data, text } = await patch(own, { email: "New@example.com", password, name: "Ada L." });
+    expect(data).toMatchObject({ email: "New@example.com", email_verified: false, name: "Ada L." });
+    expect(text).not.toContain(password);
+    const mails = (await readOutbox(suite.app, shop.namespace)).filter(({ kind }) => kind === "email_changed");
+    expect(mails).toMatchObject([{ to: { email: "old@example.com", name: "Ada", lang: "de" }, status: "queued" }]);
+    expect(JSON.stringify(mails)).not.toContain("New@example.com");
+    const events = (await readAudit(shop)).filter(
+      ({ subject, event }) => subject === own.id && event !== "user.created",
+    );
+    expect(events.slice(1)).toMatchObject([{ event: "user.email_changed", details: null }, { event: "user.updated" }]);
+    const login = (email: string) =>
+      shop.callAnonymously("POST /auth/login/", { body: { email, password }, address: newAddress() });
+    expect((await login("old@example.com")).code).toBe(5212);
+    expect((await login("new@example.com")).status).toBe(200);
+  });
+
+  test("the same address needs no password and tells nobody; another case of it needs it, and is the same account", async () => {
+    const own = await openAccount(shop, { email: "case@example.com" });
+    await shop.call(`PATCH /users/${own.id}/`, { body: { email_verified: true } });
+    const mails = async () => (await readOutbox(suite.app, shop.namespace)).length;
+    const before = await mails();
+    expect((await patch(own, { email: "case@example.com", name: "Ada" })).data).toMatchObject({ email_verified: true });
+    expect((await patch(own, { email: "CASE@example.com" })).fields).toEqual(["password"]);
+    expect((await patch(own, { email: "CASE@example.com", password })).data).toMatchObject({
+      email: "CASE@example.com",
+      email_verified: true,
+    });
+    expect(await mails()).toBe(before);
+  });
+
+  test("an address that someone else has is 409 and named", async () => {
+    const own = await openAccount(shop);
+    const { email } = await makeUser(shop);
+    const { code, fields } = await patch(own, { email: email.toUpperCase(), password });
+    expect({ code, fields }).toEqual({ code: 5302, fields: ["email"] });
+  });
+
+  test("more than three addresses a day are not tried, so that nobody can ask who has an account", async () => {
+    const own = await openAccount(shop);
+    for (let n = 0; n < 3; n++)
+      expect([n, (await patch(own, { email: "shared@example.com", password })).code]).toEqual([n, 5302]);
+    const { code, headers } = await patch(own, { email: "shared@example.com", password });
+    expect([code, headers.get("retry-after")]).toEqual([5107, "86400"]);
+    expect((await patch(own, { name: "Ada" })).status).toBe(200);
+    suite.app.clock.advance(86_400_000);
+    const again = await openAccount(shop);
+    expect((await patch(again, { email: "shared@example.com", password })).code).toBe(5302);
+  });
+
+  test("wrong passwords count as failed sign-ins: the fourth try is 5213 even if right, and login is locked as well", async () => {
+    const own = await openAccount(shop, { email: "locked@example.com" });
+    const attempt = (of: string) => patch(own, { email: "moved@example.com", password: of });
+    for (const wrong of [otherPassword, "", password.toLowerCase()]) {
+      const { code, text } = await attempt(wrong);
+      expect(code).toBe(5212);
+      if (wrong !== "") expect(text).not.toContain(wrong);
+    }
+    const { code, headers } = await attempt(password);
+    expect([code, headers.get("retry-after")]).toEqual([5213, "1200"]);
+    const body = { email: "locked@example.com", password };
+    expect((await shop.callAnonymously("POST /auth/login/", { body, address: newAddress() })).code).toBe(5213);
+    expect((await profile(own)).email).toBe("locked@example.com");
+    const failures = (await readAudit(shop)).filter(({ event }) => event === "user.email_change_failed");
+    expect(failures.map(({ subject }) => subject)).toEqual([own.id, own.id, own.id, own.id]);
+    suite.app.clock.advance(20 * 60_000);
+    expect((await attempt(password)).status).toBe(200);
+  });
+
+  test("a right password forgets the failures before it", async () => {
+    const own = await openAccount(shop);
+    for (let round = 0; round < 2; round++) {
+      for (let n = 0; n < 2; n++)
+        expect((await patch(own, { email: "forgiven@example.com", password: "x" })).code).toBe(5212);
+      expect((await patch(own, { email: `forgiven-${round}@example.com`, password })).status).toBe(200);
+      await shop.call(`PATCH /users/${own.id}/`, { body: { email: own.email } });
+    }
+  });
+
+  test("a change of address gives a user with two-factor no more tries at a code", async () => {
+    const own = await openAccount(shop);
+    await own.enrol();
+    const login = (otp: string, email: string) =>
+      shop.callAnonymously("POST /auth/login/", { body: { email, password, otp }, address: newAddress() });
+    const wrong = await own.wrongCode();
+    for (let n = 0; n < 2; n++) expect((await login(wrong, own.email)).code).toBe(5212);
+    expect((await patch(own, { email: own.email.toUpperCase(), password })).status).toBe(200);
+    expect((await login(wrong, own.email)).code).toBe(5212);
+    expect((await login(await own.code(), own.email)).code).toBe(5213);
+  });
+
+  test("who has no password cannot change their address by one", async () => {
+    const own = await openAccount(shop);
+    const sql = "update users set password_hash = null where id = ?";
+    await suite.app.db.execute({ sql, args: [own.id] });
+    expect((await patch(own, { email: "none@example.com", password: "" })).code).toBe(5212);
+  });
+
+  test("of ten users who take one address at once, one gets it", async () => {
+    const racers = await Promise.all(Array.from({ length: 10 }, () => openAccount(shop)));
+    const replies = await Promise.all(racers.map((own) => patch(own, { email: "prize@example.com", password })));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(replies.filter(({ code }) => code === 5302)).toHaveLength(9);
+  });
+
+  test("of a disabling and a change at once, the user stays disabled, and no change comes after it", async () => {
+    const own = await openAccount(shop);
+    const outcomes = await Promise.all([
+      shop.call(`PATCH /users/${own.id}/`, { body: { status: "disabled" } }),
+      ...Array.from({ length: 8 }, (_, n) => patch(own, { metadata: { [`k${n}`]: 1 } })),
+    ]);
+    for (const { code } of outcomes) expect([undefined, 5207]).toContain(code);
+    const { data } = await shop.call<UserReply>(`GET /users/${own.id}/`);
+    expect(data.status).toBe("disabled");
+    expect((await patch(own, { name: "Eve" })).code).toBe(5207);
+  });
+});
