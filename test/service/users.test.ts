@@ -1,0 +1,235 @@
+import { beforeAll, expect, test } from "bun:test";
+import type { Actor, Ctx } from "../../src/server/context.ts";
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
+import { updateOwnProfile } from "../../src/server/modules/profile/service.ts";
+import { setStatus, updateUser } from "../../src/server/modules/users/change.ts";
+import {
+  changePasswordHash,
+  findSignInUser,
+  findSignInUserById,
+  type SignInUser,
+} from "../../src/server/modules/users/credentials.ts";
+import { listUsers } from "../../src/server/modules/users/list.ts";
+import { createUser, deleteUser, getUser, resolveUserId, setPassword } from "../../src/server/modules/users/service.ts";
+import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
+import { newAddress } from "../support/client.ts";
+import { type Shop, tenantContext } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { onEachDatabase } from "../support/suite.ts";
+import { readAudit } from "../support/users.ts";
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  let ctx: Ctx;
+  let foreign: Ctx;
+  let numbers = 0;
+  beforeAll(async () => {
+    shop = await suite.shop();
+    ctx = await tenantContext(shop);
+    foreign = await tenantContext(await suite.shop());
+  });
+  const make = (fields: Partial<Parameters<typeof createUser>[1]> = {}) => {
+    numbers += 1;
+    return createUser(ctx, { email: `person-${numbers}@example.com`, ...fields });
+  };
+  const secretsOf = async (id: string) => (await findSignInUserById(ctx.db.primary, ctx.tenant.id, id)) as SignInUser;
+
+  test("what no schema has checked is checked by the services themselves", async () => {
+    const user = await make();
+    for (const [field, input] of [
+      ["email", { email: "ada" }],
+      ["name", { name: "a\0" }],
+      ["phone", { phone: "x" }],
+      ["lang", { lang: "x y" }],
+      ["role", { role: "admin" }],
+      ["status", { status: "gone" }],
+      ["addresses", { addresses: Array(21).fill({ line1: "x", city: "x", country: "PT" }) }],
+      ["addresses.0.line1", { addresses: [{ line1: "", city: "x", country: "PT" }] }],
+      ["metadata", { metadata: { a: Number.NaN } }],
+    ] as const) {
+      for (const work of [
+        () => createUser(ctx, { email: "checked@example.com", ...input } as never),
+        () => updateUser(ctx, user.id, input as never, null),
+      ]) {
+        expect(await failureOf(work)).toMatchObject({ code: 5102, details: [{ field }] });
+      }
+    }
+    expect(await failureOf(createUser(ctx, {} as never))).toMatchObject({ code: 5102, details: [{ field: "email" }] });
+    expect(await getUser(ctx, user.id)).toEqual(user);
+  });
+
+  test("every service works in its own tenant only", async () => {
+    const { id, email } = await make({ password: goodPassword });
+    const self: Ctx = { ...foreign, actor: { kind: "user", userId: id, role: "owner" } };
+    for (const work of [
+      () => getUser(foreign, id),
+      () => resolveUserId(foreign, id),
+      () => resolveUserId(foreign, email),
+      () => updateUser(foreign, id, { name: "Eve" }, null),
+      () => setStatus(foreign, id, "disabled"),
+      () => setPassword(foreign, id, otherPassword),
+      () => deleteUser(foreign, id, null),
+    ]) {
+      expect(await failureOf(work)).toMatchObject({ code: 5301 });
+    }
+    expect(await failureOf(updateOwnProfile(self, { name: "Eve" }, null))).toMatchObject({ code: 5207 });
+    expect((await listUsers(foreign, {})).json).toBe("[]");
+    expect(await findSignInUser(ctx.db.primary, foreign.tenant.id, email)).toBeUndefined();
+    expect(await findSignInUserById(ctx.db.primary, foreign.tenant.id, id)).toBeUndefined();
+    expect(await inTransaction(foreign, (tx) => changePasswordHash(tx, id, { to: "x" }))).toBe(false);
+    expect((await getUser(ctx, id)).version).toBe(1);
+  });
+
+  test("visitors and customers manage nobody, whatever route let them in", async () => {
+    const { id } = await make();
+    for (const actor of [{ kind: "visitor" }, { kind: "user", userId: id, role: "customer" }] satisfies Actor[]) {
+      const theirs = { ...ctx, actor };
+      for (const work of [
+        () => createUser(theirs, { email: "eve@example.com" }),
+        () => updateUser(theirs, id, { name: "Eve" }, null),
+        () => setPassword(theirs, id, otherPassword),
+        () => deleteUser(theirs, id, null),
+      ]) {
+        expect(await failureOf(work)).toMatchObject({ code: 5300 });
+      }
+    }
+  });
+
+  test("a user is found by id and by email in any case; others are 5301", async () => {
+    const { id } = await make({ email: "Find.Me@example.com" });
+    for (const name of [id, "find.me@example.com", " FIND.ME@EXAMPLE.COM"])
+      expect(await resolveUserId(ctx, name)).toBe(id);
+    for (const name of ["", "find.me", "nobody@example.com", "usr_01h455vb4pex5vsknk084sn02q", `${id}x`]) {
+      expect(await failureOf(resolveUserId(ctx, name))).toMatchObject({ code: 5301 });
+    }
+  });
+
+  test("from the terminal the last owner can be demoted, disabled and removed", async () => {
+    const terminal = await tenantContext(await suite.shop());
+    const { id } = await createUser(terminal, { email: "owner@example.com", role: "owner" });
+    expect((await updateUser(terminal, id, { role: "customer" }, null)).role).toBe("customer");
+    await updateUser(terminal, id, { role: "owner" }, null);
+    expect((await setStatus(terminal, id, "disabled")).status).toBe("disabled");
+    await setStatus(terminal, id, "active");
+    await deleteUser(terminal, id, null);
+    expect((await listUsers(terminal, {})).json).toBe("[]");
+  });
+
+  test("another password ends the session and the failures counted so far; only it is right from then on", async () => {
+    const account = await openAccount(shop);
+    const login = (password: string) =>
+      shop.callAnonymously("POST /auth/login/", { body: { email: account.email, password }, address: newAddress() });
+    for (let n = 0; n < 3; n++) await login("wrong");
+    expect((await login(goodPassword)).code).toBe(5213);
+    const { version } = await getUser(ctx, account.id);
+    await setPassword(ctx, account.id, otherPassword);
+    expect((await account.call("GET /users/me/")).code).toBe(5207);
+    expect((await login(goodPassword)).code).toBe(5212);
+    expect((await login(otherPassword)).status).toBe(200);
+    expect((await getUser(ctx, account.id)).version).toBe(version);
+    const events = (await readAudit(shop)).filter(({ subject }) => subject === account.id).map(({ event }) => event);
+    expect(events).toContain("password.changed");
+  });
+
+  test("a weak password is refused before anything happens", async () => {
+    const account = await openAccount(shop);
+    for (const weak of ["", "short", "Password123!Password123!"]) {
+      expect(await failureOf(setPassword(ctx, account.id, weak))).toMatchObject({ code: 5217 });
+    }
+    expect((await account.call("GET /users/me/")).status).toBe(200);
+    const { passwordHash } = await secretsOf(account.id);
+    expect(await verifyPassword(goodPassword, passwordHash)).toBe(true);
+  });
+
+  test("what a sign-in needs is found by the comparison form of the address, also of who is disabled", async () => {
+    const { id } = await make({
+      email: "Sign.In@example.com",
+      name: "S",
+      lang: "fr",
+      role: "staff",
+      status: "disabled",
+    });
+    const found = await findSignInUser(ctx.db.primary, ctx.tenant.id, "sign.in@example.com");
+    const expected: SignInUser = {
+      id,
+      email: "Sign.In@example.com",
+      emailKey: "sign.in@example.com",
+      name: "S",
+      lang: "fr",
+      role: "staff",
+      status: "disabled",
+      passwordHash: null,
+      version: 1,
+    };
+    expect({ ...(found as SignInUser) }).toEqual(expected);
+    expect({ ...(await secretsOf(id)) }).toEqual(expected);
+    expect(await findSignInUser(ctx.db.primary, ctx.tenant.id, "Sign.In@example.com")).toBeUndefined();
+  });
+
+  test("a hash is put in the place of the one that was meant, and of no other", async () => {
+    const { id } = await make();
+    const change = (to: string, rest: { from?: string | null; isRenewal?: boolean } = {}) =>
+      inTransaction(ctx, (tx) => changePasswordHash(tx, id, { to, ...rest }));
+    const changedAt = async () =>
+      (await ctx.db.primary.execute({ sql: "select password_changed_at at from users where id = ?", args: [id] }))
+        .rows[0]?.at;
+    expect(await change("one", { from: "none" })).toBe(false);
+    expect(await change("one", { from: null })).toBe(true);
+    expect(await change("two", { from: null })).toBe(false);
+    const at = await changedAt();
+    expect(at).toBe(new Date(ctx.now()).toISOString());
+    suite.app.clock.advance(1000);
+    expect(await change("two", { from: "one", isRenewal: true })).toBe(true);
+    expect(await changedAt()).toBe(at as string);
+    expect(await change("three", { from: "two" })).toBe(true);
+    expect(await changedAt()).not.toBe(at as string);
+    expect(await change("four")).toBe(true);
+    expect((await secretsOf(id)).passwordHash).toBe("four");
+    expect((await getUser(ctx, id)).version).toBe(1);
+  });
+
+  test("of ten hashes put in the place of one at once, one gets there", async () => {
+    const { id } = await make();
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        inTransaction(ctx, (tx) => changePasswordHash(tx, id, { to: `hash-${n}`, from: null })),
+      ),
+    );
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    expect((await secretsOf(id)).passwordHash).toBe(`hash-${outcomes.indexOf(true)}`);
+  });
+
+  test("a removed user's tokens and second factor: the tokens stay as ended, the factor goes", async () => {
+    const account = await openAccount(shop);
+    await account.enrol();
+    const count = async (table: string) => {
+      const { rows } = await ctx.db.primary.execute({
+        sql: `select count(*) as n from ${table} where user_id = ?`,
+        args: [account.id],
+      });
+      return Number(rows[0]?.n);
+    };
+    expect((await getUser(ctx, account.id)).two_factor_enabled).toBe(true);
+    await deleteUser(ctx, account.id, null);
+    expect([await count("user_tokens"), await count("two_factor"), await count("recovery_codes")]).toEqual([1, 0, 0]);
+    const { rows } = await ctx.db.primary.execute({
+      sql: "select ended_as from user_tokens where user_id = ?",
+      args: [account.id],
+    });
+    expect(rows[0]?.ended_as).toBe("revoked");
+  });
+
+  test("a change and its audit row stand or fall together", async () => {
+    const { id } = await make();
+    const before = (await readAudit(shop)).length;
+    const work = inTransaction(ctx, async (tx) => {
+      await updateUser(tx, id, { name: "Ada" }, null);
+      await deleteUser(tx, id, null);
+      throw new Error("undone");
+    });
+    expect(await failureOf(work)).toMatchObject({ message: "undone" });
+    expect((await getUser(ctx, id)).name).toBeNull();
+    expect(await readAudit(shop)).toHaveLength(before);
+  });
+});
