@@ -5,7 +5,10 @@ import { join } from "node:path";
 import type { SystemCtx } from "../../src/server/context.ts";
 import { seedDemo } from "../../src/server/demo.ts";
 import { getKey, revokeKey, unpublishKey } from "../../src/server/modules/app-keys/service.ts";
-import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
+import { verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
+import { deleteTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
+import { findSignInUser, type SignInUser } from "../../src/server/modules/users/credentials.ts";
+import { deleteUser, setPassword } from "../../src/server/modules/users/service.ts";
 import { vault } from "../support/app.ts";
 import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
 import { failureOf } from "../support/failure.ts";
@@ -73,4 +76,27 @@ test("a store of the same name that the demo did not make is left alone", async 
   await seed();
   rmSync(keyFile());
   expect(await failureOf(seed())).toMatchObject({ code: 5302 });
+});
+
+test("its customer can sign in with the password that is printed, also after somebody changed or removed them", async () => {
+  const { email, password } = await seed();
+  const tenant = await requireTenant(system, "demo");
+  const ctx = { ...system, tenant };
+  const find = async () => (await findSignInUser(database.db, tenant.id, email)) as SignInUser;
+  const first = await find();
+  expect(await verifyPassword(password, first.passwordHash)).toBe(true);
+  await setPassword(ctx, first.id, "Something-else-2026");
+  expect(await seed()).toMatchObject({ email, password });
+  expect(await verifyPassword(password, (await find()).passwordHash)).toBe(true);
+  await deleteUser(ctx, first.id, null);
+  await seed();
+  expect(await verifyPassword(password, (await find()).passwordHash)).toBe(true);
+});
+
+test("a directory that was made before there were customers gets one", async () => {
+  const { appId, appSecret } = await seed();
+  writeFileSync(keyFile(), JSON.stringify({ appId, appSecret }));
+  const { password, ...store } = await seed();
+  expect(store.appId).toBe(appId);
+  expect(JSON.parse(readFileSync(keyFile(), "utf8"))).toEqual({ appId, appSecret, password });
 });

@@ -29,8 +29,8 @@ export default defineVerb({
         store = await seedDemo(db, vault, Date.now, config.dataDir);
       },
       onReady: async (url) => {
-        const { namespace, appId: app_id, appSecret: app_secret, productId: product_id } = store;
-        const answer = { url, data_dir: config.dataDir, namespace, app_id, app_secret, product_id };
+        const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
+        const answer = { url, data_dir: config.dataDir, namespace, app_id, app_secret, product_id, email, password };
         if (io.json) await printJson(io, answer);
         else await io.write(formatDemoGuide(answer));
       },
