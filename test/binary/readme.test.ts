@@ -12,6 +12,7 @@ const curl = Bun.which("curl");
 const placeholders: Record<string, RegExp> = {
   app_id: /\bapp_[0-9a-z]{26}\b/g,
   app_secret: /\bsk_[A-Za-z0-9_-]{43}/g,
+  password: /\b(?:[A-Za-z0-9]{5}-){4}[A-Za-z0-9]{5}\b/g,
   product_id: /\bprod_[0-9a-z]{26}\b/g,
 };
 
@@ -92,7 +93,7 @@ async function paste(block: string): Promise<{ code: number; output: string }> {
 
 /** The block with the latest values of its placeholders, and the port of this test. */
 function fillIn(block: string, said: string): string {
-  return block.replaceAll("8080", port).replaceAll(/<([a-z]+(?:_[a-z]+)+)>/g, (whole, name: string) => {
+  return block.replaceAll("8080", port).replaceAll(/<([a-z]+(?:_[a-z]+)*)>/g, (whole, name: string) => {
     const value = placeholders[name] && said.match(placeholders[name])?.at(-1);
     if (value === undefined) throw new Error(`Nothing that was printed so far is ${whole} of:\n${block}`);
     return value;
