@@ -13,6 +13,13 @@ const login = (body: Record<string, unknown>) => shop.callAnonymously<Session>("
 const use = (path: "refresh" | "logout", { user_id, token }: Session) =>
   shop.callAnonymously<Session>(`POST /auth/${path}/`, { query: { user_id, token } });
 
+/** The states of a user's tokens as the terminal tells them, the oldest first. */
+async function statesOf({ email }: ServedUser): Promise<string[]> {
+  const args = ["token", "list", "-n", shop.namespace, "--user", email, "--all-states"];
+  const tokens = await shop.binary.json<{ state: string; created_at: string }[]>(...args);
+  return tokens.toSorted((a, b) => a.created_at.localeCompare(b.created_at)).map(({ state }) => state);
+}
+
 /** A user with a session. */
 async function openSession(): Promise<{ user: ServedUser; session: Session }> {
   const user = await shop.createUser();
@@ -147,4 +154,22 @@ describe("§3 User token, row 6: active → new POST /auth/login/ of the same us
     expect((await login({ email: user.email, password: "wrong" })).code).toBe(5212);
     expect(await shop.codeOf(session)).toBeUndefined();
   });
+});
+
+test("§3 User token: each trigger brings the state of its row", async () => {
+  const { user, session } = await openSession();
+  const tick = () => shop.clock.advance(1);
+  expect(await statesOf(user)).toEqual(["active"]);
+  tick();
+  const second = await use("refresh", session);
+  expect(await statesOf(user)).toEqual(["rotated", "active"]);
+  tick();
+  await use("logout", second.data);
+  expect(await statesOf(user)).toEqual(["rotated", "revoked"]);
+  await shop.signIn(user);
+  tick();
+  await shop.signIn(user);
+  expect(await statesOf(user)).toEqual(["rotated", "revoked", "replaced", "active"]);
+  shop.clock.advance(lifetimeMs);
+  expect(await statesOf(user)).toEqual(["rotated", "revoked", "replaced", "expired"]);
 });
