@@ -1,5 +1,4 @@
 import type { Config, Environment } from "./config.ts";
-import { startCheckpointer } from "./db/checkpoint.ts";
 import { migrate } from "./db/migrate.ts";
 import { openDatabase } from "./db/open.ts";
 import { acquireServerLock } from "./db/server-lock.ts";
@@ -8,12 +7,9 @@ import { AppError } from "./errors.ts";
 import { describeFault } from "./http/request-log.ts";
 import { addressOf, type Listener, listen, reservePort } from "./listen.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
-import { startMailUpkeep } from "./modules/mail/upkeep.ts";
-import { sweepResetCodes } from "./modules/password-reset/codes.ts";
 import { shareCores } from "./modules/passwords/hash-queue.ts";
-import { sweepRateLimits } from "./modules/rate-limits/service.ts";
-import { sweepTokens } from "./modules/tokens/service.ts";
 import { claimDatabase, openVault } from "./secret-key.ts";
+import { startUpkeep } from "./upkeep.ts";
 import type { Vault } from "./vault.ts";
 import { startWorkers, workerEnvironment } from "./workers.ts";
 
@@ -21,8 +17,6 @@ import { startWorkers, workerEnvironment } from "./workers.ts";
 const echoMs = 500;
 /** How long requests that have begun may take once the server is asked to stop. */
 const graceMs = 10_000;
-const sweepMs = 60_000;
-const watchMs = 1000;
 const lastLinesMs = 1000;
 
 /** What a running server needs from the process that it runs in. */
@@ -161,45 +155,6 @@ async function runWorker(config: Config, self: ServerProcess, log: LogWriter, st
   } finally {
     await closeInPlace(db);
   }
-}
-
-/**
- * What one process does for all: empties the log of the database, sends mail, sweeps rows that have had their time, and
- * sees that the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
- */
-async function startUpkeep(
-  config: Config,
-  db: Database,
-  vault: Vault,
-  log: LogWriter,
-): Promise<{ stop(): Promise<void>; lost: Promise<AppError> }> {
-  const mail = await startMailUpkeep({ ...config, db, vault, now: Date.now, notice: log.notice });
-  const checkpointer = startCheckpointer(db);
-  const lost = Promise.withResolvers<AppError>();
-  const watch = setInterval(() => {
-    if (db.isInPlace()) return;
-    lost.resolve(
-      new AppError(
-        5001,
-        `The database in ${config.dataDir} was removed or replaced. Its log is kept beside it as bodega.db-wal.orphaned-…`,
-      ),
-    );
-  }, watchMs);
-  const sweep = setInterval(() => {
-    const ctx = { db, now: Date.now };
-    void Promise.all([sweepRateLimits(ctx), sweepTokens(ctx), sweepResetCodes(ctx)]).catch(() =>
-      log.notice("warn", "old limits, tokens and codes could not be swept"),
-    );
-  }, sweepMs);
-  return {
-    lost: lost.promise,
-    stop: async () => {
-      clearInterval(sweep);
-      clearInterval(watch);
-      await mail.stop();
-      await checkpointer.stop();
-    },
-  };
 }
 
 async function announce(config: Config, self: ServerProcess, url: string): Promise<void> {

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { join } from "node:path";
 
 /** What an app secret looks like, also a wrong one. */
-export const secretForm = /sk_[A-Za-z0-9_-]{20,}/;
+export const secretForm = /(?:sk_|v2\.)[A-Za-z0-9_-]{20,}/;
 
 const repository = join(import.meta.dir, "..", "..");
 /** What only the inside of the program may know. */

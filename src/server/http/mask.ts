@@ -1,4 +1,5 @@
-const secret = /sk_[A-Za-z0-9_-]{43}/;
+// App secrets and user tokens.
+const secret = /(sk_|v2\.)[A-Za-z0-9_-]{43}/;
 const everySecret = new RegExp(secret, "g");
 
 /** Whether a text holds what looks like a secret of ours, sent by mistake where none belongs. */
@@ -8,5 +9,5 @@ export function holdsSecret(text: string): boolean {
 
 /** The text without such secrets, for the log. */
 export function maskSecrets(text: string): string {
-  return holdsSecret(text) ? text.replace(everySecret, "sk_…") : text;
+  return holdsSecret(text) ? text.replace(everySecret, "$1…") : text;
 }

@@ -6,6 +6,7 @@ import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts"
 import { parseLanguage } from "../modules/tenants/language.ts";
 import type { Vault } from "../vault.ts";
 import { asksOwnToken, isUnsigned } from "./access.ts";
+import { logAnswer } from "./answer-log.ts";
 import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
 import { type BodyLimits, type BodyMemory, isUnbounded, readBody } from "./body.ts";
 import { allowOrigin } from "./cors.ts";
@@ -14,7 +15,7 @@ import { baseHeaders, errorResponse, successResponse } from "./envelope.ts";
 import { parseIfMatch } from "./if-match.ts";
 import { parseQuery, type Query } from "./query.ts";
 import { requestIdOf } from "./request-id.ts";
-import { describeFault, type LogRequest, type RequestLogEntry } from "./request-log.ts";
+import type { LogRequest } from "./request-log.ts";
 import type { Route } from "./route.ts";
 import { validate, validateQuery } from "./validate.ts";
 
@@ -210,38 +211,4 @@ function checkBody(route: Route, value: Record<string, unknown> | undefined) {
 function refuseUnknown(name: string): never {
   const field = name.slice(0, 64);
   throw new AppError(5102, `Validation failed: ${field}.`, { details: [{ field, message: "is not a known field" }] });
-}
-
-function logAnswer(
-  deps: PipelineDeps,
-  request: Request,
-  response: Response,
-  of: { requestId: string; started: number; failure: unknown; namespace?: string; actor?: Actor },
-): void {
-  const { requestId, started, failure, namespace, actor } = of;
-  const entry: RequestLogEntry = {
-    at: deps.now(),
-    method: request.method,
-    path: pathOf(request.url),
-    status: response.status,
-    ms: performance.now() - started,
-    requestId,
-    namespace,
-    caller: actor?.kind === "app" ? actor.appId : actor?.kind === "user" ? actor.userId : undefined,
-  };
-  if (failure !== undefined) {
-    entry.code = failure instanceof AppError ? failure.code : 5000;
-    // Whoever is served is not written down; whoever is refused may have to be found.
-    entry.ip = deps.clientIpOf(request);
-    // A 5001 of our own making says all there is to say by its code.
-    const isExplained = failure instanceof AppError && failure.cause === undefined;
-    if (response.status >= 500 && !isExplained) entry.fault = describeFault(failure);
-  }
-  deps.log(entry);
-}
-
-function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("//") + 2);
-  const end = url.indexOf("?", start);
-  return url.slice(start, end === -1 ? undefined : end);
 }
