@@ -6,7 +6,7 @@ import { copyStore, namespaceQuery, startBodega } from "./store.ts";
 
 const loginsAtOnce = 16;
 /** Reads go out at this pace, whatever becomes of the ones before: few enough to leave the cores to the hashes. */
-const readEveryMs = 5;
+const readEveryMs = 20;
 const password = "Vermilion-Kettle-4871";
 
 /** Logins a second beside bare password checks, and how long reads take meanwhile and at rest, in milliseconds. */
