@@ -1,8 +1,12 @@
 import { beforeAll, expect, test } from "bun:test";
+import { availableParallelism } from "node:os";
 import type { Actor, Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
+import { loginFailures } from "../../src/server/modules/passwords/failures.ts";
+import { configureHashing, hashesWaiting, takeHashingTurn } from "../../src/server/modules/passwords/hash-queue.ts";
 import { verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
 import { updateOwnProfile } from "../../src/server/modules/profile/service.ts";
+import { countHit } from "../../src/server/modules/rate-limits/service.ts";
 import { setStatus, updateUser } from "../../src/server/modules/users/change.ts";
 import {
   changePasswordHash,
@@ -17,7 +21,18 @@ import { newAddress } from "../support/client.ts";
 import { type Shop, tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
+import { until } from "../support/until.ts";
 import { readAudit } from "../support/users.ts";
+
+/** As another process would, beside the turns that this one takes. */
+async function countFailures(ctx: Ctx, _id: string, email: string): Promise<void> {
+  const subject = Bun.SHA256.hash(`${ctx.tenant.id}:${email}`, "base64url");
+  for (let n = 0; n < loginFailures.most; n++) await countHit(ctx, loginFailures, subject);
+}
+
+async function replaceHash(ctx: Ctx, id: string): Promise<void> {
+  await inTransaction(ctx, (tx) => changePasswordHash(tx, id, { to: "another" }));
+}
 
 onEachDatabase((suite) => {
   let shop: Shop;
@@ -199,6 +214,40 @@ onEachDatabase((suite) => {
     expect(outcomes.filter(Boolean)).toHaveLength(1);
     expect((await secretsOf(id)).passwordHash).toBe(`hash-${outcomes.indexOf(true)}`);
   });
+
+  test("who has been disabled since their token was proved changes nothing any more", async () => {
+    const { id } = await make();
+    const theirs: Ctx = { ...ctx, actor: { kind: "user", userId: id, role: "customer" } };
+    expect((await updateOwnProfile(theirs, { name: "Ada" }, null)).name).toBe("Ada");
+    await setStatus(ctx, id, "disabled");
+    expect(await failureOf(updateOwnProfile(theirs, { name: "Eve" }, null))).toMatchObject({ code: 5207 });
+    expect((await getUser(ctx, id)).name).toBe("Ada");
+  });
+
+  for (const [name, code, meanwhile] of [
+    ["another process counts three failures", 5213, countFailures],
+    ["the password is changed", 5212, replaceHash],
+  ] as const) {
+    test(`a change of address is refused with ${code} when, while its password is checked, ${name}`, async () => {
+      const { id, email } = await make({ password: goodPassword });
+      const theirs: Ctx = { ...ctx, actor: { kind: "user", userId: id, role: "customer" } };
+      const moved = { email: `moved-${email}`, password: goodPassword };
+      configureHashing({ concurrency: 1 });
+      const checked = Promise.withResolvers<void>();
+      const held = takeHashingTurn(() => checked.promise);
+      const change = failureOf(updateOwnProfile(theirs, moved, null));
+      try {
+        await until("the check of the password", () => hashesWaiting() > 0);
+        await meanwhile(ctx, id, email);
+      } finally {
+        checked.resolve();
+        await held;
+        configureHashing({ concurrency: availableParallelism() });
+      }
+      expect(await change).toMatchObject({ code });
+      expect((await getUser(ctx, id)).email).toBe(email);
+    });
+  }
 
   test("a removed user's tokens and second factor: the tokens stay as ended, the factor goes", async () => {
     const account = await openAccount(shop);

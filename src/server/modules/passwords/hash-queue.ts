@@ -25,6 +25,11 @@ export function configureHashing({ concurrency, mostWaiting }: Partial<HashQueue
   if (mostWaiting !== undefined) limits.mostWaiting = mostWaiting;
 }
 
+/** How many hashes wait for their turn. */
+export function hashesWaiting(): number {
+  return waiting.length;
+}
+
 /**
  * Runs expensive work in turn, first come, first served.
  * @throws AppError 5001 when too much waits already; whatever `work` throws.
