@@ -26,6 +26,40 @@ test("it carries the database engine and the schema with it", async () => {
   expect(existsSync(join(bodega.dir, "carried", "bodega.db"))).toBe(true);
 });
 
+test("it carries the list of common passwords with it", async () => {
+  await bodega.run(["tenant", "create", "demo", "--data-dir", "carried"]);
+  for (const [password, code] of [
+    ["Password123!Password123!", 2],
+    ["Vermilion-Kettle-4871", 0],
+  ] as const) {
+    const args = [
+      "user",
+      "create",
+      "-n",
+      "demo",
+      "--email",
+      "ada@example.com",
+      "--password-stdin",
+      "--data-dir",
+      "carried",
+    ];
+    const { path, dir, env } = bodega;
+    const child = Bun.spawn([path, ...args], {
+      cwd: dir,
+      env,
+      stdin: Buffer.from(password),
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [stderr, exit] = await Promise.all([child.stderr.text(), child.exited]);
+    expect({ password, exit, stderr }).toEqual({
+      password,
+      exit: code,
+      stderr: code === 0 ? "" : expect.stringContaining("common"),
+    });
+  }
+});
+
 test("settings that lie in the working directory are not read", async () => {
   const files = {
     ".env": "BODEGA_DATA_DIR=/nonexistent/below\nBODEGA_PORT=1\n",
