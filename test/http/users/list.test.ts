@@ -133,6 +133,22 @@ onEachDatabase((suite) => {
     expect(emails(await readAll(shop, { q: "a", sort: "email", limit: 1 }))).toEqual(["a_b", "ana", "zoe"]);
   });
 
+  test("q finds the same where more than a thousand match", async () => {
+    const shop = await fill(suite);
+    const sql = `with recursive n(i) as (select 100000 union all select i + 1 from n where i < 101199)
+      insert into users (id, tenant_id, email, email_key, name, name_key, role, status, created_at, updated_at)
+      select 'usr_many_' || t.id || i, t.id, 'many' || i || '@example.com', 'many' || i || '@example.com', 'Ana ' || i,
+        'ana ' || i, 'customer', 'active', '2029-01-01T00:00:00.000Z', '2029-01-01T00:00:00.000Z'
+      from n, tenants t where t.namespace = ?`;
+    await suite.app.db.execute({ sql, args: [shop.namespace] });
+    const { data, page } = await list(shop, { q: "ana", sort: "email", limit: 2, include_total: "true" });
+    expect([emails(data), page.total]).toEqual([["ana", "many100000"], 1202]);
+    expect((await list(shop, { q: "many", role: "staff", include_total: "true" })).page.total).toBe(0);
+    const all = await readAll(shop, { q: "ana", limit: 100 });
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1202);
+    expect(emails(all.slice(0, 2)).toSorted()).toEqual(["ana", "zoe"]);
+  });
+
   test("a cursor serves only the list that it was made for", async () => {
     const [shop, other] = [await fill(suite), await fill(suite)];
     const cursor = (await list(shop, { limit: 1, role: "customer" })).page.next_cursor as string;

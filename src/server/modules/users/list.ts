@@ -15,6 +15,15 @@ const defaultLimit = 20;
 // The comparison form of an address is unique in the store, so nothing need stand behind it.
 const sortColumns: Record<UserSortKey, SQL> = { created_at: sql`created_at`, email: sql`email_key` };
 
+// Ranges, since these can use an index in whatever script.
+const emailBegins = sql`email_key >= ${param("q")} and email_key < ${param("qEnd")}`;
+const nameBegins = sql`name_key >= ${param("q")} and name_key < ${param("qEnd")}`;
+const ofTenant = sql`tenant_id = ${param("tenantId")}`;
+const fewMatches = 1000;
+const countMatches = statement<{ emails: number; names: number }>(sql`select
+  (select count(*) from (select 1 from ${users} where ${ofTenant} and ${emailBegins} limit ${param("most")})) as emails,
+  (select count(*) from (select 1 from ${users} where ${ofTenant} and ${nameBegins} limit ${param("most")})) as names`);
+
 /** A page of users: their JSON texts in order, and how to go on. */
 export interface UserPage {
   json: string;
@@ -40,7 +49,7 @@ interface Filters {
   q: string | undefined;
 }
 
-/** One statement for each shape of list; there are at most 2 sorts × 2 directions × 16 sets of filters × 4. */
+/** One statement for each shape of list; there are at most 2 sorts × 2 directions × 16 sets of filters × 8. */
 const statements = new Map<string, CompiledStatement<PageRow>>();
 
 /**
@@ -59,11 +68,19 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPag
   const { q } = filters;
   const asked = [ctx.tenant.id, "users", sort, filters.status, filters.role, filters.emailKey, q];
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
-  const row = await get(ctx.db, listStatement(sort, filters, after !== undefined, query.include_total ?? false), {
+  const values = {
     tenantId: ctx.tenant.id,
     ...filters,
     // The highest character there is: whatever begins with `q` sorts before `q` and this.
     qEnd: q === undefined ? undefined : `${q}\u{10ffff}`,
+    most: fewMatches,
+  };
+  // Few are looked up and sorted; many are met soon enough on the way through all.
+  const found = q === undefined ? undefined : await get(ctx.db, countMatches, values);
+  const isRare = found !== undefined && found.emails + found.names < fewMatches;
+  const shape = { isContinued: after !== undefined, isCounted: query.include_total ?? false, isRare };
+  const row = await get(ctx.db, listStatement(sort, filters, shape), {
+    ...values,
     value: after?.value,
     id: after?.id,
     limit,
@@ -82,22 +99,26 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPag
 function listStatement(
   sort: string,
   filters: Filters,
-  isContinued: boolean,
-  isCounted: boolean,
+  { isContinued, isCounted, isRare }: { isContinued: boolean; isCounted: boolean; isRare: boolean },
 ): CompiledStatement<PageRow> {
   const given = Object.entries(filters).filter(([, value]) => value !== undefined);
-  const name = `${sort} ${given.map(([key]) => key)} ${isContinued} ${isCounted}`;
+  const name = `${sort} ${given.map(([key]) => key)} ${isContinued} ${isCounted} ${isRare}`;
   const kept = statements.get(name);
   if (kept) return kept;
   const descending = sort.startsWith("-");
   const column = sortColumns[(descending ? sort.slice(1) : sort) as UserSortKey];
-  const conditions = [sql`tenant_id = ${param("tenantId")}`];
+  // The sign keeps SQLite from walking all users in order where the ids of a few are known.
+  const conditions = [isRare ? sql`+${ofTenant}` : ofTenant];
   if (filters.status !== undefined) conditions.push(sql`status = ${param("status")}`);
   if (filters.role !== undefined) conditions.push(sql`role = ${param("role")}`);
   if (filters.emailKey !== undefined) conditions.push(sql`email_key = ${param("emailKey")}`);
   if (filters.q !== undefined) {
-    conditions.push(sql`((email_key >= ${param("q")} and email_key < ${param("qEnd")})
-      or (name_key >= ${param("q")} and name_key < ${param("qEnd")}))`);
+    conditions.push(
+      isRare
+        ? sql`id in (select id from ${users} where ${ofTenant} and ${emailBegins}
+            union select id from ${users} where ${ofTenant} and ${nameBegins})`
+        : sql`(${emailBegins} or ${nameBegins})`,
+    );
   }
   const matching = sql`from ${users} where ${sql.join(conditions, sql` and `)}`;
   const position = isContinued
