@@ -79,6 +79,10 @@ for (const password of [
   });
 }
 
+test.each(["NewPassword123!@", "TestPassword123!"])("%s only begins like what is common, and is taken", (password) => {
+  requireStrongPassword("password", password);
+});
+
 test("random passwords are not taken for common ones", () => {
   const signs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*()-_=+";
   let at = 5;
