@@ -1,4 +1,5 @@
 import type { Ctx } from "../../context.ts";
+import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { clearLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 
@@ -17,16 +18,26 @@ const lines = new Map<string, { last: Promise<unknown>; length: number }>();
  * Between processes the last free place is given once; whoever is too late learns nothing of what was tried.
  * @param emailKey the account's address for comparison, or what was sent instead of one.
  * @param attempt throws 5212 for a failure, which is counted; other errors are not.
+ * @param note writes down what a failure is answered with, in the transaction that counts it, and may change it.
  * @throws AppError 5213 with `retryAfter` when the failures are spent, 5001 when too many wait.
  */
-export async function judgeSignIn<T>(ctx: Ctx, emailKey: string, attempt: () => Promise<T>): Promise<T> {
+export async function judgeSignIn<T>(
+  ctx: Ctx,
+  emailKey: string,
+  attempt: () => Promise<T>,
+  note?: (tx: Ctx, refusal: AppError) => Promise<AppError>,
+): Promise<T> {
   return takeTurn(subjectOf(ctx, emailKey), async () => {
     await requireFailuresLeft(ctx, emailKey);
     try {
       return await attempt();
     } catch (error) {
-      if (error instanceof AppError && error.code === 5212) await countFailure(ctx, emailKey);
-      throw error;
+      if (!(error instanceof AppError && error.code === 5212)) throw error;
+      // Returned by the transaction: thrown in it, the refusal would undo the count.
+      throw await inTransaction(ctx, async (tx) => {
+        const refusal = (await countFailure(tx, emailKey)) ?? error;
+        return note ? note(tx, refusal) : refusal;
+      });
     }
   });
 }
@@ -36,7 +47,8 @@ export async function judgeSignIn<T>(ctx: Ctx, emailKey: string, attempt: () => 
  * other processes since it began lock it out as well.
  */
 export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<void> {
-  refuseAfter(await peekLimit(ctx, loginFailures, subjectOf(ctx, emailKey)));
+  const waitMs = await peekLimit(ctx, loginFailures, subjectOf(ctx, emailKey));
+  if (waitMs > 0) throw tooManyAttempts(waitMs);
 }
 
 /** Forgets an account's failures, in the transaction of a success. */
@@ -44,13 +56,15 @@ export function clearFailures(tx: Ctx, emailKey: string): Promise<void> {
   return clearLimit(tx, loginFailures, subjectOf(tx, emailKey));
 }
 
-/** Counts one failure of an account; throws 5213 when there is no place left for it. */
-export async function countFailure(ctx: Ctx, emailKey: string): Promise<void> {
-  refuseAfter(await countHit(ctx, loginFailures, subjectOf(ctx, emailKey)));
+/** The 5213 of a limit whose next place is free in so many milliseconds. */
+export function tooManyAttempts(waitMs: number): AppError {
+  return new AppError(5213, undefined, { retryAfter: Math.ceil(waitMs / 1000) });
 }
 
-function refuseAfter(waitMs: number): void {
-  if (waitMs > 0) throw new AppError(5213, undefined, { retryAfter: Math.ceil(waitMs / 1000) });
+/** Counts one failure of an account; when there is no place left for it, the 5213 that is the answer then. */
+export async function countFailure(tx: Ctx, emailKey: string): Promise<AppError | undefined> {
+  const waitMs = await countHit(tx, loginFailures, subjectOf(tx, emailKey));
+  return waitMs > 0 ? tooManyAttempts(waitMs) : undefined;
 }
 
 /** Hashed, since people type their passwords into the wrong field. */

@@ -6,9 +6,9 @@ import { run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
-import { clearFailures, judgeSignIn, requireFailuresLeft } from "../passwords/failures.ts";
+import { clearFailures, judgeSignIn, requireFailuresLeft, tooManyAttempts } from "../passwords/failures.ts";
 import { hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
-import { countHit, type RateLimit } from "../rate-limits/service.ts";
+import { countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 import { getTenant } from "../tenants/service.ts";
 import { issueToken } from "../tokens/service.ts";
 import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";
@@ -38,39 +38,58 @@ const noteLogin = statement(sql`
  * `retryAfter` after three failures for the email or 30 calls from the address, 5001 when too many passwords wait.
  */
 export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> {
-  await countCall(ctx);
   // What is no address is judged like an address of nobody.
   const key = emailKey(input.email) ?? input.email.trim().toLowerCase();
   let subject: string | undefined;
-  try {
-    return await judgeSignIn(ctx, key, async () => {
-      for (let tries = 1; ; tries++) {
-        const user = await findSignInUser(ctx.db.primary, ctx.tenant.id, key);
-        subject = user?.id;
-        const hash = user?.status === "active" ? user.passwordHash : null;
-        const isRight = await verifyPassword(input.password, hash);
-        if (!user || hash === null || !isRight) throw new AppError(5212);
-        const session = await signIn(ctx, user, hash, input.otp?.trim() ?? "");
-        if (session) {
-          if (needsRehash(hash)) await renewHash(ctx, user, hash, input.password);
-          return session;
-        }
-        if (tries === mostTries) throw new AppError(5212);
+  let isWrittenDown = false;
+  const attempt = async () => {
+    for (let tries = 1; ; tries++) {
+      const user = await findSignInUser(ctx.db.primary, ctx.tenant.id, key);
+      subject = user?.id;
+      const hash = user?.status === "active" ? user.passwordHash : null;
+      const isRight = await verifyPassword(input.password, hash);
+      if (!user || hash === null || !isRight) throw new AppError(5212);
+      const session = await signIn(ctx, user, hash, input.otp?.trim() ?? "");
+      if (session) {
+        if (needsRehash(hash)) await renewHash(ctx, user, hash, input.password);
+        return session;
       }
+      if (tries === mostTries) throw new AppError(5212);
+    }
+  };
+  try {
+    await requireCallsLeft(ctx);
+    return await judgeSignIn(ctx, key, attempt, async (tx, refusal) => {
+      isWrittenDown = true;
+      return writeDown(tx, refusal, subject);
     });
   } catch (error) {
-    if (error instanceof AppError && auditedCodes.has(error.code)) {
-      // Without the email: people type their passwords into its field.
-      await recordAudit(ctx, { event: "login.failed", subject, code: error.code });
-    }
-    throw error;
+    if (isWrittenDown || !(error instanceof AppError && auditedCodes.has(error.code))) throw error;
+    throw await inTransaction(ctx, (tx) => writeDown(tx, error, subject));
   }
 }
 
-async function countCall(ctx: Ctx): Promise<void> {
-  const subject = `${ctx.tenant.id}:${addressGroup(ctx.clientIp ?? "unknown")}`;
-  const waitMs = await countHit(ctx, loginCalls, subject);
-  if (waitMs > 0) throw new AppError(5213, undefined, { retryAfter: Math.ceil(waitMs / 1000) });
+/** Refuses an address whose calls are spent before anything is done for it. Each call is counted with its outcome. */
+async function requireCallsLeft(ctx: Ctx): Promise<void> {
+  const waitMs = await peekLimit(ctx, loginCalls, callerOf(ctx));
+  if (waitMs > 0) throw tooManyAttempts(waitMs);
+}
+
+/** Counts a call, in the transaction of its outcome; the 5213 that this is instead when others took the last places. */
+async function countCall(tx: Ctx): Promise<AppError | undefined> {
+  const waitMs = await countHit(tx, loginCalls, callerOf(tx));
+  return waitMs > 0 ? tooManyAttempts(waitMs) : undefined;
+}
+
+function callerOf({ tenant, clientIp }: Ctx): string {
+  return `${tenant.id}:${addressGroup(clientIp ?? "unknown")}`;
+}
+
+/** Counts and audits a refused call, without the email: people type their passwords into its field. */
+async function writeDown(tx: Ctx, refusal: AppError, subject: string | undefined): Promise<AppError> {
+  const answer = (await countCall(tx)) ?? refusal;
+  await recordAudit(tx, { event: "login.failed", subject, code: answer.code });
+  return answer;
 }
 
 /** The session of a user whose password has this hash; undefined when it is no longer theirs. */
@@ -86,6 +105,8 @@ async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, otp: str
       if (otp === "") throw new AppError(5211);
       if (!(await spendCode(tx, user.id, otp))) throw new AppError(5212);
     }
+    const spent = await countCall(tx);
+    if (spent) throw spent;
     await clearFailures(tx, user.emailKey);
     const { token, tokenId, expiresAt } = await issueToken(tx, user.id);
     const actor = { kind: "user", userId: user.id, role: user.role } as const;
