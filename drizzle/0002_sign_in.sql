@@ -22,6 +22,7 @@ CREATE TABLE `mail_outbox` (
 	`id` text PRIMARY KEY NOT NULL,
 	`tenant_id` text NOT NULL,
 	`kind` text NOT NULL,
+	`subject_key` text,
 	`sealed` text,
 	`status` text NOT NULL,
 	`attempts` integer DEFAULT 0 NOT NULL,
@@ -37,6 +38,7 @@ CREATE TABLE `mail_outbox` (
 );
 --> statement-breakpoint
 CREATE INDEX `mail_outbox_due` ON `mail_outbox` (`next_attempt_at`) WHERE status = 'queued';--> statement-breakpoint
+CREATE INDEX `mail_outbox_by_subject` ON `mail_outbox` (`tenant_id`,`subject_key`) WHERE status = 'queued';--> statement-breakpoint
 CREATE INDEX `mail_outbox_by_tenant` ON `mail_outbox` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `mail_outbox_done` ON `mail_outbox` (`updated_at`) WHERE status <> 'queued';--> statement-breakpoint
 CREATE TABLE `password_reset_codes` (
@@ -127,6 +129,7 @@ CREATE TABLE `users` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `users_email` ON `users` (`tenant_id`,`email_key`);--> statement-breakpoint
 CREATE INDEX `users_by_created` ON `users` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `users_imported` ON `users` (`tenant_id`,`password_hash`) WHERE password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%';--> statement-breakpoint
 CREATE INDEX `users_by_name` ON `users` (`tenant_id`,`name_key`,`id`);--> statement-breakpoint
 CREATE INDEX `users_by_status` ON `users` (`tenant_id`,`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `users_by_role` ON `users` (`tenant_id`,`role`,`created_at`,`id`);--> statement-breakpoint

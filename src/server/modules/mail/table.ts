@@ -12,6 +12,8 @@ export const mailOutbox = sqliteTable(
       .references(() => tenants.id, { onDelete: "cascade" }),
     /** Name of the template. */
     kind: text("kind").notNull(),
+    /** Keyed hash of what it is about; a later mail about the same takes its place while it waits. */
+    subjectKey: text("subject_key"),
     /** Recipient and contents, sealed with the server's key; null once nothing will be sent any more. */
     sealed: text("sealed"),
     status: text("status", { enum: ["queued", "sent", "failed", "expired", "dropped"] }).notNull(),
@@ -27,6 +29,7 @@ export const mailOutbox = sqliteTable(
   },
   (t) => [
     index("mail_outbox_due").on(t.nextAttemptAt).where(sql`status = 'queued'`),
+    index("mail_outbox_by_subject").on(t.tenantId, t.subjectKey).where(sql`status = 'queued'`),
     index("mail_outbox_by_tenant").on(t.tenantId, t.createdAt, t.id),
     index("mail_outbox_done").on(t.updatedAt).where(sql`status <> 'queued'`),
     check("mail_outbox_status", sql`${t.status} in ('queued', 'sent', 'failed', 'expired', 'dropped')`),

@@ -2,6 +2,9 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenants } from "../tenants/table.ts";
 
+/** Holds for a password hash that is not in our own form. */
+export const imported = sql.raw("password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%'");
+
 /** Someone who can sign in to one store. */
 export const users = sqliteTable(
   "users",
@@ -35,6 +38,8 @@ export const users = sqliteTable(
   (t) => [
     uniqueIndex("users_email").on(t.tenantId, t.emailKey),
     index("users_by_created").on(t.tenantId, t.createdAt, t.id),
+    // Passwords of other systems that nobody has signed in with yet: as many as there are kinds have to be found quickly.
+    index("users_imported").on(t.tenantId, t.passwordHash).where(imported),
     index("users_by_name").on(t.tenantId, t.nameKey, t.id),
     index("users_by_status").on(t.tenantId, t.status, t.createdAt, t.id),
     index("users_by_role").on(t.tenantId, t.role, t.createdAt, t.id),
