@@ -20,6 +20,8 @@ export type Actor =
   /** `tokenId` names the token that proved it, where one did. */
   | { kind: "user"; userId: string; role: "customer" | "staff" | "owner"; tokenId?: string }
   | { kind: "visitor" }
+  /** The program itself, while it serves. */
+  | { kind: "server" }
   /** `account` is the name that the operating system knows. */
   | { kind: "terminal"; account?: string };
 

@@ -39,7 +39,7 @@ const keyFile = "demo-key.json";
  * key. A directory that has been filled keeps its data, and gets a new key where the old one is gone. The key's secret and the
  * customer's password are kept in a file of its own, readable by its owner only, because the demo has to print requests that work each time that it
  * starts; nobody else's ever are.
- * @throws AppError 5302 when the directory holds another store of that name.
+ * @throws AppError 5302 when the directory holds stores that the demo did not make.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, dataDir: string): Promise<DemoStore> {
   const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now, clientIp: null };
@@ -48,11 +48,13 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
   const before = isOurs ? readKept(path) : {};
   const password = before.password ?? `Aa1-${randomBytes(12).toString("base64url")}`;
   const store = await inTransaction(ctx, async (tx) => {
-    const isNew = !(await listTenants(tx)).some((tenant) => tenant.namespace === namespace);
-    if (isNew) await createTenant(tx, { namespace, title: "Demo store", currency: "EUR" });
-    else if (!isOurs) {
-      throw new AppError(5302, `${dataDir} holds a store named demo of its own; choose another --data-dir.`);
+    const tenants = await listTenants(tx);
+    const isNew = !tenants.some((tenant) => tenant.namespace === namespace);
+    // What the demo prints and shows is nobody's secret, so it stays away from real stores.
+    if (!isOurs && tenants.length > 0) {
+      throw new AppError(5302, `${dataDir} holds stores of its own; choose another --data-dir for the demo.`);
     }
+    if (isNew) await createTenant(tx, { namespace, title: "Demo store", currency: "EUR" });
     const kept = isNew ? null : await findKey(tx, before);
     const key = kept ?? (await issueKey(tx, { namespace, name: "Demo", publish: true }));
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };

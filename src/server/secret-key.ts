@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSy
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import type { Config } from "./config.ts";
-import { makeDataDir } from "./db/data-dir.ts";
+import { makeDataDir, restrictFile } from "./db/data-dir.ts";
 import type { Session } from "./db/session.ts";
 import { get, run, statement } from "./db/statement.ts";
 import { AppError } from "./errors.ts";
@@ -42,6 +42,13 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   await run(db, rememberFingerprint, { value });
   // Two servers that start with different keys at the same time both saw none.
   if ((await get(db.primary, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
+}
+
+/** The vault of a server that may not touch what is sealed: every use fails, and everything else goes on. */
+export function closedVault(cause: AppError): Vault {
+  return createVault(() => {
+    throw new AppError(5001, "This server does not have the database's secret key.", { cause });
+  });
 }
 
 /**
@@ -114,6 +121,8 @@ function linkUnlessThere(made: string, path: string): void {
 function findSecret(path: string): string | undefined {
   let secret: string;
   try {
+    // Copied by hand, it may have become readable for others.
+    restrictFile(path);
     secret = readFileSync(path, "utf8").trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;

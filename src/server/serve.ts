@@ -1,5 +1,4 @@
 import type { Config, Environment } from "./config.ts";
-import { migrate } from "./db/migrate.ts";
 import { openDatabase } from "./db/open.ts";
 import { acquireServerLock } from "./db/server-lock.ts";
 import type { Database } from "./db/session.ts";
@@ -8,7 +7,7 @@ import { describeFault } from "./http/request-log.ts";
 import { addressOf, type Listener, listen, reservePort } from "./listen.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import { shareCores } from "./modules/passwords/hash-queue.ts";
-import { claimDatabase, openVault } from "./secret-key.ts";
+import { openServerVault, prepareDatabase } from "./prepare-database.ts";
 import { startUpkeep } from "./upkeep.ts";
 import type { Vault } from "./vault.ts";
 import { startWorkers, workerEnvironment } from "./workers.ts";
@@ -86,11 +85,9 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
   const db = await openDatabase(databaseOptions(config));
   let listener: Listener | undefined;
   try {
-    await migrate(db);
-    const vault = await openVault(config, db);
-    await claimDatabase(db, vault);
+    const { vault, hasKey } = await prepareDatabase(config, db, log);
     await self.prepare?.(db, vault);
-    const upkeep = await startUpkeep(config, db, vault, log);
+    const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log);
     listener = listen(config, db, { version: self.version, vault, log, shared: false });
     await announce(config, self, listener.url);
     await self.onReady?.(listener.url);
@@ -118,12 +115,10 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
   const port = await reservePort(config);
   const db = await openDatabase(databaseOptions(config));
   try {
-    await migrate(db);
-    const vault = await openVault(config, db);
-    await claimDatabase(db, vault);
+    const { vault, hasKey } = await prepareDatabase(config, db, log);
     await self.prepare?.(db, vault);
     // The parent answers no requests; it alone empties the write-ahead log, for all of them.
-    const upkeep = await startUpkeep(config, db, vault, log);
+    const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log);
     const shared = { ...config, port };
     const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log);
     const url = addressOf(config.host, port);
@@ -145,7 +140,7 @@ async function runWorker(config: Config, self: ServerProcess, log: LogWriter, st
   shareCores(config.workers);
   const db = await openDatabase(databaseOptions(config));
   try {
-    const vault = await openVault(config, db);
+    const { vault } = await openServerVault(config, db, log);
     const listener = listen(config, db, { version: self.version, vault, log, shared: true });
     process.send?.("ready");
     // Without its parent, too, a worker stops: it would hold the port with nobody to stop it.

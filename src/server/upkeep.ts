@@ -3,6 +3,7 @@ import { startCheckpointer } from "./db/checkpoint.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
+import { expireMail, sweepMail } from "./modules/mail/due.ts";
 import { startMailUpkeep } from "./modules/mail/upkeep.ts";
 import { sweepResetCodes } from "./modules/password-reset/codes.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
@@ -11,6 +12,8 @@ import type { Vault } from "./vault.ts";
 
 const sweepMs = 60_000;
 const watchMs = 1000;
+/** What one sweep removes at most. */
+const portion = 1000;
 
 /**
  * What one process does for all: empties the log of the database, sends mail, sweeps rows that have had their time, and
@@ -19,10 +22,10 @@ const watchMs = 1000;
 export async function startUpkeep(
   config: Config,
   db: Database,
-  vault: Vault,
+  vault: Vault | null,
   log: LogWriter,
 ): Promise<{ stop(): Promise<void>; lost: Promise<AppError> }> {
-  const mail = await startMailUpkeep({ ...config, db, vault, now: Date.now, notice: log.notice });
+  const mail = vault && (await startMailUpkeep({ ...config, db, vault, now: Date.now, notice: log.notice }));
   const checkpointer = startCheckpointer(db);
   const lost = Promise.withResolvers<AppError>();
   const watch = setInterval(() => {
@@ -34,19 +37,31 @@ export async function startUpkeep(
       ),
     );
   }, watchMs);
+  let isSweeping: Promise<void> | undefined;
+  let isStopping = false;
   const sweep = setInterval(() => {
-    const ctx = { db, now: Date.now };
-    void Promise.all([sweepRateLimits(ctx), sweepTokens(ctx), sweepResetCodes(ctx)]).catch(() =>
-      log.notice("warn", "old limits, tokens and codes could not be swept"),
-    );
+    isSweeping ??= sweepAll(db, () => isStopping)
+      .catch(() => log.notice("warn", "old limits, tokens, codes and mails could not be swept"))
+      .finally(() => {
+        isSweeping = undefined;
+      });
   }, sweepMs);
   return {
     lost: lost.promise,
     stop: async () => {
+      isStopping = true;
       clearInterval(sweep);
       clearInterval(watch);
-      await mail.stop();
+      await isSweeping;
+      await mail?.stop();
       await checkpointer.stop();
     },
   };
+}
+
+/** Removes what has had its time, portion by portion, with room for other writers between. */
+async function sweepAll(db: Database, isStopping: () => boolean): Promise<void> {
+  for (const sweep of [sweepRateLimits, sweepTokens, sweepResetCodes, expireMail, sweepMail]) {
+    while (!isStopping() && (await sweep({ db, now: Date.now })) >= portion);
+  }
 }

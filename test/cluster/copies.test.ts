@@ -18,6 +18,9 @@ const stands = [
   { name: "keeps a replica", env: (url: string) => ({ BODEGA_DATABASE_SYNC_URL: url }), flags: [] },
 ];
 
+/** The key that all copies of one database need. */
+const secret = "the one key of all copies, long enough";
+
 interface Copy {
   name: string;
   binary: Binary;
@@ -62,7 +65,7 @@ describe.skipIf(!hasSqld)("copies of the program in front of one database server
     copies = await Promise.all(
       stands.map(async ({ name, env, flags }) => {
         const binary = installBinary();
-        Object.assign(binary.env, env(database.url));
+        Object.assign(binary.env, env(database.url), { BODEGA_SECRET: secret });
         return { name, binary, server: await binary.serve("--trusted-proxy", "127.0.0.1/32", ...flags) };
       }),
     );
@@ -107,6 +110,29 @@ describe.skipIf(!hasSqld)("copies of the program in front of one database server
     }
     expect(codes).toEqual([...Array<number>(10).fill(5203), 5209, 5209]);
   });
+
+  test("three failed sign-ins to an account are all it has on all of them together", async () => {
+    const codes: (number | undefined)[] = [];
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const copy = copies[attempt % copies.length] as Copy;
+      const body = { email: "nobody@example.com", password: "Wrong-password-0001" };
+      codes.push((await ask(copy, "/auth/login/", { body })).code);
+    }
+    expect(codes).toEqual([5212, 5212, 5212, 5213, 5213]);
+  });
+
+  test("a copy with another key says so, does what needs none, and refuses the rest", async () => {
+    const binary = installBinary();
+    Object.assign(binary.env, { BODEGA_DATABASE_URL: database.url });
+    const server = await binary.serve("--trusted-proxy", "127.0.0.1/32");
+    const stray = { name: "stray", binary, server };
+    await until("its complaint", async () => server.log().includes("secret.key is missing"));
+    expect((await ask(stray, "/products/")).status).toBe(200);
+    const body = { email: "somebody@example.com" };
+    expect((await ask(stray, "/auth/password/forgot/", { body })).code).toBe(5001);
+    expect((await ask(copies[0] as Copy, "/auth/password/forgot/", { body })).status).toBe(200);
+    expect(await server.end()).toBe(0);
+  }, 30_000);
 
   test("while the database server is away they answer 5001; once it is back they work, and nothing is lost", async () => {
     const made = await ask(copies[0] as Copy, "/products/", { body: { title: "Before", price: 1 } });

@@ -6,7 +6,7 @@ import type { SystemCtx } from "../../src/server/context.ts";
 import { seedDemo } from "../../src/server/demo.ts";
 import { getKey, revokeKey, unpublishKey } from "../../src/server/modules/app-keys/service.ts";
 import { verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
-import { deleteTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
+import { createTenant, deleteTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { findSignInUser, type SignInUser } from "../../src/server/modules/users/credentials.ts";
 import { deleteUser, setPassword } from "../../src/server/modules/users/service.ts";
 import { vault } from "../support/app.ts";
@@ -70,6 +70,12 @@ test("the requests name a product that is there, whatever was deleted", async ()
   expect((await seed()).productId).not.toBe(productId);
   await database.db.execute("update products set deleted_at = 'x'");
   expect((await seed()).productId).toMatch(/^prod_/);
+});
+
+test("a directory with a store of another name is no place for the demo", async () => {
+  await createTenant(system, { namespace: "shop" });
+  expect(await failureOf(seed())).toMatchObject({ code: 5302 });
+  await deleteTenant(system, "shop");
 });
 
 test("a store of the same name that the demo did not make is left alone", async () => {

@@ -55,6 +55,13 @@ test("the file is made at the first use, for its owner only, and nothing else is
   expect((await openVault(config(), database.db)).open("mail", "a", sealed)).toBe("x");
 });
 
+test("a file that others may read is taken from them", async () => {
+  await claim();
+  chmodSync(keyFile(), 0o644);
+  await claim();
+  expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
+});
+
 test("processes that need it at the same moment agree on one", async () => {
   const script = `
     import { createVault } from "${join(import.meta.dir, "../../src/server/vault.ts")}";

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { loginFailures } from "../../../src/server/modules/passwords/failures.ts";
 import { countHit, peekLimit } from "../../../src/server/modules/rate-limits/service.ts";
 import { setStatus } from "../../../src/server/modules/users/change.ts";
-import { createUser } from "../../../src/server/modules/users/service.ts";
-import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { createUser, setPassword } from "../../../src/server/modules/users/service.ts";
+import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { readOutbox } from "../../support/mail.ts";
 import { forgot, hasPassword, openAccountWithCode, requestCode, reset } from "../../support/password-reset.ts";
@@ -157,4 +157,54 @@ onEachDatabase((suite) => {
     });
     expect(rows[0]?.n).toBe(codes.length);
   });
+
+  const sends = (body: object) => ({ body });
+  const voids: [name: string, act: (shop: Shop, account: Account) => Promise<unknown>][] = [
+    [
+      "the user changes the password",
+      (_shop, { call }) =>
+        call("POST /users/me/password/", sends({ current_password: goodPassword, password: "Amber*Lantern*2604" })),
+    ],
+    [
+      "the terminal sets the password",
+      async (shop, { id }) => setPassword(await tenantContext(shop), id, "Amber*Lantern*2604"),
+    ],
+    [
+      "the user is disabled, and enabled again",
+      async (shop, { id }) => {
+        await shop.call(`PATCH /users/${id}/`, sends({ status: "disabled" }));
+        return shop.call(`PATCH /users/${id}/`, sends({ status: "active" }));
+      },
+    ],
+    [
+      "the user is removed, and the address belongs to another",
+      async (shop, { id, email }) => {
+        await shop.call(`DELETE /users/${id}/`);
+        return shop.call("POST /users/", sends({ email }));
+      },
+    ],
+    [
+      "the user takes another address, and the address belongs to another",
+      async (shop, { call, email }) => {
+        await call("PATCH /users/me/", sends({ email: `new-${email}`, password: goodPassword }));
+        return shop.call("POST /users/", sends({ email }));
+      },
+    ],
+    [
+      "staff give the user the address that the code was asked for",
+      async (shop, { id, email }) => {
+        await shop.call(`PATCH /users/${id}/`, sends({ email: `new-${email}` }));
+        return shop.call(`PATCH /users/${id}/`, sends({ email }));
+      },
+    ],
+  ];
+  for (const [name, act] of voids) {
+    test(`a code is void once ${name}`, async () => {
+      const shop = await suite.shop();
+      const account = await openAccount(shop);
+      const code = await requestCode(shop, account.email);
+      await act(shop, account);
+      expect((await reset(shop, account.email, code)).code).toBe(5216);
+    });
+  }
 });

@@ -62,6 +62,7 @@ function actorId(actor: SystemCtx["actor"]): string | null {
     case "terminal":
       return actor.account ?? null;
     case "visitor":
+    case "server":
       return null;
   }
 }

@@ -13,7 +13,7 @@ import { oneUser } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
 import { getUser } from "../users/service.ts";
-import { recordChanges, writeColumns } from "../users/write-columns.ts";
+import { endVoidCodes, recordChanges, writeColumns } from "../users/write-columns.ts";
 
 const param = sql.placeholder;
 
@@ -97,6 +97,7 @@ async function writeOwn(
   const values = { tenantId: tx.tenant.id, id, ifMatch, isProved: isProved ? 1 : 0, passwordHash };
   const changed = await writeColumns(tx, columns, { name: "own", condition: ownRow, values });
   if (changed) {
+    await endVoidCodes(tx, user, columns);
     await recordChanges(tx, id, user, columns);
     return changed;
   }

@@ -3,6 +3,7 @@ import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
+import { endResetCode } from "../password-reset/end-code.ts";
 import { clearFailures, judgeSignIn, requireFailuresLeft } from "../passwords/failures.ts";
 import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
@@ -51,6 +52,7 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
         if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw new AppError(5212);
         // Otherwise whoever has token and password could guess at the second factor between two changes, for ever.
         if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
+        await endResetCode(tx, user.emailKey);
         const { token, expiresAt } = await issueToken(tx, user.id);
         await queueMail(tx, { kind: "password_changed", to: { emailKey: user.emailKey }, values: {} });
         await recordAudit(tx, { event: "password.changed", subject: user.id });

@@ -6,7 +6,7 @@ import { explainRefusal, guardedUser, guardValues, requireStanding } from "./gua
 import { type UserFields, userColumns } from "./input.ts";
 import type { User, UserStatus } from "./model.ts";
 import { isSelf, requireManageable } from "./permission.ts";
-import { recordChanges, writeColumns } from "./write-columns.ts";
+import { endVoidCodes, recordChanges, writeColumns } from "./write-columns.ts";
 
 /**
  * Changes the fields given; `metadata` is merged as RFC 7396 says. Another address is unverified unless the change says
@@ -28,6 +28,7 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
     const user = await writeColumns(tx, columns, { name: "managed", condition: guardedUser, values });
     if (!user) throw explainRefusal(before, ifMatch);
     if (before.status === "active" && columns.status === "disabled") await endTokens(tx, id, "revoked");
+    await endVoidCodes(tx, before, columns);
     await recordChanges(tx, id, before, columns);
     return user;
   });

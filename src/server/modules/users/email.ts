@@ -7,19 +7,25 @@ const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 
 /**
- * The form in which addresses are compared: composed, in lower case, with the domain in its ASCII form. Two addresses
+ * The form in which addresses are compared: composed, without case, with the domain in its ASCII form. Two addresses
  * with the same form are one account. Null for what is no address.
  */
 export function emailKey(email: string): string | null {
   const text = email.normalize("NFKC").trim();
   const at = text.lastIndexOf("@");
   if (at < 1 || text.length > mostCharacters) return null;
-  const local = text.slice(0, at).toLowerCase();
+  const local = text.slice(0, at);
   const domain = domainToASCII(text.slice(at + 1)).toLowerCase();
   const labels = domain.split(".");
   if (local.length > 64 || !localPart.test(local)) return null;
   if (labels.length < 2 || domain.length > 253 || !labels.every((part) => label.test(part))) return null;
-  return `${local}@${domain}`;
+  return `${foldCase(local)}@${domain}`;
+}
+
+/** By way of capitals, in which ß is SS and both forms of the small sigma are one. A dotless ı is no i, whatever its capital. */
+function foldCase(text: string): string {
+  const folded = text.toLowerCase().replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase());
+  return folded.normalize("NFKC");
 }
 
 /**

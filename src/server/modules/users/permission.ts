@@ -16,6 +16,7 @@ export function manageableRoles(actor: Actor): readonly Role[] {
       if (actor.role === "owner") return everyone;
       return actor.role === "staff" ? customers : [];
     case "visitor":
+    case "server":
       return [];
   }
 }

@@ -6,6 +6,7 @@ import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { isId, newId } from "../../ids.ts";
 import { recordAudit } from "../audit/service.ts";
+import { endResetCode } from "../password-reset/end-code.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { parsePasswordHash } from "../passwords/imported-hash.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
@@ -110,6 +111,7 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
     if (isSelf(tx, id)) throw new AppError(5300, "Nobody removes themselves.");
     // Tokens first: their rows stay, so that using one is still told apart from using one that never was.
     await endTokens(tx, id, "revoked");
+    await endResetCode(tx, standing.emailKey);
     const removed = await run(tx.db, removeUser, guardValues(tx, id, ifMatch, true));
     if (removed === 0) throw explainRefusal(standing, ifMatch);
     await recordAudit(tx, { event: "user.deleted", subject: id, details: { role: standing.role } });
@@ -127,6 +129,7 @@ export async function setPassword(ctx: Ctx, id: string, password: string): Promi
     const { emailKey } = await requireStanding(tx, id);
     await changePasswordHash(tx, id, { to });
     await endTokens(tx, id, "revoked");
+    await endResetCode(tx, emailKey);
     await clearFailures(tx, emailKey);
     await recordAudit(tx, { event: "password.changed", subject: id });
   });

@@ -6,6 +6,7 @@ import { type CompiledStatement, get, type Params, statement } from "../../db/st
 import { AppError, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../metadata.ts";
 import { recordAudit } from "../audit/service.ts";
+import { endResetCode } from "../password-reset/end-code.ts";
 import type { Standing } from "./guards.ts";
 import type { UserColumns } from "./input.ts";
 import type { User } from "./model.ts";
@@ -90,6 +91,13 @@ export async function recordChanges(tx: Ctx, id: string, before: Standing, colum
   const fields = Object.keys(others).map((name) => columnNames[name as keyof UserColumns]);
   if (!isMoved && email !== undefined && email !== before.email) fields.push("email");
   if (fields.length > 0) await recordAudit(tx, { event: "user.updated", subject: id, details: { fields } });
+}
+
+/** Ends reset codes that a change makes void, in its transaction: of an address left or taken, of who is disabled. */
+export async function endVoidCodes(tx: Ctx, before: Standing, { emailKey, status }: UserColumns): Promise<void> {
+  const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
+  if (isMoved || status === "disabled") await endResetCode(tx, before.emailKey);
+  if (isMoved) await endResetCode(tx, emailKey);
 }
 
 /** The error to throw for one of a write to the table of users. */

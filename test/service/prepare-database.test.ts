@@ -1,0 +1,59 @@
+import { afterEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../../src/server/config.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import type { Database } from "../../src/server/db/session.ts";
+import { prepareDatabase } from "../../src/server/prepare-database.ts";
+import { failureOf } from "../support/failure.ts";
+
+const dirs: string[] = [];
+const opened: Database[] = [];
+const notices: string[] = [];
+const log = { request: () => {}, notice: (_: string, message: string) => notices.push(message), flush: async () => {} };
+const secret = "a secret from the environment, long enough";
+
+afterEach(async () => {
+  for (const db of opened.splice(0)) await db.close();
+  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+  notices.length = 0;
+});
+
+async function open(): Promise<Database> {
+  const dataDir = mkdtempSync(join(tmpdir(), "bodega-prepare-"));
+  dirs.push(dataDir);
+  const db = await openDatabase({ dataDir });
+  opened.push(db);
+  return db;
+}
+
+function configure(given: string, more: Record<string, string> = {}) {
+  return readConfig({ dataDir: dirs.at(-1) as string }, { BODEGA_SECRET: given, ...more });
+}
+
+test("a server writes down that it has changed the schema, once", async () => {
+  const db = await open();
+  await prepareDatabase(configure(secret), db, log);
+  await prepareDatabase(configure(secret), db, log);
+  const { rows } = await db.execute("select event, actor_kind, actor_id from audit_log");
+  expect(rows.map((row) => ({ ...row }))).toEqual([
+    { event: "database.migrated", actor_kind: "server", actor_id: null },
+  ]);
+});
+
+test("the only server of a file does not start with another key", async () => {
+  const db = await open();
+  expect(await prepareDatabase(configure(secret), db, log)).toMatchObject({ hasKey: true });
+  expect(await failureOf(prepareDatabase(configure(`${secret}, another`), db, log))).toMatchObject({ code: 5306 });
+});
+
+test("one of several copies goes on without what is sealed, and says so", async () => {
+  const db = await open();
+  await prepareDatabase(configure(secret), db, log);
+  const shared = { BODEGA_DATABASE_URL: "https://db.example" };
+  const { vault, hasKey } = await prepareDatabase(configure(`${secret}, another`, shared), db, log);
+  expect(hasKey).toBe(false);
+  expect(notices).toEqual([expect.stringContaining("not the one that this database was made with")]);
+  expect(await failureOf(() => vault.seal("mail", "a", "x"))).toMatchObject({ code: 5001 });
+});
