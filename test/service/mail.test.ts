@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { Database } from "../../src/server/db/session.ts";
+import type { Session } from "../../src/server/db/session.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import {
   type DueMail,
@@ -59,7 +59,7 @@ async function openPost(suite: Suite, options: { title?: string; language?: stri
     queue: (more: Partial<Parameters<typeof queueMail>[1]> = {}) =>
       queueMail(ctx, { kind: "reset_code", to: { email }, values: { code }, ...more }),
     outbox: () => readOutbox(suite.app, shop.namespace),
-    openSender: (db: Database) => openSender({ db, clock }, { url: smtp.url }, { notice }),
+    openSender: (db: Session) => openSender({ db, clock }, { url: smtp.url }, { notice }),
     async addUser(fields: { email?: string; status?: string; lang?: string; name?: string } = {}) {
       const { email: address = email, status = "active", lang = null, name = null } = fields;
       await suite.app.db.execute({
@@ -193,6 +193,92 @@ onEachDatabase((suite) => {
       clock.advance(1);
       await sweepMail(ctx);
       expect(await outbox()).toMatchObject([{ id: waiting, status: "queued" }]);
+    });
+  });
+
+  describe("a later mail about the same", () => {
+    const about = (replaces: string) => ({ replaces, to: { emailKey: replaces } });
+
+    test("takes the place of those that wait, which are ended and erased", async () => {
+      const { queue, sender, smtp, outbox, email, addUser, clock } = await openPost(suite);
+      await addUser();
+      await queue(about(email));
+      await queue(about(email));
+      await queue({ ...about(email), values: { code: "543210" } });
+      clock.advance(1000);
+      await sender.runDue();
+      expect(smtp.received.map(({ mail }) => mail.text)).toEqual([expect.stringContaining("\n543210\n")]);
+      const rows = await outbox();
+      expect(rows.map(({ status }) => status).toSorted()).toEqual(["expired", "expired", "sent"]);
+      for (const row of rows) expect(row).not.toHaveProperty("values");
+    });
+
+    test("leaves mail of another kind, about another, of another store, or about nothing in its place", async () => {
+      const [one, other] = [await openPost(suite), await openPost(suite)];
+      await other.queue(about(one.email));
+      await one.queue();
+      await one.queue({ ...about(one.email), kind: "password_changed", values: {} });
+      await one.queue(about(other.email));
+      await one.queue(about(one.email));
+      await one.queue();
+      expect((await one.outbox()).map(({ status }) => status)).toEqual(Array(5).fill("queued"));
+      expect(await other.outbox()).toMatchObject([{ status: "queued" }]);
+    });
+
+    test("leaves what was sent, or has failed, as it is", async () => {
+      const { queue, sender, outbox, email, addUser, behave } = await openPost(suite);
+      await addUser();
+      await queue(about(email));
+      await sender.runDue();
+      behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
+      await queue(about(email));
+      await sender.runDue();
+      await queue(about(email));
+      expect((await outbox()).map(({ status }) => status).toSorted()).toEqual(["failed", "queued", "sent"]);
+    });
+
+    test("neither ends anything nor is queued when its transaction is rolled back", async () => {
+      const { ctx, queue, outbox, email } = await openPost(suite);
+      const id = await queue(about(email));
+      await failureOf(
+        inTransaction(ctx, async (tx) => {
+          await queueMail(tx, { kind: "reset_code", values: { code }, ...about(email) });
+          throw new Error("the act failed");
+        }),
+      );
+      expect(await outbox()).toMatchObject([{ id, status: "queued", values: { code } }]);
+    });
+
+    test("of many queued at once the last one waits alone", async () => {
+      const { ctx, outbox, email } = await openPost(suite);
+      const elsewhere = { ...ctx, db: await suite.database.openAgain() };
+      const mail = { kind: "reset_code" as const, values: { code }, ...about(email) };
+      await Promise.all(Array.from({ length: 12 }, (_, n) => queueMail(n % 2 ? elsewhere : ctx, mail)));
+      const rows = await outbox();
+      expect(rows.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill("expired"), "queued"]);
+    });
+
+    test("does not stop one that is being sent, which is told as sent, and is not sent again", async () => {
+      const { ctx, queue, outbox, email } = await openPost(suite);
+      await queue(about(email));
+      const held = (await takeMail(ctx)) as DueMail;
+      const id = await queue(about(email));
+      await recordDelay(ctx, held, ctx.now(), "late");
+      expect(await takeMail(ctx)).toMatchObject({ id });
+      expect(await takeMail(ctx)).toBeUndefined();
+      await recordSent(ctx, held);
+      expect(await outbox()).toMatchObject([
+        { id: held.id, status: "sent" },
+        { id, status: "queued" },
+      ]);
+    });
+
+    test("is found by a keyed hash; its address stands nowhere", async () => {
+      const { ctx, queue, email } = await openPost(suite);
+      await queue(about(email));
+      const { rows } = await ctx.db.primary.execute("select * from mail_outbox");
+      expect(rows[0]?.subject_key).toMatch(/^[0-9a-f]{64}$/);
+      expect(JSON.stringify(rows)).not.toContain(email);
     });
   });
 
@@ -402,7 +488,7 @@ onEachDatabase((suite) => {
     });
 
     test("it does not wait for a server that hangs, and leaves the mail to the next sender", async () => {
-      const { queue, sender, outbox, behave } = await openPost(suite);
+      const { queue, sender, outbox, behave, openSender } = await openPost(suite);
       const reached = Promise.withResolvers<void>();
       behave((stage) => {
         if (stage !== "mail") return undefined;
@@ -415,6 +501,39 @@ onEachDatabase((suite) => {
       await sender.stop(20);
       expect(await running).toBe(1);
       expect(await outbox()).toMatchObject([{ status: "queued", attempts: 1, last_error: null, values: { code } }]);
+      behave(() => undefined);
+      const next = openSender(suite.app.db);
+      expect(await next.runDue()).toBe(1);
+      expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
+      await next.stop(0);
+    });
+
+    test("what was taken before the stop and is not being sent yet is given back, and no mail server hears of it", async () => {
+      const { queue, outbox, clock, smtp, openSender } = await openPost(suite);
+      const { db } = suite.app;
+      let stopped: Promise<void> | undefined;
+      const sender = openSender({
+        execute: (stmt) => db.execute(stmt),
+        batch: (stmts, mode) => db.batch(stmts, mode),
+        transaction: (fn) => db.transaction(fn),
+        primary: {
+          batch: (stmts, mode) => db.primary.batch(stmts, mode),
+          async execute(stmt) {
+            if (/ join /.test(typeof stmt === "string" ? stmt : stmt.sql)) {
+              stopped = sender.stop(0);
+              // Set later than the stop's own timer, and fires after it.
+              await new Promise((resolve) => setTimeout(resolve, 10));
+            }
+            return db.primary.execute(stmt);
+          },
+        },
+      });
+      await queue();
+      await sender.runDue();
+      await stopped;
+      expect(smtp.received).toEqual([]);
+      const [row] = await outbox();
+      expect(row).toMatchObject({ status: "queued", next_attempt_at: new Date(clock.now()).toISOString() });
     });
   });
 

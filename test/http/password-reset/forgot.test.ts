@@ -88,6 +88,22 @@ onEachDatabase((suite) => {
     expect(mails.map(({ language }) => language)).toEqual(["pt-BR", undefined, "fr", "ar"]);
   });
 
+  test("a later code takes the place of mail that waits, for a user's address as for one of nobody", async () => {
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop, { email: "twice@example.com" });
+    for (const address of [email, "nobody-3@example.com", email.toUpperCase(), "nobody-3@example.com"]) {
+      await forgot(shop, address);
+      suite.app.clock.advance(1000);
+    }
+    const mails = await readOutbox(suite.app, shop.namespace);
+    expect(mails.map(({ status, to }) => [status, to])).toEqual([
+      ["expired", undefined],
+      ["expired", undefined],
+      ["queued", { emailKey: email }],
+      ["queued", { emailKey: "nobody-3@example.com" }],
+    ]);
+  });
+
   test("a fourth mail within 20 minutes is not sent, and the third's code still holds", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);

@@ -34,11 +34,13 @@ const postponeMail = statement(sql`
   update ${mailOutbox} set next_attempt_at = ${param("next")}, last_error = ${param("error")},
     updated_at = ${param("now")}
   where ${isOurs}`);
-// Whoever has taken it meanwhile: it is sent, and must not be sent again.
+const returnMail = statement(sql`
+  update ${mailOutbox} set next_attempt_at = ${param("now")}, updated_at = ${param("now")} where ${isOurs}`);
+// Whoever has taken or ended it meanwhile: it is sent, and must not be sent again.
 const markSent = statement(sql`
   update ${mailOutbox} set status = 'sent', sealed = null, last_error = null, sent_at = ${param("now")},
     updated_at = ${param("now")}
-  where id = ${param("id")} and status in ('queued', 'failed')`);
+  where id = ${param("id")} and status in ('queued', 'failed', 'expired')`);
 
 /** For longer than an attempt can take, nobody else takes a mail that one sender has taken. */
 export const leaseMs = 180_000;
@@ -114,4 +116,9 @@ export async function recordDelay(
     error,
     now: toTimestamp(ctx.now()),
   });
+}
+
+/** Gives back what a sender that stops has taken, so that the next one need not wait for the lease to run out. */
+export async function returnDue(ctx: OutboxContext, { id, lease }: DueMail): Promise<void> {
+  await run(ctx.db, returnMail, { id, lease, now: toTimestamp(ctx.now()) });
 }

@@ -3,6 +3,7 @@ import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { build } from "../../db/build.ts";
 import { run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
 import { newId } from "../../ids.ts";
 import type { Vault } from "../../vault.ts";
 import { type MailKind, mailKinds } from "./kinds.ts";
@@ -17,6 +18,7 @@ const insertMail = statement(
     id: param("id"),
     tenantId: param("tenantId"),
     kind: param("kind"),
+    subjectKey: param("subjectKey"),
     sealed: param("sealed"),
     status: "queued",
     nextAttemptAt: param("now"),
@@ -25,6 +27,9 @@ const insertMail = statement(
     updatedAt: param("now"),
   }),
 );
+const expireReplaced = statement(sql`
+  update ${mailOutbox} set status = 'expired', sealed = null, updated_at = ${param("now")}
+  where tenant_id = ${param("tenantId")} and subject_key = ${param("subjectKey")} and status = 'queued'`);
 
 /**
  * Whom a mail is for: the active user who has this address when it is sent, if there is one, or somebody whose address
@@ -46,23 +51,33 @@ export interface MailContents {
  * Puts a mail into the outbox, from which a server sends it soon. It costs the same whether or not anyone has the
  * address, since that is looked up when it is sent.
  * @param mail `usefulUntil` in epoch milliseconds: later it is not sent any more. Unless given, that is after a week.
+ * `replaces` is what it is about: mail of its kind about the same that still waits is ended, in the same transaction; one
+ * that is being sent at that moment may still arrive.
  * @returns its id.
  */
 export async function queueMail(
   ctx: Ctx,
-  mail: MailContents & { kind: MailKind; usefulUntil?: number | undefined },
+  mail: MailContents & { kind: MailKind; usefulUntil?: number | undefined; replaces?: string | undefined },
 ): Promise<string> {
   const missing = mailKinds[mail.kind].find((name) => mail.values[name] === undefined);
   if (missing !== undefined) throw new TypeError(`A ${mail.kind} mail needs a value for ${missing}.`);
   const id = newId("mail");
-  const { to, language, values } = mail;
-  await run(ctx.db, insertMail, {
-    id,
-    tenantId: ctx.tenant.id,
-    kind: mail.kind,
-    sealed: sealContents(ctx.vault, id, { to, language, values }),
-    usefulUntil: toTimestamp(mail.usefulUntil ?? ctx.now() + usefulMs),
-    now: toTimestamp(ctx.now()),
+  const { to, language, values, kind, replaces } = mail;
+  const tenantId = ctx.tenant.id;
+  const now = toTimestamp(ctx.now());
+  // Keyed, so that the database does not tell whose mail it is.
+  const subjectKey = replaces === undefined ? null : ctx.vault.mac("mail", `${tenantId}:${kind}:${replaces}`);
+  await inTransaction(ctx, async ({ db }) => {
+    if (subjectKey !== null) await run(db, expireReplaced, { tenantId, subjectKey, now });
+    await run(db, insertMail, {
+      id,
+      tenantId,
+      kind,
+      subjectKey,
+      sealed: sealContents(ctx.vault, id, { to, language, values }),
+      usefulUntil: toTimestamp(mail.usefulUntil ?? ctx.now() + usefulMs),
+      now,
+    });
   });
   return id;
 }

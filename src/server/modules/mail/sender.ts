@@ -1,7 +1,7 @@
 import type { Session } from "../../db/session.ts";
 import type { Vault } from "../../vault.ts";
 import { composeMail } from "./compose.ts";
-import { type DueMail, recordDelay, recordEnd, recordSent, takeMail } from "./due.ts";
+import { type DueMail, recordDelay, recordEnd, recordSent, returnDue, takeMail } from "./due.ts";
 import type { FromAddress } from "./from-address.ts";
 import { type MailContents, openContents } from "./outbox.ts";
 import { findRecipient, type Recipient } from "./recipient.ts";
@@ -90,9 +90,8 @@ export function createMailSender(deps: MailSenderDeps): MailSender {
     try {
       await send(mail, contents, { store: found.store, to: found.to });
     } catch (error) {
-      // Broken off by our own stop: it stays taken for a while, since it may have arrived.
-      if (!isHalted) await fail(mail, contents, error);
-      return;
+      // Broken off by our own stop, it may have arrived; but twice is better than after its code has run out.
+      return isHalted ? returnDue(deps, mail) : fail(mail, contents, error);
     }
     if (isOut) notice("info", "the mail server takes mail again");
     isOut = false;
@@ -109,6 +108,8 @@ export function createMailSender(deps: MailSenderDeps): MailSender {
     const breaker = new AbortController();
     const timer = setTimeout(() => breaker.abort(), attemptMs);
     sending.add(breaker);
+    // Taken just before the stop, too late to be broken off with the others.
+    if (isHalted) breaker.abort();
     try {
       await pool.sendMail({ ...message, signal: breaker.signal });
     } finally {

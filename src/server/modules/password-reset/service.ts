@@ -45,6 +45,7 @@ export async function requestReset(ctx: Ctx, input: { email: string; language?: 
       language,
       values: { code },
       usefulUntil: expiresAt,
+      replaces: key,
     });
     await recordAudit(tx, { event: "password.reset_requested" });
   });
