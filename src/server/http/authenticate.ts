@@ -32,6 +32,7 @@ export interface Claim {
   /** The key of the id that was sent; null when there is none. */
   key: KnownKey | null;
   origin: string | null;
+  requestId: string;
   clientIp: () => string | null;
   /** Whether the call has been counted as an attempt already, as all of `/auth/` are. */
   isCounted: boolean;
@@ -57,7 +58,8 @@ export function authenticate(deps: AuthDeps, access: readonly Access[], claim: C
 
 async function refuse(deps: AuthDeps, claim: Claim, error: unknown): Promise<never> {
   if (!claim.isCounted && error instanceof AppError && countedCodes.has(error.code) && hasAttempted(claim)) {
-    await deps.countAttempt(claim.clientIp());
+    const { tenant, requestId } = claim;
+    await deps.countAttempt({ clientIp: claim.clientIp(), namespace: tenant.namespace, requestId });
   }
   throw error;
 }

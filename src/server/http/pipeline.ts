@@ -128,8 +128,9 @@ async function work(
   if (!tenant || tenant.suspended) throw new AppError(5215);
 
   const isCounted = route.path.startsWith("/auth/");
-  if (isCounted) await deps.countAttempt(deps.clientIpOf(request));
-  const claim = { tenant, app, user, key, origin, clientIp: () => deps.clientIpOf(request), isCounted };
+  if (isCounted) await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
+  const clientIp = () => deps.clientIpOf(request);
+  const claim = { tenant, app, user, key, origin, requestId, clientIp, isCounted };
   const proved = authenticate(deps, route.access, claim);
   const actor = proved instanceof Promise ? await proved : proved;
   progress.actor = actor;

@@ -34,6 +34,33 @@ onEachDatabase((suite) => {
     expect(await fail(shop, address, 5)).toEqual([...Array(4).fill(5203), 5209]);
   });
 
+  test("the audit log is told once that an address is held up, and again when it begins anew", async () => {
+    const shop = await suite.shop();
+    const address = newAddress();
+    const readRows = async () => {
+      const sql = "select code, address, actor_kind from audit_log where event = 'attempts.refused' and namespace = ?";
+      const { rows } = await suite.app.db.primary.execute({ sql, args: [shop.namespace] });
+      return rows.map((row) => [row.code, row.address, row.actor_kind]);
+    };
+    await fail(shop, address, 10);
+    expect(await readRows()).toEqual([]);
+    await fail(shop, address, 5);
+    expect(await readRows()).toEqual([[5209, address, "visitor"]]);
+    suite.app.clock.advance(minute);
+    await fail(shop, address, 12);
+    expect(await readRows()).toHaveLength(2);
+  });
+
+  test("a clock that is set back keeps nobody out for longer than a minute", async () => {
+    const { clock } = suite.app;
+    const shop = await suite.shop();
+    const address = newAddress();
+    await fail(shop, address, 11);
+    clock.advance(-24 * 60 * minute);
+    expect(await fail(shop, address, 1)).toEqual([5203]);
+    clock.advance(24 * 60 * minute);
+  });
+
   test("the window slides: ten are spent in any sixty seconds, not in each minute of the clock", async () => {
     const { clock } = suite.app;
     const shop = await suite.shop();

@@ -2,6 +2,7 @@
 export const auditEvents = [
   "login.succeeded",
   "login.failed",
+  "attempts.refused",
   "token.refreshed",
   "token.revoked",
   "user.created",

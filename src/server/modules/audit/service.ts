@@ -34,7 +34,10 @@ export interface AuditEntry {
  * Writes one row, chained to the last. Called inside the transaction of the act itself, so that neither stands without
  * the other; it opens one where there is none.
  */
-export function recordAudit(ctx: SystemCtx & { tenant?: Ctx["tenant"] }, entry: AuditEntry): Promise<void> {
+export function recordAudit(
+  ctx: Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] },
+  entry: AuditEntry,
+): Promise<void> {
   return inTransaction(ctx, async ({ db }) => {
     const row = {
       at: toTimestamp(ctx.now()),
