@@ -12,6 +12,20 @@ for (const [given, key] of [
   ["e\u0301mile@example.com", "émile@example.com"],
   ["ａｄａ@example.com", "ada@example.com"],
   ["\u212Aim@example.com", "kim@example.com"],
+  ["straße@example.com", "strasse@example.com"],
+  ["STRASSE@example.com", "strasse@example.com"],
+  ["STRAẞE@example.com", "strasse@example.com"],
+  ["ΟΔΟΣ@example.com", "οδοσ@example.com"],
+  ["οδοσ@example.com", "οδοσ@example.com"],
+  ["οδος@example.com", "οδοσ@example.com"],
+  // One letter, or a letter and its marks, in either case.
+  ["\u0390@example.com", "\u0390@example.com"],
+  ["\u03aa\u0301@example.com", "\u0390@example.com"],
+  // Two letters, in Turkey two people.
+  ["IRMAK@example.com", "irmak@example.com"],
+  ["ırmak@example.com", "ırmak@example.com"],
+  // Longer without case than as it was given.
+  [`${"ß".repeat(64)}@example.com`, `${"s".repeat(128)}@example.com`],
   ["用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"],
 ] as const) {
   test(`${JSON.stringify(given)} is compared as ${key}`, () => expect(emailKey(given)).toBe(key));

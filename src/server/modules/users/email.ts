@@ -22,10 +22,10 @@ export function emailKey(email: string): string | null {
   return `${foldCase(local)}@${domain}`;
 }
 
-/** By way of capitals, in which ß is SS and both forms of the small sigma are one. A dotless ı is no i, whatever its capital. */
+/** By way of capitals, in which ß is SS. A dotless ı is no i, though their capitals are one. */
 function foldCase(text: string): string {
   const folded = text.toLowerCase().replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase());
-  return folded.normalize("NFKC");
+  return folded.replaceAll("ς", "σ").normalize("NFKC");
 }
 
 /**
