@@ -15,7 +15,12 @@ export interface RateLimit {
 /** Authentication attempts per address (specification, section 8). */
 export const authAttempts: RateLimit = { name: "auth", most: 10, windowMs: 60_000 };
 
-const inWindow = sql`value > ${param("now")} - ${param("windowMs")}`;
+/** How far the clocks of several machines may be apart, in milliseconds. */
+const skewMs = 5000;
+
+// What lies further ahead was counted before a clock was set back, and would hold its place for as long again.
+const inWindow = sql`(value > ${param("now")} - ${param("windowMs")}
+  and value <= ${param("now")} + ${sql.raw(String(skewMs))})`;
 // Judged and counted in one statement, so that no two processes can both take the last free place.
 const takePlace = statement<{ taken: number }>(sql`
   insert into ${rateLimits} (key, hits, expires_at)
@@ -28,10 +33,10 @@ const takePlace = statement<{ taken: number }>(sql`
   returning 1 as taken`);
 const selectOldest = statement<{ oldest: number | null }>(sql`
   select min(hit.value) as oldest from ${rateLimits} l, json_each(l.hits) hit
-  where l.key = ${param("key")} and hit.${inWindow}`);
+  where l.key = ${param("key")} and ${inWindow}`);
 const selectTaken = statement<{ taken: number; oldest: number | null }>(sql`
   select count(*) as taken, min(hit.value) as oldest from ${rateLimits} l, json_each(l.hits) hit
-  where l.key = ${param("key")} and hit.${inWindow}`);
+  where l.key = ${param("key")} and ${inWindow}`);
 const removeKey = statement(sql`delete from ${rateLimits} where key = ${param("key")}`);
 const removeExpired = statement(sql`delete from ${rateLimits} where key in (
   select key from ${rateLimits} where expires_at <= ${param("now")} limit 1000)`);
