@@ -30,7 +30,9 @@ export interface DemoStore {
   isNew: boolean;
 }
 
-const namespace = "demo";
+/** The store that the demo makes. */
+export const demoNamespace = "demo";
+const namespace = demoNamespace;
 const email = "ada@example.com";
 const keyFile = "demo-key.json";
 
