@@ -597,10 +597,22 @@ onEachDatabase((suite) => {
       expect(more).toEqual([]);
       expect(hidden).toMatchObject({ id, namespace, kind: "reset_code", to: "a***@example.org", status: "queued" });
       expect(hidden).not.toHaveProperty("code");
-      const [shown] = await listMail(one.ctx, { ...filter, showRecipients: true, showCodes: true });
+      const [shown] = await listMail(one.ctx, { ...filter, showRecipients: true, showCodesOf: namespace });
       expect(shown).toMatchObject({ to: one.email, code });
+      const all = await listMail(one.ctx, { limit: 10, showCodesOf: namespace });
+      expect(all.map((mail) => [mail.namespace, mail.code]).toSorted()).toEqual(
+        [
+          [namespace, code],
+          [other.ctx.tenant.namespace, undefined],
+        ].toSorted(),
+      );
       await one.sender.runDue();
-      const [sent] = await listMail(one.ctx, { ...filter, status: "sent", showRecipients: true, showCodes: true });
+      const [sent] = await listMail(one.ctx, {
+        ...filter,
+        status: "sent",
+        showRecipients: true,
+        showCodesOf: namespace,
+      });
       expect(sent).toMatchObject({ to: null, next_attempt_at: null });
       expect(sent).not.toHaveProperty("code");
       expect(await listMail(one.ctx, { ...filter, status: "queued" })).toEqual([]);

@@ -24,23 +24,24 @@ export default defineVerb({
   examples: ["bodega mail list -n demo", "bodega mail list --status failed --json"],
   notes: [
     "What a mail says is sealed, and erased once it is sent; its recipient with it. Only in the data directory of a demo " +
-      "the codes of waiting reset mails are shown, since a demo has no mail server.",
+      "the codes of waiting reset mails of its store `demo` are shown, since a demo has no mail server.",
     "queued: waits for its next attempt, or for a mail server to be configured. failed: was refused, or given up after " +
       "ten attempts. expired: not sent while it was of use. dropped: nobody has the address it was asked for.",
   ],
   async run(args, io) {
     const limit = parseCount("--limit", args.limit);
     const { listMail } = await import("../../../server/modules/mail/list.ts");
-    const { isDemoDir } = await import("../../../server/demo.ts");
-    const mails = await withContext(args, io, (ctx, { dataDir, databaseUrl, databaseSyncUrl }) =>
-      listMail(ctx, {
+    const { demoNamespace, isDemoDir } = await import("../../../server/demo.ts");
+    const mails = await withContext(args, io, (ctx, { dataDir, databaseUrl, databaseSyncUrl }) => {
+      const isDemo = databaseUrl === undefined && databaseSyncUrl === undefined && isDemoDir(dataDir);
+      return listMail(ctx, {
         namespace: args.namespace,
         status: args.status,
         limit,
         showRecipients: args["show-recipients"],
-        showCodes: databaseUrl === undefined && databaseSyncUrl === undefined && isDemoDir(dataDir),
-      }),
-    );
+        showCodesOf: isDemo ? demoNamespace : undefined,
+      });
+    });
     const hasCodes = mails.some(({ code }) => code !== undefined);
     await printList(io, mails, {
       id: (mail) => mail.id,

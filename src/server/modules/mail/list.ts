@@ -40,8 +40,8 @@ interface MailFilter {
   limit: number;
   /** Whole addresses instead of `a***@example.com`. */
   showRecipients?: boolean;
-  /** For a demo, which has no mail server: the codes of reset mails. */
-  showCodes?: boolean;
+  /** Namespace of the only store whose reset mails are shown with their codes: a demo's, which has no mail server. */
+  showCodesOf?: string | undefined;
 }
 
 type MailRow = Omit<MailRecord, "to" | "code"> & { sealed: string | null };
@@ -60,7 +60,7 @@ const selectMail = statement<MailRow>(sql`
  * @throws AppError 5301 for an unknown tenant, 5102 for a limit out of range.
  */
 export async function listMail(ctx: SystemCtx, filter: MailFilter): Promise<MailRecord[]> {
-  const { namespace = null, status = null, limit, showRecipients = false, showCodes = false } = filter;
+  const { namespace = null, status = null, limit, showRecipients = false, showCodesOf } = filter;
   if (!Number.isInteger(limit) || limit < 1 || limit > mostRows) {
     throw invalidField("limit", `must be a whole number from 1 to ${mostRows}`);
   }
@@ -71,7 +71,7 @@ export async function listMail(ctx: SystemCtx, filter: MailFilter): Promise<Mail
     const address = contents === null ? null : "email" in contents.to ? contents.to.email : contents.to.emailKey;
     const { id, kind, namespace: store, ...rest } = row;
     const to = address === null || showRecipients ? address : maskAddress(address);
-    const code = showCodes ? contents?.values.code : undefined;
+    const code = store === showCodesOf ? contents?.values.code : undefined;
     return { id, namespace: store, kind, to, ...rest, ...(code !== undefined && { code }) };
   });
 }
