@@ -23,8 +23,9 @@ interface Problem {
 const malformed = 5100;
 const internal = 5000;
 const cancelledExitCode = 130;
-// Their remedies speak of parts of an HTTP reply, or of waiting, which helps against few of the faults behind 5001.
-const withoutRemedy = new Set<ErrorCode>([5000, 5001, 5102]);
+// Their remedies speak of parts of an HTTP reply, of waiting, which helps against few of the faults behind 5001, or of a
+// record, though a command's 5306 may be about none and says itself what to do.
+const withoutRemedy = new Set<ErrorCode>([5000, 5001, 5102, 5306]);
 
 /** Tells standard error what went wrong, as text or as one JSON object, and returns the exit code. */
 export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {

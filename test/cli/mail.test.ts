@@ -35,13 +35,13 @@ async function withDatabase<T>(dir: string, work: (db: Awaited<ReturnType<typeof
 }
 
 /** Puts mails into the outbox of a store, as a server would have left them. */
-async function fillOutbox(dir: string, namespace: string): Promise<void> {
+async function fillOutbox(dir: string, namespace: string, ids = [queued, failed, sent] as const): Promise<void> {
   await withDatabase(dir, async (db) => {
     const vault = await openVault({ secret: undefined, dataDir: dir }, db);
     const rows = [
-      { id: queued, status: "queued", attempts: 0, lastError: null, sentAt: null },
-      { id: failed, status: "failed", attempts: 1, lastError: "EENVELOPE: refused: 550", sentAt: null },
-      { id: sent, status: "sent", attempts: 1, lastError: null, sentAt: new Date().toISOString() },
+      { id: ids[0], status: "queued", attempts: 0, lastError: null, sentAt: null },
+      { id: ids[1], status: "failed", attempts: 1, lastError: "EENVELOPE: refused: 550", sentAt: null },
+      { id: ids[2], status: "sent", attempts: 1, lastError: null, sentAt: new Date().toISOString() },
     ];
     for (const [index, { id, status, attempts, lastError, sentAt }] of rows.entries()) {
       const contents = { to: { emailKey: "ada@example.org" }, values: { code } };
@@ -137,14 +137,19 @@ describe("mail list", () => {
     expect(await failure("mail", "list", "--status", "lost")).toMatchObject({ code: 2 });
   });
 
-  test("in the data directory of a demo the codes of waiting reset mails are shown", async () => {
+  test("in the data directory of a demo the codes of its store's waiting reset mails are shown, and of no other's", async () => {
     const demo = openCli();
     await demo.json("tenant", "create", "demo");
+    await demo.json("tenant", "create", "other");
+    await fillOutbox(demo.dataDir, "other", [mailId("queued-too"), mailId("failed-too"), mailId("sent-too")]);
     await fillOutbox(demo.dataDir, "demo");
     expect((await demo.json<object[]>("mail", "list")).some((mail) => "code" in mail)).toBe(false);
     writeFileSync(join(demo.dataDir, "demo-key.json"), "{}");
-    const shown = await demo.json<{ id: string; code?: string }[]>("mail", "list");
-    expect(shown.map((mail) => [mail.id, mail.code])).toEqual([
+    const shown = await demo.json<{ id: string; namespace: string; code?: string }[]>("mail", "list");
+    const others = shown.filter(({ namespace }) => namespace === "other");
+    expect(others.map(({ code }) => code)).toEqual([undefined, undefined, undefined]);
+    const own = shown.filter(({ namespace }) => namespace === "demo");
+    expect(own.map((mail) => [mail.id, mail.code])).toEqual([
       [sent, undefined],
       [failed, code],
       [queued, code],
@@ -212,8 +217,8 @@ describe("mail test", () => {
 
   test("without a mail server it says which variable is missing", async () => {
     const none = await run(line);
-    expect(none.code).toBe(4);
-    expect(none.stderr).toContain("BODEGA_SMTP_URL");
+    const { message, remedy } = JSON.parse(none.stderr).error;
+    expect([none.code, message, remedy]).toEqual([4, expect.stringContaining("BODEGA_SMTP_URL"), undefined]);
     const { code: status, stderr } = await run(line, { env: { BODEGA_SMTP_URL: "smtp://127.0.0.1:1" } });
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("BODEGA_MAIL_FROM") });
   });
