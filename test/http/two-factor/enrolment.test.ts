@@ -60,6 +60,21 @@ onEachDatabase((suite) => {
     expect(await isOn(account)).toBe(true);
   });
 
+  test("what was begun can be confirmed for an hour; then it counts as none (5306), until it is begun again", async () => {
+    const account = await open();
+    await account.begin();
+    suite.app.clock.advance(3_600_000 - 1);
+    expect((await account.call(confirm, { body: { otp: await account.wrongCode() } })).code).toBe(5212);
+    suite.app.clock.advance(1);
+    for (const otp of [await account.code(), await account.wrongCode()]) {
+      expect((await account.call(confirm, { body: { otp } })).code).toBe(5306);
+    }
+    expect(await isOn(account)).toBe(false);
+    await account.begin();
+    suite.app.clock.advance(3_600_000 - 1);
+    expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
+  });
+
   test("nothing can be confirmed that was not begun (5306)", async () => {
     const account = await open();
     expect((await account.call(confirm, { body: { otp: "123456" } })).code).toBe(5306);

@@ -14,17 +14,21 @@ import { drawQrCode, loadTotp, makeSecret, matchStep, otpauthUri } from "./totp.
 const param = sql.placeholder;
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 
+/** How long a begun enrolment can be confirmed. */
+const begunMs = 3_600_000;
+const isBegun = sql`${ofUser} and confirmed_at is null and created_at > ${param("since")}`;
+
 const beginRow = statement(sql`
   insert into ${twoFactor} (user_id, tenant_id, secret, created_at)
   values (${param("userId")}, ${param("tenantId")}, ${param("secret")}, ${param("now")})
   on conflict (user_id) do update set secret = excluded.secret, created_at = excluded.created_at
   where two_factor.confirmed_at is null`);
 const selectBegun = statement<{ secret: string }>(sql`
-  select secret from ${twoFactor} where ${ofUser} and confirmed_at is null`);
+  select secret from ${twoFactor} where ${isBegun}`);
 // The step is taken with it: the code that enrols does not sign in as well.
 const confirmRow = statement(sql`
   update ${twoFactor} set confirmed_at = ${param("now")}, last_step = ${param("step")}
-  where ${ofUser} and confirmed_at is null and secret = ${param("sealed")}`);
+  where ${isBegun} and secret = ${param("sealed")}`);
 
 /** What a user gives to their authenticator. */
 export interface Enrolment {
@@ -34,8 +38,8 @@ export interface Enrolment {
 }
 
 /**
- * Gives the signed-in user a secret for their authenticator. It asks for nothing until it is confirmed; until then, beginning
- * again puts another secret in its place.
+ * Gives the signed-in user a secret for their authenticator. It asks for nothing until it is confirmed, within an hour;
+ * until then, beginning again puts another secret in its place.
  * @throws AppError 5306 when the second factor is on; 5212, 5213, 5207.
  */
 export async function beginTwoFactor(ctx: Ctx, { password }: { password: string }): Promise<Enrolment> {
@@ -55,14 +59,19 @@ export async function beginTwoFactor(ctx: Ctx, { password }: { password: string 
 /**
  * Turns the second factor on, given a code that the begun secret makes. That code is spent by it.
  * @returns ten recovery codes, which are never shown again.
- * @throws AppError 5306 when nothing is begun; 5212, 5213, 5207.
+ * @throws AppError 5306 when nothing is begun, or an hour has passed since; 5212, 5213, 5207.
  */
 export async function confirmTwoFactor(ctx: Ctx, { otp }: { otp: string }): Promise<string[]> {
   const user = await requireSignedIn(ctx);
-  const key = { tenantId: ctx.tenant.id, userId: user.id };
-  if (!(await get(ctx.db.primary, selectBegun, key))) throw nothingBegun();
+  const makeKey = () => ({
+    tenantId: ctx.tenant.id,
+    userId: user.id,
+    since: toTimestamp(ctx.now() - begunMs),
+  });
+  if (!(await get(ctx.db.primary, selectBegun, makeKey()))) throw nothingBegun();
   await loadTotp();
   const spend = async (tx: Ctx) => {
+    const key = makeKey();
     const begun = await get(tx.db, selectBegun, key);
     if (!begun) throw nothingBegun();
     const secret = tx.vault.open("two-factor", user.id, begun.secret);
