@@ -32,8 +32,7 @@ beforeAll(async () => {
 /** Does something to the file that the program itself never does. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   const db = await openDatabase({ dataDir });
-  await db.execute("drop trigger audit_log_unchanged");
-  await db.execute("drop trigger audit_log_kept");
+  for (const trigger of ["audit_log_unchanged", "audit_log_kept"]) await db.execute(`drop trigger ${trigger}`);
   for (const statement of statements) await db.execute(statement);
   await db.close();
 }
@@ -127,6 +126,18 @@ describe("bodega audit verify", () => {
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, intact: false, broken_at: place });
     expect(await one.run(["audit", "verify"])).toMatchObject({ code: 1, stdout: expect.stringMatching(/Intact +no/) });
   });
+});
+
+test.each([
+  ["the triggers are gone", [], "The triggers that keep rows unchanged are missing."],
+  ["the table is gone", ["drop table audit_log"], "The table audit_log is missing."],
+])("bodega audit verify is exit code 1 when %s, and says so", async (_what, statements, problem) => {
+  const one = openCli(join(makeDir(), "data"));
+  await one.json("tenant", "create", "demo");
+  await tamper(one.dataDir, ...statements);
+  const { code, stdout, stderr } = await one.run(["audit", "verify", "--json"]);
+  expect({ code, stderr, ...JSON.parse(stdout) }).toMatchObject({ code: 1, stderr: "", intact: false, problem });
+  expect((await one.run(["audit", "verify"])).stdout).toContain(problem);
 });
 
 test("who acted is the account of the process, whatever its environment says", async () => {

@@ -20,13 +20,18 @@ onEachDatabase((suite) => {
 
   class Undone extends Error {}
 
+  const triggers = ["audit_log_unchanged", "audit_log_kept"];
+
   /** What verify says after someone has written to the file past the triggers; all of it is undone afterwards. */
   async function verifyAfter(statements: string[], head?: string): Promise<AuditVerdict> {
     let verdict: AuditVerdict | undefined;
     const work = inTransaction(ctx, async (tx) => {
-      await tx.db.execute("drop trigger audit_log_unchanged");
-      await tx.db.execute("drop trigger audit_log_kept");
+      const { rows: made } = await tx.db.execute(
+        "select sql from sqlite_schema where type = 'trigger' and tbl_name = 'audit_log'",
+      );
+      for (const trigger of triggers) await tx.db.execute(`drop trigger ${trigger}`);
       for (const statement of statements) await tx.db.execute(statement);
+      for (const { sql } of made) await tx.db.execute(String(sql));
       verdict = await verifyAudit(tx, head === undefined ? {} : { expect: head });
       throw new Undone();
     });
@@ -106,6 +111,49 @@ onEachDatabase((suite) => {
       expect(await verifyAfter(cut)).toMatchObject({ intact: true, rows: 3 });
       expect(await verifyAfter(cut, await headNow())).toMatchObject({ intact: false, rows: 3, broken_at: 4 });
     });
+  });
+
+  describe("the triggers that keep the rows", () => {
+    const problem = "The triggers that keep rows unchanged are missing.";
+    const otherwise = (event: string, body: string) => `before ${event} on audit_log begin select ${body}; end`;
+    const acts: [what: string, statements: string[]][] = [
+      ["both removed", ["drop trigger audit_log_unchanged", "drop trigger audit_log_kept"]],
+      ["the one against changes removed", ["drop trigger audit_log_unchanged"]],
+      ["the one against removal removed", ["drop trigger audit_log_kept"]],
+      [
+        "one that does nothing in the place of one",
+        ["drop trigger audit_log_kept", `create trigger audit_log_kept ${otherwise("delete", "1")}`],
+      ],
+      [
+        "one for fewer rows in the place of one",
+        [
+          "drop trigger audit_log_unchanged",
+          `create trigger audit_log_unchanged before update on audit_log when old.seq > 3
+            begin select raise(abort, 'the audit log is append-only'); end`,
+        ],
+      ],
+    ];
+    test.each(acts)("%s", async (_what, statements) => {
+      const work = inTransaction(ctx, async (tx) => {
+        for (const statement of statements) await tx.db.execute(statement);
+        expect(await verifyAudit(tx)).toMatchObject({ intact: false, rows, last: { seq: rows }, problem });
+        throw new Undone();
+      });
+      expect(await failureOf(work)).toBeInstanceOf(Undone);
+      expect(await verifyAudit(ctx)).toMatchObject({ intact: true });
+    });
+  });
+
+  test("a log that is gone altogether is told as such", async () => {
+    for (const instead of [[], ["create view audit_log as select 1 as seq"]]) {
+      const work = inTransaction(ctx, async (tx) => {
+        for (const statement of ["drop table audit_log", ...instead]) await tx.db.execute(statement);
+        const problem = "The table audit_log is missing.";
+        expect(await verifyAudit(tx)).toEqual({ intact: false, rows: 0, first: null, last: null, problem });
+        throw new Undone();
+      });
+      expect(await failureOf(work)).toBeInstanceOf(Undone);
+    }
   });
 
   test("a head of another log is not this one's", async () => {

@@ -4,6 +4,7 @@ import { all, get, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
 import { type AuditFacts, hashRow } from "./chain.ts";
 import { auditLog } from "./table.ts";
+import { findSchemaFault } from "./triggers.ts";
 
 const param = sql.placeholder;
 const pageSize = 1000;
@@ -26,7 +27,7 @@ export interface AuditVerdict {
   first: { seq: number; at: string } | null;
   /** The last row that holds; its place and hash, noted elsewhere, prove later that nothing before it was touched. */
   last: { seq: number; at: string; hash: string } | null;
-  /** The first place at which something is wrong. */
+  /** The first place at which something is wrong; none where the rows hold, and what keeps them does not. */
   broken_at?: number;
   /** What is wrong there. */
   problem?: string;
@@ -34,7 +35,8 @@ export interface AuditVerdict {
 
 /**
  * Walks the log from its first row: no row is missing, and each fits its hash and the row before it. The end is held
- * against SQLite's own counter, since a chain does not show that its tail was cut. Whoever can write the file can also
+ * against SQLite's own counter, since a chain does not show that its tail was cut; the triggers that keep the rows must stand
+ * as they were made. Whoever can write the file can also
  * make a whole new chain; only a head that was noted elsewhere shows that.
  * @param expect such a head, `<seq>:<hash>`.
  * @throws AppError 5102 when `expect` is none.
@@ -43,6 +45,8 @@ export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string 
   const head = expect === undefined ? undefined : parseHead(expect);
   const db = ctx.db.primary;
   const verdict: AuditVerdict = { intact: true, rows: 0, first: null, last: null };
+  const fault = await findSchemaFault(db);
+  if (fault === "no table") return { ...verdict, intact: false, problem: "The table audit_log is missing." };
   let hash = "";
   const broken = (broken_at: number, problem: string) => ({ ...verdict, intact: false, broken_at, problem });
   for (;;) {
@@ -63,7 +67,8 @@ export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string 
   const kept = counts?.kept ?? 0;
   if ((counts?.numbered ?? 0) !== kept) return broken(kept + 1, "Rows have been cut off the end.");
   if (head !== undefined && head.seq > kept) return broken(kept + 1, "The log ends before the row given.");
-  return verdict;
+  if (fault === undefined) return verdict;
+  return { ...verdict, intact: false, problem: "The triggers that keep rows unchanged are missing." };
 }
 
 function parseHead(text: string): { seq: number; hash: string } {
