@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
+import type { InStatement } from "@libsql/core/api";
 import type { Ctx } from "../../src/server/context.ts";
 import { countWrongTry, issueCode, judgeTry, sweepResetCodes } from "../../src/server/modules/password-reset/codes.ts";
 import { requestReset, resetPassword } from "../../src/server/modules/password-reset/service.ts";
@@ -70,6 +71,31 @@ onEachDatabase((suite) => {
     });
     expect(await codeOf(reset(before))).toBe(5213);
     expect(await isChanged()).toBe(false);
+  });
+
+  test("who looks while the fifteenth wrong try of the day is counted waits for the day, not for the code", async () => {
+    const { ctx, code } = await sent();
+    const wrong = { emailKey: email, code: otherCode(code) };
+    for (let n = 0; n < 14; n++) {
+      if (n % 5 === 0) await issueCode(ctx, email);
+      expect(await countWrongTry(ctx, { ...wrong, code: "none" })).toBe(true);
+    }
+    const { primary } = ctx.db;
+    let reads = 0;
+    // Between the first read and the next, as another process may do it.
+    const meanwhile = async <T>(read: Promise<T>): Promise<T> => {
+      const result = await read;
+      reads += 1;
+      if (reads === 1) await countWrongTry(ctx, { ...wrong, code: "none" });
+      return result;
+    };
+    const watched = {
+      execute: (stmt: InStatement) => meanwhile(primary.execute(stmt)),
+      batch: primary.batch.bind(primary),
+    };
+    const db = { ...watched, primary: watched, transaction: ctx.db.transaction.bind(ctx.db) };
+    expect(await judgeTry({ ...ctx, db }, wrong)).toMatchObject({ code: 5213, retryAfter: 86_400 });
+    expect(reads).toBe(2);
   });
 
   test("a code that was used after it was looked at changes nothing (5216)", async () => {

@@ -77,6 +77,34 @@ onEachDatabase((suite) => {
     expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
   });
 
+  test("Retry-After is the longer wait, the day's, from the first refusal behind the fifteenth wrong try on", async () => {
+    const { shop, email, code, wrong } = await openAccountWithCode(suite);
+    await spendTries(shop, email, wrong);
+    await spendTries(shop, email, otherCode(await requestCode(shop, email)));
+    const last = await requestCode(shop, email);
+    // Some are on their way while the last is counted.
+    const replies = await Promise.all(Array.from({ length: 30 }, () => reset(shop, email, otherCode(last))));
+    expect(replies.map(codeOf).toSorted()).toEqual([...Array(25).fill(5213), ...Array(5).fill(5216)]);
+    const refused = [...replies.filter((reply) => reply.code === 5213), await reset(shop, email, last)];
+    expect(new Set(refused.map(retryAfter))).toEqual(new Set([day / 1000]));
+    suite.app.clock.advance(day);
+    expect(codeOf(await reset(shop, email, code))).toBe(5216);
+    expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
+  });
+
+  test("Retry-After is the longer wait, the code's, where the day's first tries are about to leave", async () => {
+    const { shop, email, wrong } = await openAccountWithCode(suite);
+    await spendTries(shop, email, wrong);
+    await spendTries(shop, email, otherCode(await requestCode(shop, email)));
+    suite.app.clock.advance(day - 5 * minute);
+    const code = await requestCode(shop, email);
+    await spendTries(shop, email, otherCode(code));
+    const refused = await reset(shop, email, code);
+    expect([refused.code, retryAfter(refused)]).toEqual([5213, 15 * 60]);
+    suite.app.clock.advance(15 * minute);
+    expect(codeOf(await reset(shop, email, code))).toBe(5216);
+  });
+
   test("tries at no code, at a used one, at one that ran out or is locked do not count against the day", async () => {
     const { shop, email, code, wrong } = await openAccountWithCode(suite);
     await reset(shop, email, code);

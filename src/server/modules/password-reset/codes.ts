@@ -63,11 +63,14 @@ export async function issueCode(ctx: Ctx, emailKey: string): Promise<{ code: str
  */
 export async function judgeTry(ctx: Ctx, resetTry: ResetTry): Promise<"fits" | "wrong" | AppError> {
   const { hash, now, ...address } = valuesOf(ctx, resetTry);
-  const waitMs = await peekLimit(ctx, dailyTries, subjectOf(ctx, resetTry));
-  if (waitMs > 0) return tooManyTries(waitMs);
+  // The code first: what has locked it meanwhile is then seen to have spent the day's last try as well.
   const row = await get(ctx.db.primary, selectCode, address);
-  if (!row || row.used_at !== null || row.expires_at <= now) return new AppError(5216);
-  if (row.wrong_tries >= mostTries) return tooManyTries(Date.parse(row.expires_at) - ctx.now());
+  const dayMs = await peekLimit(ctx, dailyTries, subjectOf(ctx, resetTry));
+  const isWaiting = row !== undefined && row.used_at === null && row.expires_at > now;
+  const isLocked = isWaiting && row.wrong_tries >= mostTries;
+  const lockMs = isLocked ? Date.parse(row.expires_at) - ctx.now() : 0;
+  if (dayMs > 0 || isLocked) return tooManyTries(Math.max(dayMs, lockMs));
+  if (!isWaiting) return new AppError(5216);
   return row.hash === hash ? "fits" : "wrong";
 }
 
