@@ -1,13 +1,11 @@
 import type { Database } from "../../db/session.ts";
 import type { Vault } from "../../vault.ts";
-import { expireMail, sweepMail } from "./due.ts";
 import { parseFromAddress } from "./from-address.ts";
 
 /** Beside a file a look costs microseconds; elsewhere it is a round trip. A second of milliseconds at most, with jitter. */
 const everyMs = { file: 250, elsewhere: 2000 };
 /** After the database could not answer. */
 const restMs = 5000;
-const tidyMs = 60_000;
 /** What is being sent when the server stops may take as long. */
 const graceMs = 5000;
 
@@ -16,33 +14,21 @@ interface MailUpkeepDeps {
   vault: Vault;
   /** Epoch milliseconds. */
   now: () => number;
-  /** As configured; without a server nothing is sent, and what has had its time is still erased. */
+  /** As configured; without a server nothing is sent. */
   smtpUrl: string | undefined;
   mailFrom: string | undefined;
   notice: (level: "info" | "warn", message: string) => void;
 }
 
-/** Looks after the outbox for as long as a server runs: sends what is due, ends what has had its time. */
-export async function startMailUpkeep(deps: MailUpkeepDeps): Promise<{ stop(): Promise<void> }> {
-  const { db, vault, now, notice } = deps;
-  const tidy = setInterval(() => {
-    void Promise.all([expireMail({ db, now }), sweepMail({ db, now })]).catch(() =>
-      notice("warn", "old mail could not be swept"),
-    );
-  }, tidyMs);
-  const sending = await startSending(deps, { db, vault, now, notice });
-  return {
-    async stop() {
-      clearInterval(tidy);
-      await sending?.stop();
-    },
-  };
-}
-
-async function startSending(
-  { smtpUrl, mailFrom }: MailUpkeepDeps,
-  { db, vault, now, notice }: Pick<MailUpkeepDeps, "db" | "vault" | "now" | "notice">,
-): Promise<{ stop(): Promise<void> } | undefined> {
+/** Sends what is due for as long as a server runs; undefined without a mail server. */
+export async function startMailUpkeep({
+  db,
+  vault,
+  now,
+  smtpUrl,
+  mailFrom,
+  notice,
+}: MailUpkeepDeps): Promise<{ stop(): Promise<void> } | undefined> {
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
   if (smtpUrl === undefined || from === null) return undefined;
   // Only a server that sends mail loads what that takes.
