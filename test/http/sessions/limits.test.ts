@@ -144,6 +144,48 @@ onEachDatabase((suite) => {
     expect((await login(shop, email, goodPassword, { address })).status).toBe(200);
   });
 
+  test("Retry-After is the longer wait where both the email's failures and the address's calls are spent", async () => {
+    const { clock } = suite.app;
+    for (const failuresFirst of [true, false]) {
+      const shop = await suite.shop();
+      const { email } = await openAccount(shop);
+      const address = newAddress();
+      const fail = async () => {
+        for (let n = 0; n < 3; n++) expect((await login(shop, email, otherPassword)).code).toBe(5212);
+      };
+      if (failuresFirst) await fail();
+      for (let n = 0; n < 30; n++) {
+        if (n % 10 === 0) clock.advance(minute);
+        expect((await login(shop, `nobody-${n}@example.com`, "x", { address })).code).toBe(5212);
+      }
+      clock.advance(minute);
+      if (!failuresFirst) await fail();
+      const refused = await login(shop, email, goodPassword, { address });
+      // The oldest call is three minutes old; the failures are four, or none.
+      const seconds = (failuresFirst ? 17 : 20) * 60;
+      expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(seconds)]);
+      clock.advance(seconds * 1000);
+      expect((await login(shop, email, goodPassword, { address })).status).toBe(200);
+    }
+  });
+
+  test("Retry-After of the account's failures also outlasts the address's calls that this one spends", async () => {
+    const { clock } = suite.app;
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop);
+    for (let n = 0; n < 3; n++) await login(shop, email, otherPassword);
+    const address = newAddress();
+    for (let n = 0; n < 29; n++) {
+      if (n % 10 === 0) clock.advance(minute);
+      await login(shop, `nobody-${n}@example.com`, "x", { address });
+    }
+    clock.advance(minute);
+    const refused = await login(shop, email, goodPassword, { address });
+    expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(17 * 60)]);
+    clock.advance(17 * minute);
+    expect((await login(shop, email, goodPassword, { address })).status).toBe(200);
+  });
+
   test("IPv6 addresses of one /64 share their thirty logins", async () => {
     const shop = await suite.shop();
     const net = `2001:db8:${(Math.random() * 0xffff + 1) | 0}`.replace(/\d+$/, (n) => Number(n).toString(16));

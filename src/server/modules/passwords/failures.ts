@@ -47,8 +47,13 @@ export async function judgeSignIn<T>(
  * other processes since it began lock it out as well.
  */
 export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<void> {
-  const waitMs = await peekLimit(ctx, loginFailures, subjectOf(ctx, emailKey));
+  const waitMs = await failuresWaitMs(ctx, emailKey);
   if (waitMs > 0) throw tooManyAttempts(waitMs);
+}
+
+/** Milliseconds for which an account's failures lock it out; 0 when they do not. */
+export function failuresWaitMs(ctx: Ctx, emailKey: string): Promise<number> {
+  return peekLimit(ctx, loginFailures, subjectOf(ctx, emailKey));
 }
 
 /** Forgets an account's failures, in the transaction of a success. */

@@ -1,5 +1,8 @@
 import { invalidField } from "../../errors.ts";
 
+/** With what each hash of our own making begins. */
+export const ownPrefix = "$argon2id$v=19$m=19456,t=2,p=1$";
+
 const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 const argon2 =
   /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;

@@ -1,9 +1,8 @@
 import { takeHashingTurn } from "./hash-queue.ts";
-import { isBcrypt, isUsableHash } from "./imported-hash.ts";
+import { isBcrypt, isUsableHash, ownPrefix } from "./imported-hash.ts";
 
 /** Argon2id with 19 MiB, two passes, one lane. */
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-const ownPrefix = "$argon2id$v=19$m=19456,t=2,p=1$";
 /** The hash of a random text that nobody kept: checking against it costs what a real one costs. */
 const decoy =
   "$argon2id$v=19$m=19456,t=2,p=1$ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j1AwEoFmLvR6ar3IXt2B6vnHjioI";

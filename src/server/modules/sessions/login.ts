@@ -6,7 +6,13 @@ import { run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
-import { clearFailures, judgeSignIn, requireFailuresLeft, tooManyAttempts } from "../passwords/failures.ts";
+import {
+  clearFailures,
+  failuresWaitMs,
+  judgeSignIn,
+  requireFailuresLeft,
+  tooManyAttempts,
+} from "../passwords/failures.ts";
 import { hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
 import { countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 import { getTenant } from "../tenants/service.ts";
@@ -15,6 +21,7 @@ import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUser, type SignInUser } from "../users/credentials.ts";
 import { emailKey } from "../users/email.ts";
 import { users } from "../users/table.ts";
+import { levelRefusal } from "./level-refusal.ts";
 import type { LoginInput, LoginSession } from "./model.ts";
 
 const param = sql.placeholder;
@@ -24,6 +31,8 @@ const loginCalls: RateLimit = { name: "login-calls", most: 30, windowMs: 20 * 60
 /** How often a right password is compared again because its hash was changed meanwhile. */
 const mostTries = 3;
 const auditedCodes: ReadonlySet<ErrorCode> = new Set([5211, 5212, 5213] as const);
+/** Also 5213, where others have spent the last place meanwhile: a right password must not be the faster one. */
+const levelledCodes: ReadonlySet<ErrorCode> = new Set([5212, 5213] as const);
 
 // Guarded by what was verified: a password that has been changed since signs nobody in.
 const noteLogin = statement(sql`
@@ -33,7 +42,7 @@ const noteLogin = statement(sql`
 
 /**
  * Signs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code are
- * answered alike, count alike, and cost one hash each.
+ * answered alike, count alike, and cost the same hashes.
  * @throws AppError 5211 when two-factor is on and `otp` is missing or empty (counts as no failure), 5212, 5213 with
  * `retryAfter` after three failures for the email or 30 calls from the address, 5001 when too many passwords wait.
  */
@@ -42,11 +51,13 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
   const key = emailKey(input.email) ?? input.email.trim().toLowerCase();
   let subject: string | undefined;
   let isWrittenDown = false;
-  const attempt = async () => {
+  const verified: (string | null)[] = [];
+  const prove = async () => {
     for (let tries = 1; ; tries++) {
       const user = await findSignInUser(ctx.db.primary, ctx.tenant.id, key);
       subject = user?.id;
       const hash = user?.status === "active" ? user.passwordHash : null;
+      verified.push(hash);
       const isRight = await verifyPassword(input.password, hash);
       if (!user || hash === null || !isRight) throw new AppError(5212);
       const session = await signIn(ctx, user, hash, input.otp?.trim() ?? "");
@@ -57,15 +68,24 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
       if (tries === mostTries) throw new AppError(5212);
     }
   };
+  const attempt = async () => {
+    try {
+      return await prove();
+    } catch (error) {
+      if (error instanceof AppError && levelledCodes.has(error.code)) await levelRefusal(ctx, input.password, verified);
+      throw error;
+    }
+  };
+  const note = (tx: Ctx, refusal: AppError) => writeDown(tx, refusal, { key, subject });
   try {
     await requireCallsLeft(ctx);
     return await judgeSignIn(ctx, key, attempt, async (tx, refusal) => {
       isWrittenDown = true;
-      return writeDown(tx, refusal, subject);
+      return note(tx, refusal);
     });
   } catch (error) {
     if (isWrittenDown || !(error instanceof AppError && auditedCodes.has(error.code))) throw error;
-    throw await inTransaction(ctx, (tx) => writeDown(tx, error, subject));
+    throw await inTransaction(ctx, (tx) => note(tx, error));
   }
 }
 
@@ -81,13 +101,24 @@ async function countCall(tx: Ctx): Promise<AppError | undefined> {
   return waitMs > 0 ? tooManyAttempts(waitMs) : undefined;
 }
 
+/** The 5213 whose wait outlasts both limits, as they stand with this call. */
+async function longestWait(tx: Ctx, key: string, refusal: AppError): Promise<AppError> {
+  const waitMs = [await peekLimit(tx, loginCalls, callerOf(tx)), await failuresWaitMs(tx, key)];
+  return tooManyAttempts(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
+}
+
 function callerOf({ tenant, clientIp }: Ctx): string {
   return `${tenant.id}:${addressGroup(clientIp ?? "unknown")}`;
 }
 
 /** Counts and audits a refused call, without the email: people type their passwords into its field. */
-async function writeDown(tx: Ctx, refusal: AppError, subject: string | undefined): Promise<AppError> {
-  const answer = (await countCall(tx)) ?? refusal;
+async function writeDown(
+  tx: Ctx,
+  refusal: AppError,
+  { key, subject }: { key: string; subject: string | undefined },
+): Promise<AppError> {
+  const isSpent = (await countCall(tx)) !== undefined || refusal.code === 5213;
+  const answer = isSpent ? await longestWait(tx, key, refusal) : refusal;
   await recordAudit(tx, { event: "login.failed", subject, code: answer.code });
   return answer;
 }

@@ -1,0 +1,134 @@
+import { expect, spyOn, test } from "bun:test";
+import { availableParallelism } from "node:os";
+import { bind } from "../../../src/server/db/statement.ts";
+import { configureHashing, takeHashingTurn } from "../../../src/server/modules/passwords/hash-queue.ts";
+import { selectKinds } from "../../../src/server/modules/sessions/level-refusal.ts";
+import { createUser } from "../../../src/server/modules/users/service.ts";
+import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { newAddress } from "../../support/client.ts";
+import { type Shop, tenantContext } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const ownKind = "$argon2id$v=19$m=19456,t=2,p=1$";
+const argon2Kind = "$argon2id$v=19$m=64,t=1,p=1$";
+const argon2 = `${argon2Kind}c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc`;
+const kindOf = (hash: string) => (hash.startsWith("$2") ? hash.slice(0, 7) : hash.slice(0, hash.indexOf(",p=") + 5));
+
+onEachDatabase((suite) => {
+  const login = (shop: Shop, body: Record<string, unknown>) =>
+    shop.callAnonymously("POST /auth/login/", { body, address: newAddress() });
+
+  /** The kinds of hashes that Bun computes meanwhile, in the order of their names. */
+  async function verifiedBy(work: () => Promise<unknown>): Promise<string[]> {
+    const verify = spyOn(Bun.password, "verify");
+    try {
+      await work();
+      return verify.mock.calls.map(([, hash]) => kindOf(String(hash))).toSorted();
+    } finally {
+      verify.mockRestore();
+    }
+  }
+
+  async function importUser(shop: Shop, hash: string): Promise<string> {
+    const email = `imported-${Bun.randomUUIDv7()}@example.com`;
+    await createUser(await tenantContext(shop), { email, password_hash: hash });
+    return email;
+  }
+  const bcryptOf = (cost: number) => Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost });
+
+  test("every refused sign-in of a store verifies one hash of each kind that was imported, whoever it is about", async () => {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const [four, five] = [await bcryptOf(4), await bcryptOf(5)];
+    const imported = [await importUser(shop, four), await importUser(shop, five), await importUser(shop, argon2)];
+    // Others of the same kind change nothing.
+    await importUser(shop, await bcryptOf(4));
+    const disabled = await importUser(shop, four);
+    await ctx.db.execute({ sql: "update users set status = 'disabled' where email = ?", args: [disabled] });
+    const unset = `unset-${Bun.randomUUIDv7()}@example.com`;
+    await createUser(ctx, { email: unset });
+    const [own, guarded] = [await openAccount(shop), await openAccount(shop)];
+    await guarded.enrol();
+    const password = otherPassword;
+    const refused: Record<string, unknown>[] = [
+      ...[...imported, own.email, guarded.email, disabled, unset].map((email) => ({ email, password })),
+      { email: disabled, password: goodPassword },
+      { email: "nobody-at-all@example.com", password },
+      { email: "no address", password },
+      { email: guarded.email, password: goodPassword, otp: await guarded.wrongCode() },
+    ];
+    for (const body of refused) {
+      const kinds = await verifiedBy(async () => expect((await login(shop, body)).code).toBe(5212));
+      expect([body, kinds]).toEqual([body, ["$2b$04$", "$2b$05$", ownKind, argon2Kind].toSorted()]);
+    }
+  });
+
+  test("a sign-in that succeeds, or asks for the code, verifies the user's own hash only", async () => {
+    const shop = await suite.shop();
+    const [email, other] = [await importUser(shop, await bcryptOf(4)), await importUser(shop, await bcryptOf(4))];
+    const [own, guarded] = [await openAccount(shop), await openAccount(shop)];
+    await guarded.enrol();
+    const good = async (name: string, code?: number) =>
+      expect((await login(shop, { email: name, password: goodPassword })).code).toBe(code);
+    expect(await verifiedBy(() => good(own.email))).toEqual([ownKind]);
+    expect(await verifiedBy(() => good(guarded.email, 5211))).toEqual([ownKind]);
+    expect(await verifiedBy(() => good(email))).toEqual(["$2b$04$"]);
+    const wrong = () => login(shop, { email, password: otherPassword });
+    expect(await verifiedBy(wrong)).toEqual(["$2b$04$", ownKind]);
+    // The last of a kind takes the kind along.
+    await good(other);
+    expect(await verifiedBy(wrong)).toEqual([ownKind]);
+  });
+
+  test("a store without imported passwords verifies one hash, whatever others have", async () => {
+    const [shop, elsewhere] = [await suite.shop(), await suite.shop()];
+    const { email } = await openAccount(shop);
+    await importUser(elsewhere, await bcryptOf(4));
+    for (const name of [email, "nobody@example.com"]) {
+      expect(await verifiedBy(() => login(shop, { email: name, password: otherPassword }))).toEqual([ownKind]);
+    }
+  });
+
+  test("a wrong password that finds no turn for more than its own hash is 5212 all the same, and counts", async () => {
+    const shop = await suite.shop();
+    const { email } = await openAccount(shop);
+    await importUser(shop, await bcryptOf(4));
+    const { verify } = Bun.password;
+    for (const code of [5212, 5212, 5212, 5213]) {
+      configureHashing({ concurrency: 1 });
+      let release = () => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      let verified = 0;
+      const spy = spyOn(Bun.password, "verify").mockImplementation((password, hash) => {
+        verified += 1;
+        // Whoever waits now takes the turn, and keeps it.
+        void takeHashingTurn(() => held);
+        configureHashing({ mostWaiting: 0 });
+        return verify(password, hash);
+      });
+      expect((await login(shop, { email, password: otherPassword })).code).toBe(code);
+      expect(verified).toBe(code === 5212 ? 1 : 0);
+      spy.mockRestore();
+      release();
+      configureHashing({ concurrency: availableParallelism(), mostWaiting: 128 });
+    }
+  });
+
+  test("the kinds are found by one step each through the index of imported passwords", async () => {
+    const shop = await suite.shop();
+    const { db, tenant } = await tenantContext(shop);
+    for (const hash of [argon2, await bcryptOf(4), await bcryptOf(4), await bcryptOf(5)]) await importUser(shop, hash);
+    await openAccount(shop);
+    const query = bind(selectKinds, { tenantId: tenant.id }) as { sql: string; args: string[] };
+    const { rows } = await db.primary.execute(query);
+    expect(rows.map((row) => row.kind)).toEqual(["$2b$04$", "$2b$05$", argon2Kind]);
+    const plan = await db.primary.execute({ ...query, sql: `explain query plan ${query.sql}` });
+    const steps = plan.rows.map((row) => String(row.detail)).filter((detail) => detail.includes("users"));
+    expect(steps).toEqual([
+      "SEARCH users USING COVERING INDEX users_imported (tenant_id=?)",
+      "SEARCH users USING COVERING INDEX users_imported (tenant_id=? AND password_hash>?)",
+    ]);
+  });
+});
