@@ -28,7 +28,7 @@ export function createAttemptCounter(db: Database, now: () => number): CountAtte
     const known = freeAt.get(address);
     let waitMs = known === undefined ? 0 : known - now();
     // A longer wait than there can be was reckoned before the clock was set back.
-    if (waitMs <= 0 || waitMs > authAttempts.windowMs) {
+    if (waitMs <= 0 || waitMs > 2 * authAttempts.windowMs) {
       freeAt.delete(address);
       waitMs = await countHit({ db, now }, authAttempts, address);
       if (waitMs === 0) return;

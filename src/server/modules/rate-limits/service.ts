@@ -15,12 +15,10 @@ export interface RateLimit {
 /** Authentication attempts per address (specification, section 8). */
 export const authAttempts: RateLimit = { name: "auth", most: 10, windowMs: 60_000 };
 
-/** How far the clocks of several machines may be apart, in milliseconds. */
-const skewMs = 5000;
-
-// What lies further ahead was counted before a clock was set back, and would hold its place for as long again.
+// What lies ahead was counted by a machine whose clock is ahead, and holds. What lies further ahead than the window was
+// counted before a clock was set back, and would hold its place for as long again.
 const inWindow = sql`(value > ${param("now")} - ${param("windowMs")}
-  and value <= ${param("now")} + ${sql.raw(String(skewMs))})`;
+  and value <= ${param("now")} + ${param("windowMs")})`;
 // Judged and counted in one statement, so that no two processes can both take the last free place.
 const takePlace = statement<{ taken: number }>(sql`
   insert into ${rateLimits} (key, hits, expires_at)
@@ -28,7 +26,7 @@ const takePlace = statement<{ taken: number }>(sql`
   on conflict (key) do update set
     hits = (select json_group_array(value) from (
       select value from json_each(rate_limits.hits) where ${inWindow} union all select ${param("now")})),
-    expires_at = excluded.expires_at
+    expires_at = max(expires_at, excluded.expires_at)
   where (select count(*) from json_each(rate_limits.hits) where ${inWindow}) < ${param("most")}
   returning 1 as taken`);
 const selectOldest = statement<{ oldest: number | null }>(sql`
