@@ -159,6 +159,14 @@ onEachDatabase((suite) => {
   });
 
   const sends = (body: object) => ({ body });
+  test("a code that was asked for before anyone had the address is void once somebody takes it", async () => {
+    const shop = await suite.shop();
+    const account = await openAccount(shop);
+    const code = await requestCode(shop, "soon-taken@example.com");
+    await account.call("PATCH /users/me/", sends({ email: "soon-taken@example.com", password: goodPassword }));
+    expect((await reset(shop, "soon-taken@example.com", code)).code).toBe(5216);
+  });
+
   const voids: [name: string, act: (shop: Shop, account: Account) => Promise<unknown>][] = [
     [
       "the user changes the password",

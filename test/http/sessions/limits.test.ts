@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
+import { countHit } from "../../../src/server/modules/rate-limits/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
 import { type CallOptions, createClient, newAddress } from "../../support/client.ts";
-import type { Shop } from "../../support/factories.ts";
+import { type Shop, tenantContext } from "../../support/factories.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 const minute = 60_000;
@@ -12,6 +13,17 @@ onEachDatabase((suite) => {
   const login = (shop: Pick<Shop, "callAnonymously">, email: string, password: string, more: CallOptions = {}) =>
     shop.callAnonymously(request, { body: { email, password }, address: newAddress(), ...more });
   const count = (codes: unknown[], code: unknown) => codes.filter((one) => one === code).length;
+
+  test("of right logins that race for the last of the thirty calls of an address, one is admitted", async () => {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const address = newAddress();
+    const calls = { name: "login-calls", most: 30, windowMs: 20 * 60_000 };
+    for (let n = 0; n < 29; n++) expect(await countHit(ctx, calls, `${ctx.tenant.id}:${address}`)).toBe(0);
+    const accounts = await Promise.all([1, 2, 3, 4].map(() => openAccount(shop)));
+    const replies = await Promise.all(accounts.map(({ email }) => login(shop, email, goodPassword, { address })));
+    expect(replies.map(({ code, status }) => code ?? status).toSorted()).toEqual([200, 5213, 5213, 5213]);
+  });
 
   test("the fourth wrong password in 20 minutes is 5213 from any address, and so is a right one then", async () => {
     const { clock } = suite.app;
