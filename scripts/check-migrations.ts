@@ -39,7 +39,9 @@ function describeSchema(statements: string[]): Record<string, unknown> {
   for (const statement of statements) db.run(statement);
   const sorted = (rows: unknown[]) => rows.map((row) => JSON.stringify(row)).toSorted();
   const names = db
-    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    .query<{ name: string }, []>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'product_search%'",
+    )
     .all();
   const described: Record<string, unknown> = {};
   for (const { name } of names) {

@@ -12,6 +12,12 @@ export interface Tenant {
   language: string;
   /** How long its user tokens last, in seconds. */
   tokenLifetime: number;
+  /** Points earned for every 100 minor units paid, in thousandths. */
+  pointsRate: number;
+  /** What a point is worth when it pays, in minor units. */
+  pointValue: number;
+  /** How long points last, in days; null for ever. */
+  pointsDays: number | null;
 }
 
 /** Who is acting, once that is proved. */

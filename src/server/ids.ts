@@ -1,7 +1,23 @@
 import { typeidUnboxed } from "typeid-js";
 
 /** Prefixes of the record kinds; an id says what it names. */
-export type IdPrefix = "tnt" | "app" | "sec" | "prod" | "usr" | "tok" | "mail";
+export type IdPrefix =
+  | "tnt"
+  | "app"
+  | "sec"
+  | "prod"
+  | "usr"
+  | "tok"
+  | "mail"
+  | "var"
+  | "ord"
+  | "line"
+  | "ref"
+  | "wish"
+  | "rwd"
+  | "evt"
+  | "whk"
+  | "dlv";
 
 /** A new TypeID (`prod_01h455vb4pex5vsknk084sn02q`): a UUIDv7 inside, so that ids sort by age. */
 export function newId<P extends IdPrefix>(prefix: P): string {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { all, statement } from "../../src/server/db/statement.ts";
-import { parseMoney } from "../../src/server/modules/products/money.ts";
 import { productJson } from "../../src/server/modules/products/rendering.ts";
+import { parseMoney } from "../../src/server/money.ts";
 import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
 
 /** The largest amount, in minor units, of which every neighbour is a JSON number of its own. */

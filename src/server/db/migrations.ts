@@ -2,6 +2,8 @@ import start from "../../../drizzle/0000_start.sql" with { type: "text" };
 import revision from "../../../drizzle/0001_revision.sql" with { type: "text" };
 import signIn from "../../../drizzle/0002_sign_in.sql" with { type: "text" };
 import appendOnlyAudit from "../../../drizzle/0003_append_only_audit.sql" with { type: "text" };
+import store from "../../../drizzle/0004_store.sql" with { type: "text" };
+import storeTriggers from "../../../drizzle/0005_store_triggers.sql" with { type: "text" };
 
 /** One step of the schema. `name` is its file's name without the ending. */
 export interface Migration {
@@ -15,4 +17,6 @@ export const migrations: readonly Migration[] = [
   { name: "0001_revision", sql: revision },
   { name: "0002_sign_in", sql: signIn },
   { name: "0003_append_only_audit", sql: appendOnlyAudit },
+  { name: "0004_store", sql: store },
+  { name: "0005_store_triggers", sql: storeTriggers },
 ];

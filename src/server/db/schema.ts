@@ -1,14 +1,20 @@
 // The index of all tables; nothing at run time imports it.
 import { appKeyOrigins, appKeySecrets, appKeys } from "../modules/app-keys/table.ts";
 import { auditLog } from "../modules/audit/table.ts";
+import { events } from "../modules/events/table.ts";
+import { idempotencyKeys } from "../modules/idempotency/table.ts";
 import { mailOutbox } from "../modules/mail/table.ts";
+import { orderLines, orderNumbers, orderRefunds, orders } from "../modules/orders/table.ts";
 import { passwordResetCodes } from "../modules/password-reset/table.ts";
-import { products } from "../modules/products/table.ts";
+import { products, productVariants } from "../modules/products/table.ts";
 import { rateLimits } from "../modules/rate-limits/table.ts";
+import { rewardBalances, rewardEntries, rewardLots } from "../modules/rewards/table.ts";
 import { revision, secretFingerprint, tenants } from "../modules/tenants/table.ts";
 import { userTokens } from "../modules/tokens/table.ts";
 import { recoveryCodes, twoFactor } from "../modules/two-factor/table.ts";
 import { users } from "../modules/users/table.ts";
+import { webhookDeliveries, webhooks } from "../modules/webhooks/table.ts";
+import { wishlistItems } from "../modules/wishlist/table.ts";
 
 export const schema = {
   tenants,
@@ -26,4 +32,17 @@ export const schema = {
   passwordResetCodes,
   mailOutbox,
   auditLog,
+  productVariants,
+  orderNumbers,
+  orders,
+  orderLines,
+  orderRefunds,
+  wishlistItems,
+  rewardBalances,
+  rewardEntries,
+  rewardLots,
+  idempotencyKeys,
+  events,
+  webhooks,
+  webhookDeliveries,
 };

@@ -7,3 +7,26 @@ import type { Session } from "./session.ts";
 export function inTransaction<C extends { db: Session }, T>(ctx: C, fn: (ctx: C) => Promise<T>): Promise<T> {
   return ctx.db.transaction((tx) => fn({ ...ctx, db: tx }));
 }
+
+/** Carries a result out of a transaction that must not stand. */
+class DryRun<T> extends Error {
+  readonly result: T;
+
+  constructor(result: T) {
+    super("The transaction was tried only.");
+    this.result = result;
+  }
+}
+
+/** Runs `fn` in a transaction as `inTransaction` does, undoes all of it, and answers what it answered. */
+export async function inDryRun<C extends { db: Session }, T>(ctx: C, fn: (ctx: C) => Promise<T>): Promise<T> {
+  try {
+    await inTransaction(ctx, async (tx) => {
+      throw new DryRun(await fn(tx));
+    });
+  } catch (error) {
+    if (error instanceof DryRun) return error.result;
+    throw error;
+  }
+  throw new Error("A dry run ended without its result.");
+}

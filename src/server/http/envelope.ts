@@ -16,6 +16,8 @@ export interface Reply {
   page?: Page;
   /** The record's version, sent as `ETag`. */
   version?: number;
+  /** The language, or languages, of the texts in it, sent as `Content-Language`. */
+  language?: string;
 }
 
 /** A reply whose `data` is an ordinary value. */
@@ -43,6 +45,7 @@ export function successResponse(
   headers: Record<string, string>,
 ): Response {
   if (answer.version !== undefined) headers.ETag = `"${answer.version}"`;
+  if (answer.language !== undefined) headers["Content-Language"] = answer.language;
   const page = answer.page ? `,"page":${JSON.stringify(answer.page)}` : "";
   // A request id holds only characters that need no escaping.
   const text = `{"request_id":"${requestId}","data":${answer.json}${page}}`;

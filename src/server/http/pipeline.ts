@@ -141,6 +141,7 @@ async function work(
   if (!early) {
     const inBody = takeCommon({}, body?.value);
     common.lang ??= inBody.lang;
+    common.user_id ??= inBody.user_id;
   }
   const ctx: Ctx = {
     db: deps.db,
@@ -160,6 +161,7 @@ async function work(
     query: checkQuery(route, query),
     body: checkBody(route, body?.value),
     lang: common.lang === undefined ? undefined : parseLanguage("lang", common.lang),
+    subject: actor.kind === "app" ? common.user_id : undefined,
     ifMatch: route.conditional ? parseIfMatch(request.headers.get("if-match")) : null,
   });
 }

@@ -14,6 +14,8 @@ export interface Call<P, Q, B> {
   body: B;
   /** The language asked for by `lang`, in its canonical form. */
   lang: string | undefined;
+  /** Whom the call is about: `user_id` beside app credentials; undefined where it was not sent, and for other callers. */
+  subject: string | undefined;
   /** The version that `If-Match` demands; null for `*` and for no header. */
   ifMatch: number | null;
 }

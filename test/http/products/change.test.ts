@@ -36,6 +36,7 @@ onEachDatabase((suite) => {
       status: "published",
       sku: null,
       stock: null,
+      available: null,
       images: [],
       tags: [],
       metadata: {},

@@ -1,23 +1,43 @@
 import { invalidField } from "../../errors.ts";
 
 /** What an app key can be allowed to do; `*` is everything, now and later. */
-export const knownScopes = ["*", "products:read", "products:write", "users:read", "users:write"] as const;
+export const knownScopes = [
+  "*",
+  "products:read",
+  "products:write",
+  "orders:read",
+  "orders:write",
+  "wishlist:read",
+  "wishlist:write",
+  "rewards:read",
+  "rewards:write",
+  "users:read",
+  "users:write",
+  "events:read",
+] as const;
 
 /** A scope that a route can ask for. */
 export type Scope = Exclude<(typeof knownScopes)[number], "*">;
 
 /**
- * Scopes without doubles, in the order of the list above.
+ * Scopes without doubles, in the order of the list above; `orders:*` stands for all of the orders' scopes.
  * @throws AppError 5102 naming `scopes` for one that does not exist.
  */
 export function parseScopes(scopes: readonly string[]): string[] {
+  const wanted = new Set<string>();
   for (const scope of scopes) {
-    if (!(knownScopes as readonly string[]).includes(scope)) {
+    const meant = knownScopes.filter((known) => known === scope || isFamilyOf(scope, known));
+    if (meant.length === 0) {
       throw invalidField("scopes", `does not know ${JSON.stringify(scope)}; there are ${knownScopes.join(", ")}`);
     }
+    for (const known of meant) wanted.add(known);
   }
-  if (scopes.length === 0) throw invalidField("scopes", "must hold at least one scope");
-  return knownScopes.filter((scope) => scopes.includes(scope));
+  if (wanted.size === 0) throw invalidField("scopes", "must hold at least one scope");
+  return knownScopes.filter((scope) => wanted.has(scope));
+}
+
+function isFamilyOf(pattern: string, scope: string): boolean {
+  return pattern.endsWith(":*") && scope.startsWith(pattern.slice(0, -1));
 }
 
 /** Whether a key with these scopes may do what the scope names. Writing does not include reading. */

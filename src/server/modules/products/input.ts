@@ -1,10 +1,10 @@
 import type { Ctx } from "../../context.ts";
 import { invalidField } from "../../errors.ts";
 import { metadataText } from "../../metadata.ts";
+import { parseMoney } from "../../money.ts";
 import { requireText } from "../../text.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import type { ProductPatch } from "./model.ts";
-import { parseMoney } from "./money.ts";
 import { isSlug } from "./slug.ts";
 
 /** Column values of the fields given, checked; whoever calls, the terminal included, comes through here. */

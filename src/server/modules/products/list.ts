@@ -3,9 +3,9 @@ import type { Ctx } from "../../context.ts";
 import { decodeCursor, encodeCursor, type Position } from "../../cursor.ts";
 import { type CompiledStatement, get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
+import { parseMoney } from "../../money.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import type { ProductListQuery, ProductSortKey } from "./model.ts";
-import { parseMoney } from "./money.ts";
 import { seesDrafts } from "./service.ts";
 import { products } from "./table.ts";
 

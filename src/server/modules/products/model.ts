@@ -49,12 +49,51 @@ export type ProductInput = Static<typeof ProductInput>;
 export const ProductPatch = Type.Partial(Type.Object(fields), { $id: "ProductPatch", additionalProperties: false });
 export type ProductPatch = Static<typeof ProductPatch>;
 
+const money = nullable(Type.Number({ minimum: 0 }));
+const count = Type.Integer({ minimum: 0 });
+const pieces = (description: string) => nullable(Type.Integer({ description }));
+
+/** A variant as replies show it. */
+export const Variant = Type.Object(
+  {
+    id: Type.String({ description: "`var_…`" }),
+    title: Type.String(),
+    sku: nullable(Type.String()),
+    options: Type.Record(Type.String(), Type.String(), { description: 'What was chosen, such as `{"size": "M"}`.' }),
+    price: Type.Number({ minimum: 0 }),
+    price_minor: count,
+    compare_at_price: money,
+    currency: Type.String({ description: "ISO 4217." }),
+    stock: pieces("Pieces on hand; null: not counted."),
+    available: pieces("Pieces that unpaid orders do not hold; null: not counted."),
+    position: Type.Integer(),
+    version: Type.Integer({ minimum: 1 }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  { $id: "Variant" },
+);
+
 /** A product as every reply shows it (specification, section 2; design of the other fields). */
 export const Product = Type.Object(
   {
     id: Type.String({ description: "`prod_…`, sorts by age." }),
     ...fields,
     price_minor: Type.Integer({ minimum: 0, description: "The price in minor units of `currency`." }),
+    compare_at_price: money,
+    stock: pieces("Pieces on hand, of all variants together; null: not counted."),
+    available: pieces("Pieces that unpaid orders do not hold; null: not counted."),
+    allow_backorder: Type.Boolean({ description: "Whether it is sold beyond its stock." }),
+    translations: Type.Record(
+      Type.String(),
+      Type.Object({
+        title: Type.Optional(Type.String()),
+        description: Type.Optional(Type.String()),
+      }),
+    ),
+    variants: Type.Array(Variant),
+    likes_count: count,
+    views_count: count,
     currency: Type.String({ description: "ISO 4217." }),
     lang: Type.String({ description: "Language of the texts." }),
     version: Type.Integer({ minimum: 1, description: "Moves by one with every write; sent as `ETag`." }),

@@ -1,21 +1,37 @@
 import { sql } from "drizzle-orm";
+import { moneyJson } from "../../money.ts";
 
-/** SQL for the wire form of minor units: an exact JSON number, by integer arithmetic alone. */
-function moneyJson(minor: string, digits: string): string {
-  const scale = `case ${digits} when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end`;
-  return `case ${digits} when 0 then ${minor}
-    else json(printf('%d.%0*d', ${minor} / (${scale}), ${digits}, ${minor} % (${scale}))) end`;
-}
+/** SQL for pieces that can be sold now; null when they are not counted. */
+export const availableJson = "case when stock is null then null else stock - reserved end";
 
-/** SQL for a product as JSON text, in the order of the API. */
+/**
+ * SQL for a product as JSON text, in the order of the API. A product with variants shows the sum of their stock; where
+ * one of these is not counted, neither is the sum.
+ */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
-  'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor, 'currency', currency,
-  'sku', sku, 'stock', stock, 'images', json(images), 'tags', json(tags), 'metadata', json(metadata), 'lang', lang,
+  'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
+  'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency, 'sku', sku,
+  'stock', case when has_variants then variants_stock else stock end,
+  'available', case when has_variants then variants_available else ${availableJson} end,
+  'allow_backorder', json(case when allow_backorder then 'true' else 'false' end),
+  'images', json(images), 'tags', json(tags), 'metadata', json(metadata), 'translations', json(translations),
+  'variants', json(variants), 'likes_count', likes_count, 'views_count', views_count, 'lang', lang,
   'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at)`);
 
-/** One product as it is answered; it is a reply as it stands. */
-export interface RenderedProduct {
+/** SQL for a variant as JSON text, in the order of the API. */
+export const variantJson = sql.raw(`json_object(
+  'id', id, 'title', title, 'sku', sku, 'options', json(options),
+  'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
+  'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency,
+  'stock', stock, 'available', ${availableJson}, 'position', position,
+  'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
+
+/** One record as it is answered; it is a reply as it stands. */
+export interface Rendered {
   json: string;
   version: number;
 }
+
+/** One product as it is answered. */
+export type RenderedProduct = Rendered;

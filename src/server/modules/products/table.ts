@@ -1,18 +1,21 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenants } from "../tenants/table.ts";
-import { productJson } from "./rendering.ts";
+import { productJson, variantJson } from "./rendering.ts";
 
 const living = sql`deleted_at is null`;
 
 /**
- * What a store sells. Texts stand in the language of creation (`lang`). Rows are never removed while the store stands:
- * `deleted_at` takes them out of every list, and frees slug and SKU.
+ * What a store sells. Texts stand in the language of creation (`lang`), those of other languages in `translations`.
+ * A product without variants is sold by its own price and stock, as one variant that nobody sees. Rows are never removed
+ * while the store stands: `deleted_at` takes them out of every list, and frees slug and SKU.
  */
 export const products = sqliteTable(
   "products",
   {
-    id: text("id").primaryKey(),
+    /** Grows with age and stays through VACUUM, so that the search index can name rows by it. */
+    rowNumber: integer("row_number").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
     tenantId: text("tenant_id")
       .notNull()
       .references(() => tenants.id, { onDelete: "cascade" }),
@@ -22,15 +25,30 @@ export const products = sqliteTable(
     status: text("status", { enum: ["draft", "published", "archived"] }).notNull(),
     /** Minor units of `currency`; how many digits these have is frozen with the row. */
     priceMinor: integer("price_minor").notNull(),
+    compareAtMinor: integer("compare_at_minor"),
     currency: text("currency").notNull(),
     currencyDigits: integer("currency_digits").notNull(),
     sku: text("sku"),
-    /** Pieces on hand; null means that they are not counted. */
+    /** Pieces on hand; null means that they are not counted. Below zero: sold on backorder. */
     stock: integer("stock"),
+    /** Pieces of it that unpaid orders hold. */
+    reserved: integer("reserved").notNull().default(0),
+    allowBackorder: integer("allow_backorder", { mode: "boolean" }).notNull().default(false),
     images: text("images").notNull().default("[]"),
     tags: text("tags").notNull().default("[]"),
     metadata: text("metadata").notNull().default("{}"),
+    /** JSON object: language to `{title, description}`; never holds `lang` itself. */
+    translations: text("translations").notNull().default("{}"),
+    /** Kept by triggers on the variants' table: their JSON in order, whether there are any, and their sums. */
+    variants: text("variants").notNull().default("[]"),
+    hasVariants: integer("has_variants", { mode: "boolean" }).notNull().default(false),
+    variantsStock: integer("variants_stock"),
+    variantsAvailable: integer("variants_available"),
+    likesCount: integer("likes_count").notNull().default(0),
+    viewsCount: integer("views_count").notNull().default(0),
     lang: text("lang").notNull(),
+    /** Whether the search index knows the words of this version of the row. */
+    isIndexed: integer("is_indexed", { mode: "boolean" }).notNull().default(false),
     version: integer("version").notNull().default(1),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
@@ -50,10 +68,64 @@ export const products = sqliteTable(
     index("products_by_price").on(t.tenantId, t.priceMinor, t.id).where(living),
     index("products_by_updated").on(t.tenantId, t.updatedAt, t.id).where(living),
     index("products_by_title").on(t.tenantId, t.title, t.id).where(living),
+    index("products_not_indexed").on(t.rowNumber).where(sql`is_indexed = 0`),
     check("products_status", sql`${t.status} in ('draft', 'published', 'archived')`),
     check("products_price", sql`${t.priceMinor} between 0 and 9007199254740991`),
-    check("products_stock", sql`${t.stock} is null or ${t.stock} between 0 and 9007199254740991`),
+    check(
+      "products_compare_at",
+      sql`${t.compareAtMinor} is null or ${t.compareAtMinor} between 0 and 9007199254740991`,
+    ),
+    check("products_stock", sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),
+    check("products_reserved", sql`${t.reserved} between 0 and 9007199254740991`),
     check("products_metadata_size", sql`length(cast(${t.metadata} as blob)) <= 16384`),
-    check("products_json", sql`json_valid(${t.images}) and json_valid(${t.tags}) and json_valid(${t.metadata})`),
+    check(
+      "products_json",
+      sql`json_valid(${t.images}) and json_valid(${t.tags}) and json_valid(${t.metadata}) and json_valid(${t.translations})`,
+    ),
+  ],
+);
+
+/** A form in which a product is sold: a size, a colour. Rows stay for the orders that name them, as products do. */
+export const productVariants = sqliteTable(
+  "product_variants",
+  {
+    id: text("id").primaryKey(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    productId: text("product_id")
+      .notNull()
+      .references(() => products.id, { onDelete: "cascade" }),
+    title: text("title").notNull(),
+    sku: text("sku"),
+    /** JSON object of texts, such as `{"size": "M"}`. */
+    options: text("options").notNull().default("{}"),
+    /** The same with its keys in order, so that two variants cannot be the same choice. */
+    optionsKey: text("options_key").notNull().default("{}"),
+    priceMinor: integer("price_minor").notNull(),
+    compareAtMinor: integer("compare_at_minor"),
+    currency: text("currency").notNull(),
+    currencyDigits: integer("currency_digits").notNull(),
+    stock: integer("stock"),
+    reserved: integer("reserved").notNull().default(0),
+    position: integer("position").notNull().default(0),
+    version: integer("version").notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+    deletedAt: text("deleted_at"),
+    rendered: text("rendered").generatedAlwaysAs(variantJson, { mode: "stored" }),
+  },
+  (t) => [
+    uniqueIndex("product_variants_sku").on(t.tenantId, t.sku).where(sql`sku is not null and deleted_at is null`),
+    uniqueIndex("product_variants_options").on(t.productId, t.optionsKey).where(living),
+    index("product_variants_by_product").on(t.productId, t.position, t.id).where(living),
+    check("product_variants_price", sql`${t.priceMinor} between 0 and 9007199254740991`),
+    check(
+      "product_variants_compare_at",
+      sql`${t.compareAtMinor} is null or ${t.compareAtMinor} between 0 and 9007199254740991`,
+    ),
+    check("product_variants_stock", sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),
+    check("product_variants_reserved", sql`${t.reserved} between 0 and 9007199254740991`),
+    check("product_variants_json", sql`json_valid(${t.options})`),
   ],
 );

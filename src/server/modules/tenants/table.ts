@@ -16,6 +16,12 @@ export const tenants = sqliteTable(
     language: text("language").notNull(),
     /** How long a user token lasts, in seconds. */
     tokenLifetime: integer("token_lifetime").notNull().default(2_592_000),
+    /** Points for every 100 minor units paid, in thousandths: 1000 gives a point for each euro. */
+    pointsRate: integer("points_rate").notNull().default(1000),
+    /** What a point is worth when it pays, in minor units. */
+    pointValue: integer("point_value").notNull().default(1),
+    /** How long points last, in days; null for ever. */
+    pointsDays: integer("points_days"),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()
       .default("active"),

@@ -1,0 +1,22 @@
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { tenants } from "../tenants/table.ts";
+
+/** What has happened in a store, in the order of its commits: each row is written in the transaction of the change. */
+export const events = sqliteTable(
+  "events",
+  {
+    sequence: integer("sequence").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    /** Such as `order.paid`. */
+    type: text("type").notNull(),
+    /** Id of the record that changed. */
+    subject: text("subject").notNull(),
+    /** JSON object: what a reader needs to decide whether to look; no personal data, no secrets. */
+    data: text("data").notNull(),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [index("events_by_tenant").on(t.tenantId, t.sequence)],
+);

@@ -1,0 +1,160 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { tenants } from "../tenants/table.ts";
+
+const amount = (name: string) => integer(name).notNull().default(0);
+
+/** The last number that each store has given to an order; the row and the order are written together. */
+export const orderNumbers = sqliteTable("order_numbers", {
+  tenantId: text("tenant_id")
+    .primaryKey()
+    .references(() => tenants.id, { onDelete: "cascade" }),
+  last: integer("last").notNull().default(0),
+});
+
+/** What somebody bought. Amounts are minor units of `currency`; everything is frozen at creation. */
+export const orders = sqliteTable(
+  "orders",
+  {
+    id: text("id").primaryKey(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    number: integer("number").notNull(),
+    /** Whose it is; stays when the user is removed. Null where a store's own system ordered for nobody known. */
+    userId: text("user_id"),
+    status: text("status", { enum: ["pending", "paid", "completed", "cancelled", "expired"] }).notNull(),
+    paymentStatus: text("payment_status", { enum: ["unpaid", "paid", "partially_refunded", "refunded"] }).notNull(),
+    fulfillmentStatus: text("fulfillment_status", { enum: ["unfulfilled", "fulfilled"] }).notNull(),
+    currency: text("currency").notNull(),
+    currencyDigits: integer("currency_digits").notNull(),
+    /** Sum of the lines before any discount. */
+    subtotalMinor: amount("subtotal_minor"),
+    /** What `use_points` took off; split over the lines. */
+    discountMinor: amount("discount_minor"),
+    shippingMinor: amount("shipping_minor"),
+    taxMinor: amount("tax_minor"),
+    /** subtotal − discount + shipping + tax. */
+    totalMinor: amount("total_minor"),
+    refundedMinor: amount("refunded_minor"),
+    pointsUsed: amount("points_used"),
+    pointsEarned: amount("points_earned"),
+    /** Of `points_used`, how many came back, and of `points_earned`, how many were taken back. */
+    pointsReturned: amount("points_returned"),
+    pointsReversed: amount("points_reversed"),
+    paymentReference: text("payment_reference"),
+    shippingAddress: text("shipping_address"),
+    note: text("note"),
+    lang: text("lang").notNull(),
+    version: integer("version").notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+    /** When it expires unless it is paid before. */
+    expiresAt: text("expires_at").notNull(),
+    paidAt: text("paid_at"),
+    fulfilledAt: text("fulfilled_at"),
+    cancelledAt: text("cancelled_at"),
+  },
+  (t) => [
+    uniqueIndex("orders_number").on(t.tenantId, t.number),
+    uniqueIndex("orders_payment_reference")
+      .on(t.tenantId, t.paymentReference)
+      .where(sql`payment_reference is not null`),
+    index("orders_by_created").on(t.tenantId, t.createdAt, t.id),
+    index("orders_by_updated").on(t.tenantId, t.updatedAt, t.id),
+    index("orders_by_status").on(t.tenantId, t.status, t.createdAt, t.id),
+    index("orders_by_user").on(t.tenantId, t.userId, t.createdAt, t.id),
+    index("orders_due").on(t.expiresAt).where(sql`status = 'pending'`),
+    check("orders_status", sql`${t.status} in ('pending', 'paid', 'completed', 'cancelled', 'expired')`),
+    check("orders_payment", sql`${t.paymentStatus} in ('unpaid', 'paid', 'partially_refunded', 'refunded')`),
+    check("orders_fulfillment", sql`${t.fulfillmentStatus} in ('unfulfilled', 'fulfilled')`),
+    check(
+      "orders_amounts",
+      sql`${t.subtotalMinor} >= 0 and ${t.shippingMinor} >= 0 and ${t.taxMinor} >= 0
+        and ${t.discountMinor} between 0 and ${t.subtotalMinor} and ${t.totalMinor} <= 9007199254740991
+        and ${t.totalMinor} = ${t.subtotalMinor} - ${t.discountMinor} + ${t.shippingMinor} + ${t.taxMinor}`,
+    ),
+    check("orders_refunds", sql`${t.refundedMinor} between 0 and ${t.totalMinor}`),
+    check("orders_points_returned", sql`${t.pointsReturned} between 0 and ${t.pointsUsed}`),
+    check("orders_points_reversed", sql`${t.pointsReversed} between 0 and ${t.pointsEarned}`),
+    check("orders_address", sql`${t.shippingAddress} is null or json_valid(${t.shippingAddress})`),
+  ],
+);
+
+/** One line of an order: a snapshot of what was sold, whatever becomes of the product. */
+export const orderLines = sqliteTable(
+  "order_lines",
+  {
+    id: text("id").primaryKey(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    orderId: text("order_id")
+      .notNull()
+      .references(() => orders.id, { onDelete: "cascade" }),
+    /** Place in the order, from 0. */
+    position: integer("position").notNull(),
+    productId: text("product_id").notNull(),
+    /** Null for a product without variants. */
+    variantId: text("variant_id"),
+    title: text("title").notNull(),
+    variantTitle: text("variant_title"),
+    sku: text("sku"),
+    options: text("options").notNull().default("{}"),
+    /** Address of the product's first picture. */
+    image: text("image"),
+    priceMinor: integer("price_minor").notNull(),
+    quantity: integer("quantity").notNull(),
+    /** price × quantity; the line's share of the order's discount and tax; and what is left to pay for it with tax. */
+    subtotalMinor: integer("subtotal_minor").notNull(),
+    discountMinor: amount("discount_minor"),
+    taxMinor: amount("tax_minor"),
+    totalMinor: integer("total_minor").notNull(),
+    /** Whether its pieces were counted when they were ordered, and so have to be given back or booked. */
+    isCounted: integer("is_counted", { mode: "boolean" }).notNull(),
+    refundedQuantity: amount("refunded_quantity"),
+    refundedMinor: amount("refunded_minor"),
+    restockedQuantity: amount("restocked_quantity"),
+  },
+  (t) => [
+    uniqueIndex("order_lines_place").on(t.orderId, t.position),
+    check("order_lines_quantity", sql`${t.quantity} > 0`),
+    check(
+      "order_lines_amounts",
+      sql`${t.subtotalMinor} = ${t.priceMinor} * ${t.quantity} and ${t.taxMinor} >= 0
+        and ${t.discountMinor} between 0 and ${t.subtotalMinor}
+        and ${t.totalMinor} = ${t.subtotalMinor} - ${t.discountMinor} + ${t.taxMinor}`,
+    ),
+    check(
+      "order_lines_refunds",
+      sql`${t.refundedQuantity} between 0 and ${t.quantity} and ${t.refundedMinor} between 0 and ${t.totalMinor}
+        and ${t.restockedQuantity} between 0 and ${t.refundedQuantity}`,
+    ),
+  ],
+);
+
+/** One refund of an order; rows are only ever added. */
+export const orderRefunds = sqliteTable(
+  "order_refunds",
+  {
+    id: text("id").primaryKey(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    orderId: text("order_id")
+      .notNull()
+      .references(() => orders.id, { onDelete: "cascade" }),
+    amountMinor: integer("amount_minor").notNull(),
+    /** JSON array of `{line_id, quantity, amount_minor, restock}`. */
+    lines: text("lines").notNull(),
+    reason: text("reason"),
+    pointsReturned: amount("points_returned"),
+    pointsReversed: amount("points_reversed"),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    index("order_refunds_by_order").on(t.orderId, t.id),
+    check("order_refunds_amount", sql`${t.amountMinor} >= 0`),
+    check("order_refunds_json", sql`json_valid(${t.lines})`),
+  ],
+);

@@ -1,0 +1,78 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { tenants } from "../tenants/table.ts";
+
+/** How many points each user has: the sum of their ledger, never negative. Outlives the user, as the ledger does. */
+export const rewardBalances = sqliteTable(
+  "reward_balances",
+  {
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    userId: text("user_id").notNull(),
+    balance: integer("balance").notNull().default(0),
+    /** Moves by one with every entry. */
+    version: integer("version").notNull().default(1),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [
+    uniqueIndex("reward_balances_user").on(t.tenantId, t.userId),
+    check("reward_balances_balance", sql`${t.balance} between 0 and 9007199254740991`),
+  ],
+);
+
+/** The ledger. Rows are only ever added (triggers see to it); one source makes one entry. */
+export const rewardEntries = sqliteTable(
+  "reward_entries",
+  {
+    /** The order in which they were written. */
+    sequence: integer("sequence").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    userId: text("user_id").notNull(),
+    kind: text("kind", { enum: ["earn", "redeem", "reverse", "expire", "adjust"] }).notNull(),
+    /** What it adds to the balance; negative where it takes. */
+    points: integer("points").notNull(),
+    /** The balance after it. */
+    balance: integer("balance").notNull(),
+    /** What it comes from, such as `order:ord_…:earn`; the same source is booked once. */
+    source: text("source").notNull(),
+    orderId: text("order_id"),
+    note: text("note"),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    uniqueIndex("reward_entries_source").on(t.tenantId, t.userId, t.source),
+    index("reward_entries_by_user").on(t.tenantId, t.userId, t.sequence),
+    check("reward_entries_kind", sql`${t.kind} in ('earn', 'redeem', 'reverse', 'expire', 'adjust')`),
+    check("reward_entries_points", sql`${t.points} <> 0`),
+    check("reward_entries_balance", sql`${t.balance} >= 0`),
+  ],
+);
+
+/** What is left of points that were added, oldest first; the remains of a user's lots add up to the balance. */
+export const rewardLots = sqliteTable(
+  "reward_lots",
+  {
+    /** The entry that added them. */
+    sequence: integer("sequence")
+      .primaryKey()
+      .references(() => rewardEntries.sequence, { onDelete: "cascade" }),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    userId: text("user_id").notNull(),
+    points: integer("points").notNull(),
+    remaining: integer("remaining").notNull(),
+    /** When what is left expires; null for never. */
+    expiresAt: text("expires_at"),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    index("reward_lots_open").on(t.tenantId, t.userId, t.sequence).where(sql`remaining > 0`),
+    index("reward_lots_due").on(t.expiresAt).where(sql`remaining > 0 and expires_at is not null`),
+    check("reward_lots_remaining", sql`${t.remaining} between 0 and ${t.points}`),
+  ],
+);

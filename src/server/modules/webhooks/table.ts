@@ -1,0 +1,57 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { tenants } from "../tenants/table.ts";
+
+/** An address that is told of a store's events. */
+export const webhooks = sqliteTable(
+  "webhooks",
+  {
+    id: text("id").primaryKey(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    url: text("url").notNull(),
+    /** JSON array of event types; `*` and `order.*` are patterns. */
+    types: text("types").notNull(),
+    /** The signing secret, sealed with the server's key: it has to be read again to sign. */
+    secret: text("secret").notNull(),
+    /** Whether the address may be in a private network. */
+    allowPrivate: integer("allow_private", { mode: "boolean" }).notNull().default(false),
+    /** Up to which event deliveries have been made. */
+    position: integer("position").notNull(),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [index("webhooks_by_tenant").on(t.tenantId, t.id), check("webhooks_types", sql`json_valid(${t.types})`)],
+);
+
+/** One event on its way to one address. */
+export const webhookDeliveries = sqliteTable(
+  "webhook_deliveries",
+  {
+    id: text("id").primaryKey(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    webhookId: text("webhook_id")
+      .notNull()
+      .references(() => webhooks.id, { onDelete: "cascade" }),
+    /** The event's sequence; the event may have been swept once it is delivered. */
+    event: integer("event").notNull(),
+    status: text("status", { enum: ["waiting", "delivered", "failed"] }).notNull(),
+    attempts: integer("attempts").notNull().default(0),
+    nextAttemptAt: text("next_attempt_at").notNull(),
+    /** Until when one sender has it. */
+    leasedUntil: text("leased_until"),
+    /** HTTP status of the last answer, or null where there was none; and what went wrong, in words. */
+    lastStatus: integer("last_status"),
+    lastError: text("last_error"),
+    createdAt: text("created_at").notNull(),
+    finishedAt: text("finished_at"),
+  },
+  (t) => [
+    uniqueIndex("webhook_deliveries_event").on(t.webhookId, t.event),
+    index("webhook_deliveries_due").on(t.nextAttemptAt).where(sql`status = 'waiting'`),
+    index("webhook_deliveries_by_age").on(t.createdAt),
+    check("webhook_deliveries_status", sql`${t.status} in ('waiting', 'delivered', 'failed')`),
+  ],
+);

@@ -1,0 +1,36 @@
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { products } from "../products/table.ts";
+import { tenants } from "../tenants/table.ts";
+import { users } from "../users/table.ts";
+
+/** What a user has set aside; a product stands once. */
+export const wishlistItems = sqliteTable(
+  "wishlist_items",
+  {
+    id: text("id").primaryKey(),
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    userId: text("user_id")
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    productId: text("product_id")
+      .notNull()
+      .references(() => products.id, { onDelete: "cascade" }),
+    /** The choice among the product's variants, where one was made. */
+    variantId: text("variant_id"),
+    /** What it cost when it was added, in minor units of `currency`. */
+    priceAtAddMinor: integer("price_at_add_minor").notNull(),
+    currency: text("currency").notNull(),
+    currencyDigits: integer("currency_digits").notNull(),
+    note: text("note"),
+    version: integer("version").notNull().default(1),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [
+    uniqueIndex("wishlist_items_product").on(t.tenantId, t.userId, t.productId),
+    index("wishlist_items_by_created").on(t.tenantId, t.userId, t.createdAt, t.id),
+    index("wishlist_items_by_product").on(t.productId),
+  ],
+);
