@@ -60,10 +60,12 @@ await runCheck("migrations in step", ["scripts/check-migrations.ts"]);
 // Path filters, and the same as patterns: what runs the executable waits for the build.
 const needBinary = ["test/binary/", "test/conformance/section-"];
 const apart = ["test/binary/**", "test/bench/**", "test/conformance/section-*"];
-await runTestFiles(
-  "tests",
-  apart.map((pattern) => `--path-ignore-patterns=${pattern}`),
-);
+// A file each core at a time; the tests of the executable are about whole machines, and take turns.
+await runTestFiles("tests", [
+  "--parallel",
+  "--no-isolate",
+  ...apart.map((pattern) => `--path-ignore-patterns=${pattern}`),
+]);
 const build = await runCheck("build", ["scripts/build.ts"]);
 if (build.failed === 0) await runTestFiles("tests of the executable", needBinary);
 else await runStep("tests of the executable", async () => ({ passed: 0, failed: 1, skipped: 0 }));
