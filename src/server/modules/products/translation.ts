@@ -1,0 +1,49 @@
+import { type SQL, sql } from "drizzle-orm";
+
+/** The placeholder `languages` that the SQL below needs: what `languageChain` answers. */
+const languages = sql.placeholder("languages");
+
+/**
+ * The languages in which a product's texts are looked for, best first, as the JSON text that `servedJson` takes: what
+ * was asked for, its parents (`zh-Hant-TW`, `zh-Hant`, `zh`), the store's own (design of products).
+ * @param lang canonical, undefined when none was asked for.
+ */
+export function languageChain(lang: string | undefined, tenantLanguage: string): string {
+  const chain: string[] = [];
+  for (let tag = lang ?? ""; tag !== ""; tag = tag.slice(0, Math.max(0, tag.lastIndexOf("-")))) {
+    // A single letter or digit only introduces what follows it (`de-u-co-phonebk`).
+    if (!/(?:^|-)[a-z0-9]$/i.test(tag)) chain.push(tag);
+  }
+  if (!chain.includes(tenantLanguage)) chain.push(tenantLanguage);
+  return JSON.stringify(chain);
+}
+
+/** JSON path of a language, or of one of its texts, within `translations`; a tag holds letters, digits and hyphens. */
+function pathOf(tag: SQL, text?: "title" | "description"): SQL {
+  return sql`'$."' || ${tag} || ${sql.raw(text ? `'".${text}'` : `'"'`)}`;
+}
+
+function served(text: "title" | "description"): SQL {
+  const column = sql.raw(text);
+  return sql`coalesce((select case when value = lang then ${column}
+      else json_extract(translations, ${pathOf(sql.raw("value"), text)}) end as found
+    from json_each(${languages}) where found is not null order by key limit 1), ${column})`;
+}
+
+/** SQL for the language of the title that `servedJson` shows. */
+export const servedLanguage = sql`case when translations = '{}' then lang else coalesce((select value
+  from json_each(${languages})
+  where value = lang or json_extract(translations, ${pathOf(sql.raw("value"), "title")}) is not null
+  order by key limit 1), lang) end`;
+
+/**
+ * SQL for a product's JSON with each text in the first of the `languages` that has it, else in the language of creation.
+ * `lang` is the title's, and `translations` are the others. Stands in a select from `products`; what has no
+ * translations is passed through as it was written.
+ */
+export const servedJson = sql`case when translations = '{}' then rendered else (
+  select json_set(rendered, '$.title', ${served("title")}, '$.description', ${served("description")}, '$.lang', tag,
+    '$.translations', json(case when tag = lang then translations else json_remove(
+      json_set(translations, ${pathOf(sql.raw("lang"))}, json_patch('{}', json_object('title', title, 'description', description))),
+      ${pathOf(sql.raw("tag"))}) end))
+  from (select ${servedLanguage} as tag)) end`;
