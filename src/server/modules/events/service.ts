@@ -1,7 +1,7 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
-import { run, statement } from "../../db/statement.ts";
+import { type CompiledStatement, run, statement } from "../../db/statement.ts";
 import { newId } from "../../ids.ts";
 import { events } from "./table.ts";
 import type { EventType } from "./types.ts";
@@ -29,4 +29,16 @@ export async function recordEvent(
     data: JSON.stringify(event.data),
     now: toTimestamp(ctx.now()),
   });
+}
+
+/**
+ * A statement that writes down a change of the row it reads, for a batch in the transaction of the change: so the event
+ * tells what stands after it. Its placeholders are `eventId`, `now` and those of the parts given.
+ * @param event `type` and `subject` as SQL, `data` as SQL of a JSON text, `from` as the rest of a `select` of one row
+ * that has a `tenant_id`.
+ */
+export function compileEvent(event: { type: SQL; subject: SQL; data: SQL; from: SQL }): CompiledStatement<never> {
+  return statement<never>(sql`
+    insert into ${events} (id, tenant_id, type, subject, data, created_at)
+    select ${param("eventId")}, tenant_id, ${event.type}, ${event.subject}, ${event.data}, ${param("now")} ${event.from}`);
 }

@@ -23,7 +23,8 @@ const addressFields = {
   city: Type.String({ minLength: 1, maxLength: 200 }),
   country: Type.String({ minLength: 2, maxLength: 2, description: "ISO 3166-1 alpha-2.", examples: ["PT"] }),
 };
-const Address = Type.Object(
+/** A postal address; orders are sent to one of the same form. */
+export const Address = Type.Object(
   {
     name: Type.Optional(name),
     line1: addressFields.line1,
