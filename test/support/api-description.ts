@@ -17,8 +17,11 @@ export interface ApiDescription {
   document: Json & { paths: Record<string, Record<string, Operation>> };
   /** The path as described and the operation of a request; undefined where no route is. */
   find: (method: string, path: string) => { template: string; operation: Operation } | undefined;
-  /** Fails when a reply is not what the description promises for this operation. */
-  checkReply: (method: string, path: string, status: number, body: unknown) => void;
+  /**
+   * Fails when a reply is not what the description promises for this operation.
+   * @param isPart whether `fields` was sent; without it, records must be whole.
+   */
+  checkReply: (method: string, path: string, status: number, body: unknown, isPart?: boolean) => void;
   /** Fails when a request that was taken is not one that the description allows. */
   checkRequest: (method: string, path: string, query: Iterable<string>, body: unknown) => void;
 }
@@ -35,10 +38,11 @@ export async function readDescription(app: {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(closeObjects(document) as Json, "api");
+  ajv.addSchema(withoutParts(closeObjects(document) as ApiDescription["document"]), "whole");
   const compiled = new Map<string, ValidateFunction>();
 
-  function validate(pointer: string[], value: unknown, what: string): void {
-    const ref = `api#/${pointer.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`;
+  function validate(pointer: string[], value: unknown, what: string, within = "api"): void {
+    const ref = `${within}#/${pointer.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`;
     const check = compiled.get(ref) ?? (ajv.getSchema(ref) as ValidateFunction | undefined);
     if (!check) throw new Error(`${what}: /openapi.json has no schema for it`);
     compiled.set(ref, check);
@@ -65,13 +69,14 @@ export async function readDescription(app: {
   return {
     document,
     find,
-    checkReply(method, path, status, body) {
+    checkReply(method, path, status, body, isPart = false) {
       const found = find(method, path);
       if (!found) return;
       const what = `The ${status} of ${method} ${found.template}`;
       if (!found.operation.responses[status]) throw new Error(`${what} is not listed in /openapi.json`);
       if (method !== "HEAD") {
-        validate([...pointerTo(found.template, method), "responses", String(status), ...content], body, what);
+        const pointer = [...pointerTo(found.template, method), "responses", String(status), ...content];
+        validate(pointer, body, what, isPart ? "api" : "whole");
       }
     },
     checkRequest(method, path, query, body) {
@@ -87,6 +92,16 @@ export async function readDescription(app: {
       validate(pointer, own, `The accepted body of ${method} ${found.template}`);
     },
   };
+}
+
+/** The same document, in which nothing fits the schema of part of a record. */
+function withoutParts(document: Json): Json {
+  const components = document.components as { schemas: Json };
+  const schemas = Object.entries(components.schemas).map(([name, schema]) => [
+    name,
+    name.endsWith("Part") ? { not: {} } : schema,
+  ]);
+  return { ...document, components: { ...components, schemas: Object.fromEntries(schemas) } };
 }
 
 /** The same document, with every described object closed: what is not described must not be sent. */

@@ -118,6 +118,7 @@ async function checkDescription(
   sent: unknown,
 ): Promise<void> {
   const description = await app.description();
-  description.checkReply(method, path, status, reply);
-  if (status < 400) description.checkRequest(method, path, new URLSearchParams(search).keys(), sent);
+  const query = new URLSearchParams(search);
+  description.checkReply(method, path, status, reply, query.has("fields"));
+  if (status < 400) description.checkRequest(method, path, query.keys(), sent);
 }

@@ -84,7 +84,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     required: ["request_id", "data", ...(page ? ["page"] : [])],
     properties: {
       request_id: { type: "string" },
-      data: reference(data, schemas),
+      data: route.query?.properties.fields ? partReference(data, schemas) : reference(data, schemas),
       ...(page && { page: { $ref: "#/components/schemas/Page" } }),
     },
   };
@@ -207,6 +207,16 @@ function reference(schema: TSchema, schemas: Record<string, unknown>): unknown {
   const { $id, ...rest } = plain(schema);
   schemas[schema.$id] = rest;
   return { $ref: `#/components/schemas/${schema.$id}` };
+}
+
+/** The schema of a reply that may hold part of each record's fields: all of them, or those asked for and the id. */
+function partReference(schema: TSchema, schemas: Record<string, unknown>): unknown {
+  if (schema[Kind] === "Array") return { type: "array", items: partReference(schema.items, schemas) };
+  if (schema.$id === undefined) throw new Error("A record of which `fields` shows part needs a name ($id)");
+  const whole = reference(schema, schemas) as { $ref: string };
+  const { $id, ...rest } = plain(schema);
+  schemas[`${$id}Part`] = { ...rest, required: ["id"], description: "The fields that `fields` names." };
+  return { anyOf: [whole, { $ref: `${whole.$ref}Part` }] };
 }
 
 /** A schema without what only this program understands. */
