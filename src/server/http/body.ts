@@ -1,5 +1,5 @@
 import { AppError } from "../errors.ts";
-import { parseExactJson } from "./exact-json.ts";
+import { parseExactJson } from "../exact-json.ts";
 
 /** A request's JSON object, or why there is none. Errors are thrown only once the caller has proved who it is. */
 export interface Body {

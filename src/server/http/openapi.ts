@@ -1,9 +1,9 @@
 import { Kind, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type ErrorCode, meaningOf, remedyOf, statusOf } from "../errors.ts";
+import { isOptional } from "../validate.ts";
 import { type Access, asksOwnToken, isUnsigned } from "./access.ts";
 import { commonParameters as commonParameterNames } from "./credentials.ts";
 import type { Route } from "./route.ts";
-import { isOptional } from "./validate.ts";
 
 type Json = Record<string, unknown>;
 

@@ -4,6 +4,7 @@ import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
 import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
 import { parseLanguage } from "../modules/tenants/language.ts";
+import { validate, validateQuery } from "../validate.ts";
 import type { Vault } from "../vault.ts";
 import { asksOwnToken, isUnsigned } from "./access.ts";
 import { logAnswer } from "./answer-log.ts";
@@ -17,7 +18,6 @@ import { parseQuery, type Query } from "./query.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { LogRequest } from "./request-log.ts";
 import type { Route } from "./route.ts";
-import { validate, validateQuery } from "./validate.ts";
 
 /** What answering requests needs. */
 export interface PipelineDeps extends AuthDeps {

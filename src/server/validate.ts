@@ -1,9 +1,8 @@
 import { Kind, OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { AppError, type FieldError } from "../errors.ts";
+import { AppError, type FieldError } from "./errors.ts";
 import { InexactNumber } from "./exact-json.ts";
-import type { Query } from "./query.ts";
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 const mostDetails = 20;
@@ -45,7 +44,7 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
  * Checks the parameters of a query, turning texts into the numbers and booleans that the schema asks for. A text that
  * is neither stays as it is and fails the check.
  */
-export function validateQuery<T extends TObject>(schema: T, query: Query): Static<T> {
+export function validateQuery<T extends TObject>(schema: T, query: Record<string, string>): Static<T> {
   const values: Record<string, unknown> = { ...query };
   for (const name in query) {
     const text = query[name] as string;
