@@ -19,6 +19,7 @@ CREATE TABLE `idempotency_keys` (
 	`status` integer NOT NULL,
 	`data` text NOT NULL,
 	`etag` integer,
+	`language` text,
 	`created_at` text NOT NULL,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
 );
@@ -327,6 +328,7 @@ CREATE TABLE `__new_products` (
 	CONSTRAINT "products_stock" CHECK("__new_products"."stock" is null or abs("__new_products"."stock") <= 9007199254740991),
 	CONSTRAINT "products_reserved" CHECK("__new_products"."reserved" between 0 and 9007199254740991),
 	CONSTRAINT "products_metadata_size" CHECK(length(cast("__new_products"."metadata" as blob)) <= 16384),
+	CONSTRAINT "products_translations_size" CHECK(length(cast("__new_products"."translations" as blob)) <= 524288),
 	CONSTRAINT "products_json" CHECK(json_valid("__new_products"."images") and json_valid("__new_products"."tags") and json_valid("__new_products"."metadata") and json_valid("__new_products"."translations"))
 );
 --> statement-breakpoint

@@ -8,15 +8,17 @@ export const idempotencyKeys = sqliteTable(
     tenantId: text("tenant_id")
       .notNull()
       .references(() => tenants.id, { onDelete: "cascade" }),
-    /** Who sent it: `app:app_…`, `user:usr_…`, or `visitor`. */
+    /** Who sent it: `app:app_…` or `user:usr_…`. */
     caller: text("caller").notNull(),
     key: text("key").notNull(),
-    /** SHA-256 of method, path, query and body, without credentials. */
+    /** Keyed hash of method, path, query, body, language and subject; without credentials. */
     fingerprint: text("fingerprint").notNull(),
     status: integer("status").notNull(),
-    /** JSON text of `data`, and what else the reply needs. */
+    /** JSON text of the reply's `data`. */
     data: text("data").notNull(),
     etag: integer("etag"),
+    /** The reply's `Content-Language`. */
+    language: text("language"),
     createdAt: text("created_at").notNull(),
   },
   (t) => [
