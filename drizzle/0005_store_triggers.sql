@@ -19,6 +19,27 @@ CREATE TRIGGER `product_variants_changed` AFTER UPDATE ON `product_variants` BEG
   WHERE id = NEW.product_id;
 END;
 --> statement-breakpoint
+-- A SKU names one thing in the store, product or variant; either table has an index for its own.
+CREATE TRIGGER `products_sku_given` BEFORE INSERT ON `products`
+WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
+  SELECT 1 FROM `product_variants` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
+BEGIN SELECT raise(abort, 'UNIQUE constraint failed: products.sku'); END;
+--> statement-breakpoint
+CREATE TRIGGER `products_sku_changed` BEFORE UPDATE OF `sku` ON `products`
+WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
+  SELECT 1 FROM `product_variants` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
+BEGIN SELECT raise(abort, 'UNIQUE constraint failed: products.sku'); END;
+--> statement-breakpoint
+CREATE TRIGGER `product_variants_sku_given` BEFORE INSERT ON `product_variants`
+WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
+  SELECT 1 FROM `products` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
+BEGIN SELECT raise(abort, 'UNIQUE constraint failed: product_variants.sku'); END;
+--> statement-breakpoint
+CREATE TRIGGER `product_variants_sku_changed` BEFORE UPDATE OF `sku` ON `product_variants`
+WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
+  SELECT 1 FROM `products` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
+BEGIN SELECT raise(abort, 'UNIQUE constraint failed: product_variants.sku'); END;
+--> statement-breakpoint
 -- Words of products by row_number. The words are made by the program, so the table keeps none of the texts.
 CREATE VIRTUAL TABLE `product_search` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii');
 --> statement-breakpoint

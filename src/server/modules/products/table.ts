@@ -78,6 +78,7 @@ export const products = sqliteTable(
     check("products_stock", sql`${t.stock} is null or abs(${t.stock}) <= 9007199254740991`),
     check("products_reserved", sql`${t.reserved} between 0 and 9007199254740991`),
     check("products_metadata_size", sql`length(cast(${t.metadata} as blob)) <= 16384`),
+    check("products_translations_size", sql`length(cast(${t.translations} as blob)) <= 524288`),
     check(
       "products_json",
       sql`json_valid(${t.images}) and json_valid(${t.tags}) and json_valid(${t.metadata}) and json_valid(${t.translations})`,
