@@ -3,6 +3,7 @@ import { startCheckpointer } from "./db/checkpoint.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
+import { sweepReplies } from "./modules/idempotency/service.ts";
 import { expireMail, sweepMail } from "./modules/mail/due.ts";
 import { startMailUpkeep } from "./modules/mail/upkeep.ts";
 import { sweepResetCodes } from "./modules/password-reset/codes.ts";
@@ -61,7 +62,7 @@ export async function startUpkeep(
 
 /** Removes what has had its time, portion by portion, with room for other writers between. */
 async function sweepAll(db: Database, isStopping: () => boolean): Promise<void> {
-  for (const sweep of [sweepRateLimits, sweepTokens, sweepResetCodes, expireMail, sweepMail]) {
+  for (const sweep of [sweepRateLimits, sweepTokens, sweepResetCodes, sweepReplies, expireMail, sweepMail]) {
     while (!isStopping() && (await sweep({ db, now: Date.now })) >= portion);
   }
 }

@@ -62,11 +62,16 @@ test("a request id is kept when it is harmless, and never longer than it may be"
   expect(requestIdOf(new Headers())).not.toBe(requestIdOf(new Headers()));
 });
 
-test("If-Match is a version, * or nothing; a tag that no record has is 5303, what is no tag is 5100", () => {
-  expect([null, "*", " * ", '"1"', '"15"', ' "7" '].map(parseIfMatch)).toEqual([null, null, null, 1, 15, 7]);
+test("If-Match is versions, * or nothing; a tag that no record has is 5303, what is no tag is 5100", () => {
+  expect([null, "*", " * ", '"1"', '"15"', ' "7" '].map(parseIfMatch)).toEqual([null, null, null, [1], [15], [7]]);
+  for (const list of ['"3", "12"', '"3","12","3"', ' W/"1" , "3", "x","12" '])
+    expect(parseIfMatch(list)).toEqual([3, 12]);
   for (const [code, tags] of [
-    [5303, ['W/"1"', '""', '"0"', '"01"', '"-1"', '"1.0"', '"a"', '"9999999999999999"']],
-    [5100, ["", "1", '"1', '1"', "'1'", "W/1", "**"]],
+    [5303, ['W/"1"', '""', '"0"', '"01"', '"-1"', '"1.0"', '"a"', '"9999999999999999"', 'W/"1", "x"']],
+    [
+      5100,
+      ["", "1", '"1",', '"1", 2', '"1" "2"', '"1", *', Array(11).fill('"1"').join(), '"1', '1"', "'1'", "W/1", "**"],
+    ],
   ] as const) {
     for (const tag of tags) expect(() => parseIfMatch(tag)).toThrow(expect.objectContaining({ code }));
   }

@@ -1,5 +1,5 @@
 /** What scripts of another origin may read besides the body. */
-const exposed = "X-Request-Id, Retry-After, ETag";
+const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";
 const allowedHeaders = "Authorization, Content-Type, If-Match, Idempotency-Key, X-Request-Id";
 
 /** Lets the page at `origin` read the reply. */

@@ -18,6 +18,8 @@ export interface Reply {
   version?: number;
   /** The language, or languages, of the texts in it, sent as `Content-Language`. */
   language?: string;
+  /** Whether this is the kept answer to an earlier request with the same `Idempotency-Key`. */
+  isReplay?: boolean;
 }
 
 /** A reply whose `data` is an ordinary value. */
@@ -46,6 +48,7 @@ export function successResponse(
 ): Response {
   if (answer.version !== undefined) headers.ETag = `"${answer.version}"`;
   if (answer.language !== undefined) headers["Content-Language"] = answer.language;
+  if (answer.isReplay) headers["Idempotency-Replayed"] = "true";
   const page = answer.page ? `,"page":${JSON.stringify(answer.page)}` : "";
   // A request id holds only characters that need no escaping.
   const text = `{"request_id":"${requestId}","data":${answer.json}${page}}`;

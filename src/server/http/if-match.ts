@@ -1,15 +1,43 @@
 import { AppError } from "../errors.ts";
 
+const tagForm = /^(W\/)?"([^"]*)"$/;
+/** What no client has reason to exceed; each tag may cost an attempt. */
+const mostTags = 10;
+
 /**
- * The version that `If-Match` demands: null without the header or with `*`. A list or a weak tag never fits, since a
- * record has one version at a time.
- * @throws AppError 5100 for a malformed header, 5303 for a tag that no record of ours can have.
+ * The versions that `If-Match` accepts, in its order: null without the header or with `*`. Weak tags, and tags that no
+ * record of ours can have, never fit.
+ * @throws AppError 5100 for a malformed header, 5303 when none of its tags can fit.
  */
-export function parseIfMatch(header: string | null): number | null {
+export function parseIfMatch(header: string | null): number[] | null {
   if (header === null || header.trim() === "*") return null;
-  const match = /^\s*(W\/)?"([^"]*)"\s*$/.exec(header);
-  if (!match) throw new AppError(5100, 'If-Match must be one ETag, such as "3", or *.');
-  const [, weak, tag = ""] = match;
-  if (weak || !/^[1-9]\d{0,14}$/.test(tag)) throw new AppError(5303);
-  return Number(tag);
+  const tags = header.split(",", mostTags + 1).map((tag) => tagForm.exec(tag.trim()));
+  if (tags.length > mostTags || tags.includes(null)) {
+    throw new AppError(5100, `If-Match must be ETags, such as "3", at most ${mostTags} of them, or *.`);
+  }
+  const versions = new Set<number>();
+  for (const [, weak, tag = ""] of tags as RegExpExecArray[]) {
+    if (!weak && /^[1-9]\d{0,14}$/.test(tag)) versions.add(Number(tag));
+  }
+  if (versions.size === 0) throw new AppError(5303);
+  return [...versions];
+}
+
+/**
+ * Answers with the first of the versions that stands; each attempt refuses by itself, and leaves nothing behind.
+ * @throws AppError 5303 when none of them does; whatever else an attempt throws.
+ */
+export async function answerFirstMatch<T>(
+  versions: readonly number[] | null,
+  attempt: (ifMatch: number | null) => Promise<T>,
+): Promise<T> {
+  if (versions === null) return attempt(null);
+  for (const version of versions.slice(0, -1)) {
+    try {
+      return await attempt(version);
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 5303)) throw error;
+    }
+  }
+  return attempt(versions.at(-1) as number);
 }

@@ -3,6 +3,7 @@ import { type ErrorCode, meaningOf, remedyOf, statusOf } from "../errors.ts";
 import { isOptional } from "../validate.ts";
 import { type Access, asksOwnToken, isUnsigned } from "./access.ts";
 import { commonParameters as commonParameterNames } from "./credentials.ts";
+import { takesKey } from "./idempotency.ts";
 import type { Route } from "./route.ts";
 
 type Json = Record<string, unknown>;
@@ -42,6 +43,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   if (route.method !== "GET") add(bodyCodes);
   add([5102]);
   if (route.conditional) add([5303]);
+  if (takesKey(route)) add([5307]);
   return [...codes].sort((a, b) => a - b);
 }
 
@@ -100,6 +102,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
       ...objectParameters(route.params, "path"),
       ...objectParameters(route.query, "query"),
       ...ifMatch(route),
+      ...idempotencyKey(route),
     ],
     ...(route.body && {
       requestBody: { required: isRequired(route.body), content: json(bodyReference(route.body, schemas)) },
@@ -161,6 +164,14 @@ function ifMatch(route: Route): Json[] {
   if (!route.conditional) return [];
   const description = "The `ETag` that the record must still have.";
   return [{ name: "If-Match", in: "header", required: false, description, schema: { type: "string" } }];
+}
+
+function idempotencyKey(route: Route): Json[] {
+  if (!takesKey(route)) return [];
+  const description =
+    "With the same key the request is done once within 24 hours, however often it is sent, and answered alike.";
+  const schema = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" };
+  return [{ name: "Idempotency-Key", in: "header", required: false, description, schema }];
 }
 
 function requestIdHeader(): Json {

@@ -4,20 +4,21 @@ import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
 import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
 import { parseLanguage } from "../modules/tenants/language.ts";
-import { validate, validateQuery } from "../validate.ts";
 import type { Vault } from "../vault.ts";
 import { asksOwnToken, isUnsigned } from "./access.ts";
 import { logAnswer } from "./answer-log.ts";
 import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
 import { type BodyLimits, type BodyMemory, isUnbounded, readBody } from "./body.ts";
+import { checkBody, checkParams, checkQuery } from "./check-input.ts";
 import { allowOrigin } from "./cors.ts";
 import { isAppAuthorization, readAppCredentials, takeCommon } from "./credentials.ts";
 import { baseHeaders, errorResponse, successResponse } from "./envelope.ts";
-import { parseIfMatch } from "./if-match.ts";
+import { answerIdempotently, successStatus } from "./idempotency.ts";
+import { answerFirstMatch, parseIfMatch } from "./if-match.ts";
 import { parseQuery, type Query } from "./query.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { LogRequest } from "./request-log.ts";
-import type { Route } from "./route.ts";
+import type { Call, Route } from "./route.ts";
 
 /** What answering requests needs. */
 export interface PipelineDeps extends AuthDeps {
@@ -61,7 +62,7 @@ export async function answerRoute(
   try {
     const answer = await work(deps, route, request, params, requestId, origin, progress);
     if (origin !== null) allowOrigin(headers, origin);
-    response = successResponse(requestId, answer, answer.status ?? route.reply.status ?? 200, headers);
+    response = successResponse(requestId, answer, successStatus(route, answer), headers);
   } catch (thrown) {
     const error = isForeignKeyViolation(thrown) && (await isGone(deps, progress)) ? new AppError(5215) : thrown;
     failure = error ?? new Error("nothing was thrown");
@@ -155,15 +156,18 @@ async function work(
       return deps.clientIpOf(request);
     },
   };
-  return route.handle({
+  const call: Call = {
     ctx,
     params: checkParams(route, params),
     query: checkQuery(route, query),
     body: checkBody(route, body?.value),
     lang: common.lang === undefined ? undefined : parseLanguage("lang", common.lang),
     subject: actor.kind === "app" ? common.user_id : undefined,
-    ifMatch: route.conditional ? parseIfMatch(request.headers.get("if-match")) : null,
-  });
+    ifMatch: null,
+  };
+  const sentKey = request.headers.get("idempotency-key");
+  const versions = route.conditional ? parseIfMatch(request.headers.get("if-match")) : null;
+  return answerFirstMatch(versions, (ifMatch) => answerIdempotently(route, { ...call, ifMatch }, sentKey));
 }
 
 /** Whether the tenant has been deleted while a request worked in it. */
@@ -188,30 +192,4 @@ async function readInto(deps: PipelineDeps, request: Request, progress: Progress
   const body = await readBody(request, deps.bodyLimits, deps.bodyMemory);
   if (body.error?.headers) progress.mustClose = true;
   return body;
-}
-
-function checkParams(route: Route, params: Record<string, string>) {
-  if (!route.params) return {};
-  for (const name in route.params.properties) {
-    // The router leaves out what it could not decode.
-    if (params[name] == null) throw new AppError(5100, "The path is not valid percent-encoded UTF-8.");
-  }
-  return validate(route.params, params, "path");
-}
-
-function checkQuery(route: Route, query: Record<string, string>) {
-  if (route.query) return validateQuery(route.query, query);
-  for (const name in query) return refuseUnknown(name);
-  return {};
-}
-
-function checkBody(route: Route, value: Record<string, unknown> | undefined) {
-  if (route.body) return validate(route.body, value ?? {}, "body");
-  for (const name in value) return refuseUnknown(name);
-  return undefined;
-}
-
-function refuseUnknown(name: string): never {
-  const field = name.slice(0, 64);
-  throw new AppError(5102, `Validation failed: ${field}.`, { details: [{ field, message: "is not a known field" }] });
 }

@@ -7,7 +7,7 @@ import type { Reply } from "./envelope.ts";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** What a handler gets: proved caller, checked input. */
-export interface Call<P, Q, B> {
+export interface Call<P = Record<string, unknown>, Q = Record<string, unknown>, B = unknown> {
   ctx: Ctx;
   params: P;
   query: Q;
@@ -21,7 +21,7 @@ export interface Call<P, Q, B> {
 }
 
 /** One row of the API: where, who, what goes in, what comes out, what can go wrong. */
-export interface RouteDefinition<P extends TObject, Q extends TObject, B extends TSchema> {
+export interface RouteDefinition<P extends TObject, Q extends TObject, B extends TSchema, W = undefined> {
   method: Method;
   /** Canonical, with the trailing slash; `:name` is a parameter. */
   path: `/${string}/` | "/";
@@ -40,15 +40,22 @@ export interface RouteDefinition<P extends TObject, Q extends TObject, B extends
   errors: readonly ErrorCode[];
   /** Whether `If-Match` is honoured. */
   conditional?: boolean;
-  handle(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<Reply>;
+  /** Whether it proves or answers a secret: nothing of such a call is kept, and `Idempotency-Key` not looked at. */
+  secret?: boolean;
+  /**
+   * Work before the handler that waits for more than the database, such as hashing: with an `Idempotency-Key` the
+   * handler runs inside a transaction, where that would hold up every writer.
+   */
+  prepare?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<W>;
+  handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
 
 /** A route whose schemas are no longer told apart by type. */
-export type Route = RouteDefinition<TObject, TObject, TSchema>;
+export type Route = RouteDefinition<TObject, TObject, TSchema, unknown>;
 
 /** Declares a route; its handler's `params`, `query` and `body` have the types of their schemas. */
-export function defineRoute<P extends TObject, Q extends TObject, B extends TSchema>(
-  definition: RouteDefinition<P, Q, B>,
+export function defineRoute<P extends TObject, Q extends TObject, B extends TSchema, W = undefined>(
+  definition: RouteDefinition<P, Q, B, W>,
 ): Route {
   if (definition.access.length === 0)
     throw new Error(`${definition.method} ${definition.path} names nobody who may call`);

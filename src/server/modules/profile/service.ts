@@ -98,7 +98,7 @@ async function writeOwn(
   const changed = await writeColumns(tx, columns, { name: "own", condition: ownRow, values });
   if (changed) {
     await endVoidCodes(tx, user, columns);
-    await recordChanges(tx, id, user, columns);
+    await recordChanges(tx, user, columns, changed);
     return changed;
   }
   const now = await findSignInUserById(tx.db, tx.tenant.id, id);

@@ -53,6 +53,7 @@ export const sessionRoutes = [
     summary: "Change the password of the signed-in user",
     access: [token],
     body: PasswordChange,
+    secret: true,
     reply: { data: Session },
     errors: [5212, 5213, 5217],
     handle: async ({ ctx, body }) => reply(await changeOwnPassword(ctx, body)),

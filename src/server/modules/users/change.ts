@@ -29,7 +29,7 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
     if (!user) throw explainRefusal(before, ifMatch);
     if (before.status === "active" && columns.status === "disabled") await endTokens(tx, id, "revoked");
     await endVoidCodes(tx, before, columns);
-    await recordChanges(tx, id, before, columns);
+    await recordChanges(tx, before, columns, user);
     return user;
   });
 }

@@ -5,7 +5,7 @@ import { defineRoute } from "../../http/route.ts";
 import { updateUser } from "./change.ts";
 import { listUsers } from "./list.ts";
 import { DeletedUser, User, UserInput, UserListQuery, UserParams, UserPatch } from "./model.ts";
-import { createUser, deleteUser, getUser } from "./service.ts";
+import { addUser, deleteUser, getUser, prepareUser } from "./service.ts";
 
 const tag = "Users";
 const readers = [app("users:read"), staff] as const;
@@ -55,7 +55,8 @@ export const userRoutes = [
     body: UserInput,
     reply: { status: 201, data: User },
     errors: [5217, 5302],
-    handle: async ({ ctx, body, lang }) => answer(await createUser(ctx, { ...body, lang })),
+    prepare: ({ ctx, body, lang }) => prepareUser(ctx, { ...body, lang }),
+    handle: async ({ ctx }, user) => answer(await addUser(ctx, user)),
   }),
   defineRoute({
     method: "PATCH",

@@ -23,12 +23,12 @@ import {
   requireStanding,
   requireUserId,
 } from "./guards.ts";
-import { userColumns } from "./input.ts";
-import type { User, UserInput } from "./model.ts";
+import { type UserColumns, userColumns } from "./input.ts";
+import type { Role, User, UserInput } from "./model.ts";
 import { isSelf, requireManageable } from "./permission.ts";
 import { type RenderedUser, toUser, userJson } from "./rendering.ts";
 import { users } from "./table.ts";
-import { explainUserConflict } from "./write-columns.ts";
+import { explainUserConflict, recordUserEvent } from "./write-columns.ts";
 
 const param = sql.placeholder;
 
@@ -45,19 +45,36 @@ const insertUser = statement<RenderedUser>(sql`
   returning ${userJson} as json`);
 const removeUser = statement(sql`delete from ${users} where ${guardedUser}`);
 
+/** A user who may be made: checked, and their password hashed. */
+interface NewUser {
+  columns: UserColumns;
+  email: string;
+  emailKey: string;
+  role: Role;
+  passwordHash: string | null;
+}
+
 /**
  * Makes a user: a customer unless the role says otherwise. `password_hash` takes one of another system; without either
  * the user signs in after a password reset.
  * @throws AppError 5300 for a role that the actor may not manage, 5302 for an address that is taken, 5102, 5217, 5001.
  */
 export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
+  return addUser(ctx, await prepareUser(ctx, input));
+}
+
+/** The part of `createUser` that hashes: before any transaction, as it would hold up every writer there. */
+export async function prepareUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<NewUser> {
   const { password, password_hash: imported, ...fields } = input;
   const { email, emailKey, ...columns } = userColumns(fields);
   if (email === undefined || emailKey === undefined) throw invalidField("email", "is required");
   const role = columns.role ?? "customer";
   requireManageable(ctx, role);
-  // Before the transaction: hashing would hold up every writer.
-  const passwordHash = await firstHash(password, imported);
+  return { columns, email, emailKey, role, passwordHash: await firstHash(password, imported) };
+}
+
+/** The part of `createUser` that writes. */
+export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash }: NewUser): Promise<User> {
   const id = newId("usr");
   const now = toTimestamp(ctx.now());
   return inTransaction(ctx, async (tx) => {
@@ -83,8 +100,10 @@ export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | 
       throw explainUserConflict(error);
     });
     if (!row) throw new Error("An insert returned no row");
+    const user = toUser(row);
     await recordAudit(tx, { event: "user.created", subject: id, details: { role } });
-    return toUser(row);
+    await recordUserEvent(tx, "user.created", user);
+    return user;
   });
 }
 
@@ -115,6 +134,7 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
     const removed = await run(tx.db, removeUser, guardValues(tx, id, ifMatch, true));
     if (removed === 0) throw explainRefusal(standing, ifMatch);
     await recordAudit(tx, { event: "user.deleted", subject: id, details: { role: standing.role } });
+    await recordUserEvent(tx, "user.deleted", { id, ...standing });
   });
 }
 

@@ -6,6 +6,7 @@ import { type CompiledStatement, get, type Params, statement } from "../../db/st
 import { AppError, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../metadata.ts";
 import { recordAudit } from "../audit/service.ts";
+import { recordEvent } from "../events/service.ts";
 import { endResetCode } from "../password-reset/end-code.ts";
 import type { Standing } from "./guards.ts";
 import type { UserColumns } from "./input.ts";
@@ -77,8 +78,22 @@ function updateStatement(names: (keyof UserColumns)[], guard: Guard): CompiledSt
   return made;
 }
 
-/** Writes down what a change did to a user, in its transaction: the names of fields, and values only of roles. */
-export async function recordChanges(tx: Ctx, id: string, before: Standing, columns: UserColumns): Promise<void> {
+/** Tells the feed of a user who was made, changed or removed; in the transaction of that, and without personal data. */
+export function recordUserEvent(
+  tx: Ctx,
+  type: "user.created" | "user.updated" | "user.deleted",
+  { id, version, role, status }: Pick<User, "id" | "version" | "role" | "status">,
+): Promise<void> {
+  return recordEvent(tx, { type, subject: id, data: { version, role, status } });
+}
+
+/**
+ * Writes down what a change made of a user, in its transaction: for the feed, and in the audit log the names of fields,
+ * and values only of roles.
+ */
+export async function recordChanges(tx: Ctx, before: Standing, columns: UserColumns, after: User): Promise<void> {
+  const { id } = after;
+  await recordUserEvent(tx, "user.updated", after);
   const { role, status, email, emailKey, nameKey: _nameKey, ...others } = columns;
   const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
   if (isMoved) await recordAudit(tx, { event: "user.email_changed", subject: id });

@@ -1,0 +1,112 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { Ctx } from "../../context.ts";
+import type { Executor, Session } from "../../db/session.ts";
+import { get, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
+import { idempotencyKeys } from "./table.ts";
+
+const param = sql.placeholder;
+const sweptAtOnce = 1000;
+/** How long a reply is kept, in milliseconds; after that its key is as good as new. */
+export const keptMs = 24 * 3_600_000;
+
+const selectReply = statement<Row>(sql`
+  select fingerprint, status, data, etag, language from ${idempotencyKeys}
+  where tenant_id = ${param("tenantId")} and caller = ${param("caller")} and key = ${param("key")}
+    and created_at > ${param("before")}`);
+const keepReply = statement(sql`
+  insert into ${idempotencyKeys} (tenant_id, caller, key, fingerprint, status, data, etag, language, created_at)
+  values (${param("tenantId")}, ${param("caller")}, ${param("key")}, ${param("fingerprint")}, ${param("status")},
+    ${param("data")}, ${param("etag")}, ${param("language")}, ${param("now")})
+  on conflict (tenant_id, caller, key) do update set fingerprint = excluded.fingerprint, status = excluded.status,
+    data = excluded.data, etag = excluded.etag, language = excluded.language, created_at = excluded.created_at
+  where created_at <= ${param("before")}`);
+const removeOld = statement(sql`
+  delete from ${idempotencyKeys} where rowid in (
+    select rowid from ${idempotencyKeys} where created_at <= ${param("before")} limit ${sql.raw(String(sweptAtOnce))})`);
+
+interface Row {
+  fingerprint: string;
+  status: number;
+  data: string;
+  etag: number | null;
+  language: string | null;
+}
+
+/** A request that may be sent again: whose it is, its key, and a hash of all that it asks for. */
+export interface KeyedRequest {
+  /** `app:app_…` or `user:usr_…`: a key means nothing to anybody else. */
+  caller: string;
+  key: string;
+  fingerprint: string;
+}
+
+/** What is kept of a reply; `json` is the text of its `data`. */
+export interface KeptReply {
+  status: number;
+  json: string;
+  version?: number;
+  language?: string;
+}
+
+/** The reply, and whether it was given to an earlier request. */
+export type OnceReply = KeptReply & { isReplay: boolean };
+
+/**
+ * Does a request's work once for its key: the work and the keeping of its reply are one transaction, so that both stand
+ * or neither. A request that has been answered gets that answer again; one that failed left nothing, and runs anew.
+ * @param work waits for nothing but the database of the context that it gets.
+ * @throws AppError 5307 when the key was used for another request; whatever the work throws.
+ */
+export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>): Promise<OnceReply> {
+  // Writers take turns, so whoever comes second sees the first one's row: nobody needs to wait for an unfinished one.
+  return inTransaction(ctx, async (tx) => {
+    const kept = await findIn(tx.db, tx, request);
+    if (kept) return kept;
+    const reply = await work(tx);
+    const written = await run(tx.db, keepReply, {
+      ...keyOf(tx, request),
+      fingerprint: request.fingerprint,
+      status: reply.status,
+      data: reply.json,
+      etag: reply.version ?? null,
+      language: reply.language ?? null,
+      now: toTimestamp(tx.now()),
+    });
+    if (written === 0) throw new Error("A key was used twice inside one transaction");
+    return { ...reply, isReplay: false };
+  });
+}
+
+/**
+ * The kept reply to a request, if it has been answered; to spare it costly preparations. Only `answerOnce` decides.
+ * @throws AppError 5307 when the key was used for another request.
+ */
+export function findReply(ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {
+  return findIn(ctx.db.primary, ctx, request);
+}
+
+/** Removes up to a thousand replies that have had their time; answers how many. */
+export function sweepReplies(ctx: { db: Session; now: () => number }): Promise<number> {
+  return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
+}
+
+async function findIn(db: Executor, ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {
+  const row = await get(db, selectReply, keyOf(ctx, request));
+  if (!row) return undefined;
+  if (row.fingerprint !== request.fingerprint) throw new AppError(5307);
+  const { status, data, etag, language } = row;
+  return {
+    status,
+    json: data,
+    isReplay: true,
+    ...(etag !== null && { version: etag }),
+    ...(language !== null && { language }),
+  };
+}
+
+function keyOf(ctx: Ctx, { caller, key }: KeyedRequest) {
+  return { tenantId: ctx.tenant.id, caller, key, before: toTimestamp(ctx.now() - keptMs) };
+}
