@@ -1,6 +1,8 @@
 import type { Route } from "./http/route.ts";
+import { orderRoutes } from "./modules/orders/routes.ts";
 import { passwordResetRoutes } from "./modules/password-reset/routes.ts";
 import { productRoutes } from "./modules/products/routes.ts";
+import { variantRoutes } from "./modules/products/variant-routes.ts";
 import { profileRoutes } from "./modules/profile/routes.ts";
 import { sessionRoutes } from "./modules/sessions/routes.ts";
 import { twoFactorRoutes } from "./modules/two-factor/routes.ts";
@@ -8,10 +10,12 @@ import { userRoutes } from "./modules/users/routes.ts";
 
 /** Every route of the API. What is not here does not exist. */
 export const routes: readonly Route[] = [
+  ...orderRoutes,
   ...passwordResetRoutes,
   ...productRoutes,
   ...profileRoutes,
   ...sessionRoutes,
   ...twoFactorRoutes,
   ...userRoutes,
+  ...variantRoutes,
 ];

@@ -6,6 +6,7 @@ import type { LogWriter } from "./log-writer.ts";
 import { sweepReplies } from "./modules/idempotency/service.ts";
 import { expireMail, sweepMail } from "./modules/mail/due.ts";
 import { startMailUpkeep } from "./modules/mail/upkeep.ts";
+import { expireDueOrders } from "./modules/orders/expiry.ts";
 import { sweepResetCodes } from "./modules/password-reset/codes.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
 import { sweepTokens } from "./modules/tokens/service.ts";
@@ -60,8 +61,9 @@ export async function startUpkeep(
   };
 }
 
-/** Removes what has had its time, portion by portion, with room for other writers between. */
+/** Ends and removes what has had its time, portion by portion, with room for other writers between. */
 async function sweepAll(db: Database, isStopping: () => boolean): Promise<void> {
+  while (!isStopping() && (await expireDueOrders({ db, now: Date.now })) > 0);
   for (const sweep of [sweepRateLimits, sweepTokens, sweepResetCodes, sweepReplies, expireMail, sweepMail]) {
     while (!isStopping() && (await sweep({ db, now: Date.now })) >= portion);
   }

@@ -15,17 +15,42 @@ export interface ProductReply {
   status: string;
   price: number;
   price_minor: number;
+  compare_at_price: number | null;
   currency: string;
   sku: string | null;
   stock: number | null;
+  available: number | null;
+  allow_backorder: boolean;
   images: { url: string; alt: string }[];
   tags: string[];
   metadata: Record<string, unknown>;
+  translations: Record<string, { title?: string; description?: string }>;
+  variants: VariantReply[];
+  likes_count: number;
+  views_count: number;
   lang: string;
   version: number;
   created_at: string;
   updated_at: string;
   published_at: string | null;
+}
+
+/** A form in which a product is sold, as replies show it. */
+export interface VariantReply {
+  id: string;
+  title: string;
+  sku: string | null;
+  options: Record<string, string>;
+  price: number;
+  price_minor: number;
+  compare_at_price: number | null;
+  currency: string;
+  stock: number | null;
+  available: number | null;
+  position: number;
+  version: number;
+  created_at: string;
+  updated_at: string;
 }
 
 /** What a key is issued with; published unless it says otherwise. */
@@ -89,7 +114,7 @@ export async function createShop(
 /** The context in which the services of a tenant run, as its terminal. */
 export async function tenantContext({ app, namespace }: { app: TestApp; namespace: string }): Promise<Ctx> {
   const sql =
-    "select id, namespace, title, currency, language, token_lifetime as tokenLifetime from tenants where namespace = ?";
+    "select id, namespace, title, currency, language, token_lifetime as tokenLifetime, points_rate as pointsRate, point_value as pointValue, points_days as pointsDays from tenants where namespace = ?";
   const { rows } = await app.db.primary.execute({ sql, args: [namespace] });
   return { ...app.system, tenant: { ...(rows[0] as unknown as Ctx["tenant"]) } };
 }

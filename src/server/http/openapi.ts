@@ -107,7 +107,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     ...(route.body && {
       requestBody: { required: isRequired(route.body), content: json(bodyReference(route.body, schemas)) },
     }),
-    responses: { [status]: success, ...errorResponses(errorCodesOf(route)) },
+    responses: { [status]: success, ...dryRun(route, success), ...errorResponses(errorCodesOf(route)) },
   };
 }
 
@@ -162,7 +162,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query"):
 
 function ifMatch(route: Route): Json[] {
   if (!route.conditional) return [];
-  const description = "The `ETag` that the record must still have.";
+  const description = "The `ETag` that the record must still have, or several, of which one must fit.";
   return [{ name: "If-Match", in: "header", required: false, description, schema: { type: "string" } }];
 }
 
@@ -172,6 +172,12 @@ function idempotencyKey(route: Route): Json[] {
     "With the same key the request is done once within 24 hours, however often it is sent, and answered alike.";
   const schema = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" };
   return [{ name: "Idempotency-Key", in: "header", required: false, description, schema }];
+}
+
+/** What was only tried is not created. */
+function dryRun(route: Route, success: Json): Json {
+  if (!route.query?.properties.dry_run || route.reply.status !== 201) return {};
+  return { 200: { ...success, description: "What it would have been, with `dry_run=true`." } };
 }
 
 function requestIdHeader(): Json {

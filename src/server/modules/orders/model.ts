@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { fieldsPart, idsPart, listParts, timeRangeParts } from "../../list-query.ts";
 import { nullable, timestamp } from "../../schema-parts.ts";
 import { Address } from "../users/model.ts";
 
@@ -182,3 +183,27 @@ export const DryRunQuery = Type.Object(
 /** Keys that a list of orders can be sorted by; a hyphen before it turns it round. */
 export const orderSortKeys = ["created_at", "updated_at", "number"] as const;
 export type OrderSortKey = (typeof orderSortKeys)[number];
+
+export const OrderListQuery = Type.Object(
+  {
+    ...listParts,
+    ...idsPart,
+    sort: Type.Optional(
+      Type.Union(
+        orderSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
+        { default: "-created_at" },
+      ),
+    ),
+    status: Type.Optional(status),
+    payment_status: Type.Optional(paymentStatus),
+    number: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+    customer_id: Type.Optional(Type.String({ maxLength: 100, description: "Whose; for app keys `user_id` as well." })),
+    ...timeRangeParts("created_at"),
+    ...timeRangeParts("updated_at"),
+  },
+  { additionalProperties: false },
+);
+export type OrderListQuery = Static<typeof OrderListQuery>;
+
+/** What one order can be read in part by. */
+export const OrderQuery = Type.Object(fieldsPart, { additionalProperties: false });

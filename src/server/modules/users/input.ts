@@ -69,27 +69,39 @@ function addressesText(addresses: readonly Address[]): string {
   if (addresses.length > mostAddresses) throw invalidField("addresses", `must be at most ${mostAddresses}`);
   let hasDefault = false;
   const checked = addresses.map((address, index) => {
-    const field = (name: string) => `addresses.${index}.${name}`;
-    const line = (name: "name" | "line1" | "line2" | "city" | "region" | "postal_code", most: number) => {
-      const value = address[name];
-      return value === undefined ? {} : { [name]: requireText(field(name), value, most) };
-    };
-    if (!isCountry(address.country)) {
-      throw invalidField(field("country"), "must be a country code of two capital letters, such as PT");
+    const field = `addresses.${index}`;
+    const postal = postalAddress(field, address);
+    if (address.is_default && hasDefault) {
+      throw invalidField(`${field}.is_default`, "is true of an earlier one already");
     }
-    if (address.is_default && hasDefault) throw invalidField(field("is_default"), "is true of an earlier one already");
     hasDefault ||= address.is_default ?? false;
-    return {
-      ...line("name", 200),
-      ...line("line1", 200),
-      ...line("line2", 200),
-      ...line("city", 200),
-      ...line("region", 200),
-      ...line("postal_code", 32),
-      country: address.country,
-      ...(address.phone !== undefined && { phone: phoneNumber(field("phone"), address.phone) }),
-      ...(address.is_default !== undefined && { is_default: address.is_default }),
-    };
+    return { ...postal, ...(address.is_default !== undefined && { is_default: address.is_default }) };
   });
   return JSON.stringify(checked);
+}
+
+/**
+ * A postal address, checked, with its fields in one order; orders are sent to one of the same form.
+ * @param field where it stands in the body.
+ * @throws AppError 5102 naming the field.
+ */
+export function postalAddress(field: string, address: Omit<Address, "is_default">): Omit<Address, "is_default"> {
+  const nameOf = (name: string) => `${field}.${name}`;
+  const line = (name: "name" | "line1" | "line2" | "city" | "region" | "postal_code", most: number) => {
+    const value = address[name];
+    return value === undefined ? {} : { [name]: requireText(nameOf(name), value, most) };
+  };
+  if (!isCountry(address.country)) {
+    throw invalidField(nameOf("country"), "must be a country code of two capital letters, such as PT");
+  }
+  return {
+    ...line("name", 200),
+    line1: requireText(nameOf("line1"), address.line1, 200),
+    ...line("line2", 200),
+    city: requireText(nameOf("city"), address.city, 200),
+    ...line("region", 200),
+    ...line("postal_code", 32),
+    country: address.country,
+    ...(address.phone !== undefined && { phone: phoneNumber(nameOf("phone"), address.phone) }),
+  };
 }

@@ -1,0 +1,75 @@
+import { AppError, invalidField } from "../../errors.ts";
+import { largestMinor, splitAmount } from "../../money.ts";
+
+/** What is sold on one line, in minor units. */
+export interface PricedItem {
+  priceMinor: number;
+  quantity: number;
+}
+
+/** Amounts of a line, in minor units: total = subtotal − discount + tax. */
+export interface LineAmounts {
+  subtotal: number;
+  discount: number;
+  tax: number;
+  total: number;
+}
+
+/** Amounts of an order, in minor units: total = subtotal − discount + shipping + tax. */
+export interface OrderAmounts {
+  subtotal: number;
+  discount: number;
+  shipping: number;
+  tax: number;
+  total: number;
+  lines: LineAmounts[];
+}
+
+/**
+ * Adds up an order. Discount and tax are split over the lines by the largest remainder, the discount by what the lines
+ * cost, the tax by what is left of that, so that the lines add up to the order exactly.
+ * @param points what the points to pay with are worth: `count` × `value` minor units each.
+ * @throws AppError 5102 for points worth more than the goods, and for sums that would not be exact.
+ */
+export function orderAmounts(
+  items: readonly PricedItem[],
+  given: { shipping: number; tax: number; points: { count: number; value: number }; digits: number },
+): OrderAmounts {
+  const most = BigInt(largestMinor(given.digits));
+  const subtotals = items.map(({ priceMinor, quantity }, index) => {
+    const subtotal = BigInt(priceMinor) * BigInt(quantity);
+    if (subtotal > most) throw invalidField(`items.${index}.quantity`, "makes an amount that is too large to be exact");
+    return subtotal;
+  });
+  const subtotal = subtotals.reduce((sum, one) => sum + one, 0n);
+  const discount = BigInt(given.points.count) * BigInt(given.points.value);
+  if (discount > subtotal) throw invalidField("use_points", "are worth more than the goods");
+  const total = subtotal - discount + BigInt(given.shipping) + BigInt(given.tax);
+  if (subtotal > most || total > most) throw invalidField("items", "make a total that is too large to be exact");
+  const discounts = splitAmount(Number(discount), subtotals.map(Number));
+  const nets = subtotals.map((one, index) => Number(one) - (discounts[index] as number));
+  const taxes = splitAmount(given.tax, nets);
+  return {
+    subtotal: Number(subtotal),
+    discount: Number(discount),
+    shipping: given.shipping,
+    tax: given.tax,
+    total: Number(total),
+    lines: nets.map((net, index) => ({
+      subtotal: Number(subtotals[index]),
+      discount: discounts[index] as number,
+      tax: taxes[index] as number,
+      total: net + (taxes[index] as number),
+    })),
+  };
+}
+
+/**
+ * What is to be given back in all once so many of the pieces are: rounded down until the last piece, so that the parts
+ * of any number of refunds add up to the whole.
+ */
+export function shareOf(whole: number, part: number, of: number): number {
+  if (of === 0) return 0;
+  if (part > of) throw new AppError(5000);
+  return Number((BigInt(whole) * BigInt(part)) / BigInt(of));
+}

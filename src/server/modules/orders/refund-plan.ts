@@ -1,0 +1,84 @@
+import { AppError, invalidField } from "../../errors.ts";
+import type { StockItem } from "../products/stock.ts";
+import { shareOf } from "./amounts.ts";
+import type { RefundInput } from "./model.ts";
+
+/** A line as a refund sees it; amounts in minor units. */
+export interface PaidLine extends StockItem {
+  id: string;
+  quantity: number;
+  subtotal: number;
+  total: number;
+  isCounted: number;
+  refundedQuantity: number;
+  refunded: number;
+}
+
+/** What a refund gives back. */
+export interface RefundPlan {
+  /** Minor units. */
+  amount: number;
+  lines: { lineId: string; item: StockItem; quantity: number; amount: number; restocked: number }[];
+  /** Whether nothing is left after it: neither money nor pieces. */
+  isFull: boolean;
+  /** What the pieces given back in all so far cost before discounts. */
+  refundedGoods: number;
+}
+
+/**
+ * Works out a refund. Parts of a line are rounded down until its last piece, so that they add up to the line's total.
+ * @param left what has been paid and not given back, in minor units.
+ * @param asked the pieces; without them all that is left, with shipping.
+ * @throws AppError 5102 for a line that is not the order's or stands twice, 5306 for more pieces than are left.
+ */
+export function planRefund(
+  lines: readonly PaidLine[],
+  left: number,
+  asked: RefundInput["lines"],
+  isRestocked: boolean,
+): RefundPlan {
+  const quantities = asked ? askedQuantities(lines, asked) : new Map(lines.map((line) => [line.id, remaining(line)]));
+  const planned = lines
+    .filter((line) => (quantities.get(line.id) ?? 0) > 0)
+    .map((line) => {
+      const quantity = quantities.get(line.id) as number;
+      const amount = shareOf(line.total, line.refundedQuantity + quantity, line.quantity) - line.refunded;
+      const item = { productId: line.productId, variantId: line.variantId };
+      return { lineId: line.id, item, quantity, amount, restocked: isRestocked && line.isCounted ? quantity : 0 };
+    });
+  const amount = asked ? planned.reduce((sum, line) => sum + line.amount, 0) : left;
+  const after = (line: PaidLine) => line.refundedQuantity + (quantities.get(line.id) ?? 0);
+  return {
+    amount,
+    lines: planned,
+    isFull: amount === left && lines.every((line) => after(line) === line.quantity),
+    refundedGoods: lines.reduce((sum, line) => sum + shareOf(line.subtotal, after(line), line.quantity), 0),
+  };
+}
+
+function remaining(line: PaidLine): number {
+  return line.quantity - line.refundedQuantity;
+}
+
+function askedQuantities(
+  lines: readonly PaidLine[],
+  asked: NonNullable<RefundInput["lines"]>,
+): ReadonlyMap<string, number> {
+  const known = new Map(lines.map((line) => [line.id, line]));
+  const quantities = new Map<string, number>();
+  for (const [index, { line_id: id, quantity }] of asked.entries()) {
+    const line = known.get(id);
+    if (!line) throw invalidField(`lines.${index}.line_id`, "is no line of this order");
+    if (quantities.has(id)) throw invalidField(`lines.${index}.line_id`, "stands in the list already");
+    if (!Number.isInteger(quantity) || quantity < 1) {
+      throw invalidField(`lines.${index}.quantity`, "must be a whole number of at least 1");
+    }
+    if (quantity > remaining(line)) {
+      const field = `lines.${index}.quantity`;
+      const message = remaining(line) === 0 ? "nothing is left to refund" : `only ${remaining(line)} left to refund`;
+      throw new AppError(5306, `${field}: ${message}`, { details: [{ field, message }] });
+    }
+    quantities.set(id, quantity);
+  }
+  return quantities;
+}

@@ -1,0 +1,128 @@
+import { Type } from "@sinclair/typebox";
+import { app, staff, token } from "../../http/access.ts";
+import { defineRoute } from "../../http/route.ts";
+import { createOrder } from "./create.ts";
+import { listOrders } from "./list.ts";
+import {
+  DryRunQuery,
+  Order,
+  OrderInput,
+  OrderListQuery,
+  OrderParams,
+  OrderQuery,
+  PaymentInput,
+  RefundInput,
+} from "./model.ts";
+import { refundOrder } from "./refund.ts";
+import { cancelOrder, fulfillOrder, getOrder, payOrder } from "./service.ts";
+
+const tag = "Orders";
+const readers = [app("orders:read"), token] as const;
+const writers = [app("orders:write"), token] as const;
+const storeWriters = [app("orders:write"), staff] as const;
+
+/** The order endpoints (design, section 4). */
+export const orderRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/orders/",
+    id: "listOrders",
+    tag,
+    summary: "List orders",
+    access: readers,
+    query: OrderListQuery,
+    reply: { data: Type.Array(Order), page: true },
+    errors: [5100],
+    handle: async ({ ctx, query, subject }) => {
+      const { json, nextCursor, limit, total } = await listOrders(ctx, query, subject);
+      const page = { next_cursor: nextCursor, has_more: nextCursor !== null, limit };
+      return { json, page: total === undefined ? page : { ...page, total } };
+    },
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/orders/:id/",
+    id: "getOrder",
+    tag,
+    summary: "Get an order",
+    access: readers,
+    params: OrderParams,
+    query: OrderQuery,
+    reply: { data: Order },
+    errors: [5301],
+    handle: ({ ctx, params, query }) => getOrder(ctx, params.id, query.fields),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/orders/",
+    id: "createOrder",
+    tag,
+    summary: "Order what is in the catalogue",
+    access: writers,
+    query: DryRunQuery,
+    body: OrderInput,
+    reply: { status: 201, data: Order },
+    errors: [5304, 5305],
+    handle: async ({ ctx, query, body, lang, subject }) => {
+      const isDryRun = query.dry_run ?? false;
+      const order = await createOrder(ctx, { ...body, lang, subject }, isDryRun);
+      return isDryRun ? { ...order, status: 200 } : order;
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/orders/:id/cancel/",
+    id: "cancelOrder",
+    tag,
+    summary: "Cancel an order that is not paid",
+    access: writers,
+    params: OrderParams,
+    reply: { status: 200, data: Order },
+    errors: [5301, 5306],
+    conditional: true,
+    handle: ({ ctx, params, ifMatch }) => cancelOrder(ctx, params.id, ifMatch),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/orders/:id/pay/",
+    id: "payOrder",
+    tag,
+    summary: "Say that an order is paid",
+    access: storeWriters,
+    params: OrderParams,
+    body: PaymentInput,
+    reply: { status: 200, data: Order },
+    errors: [5301, 5302, 5306],
+    conditional: true,
+    handle: ({ ctx, params, body, ifMatch }) => payOrder(ctx, params.id, body, ifMatch),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/orders/:id/fulfill/",
+    id: "fulfillOrder",
+    tag,
+    summary: "Say that a paid order has been sent or handed over",
+    access: storeWriters,
+    params: OrderParams,
+    reply: { status: 200, data: Order },
+    errors: [5301, 5306],
+    conditional: true,
+    handle: ({ ctx, params, ifMatch }) => fulfillOrder(ctx, params.id, ifMatch),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/orders/:id/refund/",
+    id: "refundOrder",
+    tag,
+    summary: "Give money back, of all or of some pieces",
+    access: storeWriters,
+    params: OrderParams,
+    query: DryRunQuery,
+    body: RefundInput,
+    reply: { status: 200, data: Order },
+    errors: [5301, 5306],
+    conditional: true,
+    handle: ({ ctx, params, query, body, ifMatch }) =>
+      refundOrder(ctx, params.id, body, ifMatch, query.dry_run ?? false),
+  }),
+];

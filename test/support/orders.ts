@@ -1,0 +1,113 @@
+import type { CallOptions } from "./client.ts";
+import type { Shop } from "./factories.ts";
+
+/** A line of an order as replies show it. */
+export interface LineReply {
+  id: string;
+  product_id: string;
+  variant_id: string | null;
+  title: string;
+  variant_title: string | null;
+  sku: string | null;
+  options: Record<string, string>;
+  image: string | null;
+  price_minor: number;
+  quantity: number;
+  subtotal_minor: number;
+  discount_minor: number;
+  tax_minor: number;
+  total: number;
+  total_minor: number;
+  refunded_quantity: number;
+  refunded_minor: number;
+  restocked_quantity: number;
+}
+
+/** An order as replies show it, as far as tests look at it. */
+export interface OrderReply {
+  id: string;
+  number: number;
+  user_id: string | null;
+  status: string;
+  payment_status: string;
+  fulfillment_status: string;
+  currency: string;
+  items: LineReply[];
+  subtotal: number;
+  subtotal_minor: number;
+  discount_minor: number;
+  shipping_minor: number;
+  tax_minor: number;
+  total: number;
+  total_minor: number;
+  refunded: number;
+  refunded_minor: number;
+  points_used: number;
+  points_earned: number;
+  points_returned: number;
+  points_reversed: number;
+  payment_reference: string | null;
+  shipping_address: Record<string, string> | null;
+  note: string | null;
+  lang: string;
+  refunds: {
+    id: string;
+    amount_minor: number;
+    lines: { line_id: string; quantity: number; amount_minor: number; restock: boolean }[];
+    reason: string | null;
+    points_returned: number;
+    points_reversed: number;
+  }[];
+  version: number;
+  created_at: string;
+  updated_at: string;
+  expires_at: string;
+  paid_at: string | null;
+  fulfilled_at: string | null;
+  cancelled_at: string | null;
+}
+
+/** Orders by the shop's own key, for a guest unless the body says otherwise. */
+export async function makeOrder(
+  { call }: Shop,
+  items: readonly { product_id?: string; variant_id?: string; quantity?: number }[],
+  fields: Record<string, unknown> = {},
+): Promise<OrderReply> {
+  const body = { items: items.map((item) => ({ quantity: 1, ...item })), ...fields };
+  const { status, data, text } = await call<OrderReply>("POST /orders/", { body });
+  if (status !== 201) throw new Error(`The order was not made: ${text}`);
+  return data;
+}
+
+/** Acts on an order by the shop's own key, and fails unless that works. */
+export async function actOn(
+  { call }: Shop,
+  order: { id: string },
+  act: "cancel" | "pay" | "fulfill" | "refund",
+  send: CallOptions = {},
+): Promise<OrderReply> {
+  const { status, data, text } = await call<OrderReply>(`POST /orders/${order.id}/${act}/`, send);
+  if (status !== 200) throw new Error(`It was not done: ${text}`);
+  return data;
+}
+
+/** What is on hand of a product, or of a variant, and held by unpaid orders. */
+export async function stockOf({ app }: Shop, id: string): Promise<{ stock: number | null; reserved: number }> {
+  const table = id.startsWith("var_") ? "product_variants" : "products";
+  const sql = `select stock, reserved from ${table} where id = ?`;
+  const row = (await app.db.primary.execute({ sql, args: [id] })).rows[0];
+  return { stock: row?.stock as number | null, reserved: row?.reserved as number };
+}
+
+/** Rows of a shop that orders are made of, to see that nothing was written. */
+export async function countOrderRows({ app, tenant }: Shop): Promise<number[]> {
+  const counts = ["orders", "order_lines", "order_refunds", "order_numbers", "events", "reward_entries"].map(
+    (table) => `select count(*) as n from ${table} where tenant_id = (select id from tenants where namespace = ?)`,
+  );
+  const found: number[] = [];
+  for (const sql of counts) {
+    const { rows } = await app.db.primary.execute({ sql, args: [tenant.namespace] });
+    found.push(Number(rows[0]?.n));
+  }
+  return found;
+}
