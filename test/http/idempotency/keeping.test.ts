@@ -1,0 +1,220 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import { inTransaction } from "../../../src/server/db/transaction.ts";
+import { AppError } from "../../../src/server/errors.ts";
+import { anyone, app } from "../../../src/server/http/access.ts";
+import { reply } from "../../../src/server/http/envelope.ts";
+import { takesKey } from "../../../src/server/http/idempotency.ts";
+import { defineRoute, type Route } from "../../../src/server/http/route.ts";
+import { recordAudit } from "../../../src/server/modules/audit/service.ts";
+import { recordEvent } from "../../../src/server/modules/events/service.ts";
+import { keptMs, sweepReplies } from "../../../src/server/modules/idempotency/service.ts";
+import { createProduct } from "../../../src/server/modules/products/service.ts";
+import { routes } from "../../../src/server/routes.ts";
+import { createVault } from "../../../src/server/vault.ts";
+import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import { startTestApp, type TestApp } from "../../support/app.ts";
+import { type Call, createClient } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { onEachDatabase, type Suite } from "../../support/suite.ts";
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+/** Names under which a reply would carry a secret. */
+const secretNames = /token|secret|recovery|otpauth|password|qr_svg/;
+
+describe("what routes declare", () => {
+  test("every POST outside /auth/ honours a key, save those that prove or answer a secret", () => {
+    const without = routes
+      .filter(({ method, path }) => method === "POST" && !path.startsWith("/auth/"))
+      .filter((route) => !takesKey(route));
+    expect(without.map(nameOf).toSorted()).toEqual([
+      "POST /users/me/password/",
+      "POST /users/me/two-factor/",
+      "POST /users/me/two-factor/confirm/",
+      "POST /users/me/two-factor/disable/",
+      "POST /users/me/two-factor/recovery-codes/",
+    ]);
+  });
+
+  for (const route of routes.filter(takesKey)) {
+    test(`${nameOf(route)} answers nothing that must not be kept`, () => {
+      const names = [...JSON.stringify(route.reply.data).matchAll(/"(\w+)":/g)].map(([, name]) => name as string);
+      expect(names.filter((name) => secretNames.test(name))).toEqual([]);
+      expect(route.reply.page).toBeUndefined();
+    });
+  }
+});
+
+let runs = 0;
+const Runs = Type.Object({ run: Type.Integer() });
+const common = { method: "POST", tag: "Trial", errors: [5306], reply: { status: 201, data: Runs } } as const;
+const access = [app("products:write")] as const;
+
+/** Routes that do what the product's own have no occasion to do. */
+const trialRoutes = [
+  defineRoute({
+    ...common,
+    path: "/trial/",
+    id: "try",
+    summary: "Try something",
+    access,
+    query: Type.Object({ dry_run: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+    handle: async () => reply({ run: ++runs }, { version: 7, language: "pt-BR" }),
+  }),
+  defineRoute({
+    ...common,
+    path: "/failing/",
+    id: "fail",
+    summary: "Fail after all is written",
+    access,
+    body: Type.Object({ unexpected: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+    handle: async ({ ctx, body }) => {
+      runs += 1;
+      await inTransaction(ctx, async (tx) => {
+        await createProduct(tx, { title: "Undone", price: 1 });
+        await recordAudit(tx, { event: "user.created", subject: "undone" });
+        await recordEvent(tx, { type: "user.created", subject: "undone", data: {} });
+      });
+      throw body.unexpected ? new Error("as a bug would") : new AppError(5306);
+    },
+  }),
+  defineRoute({
+    ...common,
+    path: "/open/",
+    id: "open",
+    summary: "Open to anyone",
+    access: [anyone],
+    handle: async () => reply({ run: ++runs }),
+  }),
+  defineRoute({
+    ...common,
+    path: "/secret/",
+    id: "tellSecret",
+    summary: "Tell a secret",
+    access,
+    secret: true,
+    handle: async () => reply({ run: ++runs }),
+  }),
+];
+
+/** Every row of every table, as text. */
+async function dump({ app: { db } }: Suite): Promise<string> {
+  const { rows: tables } = await db.primary.execute(
+    "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and sql not like 'create virtual%'",
+  );
+  const parts: string[] = [];
+  for (const { name } of tables)
+    parts.push(
+      JSON.stringify((await db.primary.execute(`select * from "${name}"`)).rows.map((row) => Object.values(row))),
+    );
+  return parts.join("\n");
+}
+
+async function countRows({ app: { db } }: Suite): Promise<unknown> {
+  const { rows } = await db.primary.execute(`select (select count(*) from products) as products,
+    (select count(*) from audit_log) as audit, (select count(*) from events) as events,
+    (select count(*) from idempotency_keys) as keys`);
+  return { ...rows[0] };
+}
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  let trial: TestApp;
+  let call: Call;
+  let keys = 0;
+  const keyed = (key = `trial-${++keys}`) => ({ headers: { "idempotency-key": key } });
+  beforeAll(async () => {
+    shop = await suite.shop();
+    trial = startTestApp({ db: suite.database.db, clock: suite.app.clock, routes: trialRoutes });
+    call = createClient(trial, { namespace: shop.namespace, auth: shop.auth });
+  });
+
+  test("a replay has status, data, ETag and Content-Language of the first reply", async () => {
+    const send = keyed();
+    const replies = [await call("POST /trial/", send), await call("POST /trial/", send)];
+    expect(replies[1]?.data).toEqual(replies[0]?.data as never);
+    for (const { status, headers } of replies) {
+      expect([status, headers.get("etag"), headers.get("content-language")]).toEqual([201, '"7"', "pt-BR"]);
+    }
+  });
+
+  test("a dry run is run each time, keeps nothing, and finds nothing that was kept", async () => {
+    const send = keyed();
+    const query = { dry_run: "true" };
+    const dry = [await call("POST /trial/", { ...send, query }), await call("POST /trial/", { ...send, query })];
+    const real = await call("POST /trial/", send);
+    const dryAgain = await call("POST /trial/", { ...send, query });
+    const all = [...dry, real, dryAgain];
+    expect(new Set(all.map(({ data }) => data.run)).size).toBe(4);
+    expect(all.map(({ headers }) => headers.get("idempotency-replayed"))).toEqual([null, null, null, null]);
+    expect((await call("POST /trial/", { ...send, query: { dry_run: "false" } })).code).toBe(5307);
+  });
+
+  test("a request that fails at its end leaves nothing: no record, no event, no line of the audit log, no reply", async () => {
+    const send = keyed();
+    for (const [unexpected, code] of [
+      [false, 5306],
+      [true, 5000],
+    ] as const) {
+      const before = await countRows(suite);
+      const ran = runs;
+      for (let time = 0; time < 2; time++) {
+        expect((await call("POST /failing/", { ...send, body: { unexpected } })).code).toBe(code);
+      }
+      expect(runs).toBe(ran + 2);
+      expect(await countRows(suite)).toEqual(before as never);
+    }
+  });
+
+  test("visitors share no keys, not even with themselves", async () => {
+    const send = { ...keyed(), auth: null };
+    const [first, second] = [await call("POST /open/", send), await call("POST /open/", send)];
+    expect(second.data.run).toBe((first.data.run as number) + 1);
+    const own = { headers: send.headers };
+    expect((await call("POST /open/", own)).data).toEqual((await call("POST /open/", own)).data);
+  });
+
+  test("a reply that carries a secret is not kept, and its key means nothing", async () => {
+    const send = keyed("no key at all");
+    const [first, second] = [await call("POST /secret/", send), await call("POST /secret/", send)];
+    expect(second.data.run).toBe((first.data.run as number) + 1);
+  });
+
+  test("no password, token or code is kept, nor found by whoever reads the database", async () => {
+    const own = await suite.shop();
+    const account = await openAccount(own);
+    const { headers } = keyed();
+    const body = { email: "kept@example.com", password: otherPassword };
+    expect((await own.call("POST /users/", { body, headers })).status).toBe(201);
+    const { data } = await account.call("POST /users/me/two-factor/", { body: { password: goodPassword }, headers });
+    const change = { current_password: goodPassword, password: "Umber-Saucer-2756?x" };
+    const session = await account.call("POST /users/me/password/", { body: change, headers });
+    expect(session.status).toBe(200);
+    const rows = await dump(suite);
+    expect(rows).toContain("kept@example.com");
+    for (const secret of [goodPassword, otherPassword, change.password, data.secret, session.data.token]) {
+      expect(typeof secret).toBe("string");
+      expect(rows).not.toContain(secret as string);
+    }
+    // The hash of the request needs the server's key: a plain one could be searched for the password.
+    const otherKey = createVault(() => "another secret that only tests know, 32 characters or more");
+    const elsewhere = startTestApp({ db: suite.database.db, clock: suite.app.clock, vault: otherKey });
+    const there = createClient(elsewhere, { namespace: own.namespace, auth: own.auth });
+    expect((await there("POST /users/", { body, headers })).code).toBe(5307);
+    await elsewhere.stop();
+  });
+
+  test("the sweep removes replies after a day, and no others", async () => {
+    const ctx = { db: suite.app.db, now: suite.app.clock.now };
+    suite.app.clock.advance(1);
+    await call("POST /trial/", keyed());
+    suite.app.clock.advance(keptMs - 1);
+    const young = keyed();
+    const kept = await call("POST /trial/", young);
+    await sweepReplies(ctx);
+    suite.app.clock.advance(1);
+    expect(await sweepReplies(ctx)).toBe(1);
+    expect(await sweepReplies(ctx)).toBe(0);
+    expect((await call("POST /trial/", young)).data).toEqual(kept.data);
+  });
+});

@@ -1,0 +1,207 @@
+import { beforeAll, expect, test } from "bun:test";
+import { openAccount } from "../../support/account.ts";
+import { startTestApp } from "../../support/app.ts";
+import { type ApiReply, type CallOptions, createClient } from "../../support/client.ts";
+import { bearer, type ProductReply, type Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+import { readUsers } from "../../support/users.ts";
+
+const lamp = { title: "Lamp", price: 19, metadata: { a: 1, b: [1, 2], c: { d: 1, e: 2 } } };
+let keys = 0;
+
+function newKey(): string {
+  keys += 1;
+  return `key-${keys}`;
+}
+
+function withKey(key: string, options: CallOptions = {}): CallOptions {
+  return { body: lamp, ...options, headers: { "idempotency-key": key, ...options.headers } };
+}
+
+const isReplay = ({ headers }: ApiReply<unknown>) => headers.get("idempotency-replayed") === "true";
+
+async function countProducts({ call }: Shop): Promise<number> {
+  return (await call<unknown[]>("GET /products/", { query: { limit: 100 } })).data.length;
+}
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await suite.shop();
+  });
+
+  test("a request that is sent again is answered alike, and not done again", async () => {
+    const own = await suite.shop();
+    const key = newKey();
+    const first = await own.call<ProductReply>("POST /products/", withKey(key));
+    await own.call(`PATCH /products/${first.data.id}/`, { body: { title: "Torch" } });
+    const second = await own.call<ProductReply>("POST /products/", withKey(key));
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.data).toEqual(first.data);
+    expect(second.headers.get("etag")).toBe('"1"');
+    expect(second.headers.get("etag")).toBe(first.headers.get("etag"));
+    expect(second.headers.get("content-language")).toBe(first.headers.get("content-language"));
+    expect([isReplay(first), isReplay(second)]).toEqual([false, true]);
+    expect(second.requestId).not.toBe(first.requestId);
+    expect(await countProducts(own)).toBe(1);
+  });
+
+  test("fifty at once with one key make one product, and get fifty equal answers, also from two processes", async () => {
+    const own = await suite.shop();
+    const key = newKey();
+    const other = await suite.database.openAgain();
+    const second = startTestApp({ db: other, clock: suite.app.clock });
+    const elsewhere = createClient(second, { namespace: own.namespace, auth: own.auth });
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => (n % 2 ? own.call : elsewhere)("POST /products/", withKey(key))),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
+    expect(replies.filter(isReplay)).toHaveLength(49);
+    expect(await countProducts(own)).toBe(1);
+    await second.stop();
+  });
+
+  test("twenty at once make one user, whose password is hashed before", async () => {
+    const own = await suite.shop();
+    const key = newKey();
+    const body = { email: "twenty@example.com", password: "Vermilion-Kettle-4871" };
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => own.call("POST /users/", withKey(key, { body }))),
+    );
+    expect(new Set(replies.map(({ status, text }) => [status, status === 201 ? "" : text].join()))).toEqual(
+      new Set(["201,"]),
+    );
+    expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
+    expect(replies.filter(isReplay)).toHaveLength(19);
+    expect(await readUsers(own)).toHaveLength(1);
+    const changed = { ...body, password: "Cobalt+Teapot+1593!" };
+    expect((await own.call("POST /users/", withKey(key, { body: changed }))).code).toBe(5307);
+  });
+
+  for (const [name, again] of [
+    [
+      "with its members in another order",
+      { raw: '{"metadata":{"c":{"e":2,"d":1},"b":[1,2],"a":1},"price":19.0,"title":"Lamp"}' },
+    ],
+    [
+      "with its namespace in the body",
+      { namespace: null, body: (own: Shop) => ({ ...lamp, namespace: own.namespace }) },
+    ],
+    [
+      "with its credentials in the query",
+      { auth: null, query: ({ key }: Shop) => ({ app_id: key.app_id, app_secret: key.app_secret }) },
+    ],
+    ["at the path without its slash", { request: "POST /products" }],
+  ] as const) {
+    test(`a request ${name} is the same request`, async () => {
+      const key = newKey();
+      const first = await shop.call("POST /products/", withKey(key));
+      const { request = "POST /products/", ...options } = again as Record<string, unknown> & { request?: string };
+      for (const part of ["body", "query"]) {
+        const made = options[part];
+        if (typeof made === "function") options[part] = made(shop);
+      }
+      const second = await shop.call(request, withKey(key, options));
+      expect([second.status, second.data, isReplay(second)]).toEqual([201, first.data, true]);
+    });
+  }
+
+  for (const [name, request, options] of [
+    ["another body", "POST /products/", { body: { ...lamp, price: 20 } }],
+    [
+      "a body with its items in another order",
+      "POST /products/",
+      { body: { ...lamp, metadata: { ...lamp.metadata, b: [2, 1] } } },
+    ],
+    ["another language", "POST /products/", { query: { lang: "de" } }],
+    ["another subject", "POST /products/", { query: { user_id: "usr_01h455vb4pex5vsknk084sn02q" } }],
+    ["another path", "POST /users/", { body: { email: "another-path@example.com" } }],
+  ] as const) {
+    test(`a key that comes again with ${name} is 5307, and nothing is done`, async () => {
+      const key = newKey();
+      const first = await shop.call("POST /products/", withKey(key));
+      const before = [await countProducts(shop), (await readUsers(shop)).length];
+      const other = await shop.call(request, withKey(key, options));
+      expect([other.status, other.code, isReplay(other)]).toEqual([409, 5307, false]);
+      expect([await countProducts(shop), (await readUsers(shop)).length]).toEqual(before as [number, number]);
+      expect((await shop.call("POST /products/", withKey(key))).data).toEqual(first.data);
+    });
+  }
+
+  test("the same key of another store, another app key, or another user is another key", async () => {
+    const [own, other] = [await suite.shop(), await suite.shop()];
+    const key = newKey();
+    const staff = await openAccount(own, { role: "staff" });
+    const colleague = await openAccount(own, { role: "staff" });
+    const auth = bearer(await own.issueKey());
+    const replies = [
+      await own.call("POST /products/", withKey(key)),
+      await other.call("POST /products/", withKey(key)),
+      await own.call("POST /products/", withKey(key, { auth })),
+      await staff.call("POST /products/", withKey(key)),
+      await colleague.call("POST /products/", withKey(key)),
+    ];
+    expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual(Array(5).fill([201, false]));
+    expect(new Set(replies.map(({ data }) => data.id)).size).toBe(5);
+    expect((await staff.call("POST /products/", withKey(key))).data).toEqual(replies[3]?.data as never);
+  });
+
+  test("a request that failed is done when it is sent again, and so is one that was refused", async () => {
+    const own = await suite.shop();
+    const key = newKey();
+    const body = { ...lamp, slug: "the-lamp" };
+    const { data } = await own.call<ProductReply>("POST /products/", { body });
+    const readOnly = bearer(await own.issueKey({ scopes: ["products:read"] }));
+    expect((await own.call("POST /products/", withKey(key, { body, auth: readOnly }))).code).toBe(5300);
+    expect((await own.call("POST /products/", withKey(key, { body: { ...body, price: -1 } }))).code).toBe(5102);
+    expect((await own.call("POST /products/", withKey(key, { body }))).code).toBe(5302);
+    await own.call(`DELETE /products/${data.id}/`);
+    const again = await own.call("POST /products/", withKey(key, { body }));
+    expect([again.status, isReplay(again)]).toEqual([201, false]);
+    expect(isReplay(await own.call("POST /products/", withKey(key, { body })))).toBe(true);
+  });
+
+  test("a key is as good as new after a day, and its old reply is gone", async () => {
+    const own = await suite.shop();
+    const key = newKey();
+    const first = await own.call("POST /products/", withKey(key));
+    suite.app.clock.advance(24 * 3_600_000 - 1);
+    expect((await own.call("POST /products/", withKey(key))).data).toEqual(first.data);
+    suite.app.clock.advance(1);
+    // Another request may take it then.
+    const body = { ...lamp, title: "Torch" };
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => own.call<ProductReply>("POST /products/", withKey(key, { body }))),
+    );
+    expect(replies.filter(isReplay)).toHaveLength(4);
+    expect(new Set(replies.map(({ data }) => data.id)).size).toBe(1);
+    expect(replies[0]?.data.title).toBe("Torch");
+    expect(await countProducts(own)).toBe(2);
+  });
+
+  test("a key that is no key is 5100", async () => {
+    for (const key of ["", "a b", "x".repeat(256), "caf\u00e9", "a, b"]) {
+      const { code, status } = await shop.call("POST /products/", withKey(key));
+      expect({ key, code, status }).toEqual({ key, code: 5100, status: 400 });
+    }
+    for (const key of [`${newKey()}!~"#`, "x".repeat(255)]) {
+      expect((await shop.call("POST /products/", withKey(key))).status).toBe(201);
+    }
+  });
+
+  test("other methods take no notice of a key, whatever it is", async () => {
+    const { id } = await shop.createProduct();
+    const headers = { "idempotency-key": "not a key" };
+    for (const [request, body] of [
+      [`GET /products/${id}/`, undefined],
+      [`PATCH /products/${id}/`, { stock: 1 }],
+      [`PATCH /products/${id}/`, { stock: 2 }],
+      [`PUT /products/${id}/`, lamp],
+      [`DELETE /products/${id}/`, undefined],
+    ] as const) {
+      const reply = await shop.call(request, { headers, ...(body && { body }) });
+      expect([request, reply.status, isReplay(reply)]).toEqual([request, 200, false]);
+    }
+  });
+});
