@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { all, statement } from "../../src/server/db/statement.ts";
-import { productJson } from "../../src/server/modules/products/rendering.ts";
-import { parseMoney } from "../../src/server/money.ts";
+import { moneyJson, parseMoney } from "../../src/server/money.ts";
 import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
 
 /** The largest amount, in minor units, of which every neighbour is a JSON number of its own. */
@@ -19,14 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-// What a product's reply says of its price, for many amounts at once.
+// How replies write an amount, for many of them at once.
 const rendered = statement<{ written: string }>(sql`
-  select substr(json, instr(json, '"price":') + 8, instr(json, ',"price_minor"') - instr(json, '"price":') - 8) as written
-  from (select ${productJson} as json from (
-    select value as price_minor, ${sql.placeholder("digits")} as currency_digits, '' as id, '' as title, '' as slug,
-      '' as description, '' as status, '' as currency, '' as sku, 0 as stock, '[]' as images, '[]' as tags,
-      '{}' as metadata, '' as lang, 1 as version, '' as created_at, '' as updated_at, '' as published_at
-    from json_each(${sql.placeholder("amounts")})))`);
+  select cast(${sql.raw(moneyJson("value", "digits"))} as text) as written
+  from json_each(${sql.placeholder("amounts")}), (select cast(${sql.placeholder("digits")} as integer) as digits)`);
 
 async function render(amounts: number[], digits: number): Promise<string[]> {
   const rows = await all(database.db, rendered, { amounts: JSON.stringify(amounts), digits });

@@ -217,9 +217,29 @@ describe("scopes", () => {
       "products:read",
       "products:write",
     ]);
-    for (const scopes of [[], [""], ["products"], ["products:*"], ["PRODUCTS:READ"], ["*", "x"], ["__proto__"]]) {
+    for (const scopes of [
+      [],
+      [""],
+      ["products"],
+      ["prod:*"],
+      [":*"],
+      ["PRODUCTS:*"],
+      ["PRODUCTS:READ"],
+      ["*", "x"],
+      ["__proto__"],
+    ]) {
       expectRefused("scopes", () => parseScopes(scopes));
     }
+  });
+
+  test("a family stands for each of its scopes, and for no others", () => {
+    expect(parseScopes(["orders:*"])).toEqual(["orders:read", "orders:write"]);
+    expect(parseScopes(["orders:*", "users:read", "orders:read"])).toEqual([
+      "orders:read",
+      "orders:write",
+      "users:read",
+    ]);
+    expect(parseScopes(["events:*"])).toEqual(["events:read"]);
   });
 
   test("* holds every scope, and no other scope holds another", () => {

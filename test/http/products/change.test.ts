@@ -9,8 +9,10 @@ const full = {
   description: "Shines.",
   status: "archived",
   price: 19.99,
+  compare_at_price: 24.99,
   sku: "L-1",
   stock: 5,
+  allow_backorder: true,
   images: [{ url: "https://a.b/c", alt: "" }],
   tags: ["home"],
   metadata: { a: 1 },
@@ -32,11 +34,13 @@ onEachDatabase((suite) => {
       title: "Torch",
       price: 5,
       price_minor: 500,
+      compare_at_price: null,
       description: null,
       status: "published",
       sku: null,
       stock: null,
       available: null,
+      allow_backorder: false,
       images: [],
       tags: [],
       metadata: {},
@@ -62,8 +66,9 @@ onEachDatabase((suite) => {
       slug: "torch",
       description: null,
       status: "draft",
+      compare_at_price: 30,
       sku: null,
-      stock: null,
+      allow_backorder: false,
       images: [],
       tags: ["b", "a"],
       metadata: { a: 2 },
@@ -74,6 +79,15 @@ onEachDatabase((suite) => {
       const { data } = await call<ProductReply>(`PATCH /products/${before.id}/`, { body: { [field]: value } });
       const at = new Date(suite.app.clock.now()).toISOString();
       expect(data).toEqual({ ...before, [field]: value, version: 2, updated_at: at });
+    }
+  });
+
+  test("PATCH of the stock changes what is available with it", async () => {
+    const { call, createProduct } = await suite.shop();
+    const { id } = await createProduct(full);
+    for (const stock of [7, 0, null]) {
+      const { data } = await call<ProductReply>(`PATCH /products/${id}/`, { body: { stock } });
+      expect([data.stock, data.available]).toEqual([stock, stock]);
     }
   });
 

@@ -6,6 +6,7 @@ import { requireText } from "../../text.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import type { ProductPatch } from "./model.ts";
 import { isSlug } from "./slug.ts";
+import { requireSafeText, translationsText } from "./translation-input.ts";
 
 /** Column values of the fields given, checked; whoever calls, the terminal included, comes through here. */
 export interface ProductColumns {
@@ -16,11 +17,15 @@ export interface ProductColumns {
   priceMinor?: number;
   currency?: string;
   currencyDigits?: number;
+  compareAtMinor?: number | null;
   sku?: string | null;
   stock?: number | null;
+  /** 0 or 1: a bound boolean ends the process. */
+  allowBackorder?: 0 | 1;
   images?: string;
   tags?: string;
   metadata?: string;
+  translations?: string;
 }
 
 /**
@@ -32,25 +37,41 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   if (input.title !== undefined) columns.title = requireText("title", input.title, 300);
   if (input.slug !== undefined) columns.slug = slug(input.slug);
   if (input.description !== undefined)
-    columns.description = input.description && text("description", input.description);
+    columns.description = input.description && requireSafeText("description", input.description);
   if (input.status !== undefined) columns.status = input.status;
   if (input.price !== undefined) {
     columns.currency = ctx.tenant.currency;
     columns.currencyDigits = currencyDigits(ctx.tenant.currency);
     columns.priceMinor = parseMoney("price", input.price, columns.currencyDigits);
   }
-  if (input.sku !== undefined) columns.sku = input.sku && requireText("sku", input.sku.normalize("NFC"), 100);
-  if (input.stock !== undefined) columns.stock = input.stock;
+  if (input.compare_at_price !== undefined)
+    columns.compareAtMinor = compareAtMinor(ctx, "compare_at_price", input.compare_at_price);
+  if (input.sku !== undefined) columns.sku = skuText("sku", input.sku);
+  if (input.stock !== undefined) columns.stock = stockPieces("stock", input.stock);
+  if (input.allow_backorder !== undefined) columns.allowBackorder = input.allow_backorder ? 1 : 0;
   if (input.images !== undefined) columns.images = JSON.stringify(input.images.map(checkImage));
   if (input.tags !== undefined) columns.tags = tags(input.tags);
   if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
+  if (input.translations !== undefined) columns.translations = translationsText(input.translations);
   return columns;
 }
 
-function text(field: string, value: string): string {
-  // NUL would end the text early for some readers of the database, a lone surrogate would be replaced.
-  if (value.includes("\0") || !value.isWellFormed()) throw invalidField(field, "must not hold NUL or broken Unicode");
-  return value;
+/** Minor units of what something cost before, in the store's present currency. Errors: 5102 naming the field. */
+export function compareAtMinor(ctx: Ctx, field: string, amount: number | null): number | null {
+  return amount === null ? null : parseMoney(field, amount, currencyDigits(ctx.tenant.currency));
+}
+
+/** A SKU as it is kept: composed, so that the same word is the same SKU. Errors: 5102 naming the field. */
+export function skuText(field: string, sku: string | null): string | null {
+  return sku === null ? null : requireText(field, sku.normalize("NFC"), 100);
+}
+
+/** Pieces on hand, null where they are not counted. Errors: 5102 naming the field. */
+export function stockPieces(field: string, stock: number | null): number | null {
+  if (stock !== null && (!Number.isSafeInteger(stock) || stock < 0)) {
+    throw invalidField(field, "must be a whole number that is not negative");
+  }
+  return stock;
 }
 
 function slug(given: string): string {
@@ -61,10 +82,10 @@ function slug(given: string): string {
 
 function checkImage(image: { url: string; alt?: string }, index: number): { url: string; alt: string } {
   const field = `images.${index}.url`;
-  text(field, image.url);
+  requireSafeText(field, image.url);
   if (!URL.canParse(image.url) || !/^https?:/i.test(image.url))
     throw invalidField(field, "must be an http or https address");
-  return { url: image.url, alt: text(`images.${index}.alt`, image.alt ?? "") };
+  return { url: image.url, alt: requireSafeText(`images.${index}.alt`, image.alt ?? "") };
 }
 
 function tags(values: readonly string[]): string {

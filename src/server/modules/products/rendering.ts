@@ -33,5 +33,7 @@ export interface Rendered {
   version: number;
 }
 
-/** One product as it is answered. */
-export type RenderedProduct = Rendered;
+/** One product as it is answered; `language` is that of its title. */
+export interface RenderedProduct extends Rendered {
+  language: string;
+}

@@ -2,8 +2,10 @@ import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
+import { parseFields, pickFields } from "../../list-query.ts";
 import { listProducts } from "./list.ts";
-import { DeletedProduct, Product, ProductInput, ProductListQuery, ProductParams, ProductPatch } from "./model.ts";
+import { ProductListQuery, ProductQuery, productFields } from "./list-model.ts";
+import { DeletedProduct, Product, ProductInput, ProductParams, ProductPatch, ProductReplacement } from "./model.ts";
 import { createProduct, deleteProduct, getProduct, patchProduct, replaceProduct } from "./service.ts";
 
 const tag = "Products";
@@ -22,9 +24,15 @@ export const productRoutes = [
     query: ProductListQuery,
     reply: { data: Type.Array(Product), page: true },
     errors: [5100],
-    handle: async ({ ctx, query }) => {
-      const { json, nextCursor, limit } = await listProducts(ctx, query);
-      return { json, page: { next_cursor: nextCursor, has_more: nextCursor !== null, limit } };
+    handle: async ({ ctx, query, lang }) => {
+      const { json, nextCursor, limit, total, language } = await listProducts(ctx, query, lang);
+      const page = {
+        next_cursor: nextCursor,
+        has_more: nextCursor !== null,
+        limit,
+        ...(total !== undefined && { total }),
+      };
+      return { json, page, ...(language !== undefined && { language }) };
     },
   }),
   defineRoute({
@@ -35,9 +43,14 @@ export const productRoutes = [
     summary: "Get a product",
     access: readers,
     params: ProductParams,
+    query: ProductQuery,
     reply: { data: Product },
     errors: [5301],
-    handle: ({ ctx, params }) => getProduct(ctx, params.id),
+    handle: async ({ ctx, params, query, lang }) => {
+      const fields = parseFields(query.fields, productFields);
+      const product = await getProduct(ctx, params.id, lang);
+      return fields === undefined ? product : { ...product, json: pickFields(product.json, fields) };
+    },
   }),
   defineRoute({
     method: "POST",
@@ -59,11 +72,11 @@ export const productRoutes = [
     summary: "Replace a product",
     access: writers,
     params: ProductParams,
-    body: ProductInput,
+    body: ProductReplacement,
     reply: { data: Product },
     errors: [5301, 5302],
     conditional: true,
-    handle: ({ ctx, params, body, ifMatch }) => replaceProduct(ctx, params.id, body, ifMatch),
+    handle: ({ ctx, params, body, ifMatch, lang }) => replaceProduct(ctx, params.id, body, ifMatch, lang),
   }),
   defineRoute({
     method: "PATCH",
@@ -77,7 +90,7 @@ export const productRoutes = [
     reply: { data: Product },
     errors: [5301, 5302],
     conditional: true,
-    handle: ({ ctx, params, body, ifMatch }) => patchProduct(ctx, params.id, body, ifMatch),
+    handle: ({ ctx, params, body, ifMatch, lang }) => patchProduct(ctx, params.id, body, ifMatch, lang),
   }),
   defineRoute({
     method: "DELETE",

@@ -1,122 +1,152 @@
-import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
-import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
-import { type CompiledStatement, get, statement } from "../../db/statement.ts";
+import { get, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
-import { isId, newId } from "../../ids.ts";
-import { mergedMetadataTooLarge } from "../../metadata.ts";
+import { newId } from "../../ids.ts";
+import { recordEvent } from "../events/service.ts";
 import { parseLanguage } from "../tenants/language.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
-import type { ProductInput, ProductPatch } from "./model.ts";
+import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
+import { explaining, noSuchProduct, requireProductId } from "./refusal.ts";
 import type { RenderedProduct } from "./rendering.ts";
 import { slugFrom } from "./slug.ts";
-import { products } from "./table.ts";
+import { stockChanged } from "./stock.ts";
+import { products, productVariants } from "./table.ts";
+import { languageChain, servedJson, servedLanguage } from "./translation.ts";
+import { isOwnLanguage, updateProduct } from "./update.ts";
+import { insertVariants, variantRows } from "./variant-insert.ts";
 
 const param = sql.placeholder;
-const living = and(
-  eq(products.tenantId, param("tenantId")),
-  eq(products.id, param("id")),
-  isNull(products.deletedAt),
-) as SQL;
+const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
-const selectAny = statement<RenderedProduct>(sql`
-  select rendered as json, version from ${products} where ${living}`);
-const selectPublished = statement<RenderedProduct>(sql`
-  select rendered as json, version from ${products} where ${living} and status = 'published'`);
+const select = (condition: SQL) =>
+  statement<RenderedProduct>(sql`
+    select ${servedJson} as json, version, ${servedLanguage} as language from ${products} where ${condition}`);
+const selectAny = select(living);
+const selectPublished = select(sql`${living} and status = 'published'`);
+const selectStock = statement<{ stock: number | null; has_variants: number }>(sql`
+  select stock, has_variants from ${products} where ${living}`);
+// The end of the id is random, so it makes any number of equal titles different addresses.
+const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${products}
+    where tenant_id = ${param("tenantId")} and slug = ${param("slug")} and deleted_at is null)
+  then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
 const insertProduct = statement<RenderedProduct>(sql`
-  insert into ${products} (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits, sku,
-    stock, images, tags, metadata, lang, created_at, updated_at, published_at)
-  values (${param("id")}, ${param("tenantId")}, ${param("title")}, ${param("slug")}, ${param("description")},
-    ${param("status")}, ${param("priceMinor")}, ${param("currency")}, ${param("currencyDigits")}, ${param("sku")},
-    ${param("stock")}, ${param("images")}, ${param("tags")}, ${param("metadata")}, ${param("lang")}, ${param("now")},
-    ${param("now")}, ${param("publishedAt")})
-  returning rendered as json, version`);
-const deleteProductRow = statement<{ id: string }>(sql`
+  insert into ${products} (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits,
+    compare_at_minor, sku, stock, allow_backorder, images, tags, metadata, translations, lang, created_at, updated_at,
+    published_at)
+  values (${param("id")}, ${param("tenantId")}, ${param("title")}, ${freeSlug}, ${param("description")},
+    ${param("status")}, ${param("priceMinor")}, ${param("currency")}, ${param("currencyDigits")},
+    ${param("compareAtMinor")}, ${param("sku")}, ${param("stock")}, ${param("allowBackorder")}, ${param("images")},
+    ${param("tags")}, ${param("metadata")}, ${param("translations")}, ${param("lang")}, ${param("now")}, ${param("now")},
+    ${param("publishedAt")})
+  returning rendered as json, version, lang as language`);
+const deleteProductRow = statement<{ version: number; has_variants: number }>(sql`
   update ${products} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
-  where ${living} and version = coalesce(${param("ifMatch")}, version) returning id`);
+  where ${living} and version = coalesce(${param("ifMatch")}, version) returning version, has_variants`);
+const deleteVariants = statement(sql`
+  update ${productVariants} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
+  where tenant_id = ${param("tenantId")} and product_id = ${param("id")} and deleted_at is null`);
 
 /**
- * Creates a product in the store's currency. Its slug is made from the title unless given.
+ * Creates a product in the store's currency, with its variants. Its slug is made from the title unless given.
  * @param lang the language of its texts; the store's default without it.
- * @throws AppError 5102 for a field at fault, 5302 for a slug or SKU that is taken.
+ * @throws AppError 5102 for a field at fault, 5302 for a slug, SKU or options that are taken.
  */
 export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string): Promise<RenderedProduct> {
   const id = newId("prod");
-  const columns = productColumns(ctx, input);
+  const columns = completeColumns(productColumns(ctx, input));
+  const variants = input.variants?.length ? variantRows(ctx, input.variants) : undefined;
+  if (variants) refuseOwn(columns);
+  const language = lang === undefined ? ctx.tenant.language : parseLanguage("lang", lang);
+  const clash = isOwnLanguage(columns.translations, language);
+  if (clash) throw clash;
   const now = toTimestamp(ctx.now());
   const row = {
-    ...completeColumns(columns),
+    ...columns,
     id,
     tenantId: ctx.tenant.id,
-    lang: lang === undefined ? ctx.tenant.language : parseLanguage("lang", lang),
+    slug: columns.slug ?? (slugFrom(input.title) || "product"),
+    isSlugGiven: columns.slug === undefined ? 0 : 1,
+    lang: language,
     now,
-    publishedAt: (columns.status ?? "published") === "published" ? now : null,
+    publishedAt: columns.status === "published" ? now : null,
   };
-  const made = slugFrom(input.title) || "product";
-  try {
-    return await insert(ctx, { ...row, slug: columns.slug ?? made });
-  } catch (error) {
-    const isMadeSlugTaken = columns.slug === undefined && isUniqueViolation(error, "products.slug");
-    if (!isMadeSlugTaken) throw explainConflict(error);
-  }
-  // The tail of the id is random, so one more try is enough for any number of equal titles.
-  return insert(ctx, { ...row, slug: `${made}-${id.slice(-10)}` }).catch((error) => {
-    throw explainConflict(error);
-  });
+  return inTransaction(ctx, (tx) =>
+    explaining(async () => {
+      const product = await get(tx.db, insertProduct, row);
+      if (!product) throw new Error("An insert returned no row");
+      if (variants) await insertVariants(tx, id, variants);
+      await recordEvent(tx, { type: "product.created", subject: id, data: { version: product.version } });
+      return variants ? getProduct(tx, id, language) : product;
+    }),
+  );
 }
 
 /**
  * One product of the tenant; drafts and archived ones only for those who may see them.
+ * @param lang the language in which its texts are wanted.
  * @throws AppError 5301.
  */
-export async function getProduct(ctx: Ctx, id: string): Promise<RenderedProduct> {
+export async function getProduct(ctx: Ctx, id: string, lang?: string): Promise<RenderedProduct> {
   requireProductId(id);
-  const select = seesDrafts(ctx) ? selectAny : selectPublished;
-  const product = await get(ctx.db, select, { tenantId: ctx.tenant.id, id });
+  const languages = languageChain(lang, ctx.tenant.language);
+  const stmt = seesDrafts(ctx) ? selectAny : selectPublished;
+  const product = await get(ctx.db, stmt, { tenantId: ctx.tenant.id, id, languages });
   if (!product) throw noSuchProduct();
   return product;
 }
 
 /**
  * Replaces every field of a product: what is not given goes back to its default, except the slug, which is the
- * product's address and stays.
+ * product's address and stays. Variants are no fields: they stay, and with them the product's own stock and SKU.
  * @param ifMatch the version that must stand; null for any.
+ * @param lang the language that its texts are in from now on; the same as before without it.
  * @throws AppError 5301, 5303, 5102, 5302.
  */
-export function replaceProduct(
+export async function replaceProduct(
   ctx: Ctx,
   id: string,
-  input: ProductInput,
+  input: ProductReplacement,
   ifMatch: number | null,
+  lang?: string,
 ): Promise<RenderedProduct> {
-  const { slug, ...others } = completeColumns(productColumns(ctx, input));
-  return update(ctx, id, slug === undefined ? others : { ...others, slug }, ifMatch, false);
+  return write(ctx, id, { columns: completeColumns(productColumns(ctx, input)), merge: false, lang, ifMatch });
 }
 
 /**
- * Changes the fields given; `metadata` is merged as RFC 7396 says.
+ * Changes the fields given; `metadata` and `translations` are merged as RFC 7396 says.
  * @param ifMatch the version that must stand; null for any.
+ * @param lang the language of the texts given: those in others stay. Without it they are the ones that a reader sees who
+ * names no language.
  * @throws AppError 5301, 5303, 5102, 5302.
  */
-export function patchProduct(
+export async function patchProduct(
   ctx: Ctx,
   id: string,
   patch: ProductPatch,
   ifMatch: number | null,
+  lang?: string,
 ): Promise<RenderedProduct> {
-  return update(ctx, id, productColumns(ctx, patch), ifMatch, true);
+  const fields = Object.keys(patch);
+  return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, lang, ifMatch }, fields);
 }
 
 /**
- * Takes a product out of the store. Its row stays for the orders that name it; its slug and SKU are free again.
+ * Takes a product out of the store, and its variants with it. The rows stay for the orders that name them; slug and
+ * SKUs are free again.
  * @throws AppError 5301, 5303.
  */
 export async function deleteProduct(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   requireProductId(id);
-  const now = toTimestamp(ctx.now());
-  const gone = await get(ctx.db, deleteProductRow, { tenantId: ctx.tenant.id, id, now, ifMatch });
-  if (!gone) throw await missOrChanged(ctx, id);
+  return inTransaction(ctx, async (tx) => {
+    const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
+    const gone = await get(tx.db, deleteProductRow, values);
+    if (!gone) throw (await get(tx.db, selectStock, values)) ? new AppError(5303) : noSuchProduct();
+    if (gone.has_variants) await run(tx.db, deleteVariants, values);
+    await recordEvent(tx, { type: "product.deleted", subject: id, data: { version: gone.version } });
+  });
 }
 
 /** Whether the caller may see what is not published. */
@@ -124,108 +154,39 @@ export function seesDrafts(ctx: Ctx): boolean {
   return ctx.actor.kind !== "visitor" && !(ctx.actor.kind === "user" && ctx.actor.role === "customer");
 }
 
-async function insert(ctx: Ctx, values: Record<string, unknown>): Promise<RenderedProduct> {
-  const product = await get(ctx.db, insertProduct, values);
-  if (!product) throw new Error("An insert returned no row");
-  return product;
+function write(ctx: Ctx, id: string, change: Parameters<typeof updateProduct>[2], fields?: string[]) {
+  requireProductId(id);
+  const { stock } = change.columns;
+  return inTransaction(ctx, async (tx) => {
+    const values = { tenantId: tx.tenant.id, id };
+    const before = stock === undefined ? undefined : await get(tx.db, selectStock, values);
+    const product = await updateProduct(tx, id, change);
+    await recordEvent(tx, { type: "product.updated", subject: id, data: { version: product.version, fields } });
+    if (before && !before.has_variants && before.stock !== stock) {
+      await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit"));
+    }
+    return product;
+  });
+}
+
+function refuseOwn(columns: ProductColumns): void {
+  for (const field of ["sku", "stock"] as const) {
+    if (columns[field] != null) throw invalidField(field, "is each variant's own: this product has variants");
+  }
 }
 
 function completeColumns(columns: ProductColumns) {
   return {
     description: null,
     status: "published" as const,
+    compareAtMinor: null,
     sku: null,
     stock: null,
+    allowBackorder: 0 as const,
     images: "[]",
     tags: "[]",
     metadata: "{}",
+    translations: "{}",
     ...columns,
   };
-}
-
-const columnNames: Record<keyof ProductColumns, string> = {
-  title: "title",
-  slug: "slug",
-  description: "description",
-  status: "status",
-  priceMinor: "price_minor",
-  currency: "currency",
-  currencyDigits: "currency_digits",
-  sku: "sku",
-  stock: "stock",
-  images: "images",
-  tags: "tags",
-  metadata: "metadata",
-};
-/** One statement for each set of columns that callers have changed together. */
-const updates = new Map<string, CompiledStatement<RenderedProduct>>();
-
-function updateStatement(names: (keyof ProductColumns)[], mergeMetadata: boolean): CompiledStatement<RenderedProduct> {
-  const key = `${mergeMetadata} ${names.join(" ")}`;
-  let made = updates.get(key);
-  if (!made) {
-    const changes = names.map((name) => {
-      const column = sql.raw(columnNames[name]);
-      if (name === "metadata" && mergeMetadata) return sql`${column} = json_patch(metadata, ${param(name)})`;
-      return sql`${column} = ${param(name)}`;
-    });
-    if (names.includes("status")) {
-      changes.push(sql`published_at = case when ${param("status")} = 'published' then coalesce(published_at, ${param("now")})
-        else published_at end`);
-    }
-    changes.push(sql`updated_at = ${param("now")}`, sql`version = version + 1`);
-    // The guard on the version stands in the statement: between a read and a write there would be room for another.
-    made = statement<RenderedProduct>(sql`
-      update ${products} set ${sql.join(changes, sql`, `)}
-      where ${living} and version = coalesce(${param("ifMatch")}, version)
-      returning rendered as json, version`);
-    updates.set(key, made);
-  }
-  return made;
-}
-
-async function update(
-  ctx: Ctx,
-  id: string,
-  columns: ProductColumns,
-  ifMatch: number | null,
-  mergeMetadata: boolean,
-): Promise<RenderedProduct> {
-  requireProductId(id);
-  const names = (Object.keys(columnNames) as (keyof ProductColumns)[]).filter((name) => columns[name] !== undefined);
-  const values = { ...columns, tenantId: ctx.tenant.id, id, now: toTimestamp(ctx.now()), ifMatch };
-  let product: RenderedProduct | undefined;
-  try {
-    product = await get(ctx.db, updateStatement(names, mergeMetadata), values);
-  } catch (error) {
-    throw explainConflict(error);
-  }
-  if (!product) throw await missOrChanged(ctx, id);
-  return product;
-}
-
-async function missOrChanged(ctx: Ctx, id: string): Promise<AppError> {
-  const product = await get(ctx.db.primary, selectAny, { tenantId: ctx.tenant.id, id });
-  return product ? new AppError(5303) : noSuchProduct();
-}
-
-/** Spares the database what cannot be an id, and what it could not hold, such as NUL. */
-function requireProductId(id: string): void {
-  if (!isId("prod", id)) throw noSuchProduct();
-}
-
-function noSuchProduct(): AppError {
-  return new AppError(5301, "There is no such product.");
-}
-
-function explainConflict(error: unknown): unknown {
-  if (isCheckViolation(error, "products_metadata_size")) {
-    return invalidField("metadata", mergedMetadataTooLarge);
-  }
-  for (const field of ["slug", "sku"] as const) {
-    if (!isUniqueViolation(error, `products.${field}`)) continue;
-    const message = "is taken by another product";
-    return new AppError(5302, `${field}: ${message}.`, { details: [{ field, message }], cause: error });
-  }
-  return error;
 }

@@ -18,8 +18,8 @@ export function languageChain(lang: string | undefined, tenantLanguage: string):
   return JSON.stringify(chain);
 }
 
-/** JSON path of a language, or of one of its texts, within `translations`; a tag holds letters, digits and hyphens. */
-function pathOf(tag: SQL, text?: "title" | "description"): SQL {
+/** SQL for the path of a language, or of one of its texts, in `translations`; a tag holds letters, digits, hyphens. */
+export function pathOf(tag: SQL, text?: "title" | "description"): SQL {
   return sql`'$."' || ${tag} || ${sql.raw(text ? `'".${text}'` : `'"'`)}`;
 }
 

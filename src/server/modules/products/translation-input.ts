@@ -1,0 +1,42 @@
+import { invalidField } from "../../errors.ts";
+import { requireText } from "../../text.ts";
+import { parseLanguage } from "../tenants/language.ts";
+
+const mostLanguages = 50;
+const longestDescription = 50_000;
+
+/** Texts of a product by language; null takes away, where what stands is merged with. */
+export type TranslationsInput = Record<string, { title?: string | null; description?: string | null } | null>;
+
+/**
+ * The JSON text of a product's translations, under canonical language codes.
+ * @throws AppError 5102 naming the field, such as `translations.de.title`.
+ */
+export function translationsText(input: TranslationsInput): string {
+  const names = Object.keys(input);
+  if (names.length > mostLanguages) throw invalidField("translations", `must be at most ${mostLanguages} languages`);
+  const texts: TranslationsInput = {};
+  for (const name of names) {
+    const tag = parseLanguage(`translations.${name.slice(0, 64)}`, name);
+    const field = `translations.${tag}`;
+    if (tag in texts) throw invalidField(field, "stands in it twice");
+    texts[tag] = checkTexts(field, input[name] ?? null);
+  }
+  return JSON.stringify(texts);
+}
+
+function checkTexts(field: string, given: TranslationsInput[string]): TranslationsInput[string] {
+  if (given === null) return null;
+  const { title, description } = given;
+  if (typeof title === "string") requireText(`${field}.title`, title, 300);
+  if (typeof description === "string") requireSafeText(`${field}.description`, description);
+  return { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
+}
+
+/** A text of any length and several lines. Errors: 5102 naming the field. */
+export function requireSafeText(field: string, value: string): string {
+  // NUL would end the text early for some readers of the database, a lone surrogate would be replaced.
+  if (value.includes("\0") || !value.isWellFormed()) throw invalidField(field, "must not hold NUL or broken Unicode");
+  if (value.length > longestDescription) throw invalidField(field, `must be at most ${longestDescription} characters`);
+  return value;
+}

@@ -1,0 +1,224 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { Ctx } from "../../context.ts";
+import { bind, type CompiledStatement, get, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
+import { isId, newId } from "../../ids.ts";
+import { compileEvent } from "../events/service.ts";
+import { explaining, noSuchProduct, requireProductId } from "./refusal.ts";
+import type { Rendered } from "./rendering.ts";
+import { seesDrafts } from "./service.ts";
+import { stockChanged } from "./stock.ts";
+import { products, productVariants } from "./table.ts";
+import { completeVariant, titleFrom, type VariantColumns, variantColumns } from "./variant-input.ts";
+import { insertVariant, mostVariants } from "./variant-insert.ts";
+import type { VariantInput, VariantPatch } from "./variant-model.ts";
+
+const param = sql.placeholder;
+const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null`;
+const seen = sql`(${param("seesDrafts")} or status = 'published')`;
+const living = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}
+  and product_id = ${param("productId")} and deleted_at is null`;
+
+const selectVariants = statement<{ json: string }>(sql`
+  select variants as json from ${products} where ${ofProduct} and ${seen}`);
+const selectVariant = statement<Rendered>(sql`
+  select rendered as json, version from ${productVariants} where ${living}
+    and exists (select 1 from ${products} where ${ofProduct} and ${seen})`);
+const selectStock = statement<{ stock: number | null; version: number }>(sql`
+  select stock, version from ${productVariants} where ${living}
+    and exists (select 1 from ${products} where ${ofProduct})`);
+const deleteVariantRow = statement<{ id: string }>(sql`
+  update ${productVariants} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
+  where ${living} and version = coalesce(${param("ifMatch")}, version)
+    and exists (select 1 from ${products} where ${ofProduct})
+  returning id`);
+const touchProduct = statement(sql`
+  update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
+const productUpdated = compileEvent({
+  type: sql`'product.updated'`,
+  subject: sql`id`,
+  data: sql`json_object('version', version, 'fields', json('["variants"]'))`,
+  from: sql`from ${products} where ${ofProduct}`,
+});
+
+/**
+ * The variants of a product in their order, as a JSON array; customers see those of published products only.
+ * @throws AppError 5301.
+ */
+export async function listVariants(ctx: Ctx, productId: string): Promise<string> {
+  requireProductId(productId);
+  const row = await get(ctx.db, selectVariants, { ...idsOf(ctx, productId), seesDrafts: seesDrafts(ctx) ? 1 : 0 });
+  if (!row) throw noSuchProduct();
+  return row.json;
+}
+
+/** One variant of a product; customers see those of published products only. Errors: 5301. */
+export async function getVariant(ctx: Ctx, productId: string, variantId: string): Promise<Rendered> {
+  requireIds(productId, variantId);
+  const values = { ...idsOf(ctx, productId, variantId), seesDrafts: seesDrafts(ctx) ? 1 : 0 };
+  const variant = await get(ctx.db, selectVariant, values);
+  if (!variant) throw noSuchVariant();
+  return variant;
+}
+
+/**
+ * Adds a variant to a product, which from its first one on is sold by variant only. Its price is the product's unless
+ * given, its place after the others.
+ * @throws AppError 5301, 5102, 5302 for options or a SKU that are taken, 5306 when there are as many as can be.
+ */
+export async function addVariant(ctx: Ctx, productId: string, input: VariantInput): Promise<Rendered> {
+  requireProductId(productId);
+  const row = completeVariant(variantColumns(ctx, input));
+  return inTransaction(ctx, async (tx) => {
+    const variant = await explaining(() => insertVariant(tx, productId, row));
+    if (variant) {
+      await finishWrite(tx, productId);
+      return variant;
+    }
+    const product = await get(tx.db, selectVariants, { ...idsOf(tx, productId), seesDrafts: 1 });
+    throw product ? new AppError(5306, `A product has at most ${mostVariants} variants.`) : noSuchProduct();
+  });
+}
+
+/**
+ * Replaces every field of a variant but its place, which stays unless given; its price goes back to the product's.
+ * @param ifMatch the variant's version that must stand; null for any.
+ * @throws AppError 5301, 5303, 5102, 5302.
+ */
+export async function replaceVariant(
+  ctx: Ctx,
+  productId: string,
+  variantId: string,
+  input: VariantInput,
+  ifMatch: number | null,
+): Promise<Rendered> {
+  return update(
+    ctx,
+    productId,
+    variantId,
+    { priceMinor: null, ...completeVariant(variantColumns(ctx, input)) },
+    ifMatch,
+  );
+}
+
+/**
+ * Changes the fields given. New options bring a new title where the old one was made from the old options.
+ * @param ifMatch the variant's version that must stand; null for any.
+ * @throws AppError 5301, 5303, 5102, 5302.
+ */
+export async function patchVariant(
+  ctx: Ctx,
+  productId: string,
+  variantId: string,
+  patch: VariantPatch,
+  ifMatch: number | null,
+): Promise<Rendered> {
+  return update(ctx, productId, variantId, variantColumns(ctx, patch), ifMatch);
+}
+
+/**
+ * Takes a variant out of the store. Its row stays for the orders that name it; its SKU and options are free again.
+ * With the last one gone the product is sold by its own stock.
+ * @throws AppError 5301, 5303.
+ */
+export async function deleteVariant(
+  ctx: Ctx,
+  productId: string,
+  variantId: string,
+  ifMatch: number | null,
+): Promise<void> {
+  requireIds(productId, variantId);
+  return inTransaction(ctx, async (tx) => {
+    const values = { ...idsOf(tx, productId, variantId), now: toTimestamp(tx.now()), ifMatch };
+    if (!(await get(tx.db, deleteVariantRow, values))) throw await missOrChanged(tx, productId, variantId);
+    await finishWrite(tx, productId);
+  });
+}
+
+type ChangedColumns = Omit<VariantColumns, "priceMinor"> & { priceMinor?: number | null };
+
+const columnNames: Record<keyof VariantColumns, string> = {
+  title: "title",
+  sku: "sku",
+  options: "options",
+  optionsKey: "options_key",
+  priceMinor: "price_minor",
+  compareAtMinor: "compare_at_minor",
+  stock: "stock",
+  position: "position",
+};
+/** One statement for each set of columns that callers have changed together. */
+const updates = new Map<string, CompiledStatement<Rendered>>();
+
+function updateStatement(names: (keyof VariantColumns)[]): CompiledStatement<Rendered> {
+  const key = names.join(" ");
+  const kept = updates.get(key);
+  if (kept) return kept;
+  const changes = names.map((name) =>
+    name === "priceMinor"
+      ? sql`price_minor = coalesce(${param(name)}, (select price_minor from ${products} where ${ofProduct}))`
+      : sql`${sql.raw(columnNames[name])} = ${param(name)}`,
+  );
+  if (names.includes("options") && !names.includes("title")) {
+    const made = sql`select group_concat(value, ' / ') from (select value from json_each(options) order by id)`;
+    changes.push(sql`title = case when title = (${made}) then coalesce(${param("madeTitle")}, title) else title end`);
+  }
+  const made = statement<Rendered>(sql`
+    update ${productVariants} set ${sql.join([...changes, sql`updated_at = ${param("now")}`], sql`, `)},
+      version = version + 1
+    where ${living} and version = coalesce(${param("ifMatch")}, version)
+      and exists (select 1 from ${products} where ${ofProduct})
+    returning rendered as json, version`);
+  updates.set(key, made);
+  return made;
+}
+
+function update(
+  ctx: Ctx,
+  productId: string,
+  variantId: string,
+  columns: ChangedColumns,
+  ifMatch: number | null,
+): Promise<Rendered> {
+  requireIds(productId, variantId);
+  const names = (Object.keys(columnNames) as (keyof VariantColumns)[]).filter((name) => columns[name] !== undefined);
+  return inTransaction(ctx, async (tx) => {
+    const ids = idsOf(tx, productId, variantId);
+    const before = columns.stock === undefined ? undefined : await get(tx.db, selectStock, ids);
+    const madeTitle = columns.options === undefined ? null : titleFrom(columns.options).slice(0, 300) || null;
+    const values = { ...columns, ...ids, madeTitle, now: toTimestamp(tx.now()), ifMatch };
+    const variant = await explaining(() => get(tx.db, updateStatement(names), values));
+    if (!variant) throw await missOrChanged(tx, productId, variantId);
+    const item = before && before.stock !== columns.stock ? { productId, variantId } : undefined;
+    await finishWrite(tx, productId, item);
+    return variant;
+  });
+}
+
+/** What goes with every write of a variant: the product's version and event, and that of pieces that were edited. */
+async function finishWrite(tx: Ctx, productId: string, edited?: { productId: string; variantId: string }) {
+  const values = { ...idsOf(tx, productId), now: toTimestamp(tx.now()) };
+  const statements = [bind(touchProduct, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
+  if (edited) statements.push(stockChanged(tx, edited, "edit"));
+  await tx.db.batch(statements);
+}
+
+async function missOrChanged(tx: Ctx, productId: string, variantId: string): Promise<AppError> {
+  const variant = await get(tx.db, selectStock, idsOf(tx, productId, variantId));
+  return variant ? new AppError(5303) : noSuchVariant();
+}
+
+function idsOf(ctx: Ctx, productId: string, variantId: string | null = null) {
+  return { tenantId: ctx.tenant.id, productId, variantId };
+}
+
+function requireIds(productId: string, variantId: string): void {
+  requireProductId(productId);
+  if (!isId("var", variantId)) throw noSuchVariant();
+}
+
+function noSuchVariant(): AppError {
+  return new AppError(5301, "There is no such variant.");
+}
