@@ -1,9 +1,10 @@
-import { Kind, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type ErrorCode, meaningOf, remedyOf, statusOf } from "../errors.ts";
 import { isOptional } from "../validate.ts";
 import { type Access, asksOwnToken, isUnsigned } from "./access.ts";
 import { commonParameters as commonParameterNames } from "./credentials.ts";
 import { takesKey } from "./idempotency.ts";
+import { partReference, plain, reference } from "./openapi-schema.ts";
 import type { Route } from "./route.ts";
 
 type Json = Record<string, unknown>;
@@ -215,35 +216,4 @@ function bodyReference(schema: TSchema, schemas: Record<string, unknown>): unkno
 /** Whether there is a field that a body cannot do without. */
 function isRequired(schema: TSchema): boolean {
   return !("properties" in schema) || (schema.required ?? []).length > 0;
-}
-
-/** Named schemas stand once among the components. */
-function reference(schema: TSchema, schemas: Record<string, unknown>): unknown {
-  if (schema[Kind] === "Array" && schema.items) return { type: "array", items: reference(schema.items, schemas) };
-  if (schema.$id === undefined) return plain(schema);
-  const { $id, ...rest } = plain(schema);
-  schemas[schema.$id] = rest;
-  return { $ref: `#/components/schemas/${schema.$id}` };
-}
-
-/** The schema of a reply that may hold part of each record's fields: all of them, or those asked for and the id. */
-function partReference(schema: TSchema, schemas: Record<string, unknown>): unknown {
-  if (schema[Kind] === "Array") return { type: "array", items: partReference(schema.items, schemas) };
-  if (schema.$id === undefined) throw new Error("A record of which `fields` shows part needs a name ($id)");
-  const whole = reference(schema, schemas) as { $ref: string };
-  const { $id, ...rest } = plain(schema);
-  schemas[`${$id}Part`] = { ...rest, required: ["id"], description: "The fields that `fields` names." };
-  return { anyOf: [whole, { $ref: `${whole.$ref}Part` }] };
-}
-
-/** A schema without what only this program understands. */
-function plain(schema: TSchema): Json {
-  const copy = JSON.parse(JSON.stringify(schema)) as Json;
-  const strip = (node: unknown): void => {
-    if (typeof node !== "object" || node === null) return;
-    delete (node as Json).expects;
-    for (const inner of Object.values(node)) strip(inner);
-  };
-  strip(copy);
-  return copy;
 }

@@ -1,111 +1,106 @@
-import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { decodeCursor, encodeCursor, type Position } from "../../cursor.ts";
-import { type CompiledStatement, get, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
-import { parseMoney } from "../../money.ts";
-import { currencyDigits } from "../tenants/currency.ts";
-import type { ProductListQuery, ProductSortKey } from "./model.ts";
+import { decodeCursor, encodeCursor } from "../../cursor.ts";
+import { get } from "../../db/statement.ts";
+import { invalidField } from "../../errors.ts";
+import { defaultLimit, parseFields, pickFields } from "../../list-query.ts";
+import { type ProductFilters, readFilters } from "./list-filters.ts";
+import { type ProductListQuery, type ProductSortKey, productFields } from "./list-model.ts";
+import {
+  countStatement,
+  fewMatches,
+  type Gathered,
+  type ListShape,
+  listStatement,
+  type PageRow,
+  ranges,
+  type Source,
+  sortColumn,
+} from "./list-statement.ts";
 import { seesDrafts } from "./service.ts";
-import { products } from "./table.ts";
+import { languageChain } from "./translation.ts";
 
-const param = sql.placeholder;
-const defaultLimit = 20;
-
-const sortColumns: Record<ProductSortKey, SQL> = {
-  created_at: sql.raw("created_at"),
-  updated_at: sql.raw("updated_at"),
-  price: sql.raw("price_minor"),
-  title: sql.raw("title"),
-};
+/** More than these are not sorted for a page; they are walked through in the order of the sort. */
+const mostSorted = 20_000;
 
 /** A page of products: their JSON texts in order, and how to go on. */
 export interface ProductPage {
   json: string;
   nextCursor: string | null;
   limit: number;
+  /** How many there are on all pages, where that was asked. */
+  total?: number;
+  /** The languages of their titles, joined by commas, where there are any. */
+  language?: string;
 }
-
-interface PageRow {
-  /** The products, joined by commas; null when there are none. */
-  json: string | null;
-  /** JSON array of sort value and id of the page's last row; null when the page is not full. */
-  last: string | null;
-  has_more: number;
-}
-
-/** One statement for each shape of list; there are at most 4 sorts × 2 directions × 16 sets of filters. */
-const statements = new Map<string, CompiledStatement<PageRow>>();
 
 /**
  * One page of the tenant's products by keyset, so that the thousandth page costs what the first does, and none is
- * missed or repeated while others are added. Customers see published products only.
- * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a price at fault, 5300 for a
+ * missed or repeated while others are added. Customers see published products only. With `q`, newest first.
+ * @param lang the language in which texts are wanted; the store's default without it.
+ * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a filter at fault, 5300 for a
  * customer who asks for what is not published.
  */
-export async function listProducts(ctx: Ctx, query: ProductListQuery): Promise<ProductPage> {
+export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: string): Promise<ProductPage> {
+  const fields = parseFields(query.fields, productFields);
   const limit = query.limit ?? defaultLimit;
   const sort = query.sort ?? "-created_at";
   const descending = sort.startsWith("-");
   const key = (descending ? sort.slice(1) : sort) as ProductSortKey;
-  const digits = currencyDigits(ctx.tenant.currency);
-  const bound = (field: "price[gte]" | "price[lte]") => {
-    const amount = query[field];
-    return amount === undefined ? undefined : parseMoney(field, amount, digits);
-  };
-  if (!seesDrafts(ctx) && query.status !== undefined && query.status !== "published") {
-    throw new AppError(5300, "Only published products are open to you.");
+  if (query.q !== undefined && key !== "created_at") {
+    throw invalidField("sort", "must be created_at or -created_at where q is given");
   }
-  const filters = {
-    status: seesDrafts(ctx) ? query.status : "published",
-    priceFrom: bound("price[gte]"),
-    priceTo: bound("price[lte]"),
-  };
-  const asked = [ctx.tenant.id, sort, filters.status, filters.priceFrom, filters.priceTo];
+  const filters = readFilters(ctx, query, seesDrafts(ctx));
+  const asked = [ctx.tenant.id, "products", sort, filters && Object.entries(filters).sort()];
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
-  const row = await get(ctx.db, listStatement(key, descending, filters, after), {
-    tenantId: ctx.tenant.id,
+  if (filters === null) return { json: "[]", nextCursor: null, limit, ...(query.include_total && { total: 0 }) };
+
+  const values = {
     ...filters,
+    tenantId: ctx.tenant.id,
+    languages: languageChain(lang, ctx.tenant.language),
     value: after?.value,
     id: after?.id,
     limit,
+    more: limit + 1,
     lastIndex: limit - 1,
-  });
+  };
+  const shape = { key, descending, filters, isContinued: after !== undefined, isCounted: query.include_total ?? false };
+  const row = await findPage(ctx, shape, values);
   const last = row?.has_more && row.last ? (JSON.parse(row.last) as [string | number, string]) : undefined;
-  const nextCursor = last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null;
-  return { json: `[${row?.json ?? ""}]`, nextCursor, limit };
+  return {
+    json: pickFields(`[${row?.json ?? ""}]`, fields),
+    nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
+    limit,
+    ...(row?.total != null && { total: row.total }),
+    ...(row?.languages != null && { language: row.languages.replaceAll(",", ", ") }),
+  };
 }
 
-/** Page, last position and whether more follows are one statement, and so one snapshot, whatever others write. */
-function listStatement(
-  key: ProductSortKey,
-  descending: boolean,
-  filters: { status?: string | undefined; priceFrom?: number | undefined; priceTo?: number | undefined },
-  after: Position | undefined,
-): CompiledStatement<PageRow> {
-  const { status, priceFrom, priceTo } = filters;
-  const given = [status, priceFrom, priceTo, after].reduce<number>(
-    (bits, value) => bits * 2 + (value === undefined ? 0 : 1),
-    descending ? 1 : 0,
-  );
-  const name = `${key} ${given}`;
-  const kept = statements.get(name);
-  if (kept) return kept;
-  const column = sortColumns[key];
-  const conditions = [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
-  if (filters.status !== undefined) conditions.push(sql`status = ${param("status")}`);
-  if (filters.priceFrom !== undefined) conditions.push(sql`price_minor >= ${param("priceFrom")}`);
-  if (filters.priceTo !== undefined) conditions.push(sql`price_minor <= ${param("priceTo")}`);
-  if (after) {
-    conditions.push(sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`);
-  }
-  const direction = sql.raw(descending ? "desc" : "asc");
-  const from = sql`from ${products} where ${sql.join(conditions, sql` and `)}
-    order by ${column} ${direction}, id ${direction}`;
-  const made = statement<PageRow>(sql`select
-    (select group_concat(rendered) from (select rendered ${from} limit ${param("limit")})) as json,
-    (select json_array(${column}, id) ${from} limit 1 offset ${param("lastIndex")}) as last,
-    exists(select 1 ${from} limit 1 offset ${param("limit")}) as has_more`);
-  statements.set(name, made);
-  return made;
+/**
+ * Finds the page in the way that costs least. Where a filter stands on another column than the sort, few that fit are
+ * gathered by the filter's index; many are met soon on the way in order; in between, the way is gone for a while first.
+ */
+async function findPage(
+  ctx: Ctx,
+  shape: Omit<ListShape, "source">,
+  values: Record<string, unknown>,
+): Promise<PageRow | undefined> {
+  const page = (source: Source) => get(ctx.db, listStatement({ ...shape, source }), values);
+  const named = (["ids", "slug", "match"] as const).find((name) => shape.filters[name] !== undefined);
+  if (named !== undefined) return page(named);
+  const foreign = foreignFilter(shape.filters, shape.key);
+  if (foreign === undefined) return page("walk");
+  const count = async (most: number) =>
+    (await get(ctx.db, countStatement(foreign, shape.filters), { ...values, most }))?.found ?? 0;
+  if ((await count(fewMatches + 1)) <= fewMatches) return page(foreign);
+  const row = await page("stroll");
+  if (!row?.is_cut) return row;
+  return page((await count(mostSorted + 1)) <= mostSorted ? foreign : "walk");
+}
+
+/** A filter on another column than that of the sort, unless one index has both. */
+function foreignFilter(filters: ProductFilters, key: ProductSortKey): Gathered | undefined {
+  const given = ranges.filter(({ from, to }) => filters[from] !== undefined || filters[to] !== undefined);
+  const range = given.find(({ column }) => column !== sortColumn(key))?.column;
+  return range ?? (filters.status !== undefined && key !== "created_at" ? "status" : undefined);
 }

@@ -1,0 +1,192 @@
+import { type SQL, sql } from "drizzle-orm";
+import { KeptMap } from "../../db/kept-map.ts";
+import { type CompiledStatement, statement } from "../../db/statement.ts";
+import type { ProductFilters } from "./list-filters.ts";
+import type { ProductSortKey } from "./list-model.ts";
+import { servedJson, servedLanguage } from "./translation.ts";
+
+const param = sql.placeholder;
+
+/** How many rows in order are looked through before what fits is gathered by its own index instead. */
+const walked = 4000;
+/** So few are gathered and sorted at once. */
+export const fewMatches = 200;
+
+/** What one statement answers of a page. */
+export interface PageRow {
+  /** The products, joined by commas; null when there are none. */
+  json: string | null;
+  /** Their languages, joined by commas. */
+  languages: string | null;
+  /** JSON array of sort value and id of the page's last row; null when the page is not full. */
+  last: string | null;
+  has_more: number;
+  /** 1 where rows were left that might have fitted, and the page is not full. */
+  is_cut: number;
+  total: number | null;
+}
+
+/**
+ * Where the rows of a page come from: a walk in the order of the sort (`walk`), no further than some thousand rows
+ * (`stroll`); all that fit a range or a status, gathered by its index and sorted (`price_minor` and so on); few that are named
+ * (`ids`, `slug`); the search index, newest first (`match`).
+ */
+export type Source = "walk" | "stroll" | Gathered | "ids" | "slug" | "match";
+export type Gathered = "price_minor" | "created_at" | "updated_at" | "status";
+
+/** Which list it is, apart from values. */
+export interface ListShape {
+  key: ProductSortKey;
+  descending: boolean;
+  source: Source;
+  filters: ProductFilters;
+  isContinued: boolean;
+  isCounted: boolean;
+}
+
+const sortColumns: Record<ProductSortKey, string> = {
+  created_at: "created_at",
+  updated_at: "updated_at",
+  price: "price_minor",
+  title: "title",
+};
+const indexes: Record<string, string> = {
+  created_at: "products_by_created",
+  updated_at: "products_by_updated",
+  price_minor: "products_by_price",
+  title: "products_by_title",
+  status: "products_by_status",
+  slug: "products_slug",
+};
+/** The columns of the ranges, and the names of their ends. */
+export const ranges = [
+  { column: "price_minor", from: "priceFrom", to: "priceTo" },
+  { column: "created_at", from: "createdFrom", to: "createdTo" },
+  { column: "updated_at", from: "updatedFrom", to: "updatedTo" },
+] as const satisfies readonly { column: Gathered; from: keyof ProductFilters; to: keyof ProductFilters }[];
+
+/** Shapes that are asked for; there are thousands that could be, so only those of late are kept. */
+const statements = new KeptMap<CompiledStatement<PageRow>>(200);
+const counts = new KeptMap<CompiledStatement<{ found: number }>>(20);
+
+/** The column by which a key sorts. */
+export function sortColumn(key: ProductSortKey): string {
+  return sortColumns[key];
+}
+
+/** Counts what lies in a range, or has the status, up to `most`. */
+export function countStatement(column: Gathered, filters: ProductFilters): CompiledStatement<{ found: number }> {
+  const conditions = rangeConditions(filters, column, "");
+  const name = `${column} ${Object.keys(filters)}`;
+  let made = counts.get(name);
+  if (!made) {
+    made = statement<{ found: number }>(sql`select count(*) as found from (
+      select 1 from products indexed by ${sql.raw(indexes[column] as string)}
+      where ${sql.join([sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`, ...conditions], sql` and `)}
+      limit ${param("most")})`);
+    counts.set(name, made);
+  }
+  return made;
+}
+
+/** Page, last position, total and whether more follows are one statement, and so one snapshot, whatever others write. */
+export function listStatement(shape: ListShape): CompiledStatement<PageRow> {
+  const { key, descending, source, filters, isContinued, isCounted } = shape;
+  const name = `${key} ${descending} ${source} ${Object.keys(filters)} ${isContinued} ${isCounted}`;
+  let made = statements.get(name);
+  if (!made) {
+    made = compile(shape);
+    statements.set(name, made);
+  }
+  return made;
+}
+
+function compile(shape: ListShape): CompiledStatement<PageRow> {
+  const { rows, cut } = pageRows(shape);
+  // The wider rows are fetched for those of the page only.
+  return statement<PageRow>(sql`with found as materialized (${rows} limit ${param("more")})
+    select page.json, page.languages,
+      (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
+      (select count(*) from found) > ${param("limit")} as has_more,
+      ${cut} as is_cut,
+      ${shape.isCounted ? sql`(select count(*) ${matching(shape)})` : sql`null`} as total
+    from (select group_concat(json) as json, group_concat(distinct tag) as languages from (
+      select ${servedJson} as json, ${servedLanguage} as tag
+      from (select number from found limit ${param("limit")}) as listed
+      cross join products on products.row_number = listed.number)) as page`);
+}
+
+/** `number`, `id` and sort `value` of the rows in order, from the position on. */
+function pageRows(shape: ListShape): { rows: SQL; cut: SQL } {
+  const { key, descending, source, filters, isContinued } = shape;
+  const direction = sql.raw(descending ? "desc" : "asc");
+  const beyond = sql.raw(descending ? "<" : ">");
+  if (source === "match") {
+    const position = isContinued ? sql`and product_search.rowid ${beyond} cast(${param("value")} as integer)` : sql``;
+    const rows = sql`select products.row_number as number, products.id as id, products.row_number as value
+      ${matching(shape)} ${position} order by product_search.rowid ${direction}`;
+    return { rows, cut: sql`0` };
+  }
+  const column = sortColumns[key];
+  const position = isContinued
+    ? sql`and (${sql.raw(column)}, id) ${beyond} (${param("value")}, ${param("id")})`
+    : sql``;
+  const order = sql`order by ${sql.raw(column)} ${direction}, id ${direction}`;
+  const select = sql`select row_number as number, id, ${sql.raw(column)} as value`;
+  if (source !== "stroll") return { rows: sql`${select} ${matching(shape)} ${position} ${order}`, cut: sql`0` };
+  const near = sql`from products indexed by ${sql.raw(indexes[column] as string)}
+    where tenant_id = ${param("tenantId")} and deleted_at is null
+      ${sql.join(
+        rangeConditions(filters, column, isContinued ? "+" : "").map((one) => sql`and ${one}`),
+        sql` `,
+      )}
+    ${position} ${order} limit ${sql.raw(String(walked))}`;
+  const rows = sql`select number, id, value from (${select}, status, price_minor, created_at, updated_at ${near})
+    where ${sql.join(otherConditions(filters, column), sql` and `)}`;
+  const cut = sql`case when (select count(*) from found) > ${param("limit")} then 0
+    else (select count(*) from (select 1 ${near})) = ${sql.raw(String(walked))} end`;
+  return { rows, cut };
+}
+
+/** `from … where …` of all that fit, by the index that the source names. */
+function matching({ key, source, filters, isContinued }: ListShape): SQL {
+  const isMatch = source === "match";
+  const column = source === "walk" || source === "stroll" ? (sortColumns[key] as Gathered) : source;
+  const isByStatus = source === "walk" && key === "created_at" && filters.status !== undefined;
+  const index = indexes[isByStatus ? "status" : column];
+  const table = isMatch
+    ? sql`product_search cross join products on products.row_number = product_search.rowid`
+    : sql`products ${sql.raw(index === undefined ? "" : `indexed by ${index}`)}`;
+  // The sign keeps a column out of the choice of an index. A position says more than the end of a range before it.
+  const plus = sql.raw(source === "ids" || isMatch ? "+" : "");
+  const conditions = [sql`${plus}tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
+  if (isMatch) conditions.unshift(sql`product_search match ${param("match")}`);
+  if (filters.ids !== undefined) {
+    conditions.push(sql`${sql.raw(source === "ids" ? "" : "+")}id in (select value from json_each(${param("ids")}))`);
+  }
+  if (filters.slug !== undefined) conditions.push(sql`slug = ${param("slug")}`);
+  if (filters.match !== undefined && !isMatch) {
+    conditions.push(sql`exists (select 1 from product_search
+      where product_search match ${param("match")} and rowid = products.row_number)`);
+  }
+  const isAfter = isContinued && column === sortColumns[key];
+  conditions.push(...rangeConditions(filters, column, isAfter ? "+" : ""), ...otherConditions(filters, column));
+  return sql`from ${table} where ${sql.join(conditions, sql` and `)}`;
+}
+
+function rangeConditions(filters: ProductFilters, column: string, sign: string): SQL[] {
+  if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
+  return ranges
+    .filter((range) => range.column === column)
+    .flatMap(({ from, to }) => [
+      ...(filters[from] === undefined ? [] : [sql`${sql.raw(sign + column)} >= ${param(from)}`]),
+      ...(filters[to] === undefined ? [] : [sql`${sql.raw(sign + column)} <= ${param(to)}`]),
+    ]);
+}
+
+/** The status and the ranges of columns other than `column`. */
+function otherConditions(filters: ProductFilters, column: string): SQL[] {
+  const others = ranges.filter((range) => range.column !== column);
+  const conditions = others.flatMap((range) => rangeConditions(filters, range.column, "+"));
+  return column === "status" ? conditions : [...rangeConditions(filters, "status", ""), ...conditions];
+}
