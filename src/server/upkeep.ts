@@ -8,6 +8,7 @@ import { expireMail, sweepMail } from "./modules/mail/due.ts";
 import { startMailUpkeep } from "./modules/mail/upkeep.ts";
 import { expireDueOrders } from "./modules/orders/expiry.ts";
 import { sweepResetCodes } from "./modules/password-reset/codes.ts";
+import { indexPendingProducts } from "./modules/products/search.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
 import { sweepTokens } from "./modules/tokens/service.ts";
 import type { Vault } from "./vault.ts";
@@ -41,13 +42,16 @@ export async function startUpkeep(
   }, watchMs);
   let isSweeping: Promise<void> | undefined;
   let isStopping = false;
-  const sweep = setInterval(() => {
-    isSweeping ??= sweepAll(db, () => isStopping)
-      .catch(() => log.notice("warn", "old limits, tokens, codes and mails could not be swept"))
+  const begin = (work: typeof sweepAll, failure: string) => {
+    isSweeping ??= work(db, () => isStopping)
+      .catch(() => log.notice("warn", failure))
       .finally(() => {
         isSweeping = undefined;
       });
-  }, sweepMs);
+  };
+  // Products of an earlier schema are found as soon as that is done, and served meanwhile.
+  begin(indexProducts, "products could not be indexed for the search");
+  const sweep = setInterval(() => begin(sweepAll, "old limits, tokens, codes and mails could not be swept"), sweepMs);
   return {
     lost: lost.promise,
     stop: async () => {
@@ -67,4 +71,9 @@ async function sweepAll(db: Database, isStopping: () => boolean): Promise<void> 
   for (const sweep of [sweepRateLimits, sweepTokens, sweepResetCodes, sweepReplies, expireMail, sweepMail]) {
     while (!isStopping() && (await sweep({ db, now: Date.now })) >= portion);
   }
+  await indexProducts(db, isStopping);
+}
+
+async function indexProducts(db: Database, isStopping: () => boolean): Promise<void> {
+  while (!isStopping() && (await indexPendingProducts({ db })) > 0);
 }

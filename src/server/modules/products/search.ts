@@ -1,17 +1,18 @@
+import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, bind, type CompiledStatement, get, statement } from "../../db/statement.ts";
-import { inTransaction } from "../../db/transaction.ts";
 import { indexTokens } from "./search-words.ts";
 import { products } from "./table.ts";
 
 const param = sql.placeholder;
-/** How many products one transaction indexes, so that writers wait for milliseconds only. */
-const portion = 100;
+/** How many products, and about how many characters of them, are indexed at once: writers wait for milliseconds only. */
+const portion = { products: 100, characters: 100_000 };
 
 /** What of a product is searched. */
 interface Searched {
   row_number: number;
+  version: number;
   tenant_id: string;
   title: string;
   description: string | null;
@@ -22,16 +23,19 @@ interface Searched {
   deleted_at: string | null;
 }
 
-const columns = sql.raw("row_number, tenant_id, title, description, tags, sku, translations, variants, deleted_at");
+const columns = sql.raw(
+  "row_number, version, tenant_id, title, description, tags, sku, translations, variants, deleted_at",
+);
 const selectOne: CompiledStatement<Searched> = statement(sql`
   select ${columns} from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`);
 const selectPending: CompiledStatement<Searched> = statement(sql`
   select ${columns} from ${products} where is_indexed = 0 order by row_number limit ${param("most")}`);
-// Numbers of JavaScript arrive as REAL, which this table would not take for a row's number.
 const writeWords = statement(sql`
-  insert or replace into product_search (rowid, words) values (cast(${param("row")} as integer), ${param("words")})`);
+  insert or replace into product_search (rowid, words)
+  select row_number, ${param("words")} from ${products} where row_number = ${param("row")} and version = ${param("version")}`);
 const markIndexed = statement(sql`
-  update ${products} set is_indexed = 1 where row_number = ${param("row")} and is_indexed = 0`);
+  update ${products} set is_indexed = 1
+  where row_number = ${param("row")} and version = ${param("version")} and is_indexed = 0`);
 
 /**
  * Writes the words under which a product is found. Call it in the transaction of every write that changes a text of it:
@@ -43,24 +47,28 @@ export async function indexProduct(tx: Pick<Ctx, "db" | "tenant">, productId: st
 }
 
 /**
- * Indexes some products that have no words yet, those of an earlier schema or written without; answers how many. Call it
- * until there are none.
+ * Indexes some products that have no words yet, those of an earlier schema or written without. Call it until it answers 0.
  */
 export async function indexPendingProducts(ctx: Pick<Ctx, "db">): Promise<number> {
-  // Asked outside a transaction first, so that a sweep which finds nothing holds nobody up.
-  if ((await all(ctx.db.primary, selectPending, { most: 1 })).length === 0) return 0;
-  return inTransaction(ctx, async ({ db }) => {
-    const pending = await all(db, selectPending, { most: portion });
-    if (pending.length > 0) await db.batch(pending.flatMap(indexing));
-    return pending.length;
-  });
+  const pending = await all(ctx.db.primary, selectPending, { most: portion.products });
+  const statements: InStatement[] = [];
+  let characters = 0;
+  for (const product of pending) {
+    // Words of a version that is gone by the time of the write are not written; the new one's turn comes.
+    statements.push(...indexing(product));
+    characters += (product.description?.length ?? 0) + product.translations.length + product.variants.length;
+    if (characters > portion.characters) break;
+  }
+  if (statements.length === 0) return 0;
+  const results = await ctx.db.batch(statements);
+  return results.reduce((sum, result) => sum + result.rowsAffected, 0);
 }
 
-function indexing(product: Searched) {
-  const mark = bind(markIndexed, { row: product.row_number });
-  if (product.deleted_at !== null) return [mark];
-  const words = indexTokens(product.tenant_id, textsOf(product));
-  return [bind(writeWords, { row: product.row_number, words }), mark];
+function indexing(product: Searched): InStatement[] {
+  const { row_number: row, version } = product;
+  const words = product.deleted_at === null ? indexTokens(product.tenant_id, textsOf(product)) : undefined;
+  const mark = bind(markIndexed, { row, version });
+  return words === undefined ? [mark] : [bind(writeWords, { row, version, words }), mark];
 }
 
 function textsOf({ title, description, tags, sku, translations, variants }: Searched): string[] {
