@@ -111,3 +111,11 @@ export async function countOrderRows({ app, tenant }: Shop): Promise<number[]> {
   }
   return found;
 }
+
+/** What the change feed of a shop holds of one type, oldest first. */
+export async function readEvents({ app, namespace }: Shop, type: string): Promise<Record<string, unknown>[]> {
+  const sql = `select data from events where type = ?
+    and tenant_id = (select id from tenants where namespace = ?) order by sequence`;
+  const { rows } = await app.db.primary.execute({ sql, args: [type, namespace] });
+  return rows.map((row) => JSON.parse(String(row.data)) as Record<string, unknown>);
+}

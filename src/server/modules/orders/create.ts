@@ -73,7 +73,7 @@ export type NewOrder = OrderInput & {
  * @param isDryRun all of it happens, is answered, and is undone.
  * @throws AppError 5102 naming the field, 5300 for what only the store may set, 5304 out of stock, 5305 too few points.
  */
-export function createOrder(ctx: Ctx, input: NewOrder, isDryRun = false): Promise<RenderedOrder> {
+export async function createOrder(ctx: Ctx, input: NewOrder, isDryRun = false): Promise<RenderedOrder> {
   const checked = checkOrder(ctx, input);
   const userId = subjectOf(ctx, input.customer_id, input.subject);
   if (userId === null && checked.usePoints > 0) throw invalidField("use_points", "a guest has none");

@@ -105,7 +105,7 @@ export async function fulfillOrder(ctx: Ctx, id: string, ifMatch: number | null 
 }
 
 /** One guarded change of an order and what follows from it; or why not. */
-function change(
+async function change(
   ctx: Ctx,
   guarded: CompiledStatement<ChangedOrder>,
   id: string,

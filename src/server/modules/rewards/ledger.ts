@@ -1,11 +1,12 @@
 import type { Ctx, Tenant } from "../../context.ts";
+import { AppError } from "../../errors.ts";
 
 type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;
 interface Booking {
   userId: string;
   points: number;
   source: string;
-  orderId: string;
+  orderId?: string;
 }
 
 /** Points that a payment earns: so many thousandths for every 100 minor units, rounded down. */
@@ -18,7 +19,7 @@ export async function earnPoints(_tx: LedgerCtx, _booking: Booking): Promise<num
 }
 
 export async function spendPoints(_tx: LedgerCtx, _booking: Booking): Promise<number> {
-  throw new Error("not yet");
+  throw new AppError(5305);
 }
 
 export async function givePointsBack(_tx: LedgerCtx, _booking: Booking): Promise<number> {

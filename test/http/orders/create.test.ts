@@ -1,0 +1,400 @@
+import { expect, test } from "bun:test";
+import { openAccount } from "../../support/account.ts";
+import type { Shop } from "../../support/factories.ts";
+import { countOrderRows, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
+import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+import { makeUser } from "../../support/users.ts";
+
+const address = { name: "Eve", line1: "Rua 1", city: "Porto", postal_code: "4000-001", country: "PT" };
+
+/** A body for the shop's first product, with whatever a row changes. */
+function bodyWith(fields: Record<string, unknown>, product: Record<string, unknown> = {}) {
+  return async (shop: Shop) => {
+    const { id } = await shop.createProduct(product);
+    return { body: { items: [{ product_id: id, quantity: 1 }], ...fields } };
+  };
+}
+
+function itemsWith(item: Record<string, unknown>) {
+  return async (shop: Shop) => {
+    const { id } = await shop.createProduct();
+    return { body: { items: [{ product_id: id, quantity: 1, ...item }] } };
+  };
+}
+
+const absent = "prod_01h455vb4pex5vsknk084sn02q";
+const scenarios: ApiScenario[] = [
+  { name: "an order of one product is complete", request: "POST /orders/", send: bodyWith({}), expect: 201 },
+  { name: "no items", request: "POST /orders/", send: { body: {} }, expect: 5102, fields: ["items"] },
+  {
+    name: "an empty list of items",
+    request: "POST /orders/",
+    send: { body: { items: [] } },
+    expect: 5102,
+    fields: ["items"],
+  },
+  {
+    name: "101 items",
+    request: "POST /orders/",
+    send: { body: { items: Array.from({ length: 101 }, () => ({ product_id: absent, quantity: 1 })) } },
+    expect: 5102,
+    fields: ["items"],
+  },
+  ...[0, -1, 1.5, 1_000_001, "2", null].map(
+    (quantity): ApiScenario => ({
+      name: `a quantity of ${JSON.stringify(quantity)}`,
+      request: "POST /orders/",
+      send: itemsWith({ quantity }),
+      expect: 5102,
+      fields: ["items.0.quantity"],
+    }),
+  ),
+  {
+    name: "an item that names nothing",
+    request: "POST /orders/",
+    send: { body: { items: [{ quantity: 1 }] } },
+    expect: 5102,
+    fields: ["items.0.product_id"],
+  },
+  ...[absent, "prod_x", "nonsense\u0000"].map(
+    (product_id): ApiScenario => ({
+      name: `a product that does not exist: ${JSON.stringify(product_id)}`,
+      request: "POST /orders/",
+      send: { body: { items: [{ product_id, quantity: 1 }] } },
+      expect: 5102,
+      fields: ["items.0.product_id"],
+    }),
+  ),
+  {
+    name: "a variant that does not exist",
+    request: "POST /orders/",
+    send: { body: { items: [{ variant_id: absent.replace("prod", "var"), quantity: 1 }] } },
+    expect: 5102,
+    fields: ["items.0.variant_id"],
+  },
+  ...(["draft", "archived"] as const).map(
+    (status): ApiScenario => ({
+      name: `a product that is ${status}`,
+      request: "POST /orders/",
+      send: bodyWith({}, { status }),
+      expect: 5102,
+      fields: ["items.0.product_id"],
+    }),
+  ),
+  {
+    name: "more than there is, saying how many are left",
+    request: "POST /orders/",
+    send: async (shop) => {
+      const { id } = await shop.createProduct({ stock: 3 });
+      return { body: { items: [{ product_id: id, quantity: 4 }] } };
+    },
+    expect: 5304,
+    fields: ["items.0.quantity"],
+    has: ["only 3 left"],
+  },
+  {
+    name: "more than there is on two lines together",
+    request: "POST /orders/",
+    send: async (shop) => {
+      const other = await shop.createProduct();
+      const { id } = await shop.createProduct({ stock: 3 });
+      const line = { product_id: id, quantity: 2 };
+      return { body: { items: [{ product_id: other.id, quantity: 1 }, line, line] } };
+    },
+    expect: 5304,
+    fields: ["items.1.quantity"],
+  },
+  {
+    name: "a sum that is not exact",
+    request: "POST /orders/",
+    send: async (shop) => {
+      const { id } = await shop.createProduct({ price: 9_000_000_000 });
+      return { body: { items: [{ product_id: id, quantity: 1_000_000 }] } };
+    },
+    expect: 5102,
+    fields: ["items.0.quantity"],
+  },
+  {
+    name: "lines whose sum is not exact",
+    request: "POST /orders/",
+    send: async (shop) => {
+      const { id } = await shop.createProduct({ price: 70_000_000_000_000 });
+      const line = { product_id: id, quantity: 1 };
+      return { body: { items: [line, line] } };
+    },
+    expect: 5102,
+    fields: ["items"],
+  },
+  ...(
+    [
+      [{ shipping: -1 }, "shipping"],
+      [{ shipping: 1.999 }, "shipping"],
+      [{ tax: "1" }, "tax"],
+      [{ use_points: 1 }, "use_points"],
+      [{ use_points: -1 }, "use_points"],
+      [{ note: " " }, "note"],
+      [{ note: "a\u0000b" }, "note"],
+      [{ shipping_address: {} }, "shipping_address"],
+      [{ shipping_address: { ...address, country: "pt" } }, "shipping_address.country"],
+      [{ shipping_address: { ...address, line1: " " } }, "shipping_address.line1"],
+      [{ customer_id: "usr_01h455vb4pex5vsknk084sn02q" }, "customer_id"],
+      [{ user_id: "usr_01h455vb4pex5vsknk084sn02q" }, "user_id"],
+      [{ discount: 5 }, "discount"],
+      [{ total: 5 }, "total"],
+    ] as const
+  ).map(
+    ([fields, field]): ApiScenario => ({
+      name: JSON.stringify(fields),
+      request: "POST /orders/",
+      send: bodyWith(fields),
+      expect: 5102,
+      has: [field],
+    }),
+  ),
+  {
+    name: "a price or title of one's own",
+    request: "POST /orders/",
+    send: itemsWith({ price: 0.01, title: "Cheap" }),
+    expect: 5102,
+    fields: ["items.0.price", "items.0.title"],
+  },
+];
+
+onEachDatabase((suite) => {
+  runScenarios(suite, scenarios);
+
+  test("an order is a snapshot of what was sold, and stays so when the product changes and goes", async () => {
+    const shop = await suite.shop();
+    const images = [{ url: "https://example.com/s.png" }, { url: "https://example.com/t.png" }];
+    const shirt = await shop.createProduct({ title: "Shirt", price: 19.9, sku: "S-1", stock: 5, images });
+    const order = await makeOrder(shop, [{ product_id: shirt.id, quantity: 2 }], {
+      note: "Ring twice.\nThen wait.",
+      shipping: 4.5,
+      tax: 1.25,
+      shipping_address: address,
+    });
+    const { id, created_at, updated_at, expires_at, items, ...rest } = order;
+    expect(id).toMatch(/^ord_/);
+    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(60 * 60_000);
+    expect(updated_at).toBe(created_at);
+    expect(items).toHaveLength(1);
+    const { id: lineId, ...line } = items[0] as OrderReply["items"][0];
+    expect(lineId).toMatch(/^line_/);
+    expect(line as object).toEqual({
+      product_id: shirt.id,
+      variant_id: null,
+      title: "Shirt",
+      variant_title: null,
+      sku: "S-1",
+      options: {},
+      image: images[0]?.url,
+      price: 19.9,
+      price_minor: 1990,
+      quantity: 2,
+      subtotal: 39.8,
+      subtotal_minor: 3980,
+      discount: 0,
+      discount_minor: 0,
+      tax: 1.25,
+      tax_minor: 125,
+      total: 41.05,
+      total_minor: 4105,
+      refunded_quantity: 0,
+      refunded: 0,
+      refunded_minor: 0,
+      restocked_quantity: 0,
+    });
+    expect(rest as object).toEqual({
+      number: 1,
+      user_id: null,
+      status: "pending",
+      payment_status: "unpaid",
+      fulfillment_status: "unfulfilled",
+      currency: "EUR",
+      subtotal: 39.8,
+      subtotal_minor: 3980,
+      discount: 0,
+      discount_minor: 0,
+      shipping: 4.5,
+      shipping_minor: 450,
+      tax: 1.25,
+      tax_minor: 125,
+      total: 45.55,
+      total_minor: 4555,
+      refunded: 0,
+      refunded_minor: 0,
+      points_used: 0,
+      points_earned: 0,
+      points_returned: 0,
+      points_reversed: 0,
+      payment_reference: null,
+      shipping_address: address,
+      note: "Ring twice.\nThen wait.",
+      lang: "en",
+      refunds: [],
+      version: 1,
+      paid_at: null,
+      fulfilled_at: null,
+      cancelled_at: null,
+    });
+    await shop.call(`PATCH /products/${shirt.id}/`, { body: { title: "Rag", price: 1, sku: "R" } });
+    await shop.call(`DELETE /products/${shirt.id}/`);
+    const read = await shop.call<OrderReply>(`GET /orders/${id}/`);
+    expect(read.data).toEqual(order);
+    expect(read.headers.get("etag")).toBe('"1"');
+  });
+
+  test("pieces are held without moving the product's version, and the feed tells of both", async () => {
+    const shop = await suite.shop();
+    const lamp = await shop.createProduct({ stock: 5 });
+    const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 2 }, { product_id: lamp.id }]);
+    expect(order.items.map(({ quantity }) => quantity)).toEqual([2, 1]);
+    expect(await stockOf(shop, lamp.id)).toEqual({ stock: 5, reserved: 3 });
+    const { data } = await shop.call<{ stock: number; available: number; version: number }>(
+      `GET /products/${lamp.id}/`,
+    );
+    expect([data.stock, data.available, data.version]).toEqual([5, 2, lamp.version]);
+    const moved = { product_id: lamp.id, variant_id: null, stock: 5, reserved: 3, reason: "order" };
+    expect(await readEvents(shop, "stock.changed")).toEqual([moved]);
+    expect(await readEvents(shop, "order.created")).toEqual([
+      {
+        number: 1,
+        status: "pending",
+        payment_status: "unpaid",
+        fulfillment_status: "unfulfilled",
+        total: 57,
+        currency: "EUR",
+      },
+    ]);
+  });
+
+  test("what is not counted is sold without end, and what may be back-ordered is sold beyond its stock", async () => {
+    const shop = await suite.shop();
+    const song = await shop.createProduct({ price: 0 });
+    const chair = await shop.createProduct({ stock: 1, allow_backorder: true });
+    const order = await makeOrder(shop, [
+      { product_id: song.id, quantity: 1_000_000 },
+      { product_id: chair.id, quantity: 3 },
+    ]);
+    expect(await stockOf(shop, song.id)).toEqual({ stock: null, reserved: 0 });
+    expect(await stockOf(shop, chair.id)).toEqual({ stock: 1, reserved: 3 });
+    await shop.call(`POST /orders/${order.id}/pay/`);
+    expect(await stockOf(shop, chair.id)).toEqual({ stock: -2, reserved: 0 });
+  });
+
+  test("a product with variants is sold by variant only, each from its own stock", async () => {
+    const shop = await suite.shop();
+    const shirt = (await shop.createProduct({
+      title: "Shirt",
+      variants: [
+        { title: "M", options: { size: "M" }, price: 20, stock: 2, sku: "S-M" },
+        { title: "L", options: { size: "L" }, price: 25, stock: 1 },
+      ],
+    })) as unknown as { id: string; variants: { id: string; version: number }[] };
+    const [medium, large] = shirt.variants.map(({ id }) => id) as [string, string];
+    const whole = { items: [{ product_id: shirt.id, quantity: 1 }] };
+    expect((await shop.call("POST /orders/", { body: whole })).fields).toEqual(["items.0.variant_id"]);
+    const other = await shop.createProduct();
+    const wrong = { items: [{ product_id: other.id, variant_id: medium, quantity: 1 }] };
+    expect((await shop.call("POST /orders/", { body: wrong })).code).toBe(5102);
+    const order = await makeOrder(shop, [
+      { variant_id: large },
+      { product_id: shirt.id, variant_id: medium, quantity: 1 },
+      { variant_id: medium },
+    ]);
+    expect(
+      order.items.map((line) => [line.title, line.variant_title, line.sku, line.options, line.price_minor]),
+    ).toEqual([
+      ["Shirt", "L", null, { size: "L" }, 2500],
+      ["Shirt", "M", "S-M", { size: "M" }, 2000],
+      ["Shirt", "M", "S-M", { size: "M" }, 2000],
+    ]);
+    const none = await shop.call("POST /orders/", { body: { items: [{ variant_id: medium, quantity: 1 }] } });
+    expect([none.code, none.fields]).toEqual([5304, ["items.0.quantity"]]);
+    await shop.call(`POST /orders/${order.id}/pay/`);
+    expect(await stockOf(shop, medium)).toEqual({ stock: 0, reserved: 0 });
+    const { data } = await shop.call<typeof shirt>(`GET /products/${shirt.id}/`);
+    expect(data.variants.map(({ version }) => version)).toEqual([2, 2]);
+  });
+
+  test("the lines are in the order's language where the product speaks it, else in its own", async () => {
+    const shop = await suite.shop();
+    const lamp = await shop.createProduct({ title: "Lamp", translations: { pt: { title: "Candeeiro" } } });
+    const chair = await shop.createProduct({ title: "Chair" });
+    const items = [{ product_id: lamp.id }, { product_id: chair.id }];
+    const order = await makeOrder(shop, items, { lang: "pt-BR" });
+    expect([order.lang, order.items.map(({ title }) => title)]).toEqual(["pt-BR", ["Candeeiro", "Chair"]]);
+    expect((await makeOrder(shop, items)).items.map(({ title }) => title)).toEqual(["Lamp", "Chair"]);
+  });
+
+  test("a dry run answers what the order would be, and leaves nothing behind, not even a number", async () => {
+    const shop = await suite.shop();
+    const lamp = await shop.createProduct({ stock: 5 });
+    const before = await countOrderRows(shop);
+    const send = { query: { dry_run: "true" }, body: { items: [{ product_id: lamp.id, quantity: 2 }] } };
+    for (let i = 0; i < 2; i++) {
+      const { status, data } = await shop.call<OrderReply>("POST /orders/", send);
+      expect([status, data.number, data.total, data.status]).toEqual([200, 1, 38, "pending"]);
+      expect((await shop.call(`GET /orders/${data.id}/`)).code).toBe(5301);
+    }
+    expect(await countOrderRows(shop)).toEqual(before);
+    expect(await stockOf(shop, lamp.id)).toEqual({ stock: 5, reserved: 0 });
+    const more = { ...send, body: { items: [{ product_id: lamp.id, quantity: 6 }] } };
+    expect((await shop.call("POST /orders/", more)).code).toBe(5304);
+    expect((await makeOrder(shop, [{ product_id: lamp.id }])).number).toBe(1);
+  });
+
+  test("an order that is refused uses no number and holds nothing", async () => {
+    const shop = await suite.shop();
+    const plenty = await shop.createProduct({ stock: 5 });
+    const scarce = await shop.createProduct({ stock: 0 });
+    const before = await countOrderRows(shop);
+    const items = [
+      { product_id: plenty.id, quantity: 1 },
+      { product_id: scarce.id, quantity: 1 },
+    ];
+    const { code, fields } = await shop.call("POST /orders/", { body: { items } });
+    expect([code, fields]).toEqual([5304, ["items.1.quantity"]]);
+    expect(await countOrderRows(shop)).toEqual(before);
+    expect(await stockOf(shop, plenty.id)).toEqual({ stock: 5, reserved: 0 });
+  });
+
+  test("numbers are counted by store", async () => {
+    const [one, other] = [await suite.shop(), await suite.shop()];
+    const [lamp, chair] = [await one.createProduct(), await other.createProduct()];
+    for (const number of [1, 2]) {
+      expect((await makeOrder(one, [{ product_id: lamp.id }])).number).toBe(number);
+      expect((await makeOrder(other, [{ product_id: chair.id }])).number).toBe(number);
+    }
+    const { code, fields } = await other.call("POST /orders/", {
+      body: { items: [{ product_id: lamp.id, quantity: 1 }] },
+    });
+    expect([code, fields]).toEqual([5102, ["items.0.product_id"]]);
+  });
+
+  test("customers order for themselves, and set neither shipping nor tax; keys and staff say for whom", async () => {
+    const shop = await suite.shop();
+    const lamp = await shop.createProduct();
+    const customer = await openAccount(shop);
+    const someone = await makeUser(shop);
+    const items = [{ product_id: lamp.id, quantity: 1 }];
+    const own = await customer.call<OrderReply>("POST /orders/", { body: { items } });
+    expect([own.status, own.data.user_id]).toEqual([201, customer.id]);
+    for (const fields of [{ shipping: 1 }, { tax: 0 }, { customer_id: someone.id }]) {
+      expect((await customer.call("POST /orders/", { body: { items, ...fields } })).code).toBe(5300);
+    }
+    const staff = await openAccount(shop, { role: "staff" });
+    const theirs = await staff.call<OrderReply>("POST /orders/", {
+      body: { items, customer_id: someone.id, shipping: 2, tax: 1 },
+    });
+    expect([theirs.data.user_id, theirs.data.total_minor]).toEqual([someone.id, 2200]);
+    expect((await staff.call<OrderReply>("POST /orders/", { body: { items } })).data.user_id).toBeNull();
+    const byKey = await makeOrder(shop, items, { user_id: someone.id });
+    expect(byKey.user_id).toBe(someone.id);
+    const elsewhere = await suite.shop();
+    const stranger = await makeUser(elsewhere);
+    const { code, fields } = await shop.call("POST /orders/", { body: { items, customer_id: stranger.id } });
+    expect([code, fields]).toEqual([5102, ["customer_id"]]);
+  });
+});

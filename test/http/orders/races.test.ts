@@ -1,0 +1,113 @@
+import { expect, test } from "bun:test";
+import { createClient, newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
+import { onDatabase } from "../../support/suite.ts";
+
+/** So many at once, each with the next as soon as the last is answered. */
+const together = <T>(count: number, work: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+
+async function ordersOf({ call }: Shop): Promise<OrderReply[]> {
+  return (await call<OrderReply[]>("GET /orders/", { query: { sort: "number", limit: 100 } })).data;
+}
+
+for (const kind of ["file", "server"] as const) {
+  onDatabase(kind, (suite) => {
+    test("64 buyers with 25 attempts each, some with the item on two lines, get exactly the 50 pieces there are", async () => {
+      const shop = await suite.shop();
+      const product = await shop.createProduct({ stock: 50 });
+      const codes = new Set<number>();
+      let pieces = 0;
+      await together(64, async (buyer) => {
+        for (let attempt = 0; attempt < 25; attempt++) {
+          const lines = 1 + ((buyer + attempt) % 2);
+          const items = Array.from({ length: lines }, () => ({ product_id: product.id, quantity: 1 }));
+          const { status, code } = await shop.call("POST /orders/", { body: { items } });
+          codes.add(code ?? status);
+          if (status === 201) pieces += lines;
+        }
+      });
+      expect([...codes].sort()).toEqual([201, 5304]);
+      expect(pieces).toBe(50);
+      expect(await stockOf(shop, product.id)).toEqual({ stock: 50, reserved: 50 });
+      const made = await ordersOf(shop);
+      expect(made.flatMap(({ items }) => items).reduce((sum, { quantity }) => sum + quantity, 0)).toBe(50);
+      expect(made.map(({ number }) => number)).toEqual(made.map((_, index) => index + 1));
+    }, 60_000);
+
+    test("50 cancels at once cancel once", async () => {
+      const shop = await suite.shop();
+      const product = await shop.createProduct({ stock: 9 });
+      const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
+      await makeOrder(shop, [{ product_id: product.id, quantity: 3 }]);
+      const replies = await together(50, () => shop.call(`POST /orders/${order.id}/cancel/`));
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(replies.filter(({ code }) => code === 5306)).toHaveLength(49);
+      expect(await stockOf(shop, product.id)).toEqual({ stock: 9, reserved: 3 });
+      expect(await readEvents(shop, "order.cancelled")).toHaveLength(1);
+    });
+
+    test("50 payments at once with one reference are one payment, and all are answered alike", async () => {
+      const shop = await suite.shop();
+      const product = await shop.createProduct({ stock: 9 });
+      const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
+      const body = { payment_reference: "card-1" };
+      const replies = await together(50, () => shop.call<OrderReply>(`POST /orders/${order.id}/pay/`, { body }));
+      for (const { status, data } of replies) {
+        expect(status).toBe(200);
+        expect(data).toEqual(replies[0]?.data as OrderReply);
+      }
+      expect(await stockOf(shop, product.id)).toEqual({ stock: 5, reserved: 0 });
+      expect(await readEvents(shop, "order.paid")).toHaveLength(1);
+    });
+
+    test("50 payments at once with references of their own are one payment, and one reference pays one order", async () => {
+      const shop = await suite.shop();
+      const product = await shop.createProduct({ stock: 99 });
+      const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
+      const own = await together(50, (index) =>
+        shop.call(`POST /orders/${order.id}/pay/`, { body: { payment_reference: `card-${index}` } }),
+      );
+      expect(own.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(own.filter(({ code }) => code === 5306)).toHaveLength(49);
+      const others: OrderReply[] = [];
+      for (let i = 0; i < 10; i++) others.push(await makeOrder(shop, [{ product_id: product.id }]));
+      const shared = await together(10, (index) =>
+        shop.call(`POST /orders/${others[index]?.id}/pay/`, { body: { payment_reference: "wire-1" } }),
+      );
+      expect(shared.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(shared.filter(({ code }) => code === 5302)).toHaveLength(9);
+      expect(await stockOf(shop, product.id)).toEqual({ stock: 94, reserved: 9 });
+    });
+
+    test("50 refunds at once of one piece each give back the three pieces there are, and what they cost", async () => {
+      const shop = await suite.shop();
+      const product = await shop.createProduct({ stock: 9, price: 10 });
+      const order = await makeOrder(shop, [{ product_id: product.id, quantity: 3 }]);
+      await actOn(shop, order, "pay");
+      const body = { lines: [{ line_id: order.items[0]?.id, quantity: 1 }], restock: true };
+      const replies = await together(50, () => shop.call(`POST /orders/${order.id}/refund/`, { body }));
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(3);
+      expect(replies.filter(({ code }) => code === 5306)).toHaveLength(47);
+      expect(await stockOf(shop, product.id)).toEqual({ stock: 9, reserved: 0 });
+      const { data } = await shop.call<OrderReply>(`GET /orders/${order.id}/`);
+      expect(data).toMatchObject({ refunded_minor: 3000, payment_status: "refunded", status: "cancelled", version: 5 });
+      expect(data.refunds).toHaveLength(3);
+    });
+
+    test("of payment and cancellation at once one wins, and the stock fits it", async () => {
+      const shop = await suite.shop();
+      const product = await shop.createProduct({ stock: 9 });
+      const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
+      const client = createClient(suite.app, { namespace: shop.namespace, auth: shop.auth, address: newAddress() });
+      const replies = await together(20, (index) =>
+        client(`POST /orders/${order.id}/${index % 2 ? "pay" : "cancel"}/`),
+      );
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+      const { data } = await shop.call<OrderReply>(`GET /orders/${order.id}/`);
+      const stock = data.status === "paid" ? 5 : 9;
+      expect(await stockOf(shop, product.id)).toEqual({ stock, reserved: 0 });
+    });
+  });
+}

@@ -1,0 +1,11 @@
+/** Uniform numbers below 1, the same for the same seed. */
+export function* uniform(seed: number): Generator<number, never> {
+  let state = seed >>> 0;
+  for (;;) {
+    // Mulberry32.
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    yield ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+}
