@@ -20,6 +20,7 @@ export function taken(field: string, cause?: unknown, message = "is taken by ano
 
 /** What a constraint of the tables of products means to the caller; other errors as they are. */
 export function explainConflict(error: unknown): unknown {
+  if (error instanceof AppError) return error;
   if (isCheckViolation(error, "products_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (isCheckViolation(error, "products_translations_size")) {
     return invalidField("translations", "would be larger than 512 KiB once merged");

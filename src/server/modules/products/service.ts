@@ -11,6 +11,7 @@ import { type ProductColumns, productColumns } from "./input.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explaining, noSuchProduct, requireProductId } from "./refusal.ts";
 import type { RenderedProduct } from "./rendering.ts";
+import { indexProduct } from "./search.ts";
 import { slugFrom } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
@@ -34,13 +35,13 @@ const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 f
   then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
 const insertProduct = statement<RenderedProduct>(sql`
   insert into ${products} (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits,
-    compare_at_minor, sku, stock, allow_backorder, images, tags, metadata, translations, lang, created_at, updated_at,
-    published_at)
+    compare_at_minor, sku, stock, allow_backorder, images, tags, metadata, translations, lang, is_indexed, created_at,
+    updated_at, published_at)
   values (${param("id")}, ${param("tenantId")}, ${param("title")}, ${freeSlug}, ${param("description")},
     ${param("status")}, ${param("priceMinor")}, ${param("currency")}, ${param("currencyDigits")},
     ${param("compareAtMinor")}, ${param("sku")}, ${param("stock")}, ${param("allowBackorder")}, ${param("images")},
-    ${param("tags")}, ${param("metadata")}, ${param("translations")}, ${param("lang")}, ${param("now")}, ${param("now")},
-    ${param("publishedAt")})
+    ${param("tags")}, ${param("metadata")}, ${param("translations")}, ${param("lang")}, 1, ${param("now")},
+    ${param("now")}, ${param("publishedAt")})
   returning rendered as json, version, lang as language`);
 const deleteProductRow = statement<{ version: number; has_variants: number }>(sql`
   update ${products} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
@@ -79,6 +80,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
       if (!product) throw new Error("An insert returned no row");
       if (variants) await insertVariants(tx, id, variants);
       await recordEvent(tx, { type: "product.created", subject: id, data: { version: product.version } });
+      await indexProduct(tx, id);
       return variants ? getProduct(tx, id, language) : product;
     }),
   );
@@ -154,6 +156,9 @@ export function seesDrafts(ctx: Ctx): boolean {
   return ctx.actor.kind !== "visitor" && !(ctx.actor.kind === "user" && ctx.actor.role === "customer");
 }
 
+/** Columns whose words the search index knows. */
+const searched = ["title", "description", "tags", "sku", "translations"] as const;
+
 function write(ctx: Ctx, id: string, change: Parameters<typeof updateProduct>[2], fields?: string[]) {
   requireProductId(id);
   const { stock } = change.columns;
@@ -162,6 +167,7 @@ function write(ctx: Ctx, id: string, change: Parameters<typeof updateProduct>[2]
     const before = stock === undefined ? undefined : await get(tx.db, selectStock, values);
     const product = await updateProduct(tx, id, change);
     await recordEvent(tx, { type: "product.updated", subject: id, data: { version: product.version, fields } });
+    if (searched.some((name) => change.columns[name] !== undefined)) await indexProduct(tx, id);
     if (before && !before.has_variants && before.stock !== stock) {
       await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit"));
     }

@@ -8,6 +8,7 @@ import { isId, newId } from "../../ids.ts";
 import { compileEvent } from "../events/service.ts";
 import { explaining, noSuchProduct, requireProductId } from "./refusal.ts";
 import type { Rendered } from "./rendering.ts";
+import { indexProduct } from "./search.ts";
 import { seesDrafts } from "./service.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
@@ -75,6 +76,7 @@ export async function addVariant(ctx: Ctx, productId: string, input: VariantInpu
     const variant = await explaining(() => insertVariant(tx, productId, row));
     if (variant) {
       await finishWrite(tx, productId);
+      await indexProduct(tx, productId);
       return variant;
     }
     const product = await get(tx.db, selectVariants, { ...idsOf(tx, productId), seesDrafts: 1 });
@@ -134,6 +136,7 @@ export async function deleteVariant(
     const values = { ...idsOf(tx, productId, variantId), now: toTimestamp(tx.now()), ifMatch };
     if (!(await get(tx.db, deleteVariantRow, values))) throw await missOrChanged(tx, productId, variantId);
     await finishWrite(tx, productId);
+    await indexProduct(tx, productId);
   });
 }
 
@@ -193,6 +196,8 @@ function update(
     if (!variant) throw await missOrChanged(tx, productId, variantId);
     const item = before && before.stock !== columns.stock ? { productId, variantId } : undefined;
     await finishWrite(tx, productId, item);
+    if (columns.title !== undefined || columns.sku !== undefined || madeTitle !== null)
+      await indexProduct(tx, productId);
     return variant;
   });
 }

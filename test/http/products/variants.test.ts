@@ -1,0 +1,444 @@
+import { expect, test } from "bun:test";
+import { openAccount } from "../../support/account.ts";
+import type { ProductReply, Shop, VariantReply } from "../../support/factories.ts";
+import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const missing = "var_01h455vb4pex5vsknk084sn02q";
+const sizes = [
+  { options: { size: "M", colour: "Red" }, sku: "T-M", stock: 3 },
+  { options: { size: "L", colour: "Red" }, sku: "T-L", price: 21.5, compare_at_price: 25, stock: 4 },
+];
+
+onEachDatabase((suite) => {
+  const shirt = (shop: Shop, variants: Record<string, unknown>[] = sizes) =>
+    shop.createProduct({ title: "Shirt", price: 19.99, variants });
+  const read = async ({ call }: Shop, id: string) => (await call<ProductReply>(`GET /products/${id}/`)).data;
+  const path = (product: ProductReply, index = 0) =>
+    `/products/${product.id}/variants/${product.variants[index]?.id ?? ""}/`;
+
+  test("a product is created with its variants, which have its price and a title of their options unless given", async () => {
+    const shop = await suite.shop();
+    const product = await shirt(shop);
+    const at = new Date(suite.app.clock.now()).toISOString();
+    const common = { currency: "EUR", version: 1, created_at: at, updated_at: at };
+    const id = expect.stringMatching(/^var_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+    expect(product.variants).toEqual([
+      {
+        ...common,
+        id,
+        title: "M / Red",
+        sku: "T-M",
+        options: { size: "M", colour: "Red" },
+        price: 19.99,
+        price_minor: 1999,
+        compare_at_price: null,
+        stock: 3,
+        available: 3,
+        position: 0,
+      },
+      {
+        ...common,
+        id,
+        title: "L / Red",
+        sku: "T-L",
+        options: { size: "L", colour: "Red" },
+        price: 21.5,
+        price_minor: 2150,
+        compare_at_price: 25,
+        stock: 4,
+        available: 4,
+        position: 1,
+      },
+    ]);
+    expect([product.version, product.stock, product.available, product.sku]).toEqual([1, 7, 7, null]);
+    expect(await read(shop, product.id)).toEqual(product);
+    const list = await shop.call<VariantReply[]>(`GET /products/${product.id}/variants/`);
+    expect(list.data).toEqual(product.variants);
+    expect(list.page).toEqual({ next_cursor: null, has_more: false, limit: 100 });
+    const one = await shop.call<VariantReply>(`GET ${path(product, 1)}`);
+    expect([one.data, one.headers.get("etag")]).toEqual([product.variants[1] as VariantReply, '"1"']);
+  });
+
+  test("each write of a variant moves its version and its product's by one, and answers its ETag", async () => {
+    const shop = await suite.shop();
+    const { call } = shop;
+    const product = await shirt(shop);
+    suite.app.clock.advance(1000);
+    const added = await call<VariantReply>(`POST /products/${product.id}/variants/`, {
+      body: { title: "Sample", options: { size: "XL" } },
+    });
+    expect(added.status).toBe(201);
+    expect(added.headers.get("etag")).toBe('"1"');
+    expect([added.data.title, added.data.price, added.data.stock, added.data.position]).toEqual([
+      "Sample",
+      19.99,
+      null,
+      2,
+    ]);
+    expect((await read(shop, product.id)).version).toBe(2);
+
+    const patched = await call<VariantReply>(`PATCH ${path(product)}`, { body: { price: 18, position: 9 } });
+    expect(patched.headers.get("etag")).toBe('"2"');
+    const at = new Date(suite.app.clock.now()).toISOString();
+    expect(patched.data).toEqual({
+      ...(product.variants[0] as VariantReply),
+      price: 18,
+      price_minor: 1800,
+      position: 9,
+      version: 2,
+      updated_at: at,
+    });
+    const now = await read(shop, product.id);
+    expect([now.version, now.updated_at]).toEqual([3, at]);
+    expect(now.variants.map(({ title }) => title)).toEqual(["L / Red", "Sample", "M / Red"]);
+    // One of the three is not counted, so neither is their sum.
+    expect([now.stock, now.available]).toEqual([null, null]);
+
+    const replaced = await call<VariantReply>(`PUT ${path(product, 1)}`, { body: { options: { size: "S" } } });
+    expect(replaced.data).toEqual({
+      ...(product.variants[1] as VariantReply),
+      title: "S",
+      sku: null,
+      options: { size: "S" },
+      price: 19.99,
+      price_minor: 1999,
+      compare_at_price: null,
+      stock: null,
+      available: null,
+      version: 2,
+      updated_at: at,
+    });
+    const gone = await call(`DELETE ${path(product, 1)}`);
+    expect(gone.data).toEqual({ id: product.variants[1]?.id, deleted: true });
+    expect((await read(shop, product.id)).version).toBe(5);
+  });
+
+  test("new options bring a new title, unless the title is one that somebody gave", async () => {
+    const shop = await suite.shop();
+    const product = await shirt(shop, [
+      { options: { size: "M", cut: "slim" } },
+      { title: "Big", options: { size: "L" } },
+    ]);
+    const patch = async (index: number, body: unknown) =>
+      (await shop.call<VariantReply>(`PATCH ${path(product, index)}`, { body })).data.title;
+    expect(await patch(0, { options: { cut: "wide", size: "S" } })).toBe("wide / S");
+    expect(await patch(0, { options: { size: "XS" }, title: "Tiny" })).toBe("Tiny");
+    expect(await patch(1, { options: { size: "XL" } })).toBe("Big");
+    expect(await patch(1, { stock: 1 })).toBe("Big");
+  });
+
+  test("with its last variant gone a product is sold by its own stock again, and takes stock and SKU again", async () => {
+    const shop = await suite.shop();
+    const product = await shop.createProduct({ stock: 8, sku: "own" });
+    const add = await shop.call<VariantReply>(`POST /products/${product.id}/variants/`, {
+      body: { title: "One", stock: 2 },
+    });
+    expect((await read(shop, product.id)).stock).toBe(2);
+    for (const [request, body, field] of [
+      ["PATCH", { stock: 1 }, "stock"],
+      ["PATCH", { stock: null }, "stock"],
+      ["PATCH", { sku: "other" }, "sku"],
+      ["PUT", { title: "A", price: 1, stock: 1 }, "stock"],
+      ["PUT", { title: "A", price: 1, sku: "other" }, "sku"],
+    ] as const) {
+      const { code, fields } = await shop.call(`${request} /products/${product.id}/`, { body });
+      expect([request, body, code, fields]).toEqual([request, body, 5102, [field]]);
+    }
+    // What says nothing of them leaves them alone.
+    const put = await shop.call<ProductReply>(`PUT /products/${product.id}/`, { body: { title: "A", price: 1 } });
+    expect([put.data.sku, put.data.stock, put.data.version]).toEqual(["own", 2, 3]);
+    await shop.call(`DELETE /products/${product.id}/variants/${add.data.id}/`);
+    const now = await read(shop, product.id);
+    expect([now.stock, now.available, now.sku, now.variants]).toEqual([8, 8, "own", []]);
+    expect((await shop.call(`PATCH /products/${product.id}/`, { body: { stock: 1, sku: "b" } })).status).toBe(200);
+  });
+
+  test("a SKU names one thing in the store, be it product or variant, until that is deleted", async () => {
+    const shop = await suite.shop();
+    const { call } = shop;
+    const shirts = await shirt(shop);
+    const lamp = await shop.createProduct({ sku: "L" });
+    const torch = await shop.createProduct();
+    const refused: [request: string, body: unknown, field: string][] = [
+      ["POST /products/", { title: "A", price: 1, sku: "T-M" }, "sku"],
+      [
+        "POST /products/",
+        { title: "A", price: 1, variants: [{ title: "x" }, { title: "y", options: { a: "b" }, sku: "L" }] },
+        "variants.1.sku",
+      ],
+      ["POST /products/", { title: "A", price: 1, variants: [{ title: "x", sku: "T-L" }] }, "variants.0.sku"],
+      [`PATCH /products/${torch.id}/`, { sku: "T-L" }, "sku"],
+      [`PUT /products/${torch.id}/`, { title: "A", price: 1, sku: "T-L" }, "sku"],
+      [`POST /products/${torch.id}/variants/`, { title: "x", sku: "L" }, "sku"],
+      [`POST /products/${torch.id}/variants/`, { title: "x", sku: "T-M" }, "sku"],
+      [`PATCH ${path(shirts)}`, { sku: "L" }, "sku"],
+      [`PATCH ${path(shirts)}`, { sku: "T-L" }, "sku"],
+      [`PUT ${path(shirts)}`, { title: "x", sku: "L" }, "sku"],
+    ];
+    for (const [request, body, field] of refused) {
+      const { code, fields } = await call(request, { body });
+      expect([request, code, fields]).toEqual([request, 5302, [field]]);
+    }
+    expect(await read(shop, shirts.id)).toEqual(shirts);
+    expect((await call<ProductReply[]>("GET /products/")).data).toHaveLength(3);
+    await call(`DELETE ${path(shirts)}`);
+    expect((await call(`PATCH /products/${torch.id}/`, { body: { sku: "T-M" } })).status).toBe(200);
+    await call(`DELETE /products/${shirts.id}/`);
+    await call(`DELETE /products/${lamp.id}/`);
+    expect(
+      (
+        await shirt(shop, [
+          { title: "x", sku: "T-L" },
+          { options: { a: "b" }, sku: "L" },
+        ])
+      ).variants,
+    ).toHaveLength(2);
+    // Another store's SKUs are no concern of this one.
+    expect((await shirt(await suite.shop())).variants).toHaveLength(2);
+  });
+
+  test("no two variants of a product are the same choice, in whatever order it is written", async () => {
+    const shop = await suite.shop();
+    const product = await shirt(shop);
+    const turned = { colour: "Red", size: "M" };
+    for (const [request, body] of [
+      [`POST /products/${product.id}/variants/`, { options: turned }],
+      [`PATCH ${path(product, 1)}`, { options: turned }],
+      [`PUT ${path(product, 1)}`, { options: turned }],
+    ] as const) {
+      const { code, fields } = await shop.call(request, { body });
+      expect([request, code, fields]).toEqual([request, 5302, ["options"]]);
+    }
+    await shop.call(`DELETE ${path(product)}`);
+    expect((await shop.call(`PATCH ${path(product, 1)}`, { body: { options: turned } })).status).toBe(200);
+  });
+
+  test("a SKU that twenty callers want at once, for products and variants, is given once", async () => {
+    const shop = await suite.shop();
+    const product = await shirt(shop, [{ title: "x" }]);
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        n % 2 === 0
+          ? shop.call("POST /products/", { body: { title: "A", price: 1, sku: "wanted" } })
+          : shop.call(`POST /products/${product.id}/variants/`, { body: { options: { n: `${n}` }, sku: "wanted" } }),
+      ),
+    );
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(replies.filter(({ code }) => code === 5302)).toHaveLength(19);
+  });
+
+  test("a product has a hundred variants at most, however many add to it at once", async () => {
+    const shop = await suite.shop();
+    const variants = Array.from({ length: 97 }, (_, n) => ({ options: { size: `${n}` } }));
+    const product = await shirt(shop, variants);
+    const replies = await Promise.all(
+      Array.from({ length: 6 }, (_, n) =>
+        shop.call(`POST /products/${product.id}/variants/`, { body: { options: { size: `more ${n}` } } }),
+      ),
+    );
+    expect(replies.map(({ code }) => code).toSorted()).toEqual([5306, 5306, 5306, undefined, undefined, undefined]);
+    expect((await read(shop, product.id)).variants).toHaveLength(100);
+  });
+
+  test("a version that has passed is 412 for a variant, and nothing is written", async () => {
+    const shop = await suite.shop();
+    const product = await shirt(shop);
+    const at = path(product);
+    expect((await shop.call(`PATCH ${at}`, { body: { stock: 9 }, headers: { "if-match": '"1"' } })).status).toBe(200);
+    for (const method of ["PATCH", "PUT", "DELETE"]) {
+      const sent = method === "DELETE" ? {} : { body: { title: "x" } };
+      // The product's own version is 2 by now as well; 3 is nobody's.
+      for (const tag of ['"1"', '"3"']) {
+        const { code, status } = await shop.call(`${method} ${at}`, { ...sent, headers: { "if-match": tag } });
+        expect([method, tag, code, status]).toEqual([method, tag, 5303, 412]);
+      }
+    }
+    const now = await read(shop, product.id);
+    expect([now.version, now.variants[0]?.version, now.variants[0]?.stock]).toEqual([2, 2, 9]);
+    expect((await shop.call(`DELETE ${at}`, { headers: { "if-match": '"2"' } })).status).toBe(200);
+  });
+
+  test("customers read the variants of published products only, and write none", async () => {
+    const shop = await suite.shop();
+    const product = await shirt(shop);
+    const { call } = await openAccount(shop);
+    const staff = await openAccount(shop, { role: "staff" });
+    for (const request of [`GET /products/${product.id}/variants/`, `GET ${path(product)}`]) {
+      expect((await call(request)).status).toBe(200);
+    }
+    for (const [request, sent] of [
+      [`POST /products/${product.id}/variants/`, { body: { title: "x" } }],
+      [`PUT ${path(product)}`, { body: { title: "x" } }],
+      [`PATCH ${path(product)}`, { body: { stock: 1 } }],
+      [`DELETE ${path(product)}`, {}],
+    ] as const) {
+      expect((await call(request, sent)).code).toBe(5300);
+      expect((await shop.callAnonymously(request, sent)).code).toBe(5206);
+    }
+    await shop.call(`PATCH /products/${product.id}/`, { body: { status: "draft" } });
+    for (const request of [`GET /products/${product.id}/variants/`, `GET ${path(product)}`]) {
+      expect((await call(request)).code).toBe(5301);
+      expect((await staff.call(request)).status).toBe(200);
+    }
+    expect((await staff.call(`PATCH ${path(product)}`, { body: { stock: 1 } })).status).toBe(200);
+  });
+
+  test("a variant is found under its own product and in its own store only, and not once it is deleted", async () => {
+    const shop = await suite.shop();
+    const other = await suite.shop();
+    const product = await shirt(shop);
+    const lamp = await shop.createProduct();
+    const foreign = await shirt(other);
+    const id = product.variants[0]?.id ?? "";
+    const check = async (at: string) => {
+      for (const method of ["GET", "PATCH", "PUT", "DELETE"]) {
+        const sent = method === "PATCH" || method === "PUT" ? { body: { title: "x" } } : {};
+        expect([at, method, (await shop.call(`${method} ${at}`, sent)).code]).toEqual([at, method, 5301]);
+      }
+    };
+    await check(`/products/${lamp.id}/variants/${id}/`);
+    await check(path(foreign));
+    await check(`/products/${product.id}/variants/${missing}/`);
+    await check(`/products/${product.id}/variants/5/`);
+    await check(`/products/5/variants/${id}/`);
+    for (const product of [foreign.id, "prod_01h455vb4pex5vsknk084sn02q", "5"]) {
+      expect((await shop.call(`GET /products/${product}/variants/`)).code).toBe(5301);
+      expect((await shop.call(`POST /products/${product}/variants/`, { body: { title: "x" } })).code).toBe(5301);
+    }
+    await shop.call(`DELETE ${path(product, 1)}`);
+    await check(path(product, 1));
+    await shop.call(`DELETE /products/${product.id}/`);
+    await check(path(product));
+    expect(await read(other, foreign.id)).toEqual(foreign);
+  });
+
+  test("every write of a variant tells the feed, and an edit of its stock tells the pieces", async () => {
+    const shop = await suite.shop();
+    const product = await shirt(shop);
+    const at = path(product);
+    await shop.call(`PATCH ${at}`, { body: { stock: 5 } });
+    await shop.call(`PATCH ${at}`, { body: { stock: 5 } });
+    await shop.call(`PATCH ${at}`, { body: { price: 1 } });
+    await shop.call(`PATCH ${at}`, { body: { sku: "T-L" } });
+    await shop.call(`DELETE ${at}`);
+    await shop.call(`DELETE /products/${product.id}/`);
+    const { rows } = await suite.database.db.primary.execute({
+      sql: "select type, subject, data from events where tenant_id = (select id from tenants where namespace = ?) order by sequence",
+      args: [shop.namespace],
+    });
+    const change = (version: number) => ["product.updated", product.id, { version, fields: ["variants"] }];
+    const pieces = {
+      product_id: product.id,
+      variant_id: product.variants[0]?.id,
+      stock: 5,
+      reserved: 0,
+      reason: "edit",
+    };
+    expect(rows.map((row) => [row.type, row.subject, JSON.parse(String(row.data))])).toEqual([
+      ["product.created", product.id, { version: 1 }],
+      change(2),
+      ["stock.changed", product.id, pieces],
+      change(3),
+      change(4),
+      change(5),
+      ["product.deleted", product.id, { version: 6 }],
+    ]);
+  });
+
+  const bad: [field: string, body: Record<string, unknown>][] = [
+    ["title", {}],
+    ["title", { title: " " }],
+    ["title", { title: "a\0" }],
+    ["title", { options: {} }],
+    ["sku", { title: "x", sku: "" }],
+    ["sku", { title: "x", sku: " " }],
+    ["options", { options: [] }],
+    ["options.size", { options: { size: 5 } }],
+    ["options.size", { options: { size: "" } }],
+    ["options.size", { options: { size: "x".repeat(101) } }],
+    ["options. ", { options: { " ": "x" } }],
+    ["options", { options: Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`o${n}`, "x"])) }],
+    ["price", { title: "x", price: -0.01 }],
+    ["price", { title: "x", price: 19.999 }],
+    ["price", { title: "x", price: null }],
+    ["compare_at_price", { title: "x", compare_at_price: 19.999 }],
+    ["stock", { title: "x", stock: -1 }],
+    ["stock", { title: "x", stock: 0.5 }],
+    ["position", { title: "x", position: -1 }],
+    ["colour", { title: "x", colour: "red" }],
+  ];
+  runScenarios(suite, [
+    ...bad.map(
+      ([field, body]): ApiScenario => ({
+        name: `a variant with a bad ${field} is refused and named: ${JSON.stringify(body).slice(0, 60)}`,
+        request: "POST /products/",
+        send: { body: { title: "A", price: 1, variants: [{ title: "good" }, body] } },
+        expect: 5102,
+        fields: [`variants.1.${field}`],
+      }),
+    ),
+    {
+      name: "the same SKU twice in one list is 5302",
+      request: "POST /products/",
+      send: {
+        body: {
+          title: "A",
+          price: 1,
+          variants: [
+            { title: "x", sku: "a" },
+            { options: { a: "b" }, sku: "a" },
+          ],
+        },
+      },
+      expect: 5302,
+      fields: ["variants.1.sku"],
+    },
+    {
+      name: "the same options twice in one list are 5302",
+      request: "POST /products/",
+      send: {
+        body: { title: "A", price: 1, variants: [{ options: { a: "1", b: "2" } }, { options: { b: "2", a: "1" } }] },
+      },
+      expect: 5302,
+      fields: ["variants.1.options"],
+    },
+    {
+      name: "101 variants are refused",
+      request: "POST /products/",
+      send: {
+        body: { title: "A", price: 1, variants: Array.from({ length: 101 }, (_, n) => ({ options: { n: `${n}` } })) },
+      },
+      expect: 5102,
+      fields: ["variants"],
+    },
+    {
+      name: "a product with variants has no stock of its own",
+      request: "POST /products/",
+      send: { body: { title: "A", price: 1, stock: 1, variants: [{ title: "x" }] } },
+      expect: 5102,
+      fields: ["stock"],
+    },
+    {
+      name: "a product with variants has no SKU of its own",
+      request: "POST /products/",
+      send: { body: { title: "A", price: 1, sku: "a", variants: [{ title: "x" }] } },
+      expect: 5102,
+      fields: ["sku"],
+    },
+    {
+      name: "an empty list of variants is a product without any",
+      request: "POST /products/",
+      send: { body: { title: "A", price: 1, sku: "a", stock: 1, variants: [] } },
+      expect: 201,
+      has: ['"variants":[]', '"stock":1'],
+    },
+    {
+      name: "variants are no field of a change",
+      request: "PATCH /products/prod_01h455vb4pex5vsknk084sn02q/",
+      send: { body: { variants: [] } },
+      expect: 5102,
+      fields: ["variants"],
+    },
+  ]);
+});
