@@ -1,0 +1,197 @@
+import { type Account, goodPassword, openAccount, otherPassword } from "./account.ts";
+import { type ApiReply, type CallOptions, newAddress } from "./client.ts";
+import type { Shop } from "./factories.ts";
+import { requestCode } from "./password-reset.ts";
+import { makeUser } from "./users.ts";
+
+/** A call of a route that its store's own people can make. */
+export interface RouteCall {
+  /** `"GET /products/prod_…/"`. */
+  request: string;
+  query?: Record<string, string>;
+  body?: Record<string, unknown>;
+  /** Who makes it: the store's key unless it is a user. */
+  by?: Account;
+  /** Whether what it is about belongs to the world's customer, and is nobody else's to see but the store's. */
+  isOwned?: boolean;
+}
+
+/** A store with people and things in it. */
+export interface World {
+  shop: Shop;
+  customer: Account;
+  owner: Account;
+}
+
+/** Opens a store with a customer and its owner. */
+export async function openWorld(shop: Shop): Promise<World> {
+  return { shop, customer: await openAccount(shop), owner: await openAccount(shop, { role: "owner" }) };
+}
+
+/** Makes a call as whoever may, with more in its query or headers. */
+export function makeCall(
+  { shop }: Pick<World, "shop">,
+  { request, query, body, by }: RouteCall,
+  more: Pick<CallOptions, "query" | "headers"> = {},
+): Promise<ApiReply> {
+  const credentials: Record<string, string> = by ? { user_id: by.id, token: by.token } : {};
+  return (by ? shop.callAnonymously : shop.call)(request, {
+    query: { ...query, ...credentials, ...(more.query as object) },
+    address: newAddress(),
+    ...(body && { body }),
+    ...(more.headers && { headers: more.headers }),
+  });
+}
+
+interface OrderMade {
+  id: string;
+  items: { id: string }[];
+}
+
+async function makeProduct({ shop }: World, fields: Record<string, unknown> = {}): Promise<string> {
+  return (await shop.createProduct({ title: "Contraband", stock: 50, ...fields })).id;
+}
+
+async function makeVariant(world: World): Promise<{ path: string; id: string }> {
+  const product = await makeProduct(world, { stock: undefined });
+  const body = { title: "Contraband in red", price: 3, stock: 5 };
+  const { data, text } = await world.shop.call(`POST /products/${product}/variants/`, { body });
+  if (!data?.id) throw new Error(`The variant was not made: ${text}`);
+  return { path: `/products/${product}/variants/`, id: data.id as string };
+}
+
+async function makeOrder(world: World, upTo: "pending" | "paid" = "pending"): Promise<OrderMade> {
+  const items = [{ product_id: await makeProduct(world), quantity: 2 }];
+  const { shop, customer } = world;
+  const { data, text } = await shop.call<OrderMade>("POST /orders/", { body: { items, customer_id: customer.id } });
+  if (!data) throw new Error(`The order was not made: ${text}`);
+  if (upTo === "paid") await shop.call(`POST /orders/${data.id}/pay/`, { body: {} });
+  return data;
+}
+
+async function ofOrder(
+  world: World,
+  action: string,
+  upTo?: "paid",
+  body?: Record<string, unknown>,
+): Promise<RouteCall> {
+  const { id } = await makeOrder(world, upTo);
+  return { request: `POST /orders/${id}/${action}/`, isOwned: true, ...(body && { body }) };
+}
+
+async function makeCustomer({ shop }: World): Promise<string> {
+  return (await makeUser(shop, { name: "Contraband" })).id;
+}
+
+let numbers = 0;
+const lamp = () => ({ title: `Lamp ${++numbers}`, price: 2 });
+
+/** How each route is called so that it answers a success, by the route's id; what it needs is made anew each time. */
+export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = {
+  // Products
+  listProducts: async (world) => {
+    for (let n = 0; n < 2; n++) await makeProduct(world);
+    return { request: "GET /products/" };
+  },
+  getProduct: async (world) => ({ request: `GET /products/${await makeProduct(world)}/` }),
+  createProduct: async () => ({ request: "POST /products/", body: lamp() }),
+  replaceProduct: async (world) => ({ request: `PUT /products/${await makeProduct(world)}/`, body: lamp() }),
+  patchProduct: async (world) => ({ request: `PATCH /products/${await makeProduct(world)}/`, body: { stock: 3 } }),
+  deleteProduct: async (world) => ({ request: `DELETE /products/${await makeProduct(world)}/` }),
+  // Variants
+  listVariants: async (world) => ({ request: `GET ${(await makeVariant(world)).path}` }),
+  addVariant: async (world) => ({
+    request: `POST ${(await makeVariant(world)).path}`,
+    body: { options: { size: `M${++numbers}` }, price: 2 },
+  }),
+  getVariant: async (world) => {
+    const { path, id } = await makeVariant(world);
+    return { request: `GET ${path}${id}/` };
+  },
+  replaceVariant: async (world) => {
+    const { path, id } = await makeVariant(world);
+    return { request: `PUT ${path}${id}/`, body: { title: "Blue", price: 2 } };
+  },
+  patchVariant: async (world) => {
+    const { path, id } = await makeVariant(world);
+    return { request: `PATCH ${path}${id}/`, body: { stock: 3 } };
+  },
+  deleteVariant: async (world) => {
+    const { path, id } = await makeVariant(world);
+    return { request: `DELETE ${path}${id}/` };
+  },
+  // Orders
+  listOrders: async (world) => {
+    for (let n = 0; n < 2; n++) await makeOrder(world);
+    return { request: "GET /orders/", isOwned: true };
+  },
+  getOrder: async (world) => ({ request: `GET /orders/${(await makeOrder(world)).id}/`, isOwned: true }),
+  createOrder: async (world) => ({
+    request: "POST /orders/",
+    body: { items: [{ product_id: await makeProduct(world), quantity: 1 }] },
+  }),
+  cancelOrder: (world) => ofOrder(world, "cancel"),
+  payOrder: (world) => ofOrder(world, "pay", undefined, {}),
+  fulfillOrder: (world) => ofOrder(world, "fulfill", "paid"),
+  refundOrder: async (world) => {
+    const { id, items } = await makeOrder(world, "paid");
+    const body = { lines: [{ line_id: items[0]?.id, quantity: 1 }], restock: true };
+    return { request: `POST /orders/${id}/refund/`, body, isOwned: true };
+  },
+  // Users
+  listUsers: async (world) => {
+    for (let n = 0; n < 2; n++) await makeCustomer(world);
+    return { request: "GET /users/" };
+  },
+  getUser: async (world) => ({ request: `GET /users/${await makeCustomer(world)}/` }),
+  createUser: async () => ({ request: "POST /users/", body: { email: `new-${++numbers}@example.com` } }),
+  patchUser: async (world) => ({ request: `PATCH /users/${await makeCustomer(world)}/`, body: { name: "Eve" } }),
+  deleteUser: async (world) => ({ request: `DELETE /users/${await makeCustomer(world)}/` }),
+  getOwnProfile: async ({ customer }) => ({ request: "GET /users/me/", by: customer }),
+  patchOwnProfile: async ({ customer }) => ({ request: "PATCH /users/me/", body: { name: "Ada" }, by: customer }),
+  // Signing in; what ends a token has a user of its own.
+  changeOwnPassword: async ({ shop }) => ({
+    request: "POST /users/me/password/",
+    body: { current_password: goodPassword, password: otherPassword },
+    by: await openAccount(shop),
+  }),
+  login: async ({ shop }) => ({
+    request: "POST /auth/login/",
+    body: { email: (await openAccount(shop)).email, password: goodPassword },
+  }),
+  refreshToken: async ({ shop }) => ({ request: "POST /auth/refresh/", body: {}, by: await openAccount(shop) }),
+  logout: async ({ shop }) => ({ request: "POST /auth/logout/", body: {}, by: await openAccount(shop) }),
+  forgotPassword: async ({ customer }) => ({
+    request: "POST /auth/password/forgot/",
+    body: { email: customer.email },
+  }),
+  resetPassword: async ({ shop }) => {
+    const { email } = await openAccount(shop);
+    const body = { email, code: await requestCode(shop, email), password: otherPassword };
+    return { request: "POST /auth/password/reset/", body };
+  },
+  // Two-factor
+  getTwoFactor: async ({ customer }) => ({ request: "GET /users/me/two-factor/", by: customer }),
+  beginTwoFactor: async ({ shop }) => ({
+    request: "POST /users/me/two-factor/",
+    body: { password: goodPassword },
+    by: await openAccount(shop),
+  }),
+  confirmTwoFactor: async ({ shop }) => {
+    const by = await openAccount(shop);
+    await by.begin();
+    return { request: "POST /users/me/two-factor/confirm/", body: { otp: await by.code() }, by };
+  },
+  disableTwoFactor: async ({ shop }) => {
+    const by = await openAccount(shop);
+    await by.enrol();
+    const body = { password: goodPassword, otp: await by.code() };
+    return { request: "POST /users/me/two-factor/disable/", body, by };
+  },
+  renewRecoveryCodes: async ({ shop }) => {
+    const by = await openAccount(shop);
+    await by.enrol();
+    const body = { password: goodPassword, otp: await by.code() };
+    return { request: "POST /users/me/two-factor/recovery-codes/", body, by };
+  },
+};
