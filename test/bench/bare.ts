@@ -1,6 +1,7 @@
 // The bare side of the benchmark: what Bun alone does with a copy of the same file. The same look-ups, but no
 // credentials, no checks, no log. Arguments: database file, port.
 import { Database } from "bun:sqlite";
+import { prepareOrders } from "./bare-orders.ts";
 import { type DocumentRow, documentColumns, toDocument } from "./document.ts";
 
 interface Input {
@@ -37,6 +38,8 @@ const insert = db.query<Rendered, (string | number | null)[]>(
     stock, images, tags, metadata, lang, created_at, updated_at, published_at)
   values (?, ?, ?, ?, ?, 'published', ?, 'EUR', 2, ?, ?, ?, ?, ?, 'en', ?, ?, ?) returning rendered as json`,
 );
+
+const order = prepareOrders(db, tenantId);
 
 function answer(json: string, status = 200): Response {
   return new Response(`{"data":${json}}`, { status, headers });
@@ -82,6 +85,12 @@ Bun.serve({
             .join()}]`,
         ),
       POST: create,
+    },
+    "/orders/": {
+      POST: async (request) => {
+        const made = order((await request.json()) as Parameters<typeof order>[0]);
+        return made ? answer(made, 201) : new Response(null, { status: 409 });
+      },
     },
     // The same without the text that the table keeps of each product: every document is built from its columns.
     "/columns/products/:id/": (request) => {

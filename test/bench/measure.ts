@@ -55,11 +55,28 @@ export async function compareReads(
   );
 }
 
-/** Creates a second, each round on a fresh copy of the store; `onLoaded` sees each server once it has worked. */
-export function compareCreates(bench: Bench, onLoaded: (side: Side, server: Running) => void): Promise<Comparison> {
-  const send = { path: `/products/${namespaceQuery}`, body: sampleProduct("new-@@@@@@@@") };
+/** Products created a second; `onLoaded` sees each server once it has worked. */
+export function compareCreates(bench: Bench, onLoaded: OnLoaded): Promise<Comparison> {
+  return compareWrites(bench, "create", onLoaded, {
+    path: `/products/${namespaceQuery}`,
+    body: sampleProduct("new-@@@@@@@@"),
+  });
+}
+
+/** Orders created a second, all of the same product, which is where they meet. */
+export function compareOrders(bench: Bench, onLoaded: OnLoaded): Promise<Comparison> {
+  return compareWrites(bench, "order", onLoaded, {
+    path: `/orders/${namespaceQuery}`,
+    body: JSON.stringify({ items: [{ product_id: bench.store.plentifulId, quantity: 1 }] }),
+  });
+}
+
+type OnLoaded = (side: Side, server: Running) => void;
+
+/** Writes a second, each round on a fresh copy of the store. */
+function compareWrites(bench: Bench, name: string, onLoaded: OnLoaded, send: Send): Promise<Comparison> {
   const measure = (side: Side) => async (round: number) => {
-    const server = await startSide(bench, side, `create-${round}`);
+    const server = await startSide(bench, side, `${name}-${round}`);
     const perSecond = await load(bench, server, send);
     onLoaded(side, server);
     await server.stop();

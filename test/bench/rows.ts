@@ -4,6 +4,7 @@ import {
   type Bench,
   compareCommands,
   compareCreates,
+  compareOrders,
   compareReads,
   compareStarts,
   type Side,
@@ -15,10 +16,10 @@ import { assertSameAnswers } from "./same-answers.ts";
 import { namespaceQuery } from "./store.ts";
 
 /** What can be measured by itself. */
-export const parts = ["start", "commands", "reads", "columns", "writes", "logins"] as const;
+export const parts = ["start", "commands", "reads", "columns", "writes", "orders", "logins"] as const;
 export type Part = (typeof parts)[number];
 /** The parts whose load is made by wrk. */
-export const wrkParts: ReadonlySet<Part> = new Set(["reads", "columns", "writes"]);
+export const wrkParts: ReadonlySet<Part> = new Set(["reads", "columns", "writes", "orders"]);
 
 /** Highest memory seen of each side, in MiB. */
 type Memory = Record<Side, number>;
@@ -44,6 +45,11 @@ export async function measureRows(
     say("create a product");
     const creates = await compareCreates(bench, (side, server) => note(loaded, side, server));
     rows.push({ name: "create a product", unit: "/s", ...creates, mark: { atLeast: 1.5 } });
+  }
+  if (wanted.has("orders")) {
+    say("create an order");
+    const orders = await compareOrders(bench, (side, server) => note(loaded, side, server));
+    rows.push({ name: "create an order", unit: "/s", ...orders, mark: { atLeast: 0.5 } });
   }
   if (wanted.has("logins")) {
     say("log in");

@@ -7,6 +7,8 @@ export interface Store {
   dataDir: string;
   headers: Record<string, string>;
   productIds: string[];
+  /** A product that no load sells out. */
+  plentifulId: string;
 }
 
 /** Every request names the tenant, on both sides, so that both read paths of equal length. */
@@ -46,7 +48,8 @@ export async function createStore(binary: string, dataDir: string): Promise<Stor
       const made = Array.from({ length: atOnce }, (_, i) => createProduct(server.url, headers, from + i));
       productIds.push(...(await Promise.all(made)));
     }
-    return { dataDir, headers, productIds };
+    const plentifulId = await createProduct(server.url, headers, productCount, 1_000_000_000);
+    return { dataDir, headers, productIds, plentifulId };
   } finally {
     await server.stop();
   }
@@ -62,25 +65,30 @@ export function copyStore(from: string, to: string): void {
 }
 
 /** The body of a product that stands for most: some text, a picture, tags, a little metadata. */
-export function sampleProduct(name: string): string {
+export function sampleProduct(name: string, stock = 40): string {
   return JSON.stringify({
     title: `Bench ${name}`,
     description:
       "A sturdy bench of oiled oak for two, delivered in one piece. Wipe it with a dry cloth, never with soap.",
     price: 249.5,
     sku: `B-${name}`,
-    stock: 40,
+    stock,
     images: [{ url: `https://pictures.example/bench-${name}.jpg`, alt: "A bench under a tree" }],
     tags: ["furniture", "oak", "outdoor"],
     metadata: { width_cm: 120, care: { soap: false } },
   });
 }
 
-async function createProduct(url: string, headers: Record<string, string>, index: number): Promise<string> {
+async function createProduct(
+  url: string,
+  headers: Record<string, string>,
+  index: number,
+  stock?: number,
+): Promise<string> {
   const response = await fetch(`${url}/products/${namespaceQuery}`, {
     method: "POST",
     headers: { ...headers, "Content-Type": "application/json" },
-    body: sampleProduct(String(index).padStart(8, "0")),
+    body: sampleProduct(String(index).padStart(8, "0"), stock),
   });
   const text = await response.text();
   if (response.status !== 201) throw new Error(`A product was not created: ${text}`);
