@@ -1,0 +1,213 @@
+import { expect, test } from "bun:test";
+import { openAccount } from "../../support/account.ts";
+import type { ApiReply, Call } from "../../support/client.ts";
+import type { ProductReply, Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const request = "GET /products/";
+
+/** Slugs of what a search finds, the newest first. */
+async function find(call: Call, q: string, more: Record<string, string | number> = {}): Promise<string[]> {
+  const reply = await call<ProductReply[]>(request, { query: { q, ...more } });
+  expect([q, reply.status]).toEqual([q, 200]);
+  return reply.data.map(({ slug }) => slug);
+}
+
+const shelf: Record<string, Record<string, unknown>> = {
+  dessert: { title: "Crème brûlée", description: "Mit Vanille und Straßenzucker", tags: ["süß & mild"] },
+  shirt: { title: "Blue T-shirts", sku: "TS-0042/B", description: "100% cotton" },
+  japanese: { title: "夏の長袖シャツ", description: "東京都で作られた綿のシャツです。" },
+  chinese: { title: "纯棉短袖衬衫", translations: { fr: { title: "Maillot de corps", description: "doux" } } },
+  thai: { title: "กางเกงยีนส์ผู้ชาย" },
+  korean: { title: "여름 셔츠" },
+  greek: { title: "ΟΔΥΣΣΕΥΣ Ψωμί" },
+  russian: { title: "Зелёный ЧАЙ" },
+  arabic: { title: "قَمِيص قطني" },
+  hindi: { title: "हिन्दी किताब" },
+  party: { title: "Party hat 🎉", metadata: { hidden: "metadataword" } },
+  variants: {
+    title: "Mug",
+    variants: [
+      { title: "Large", sku: "MUG-XL-77", options: { colour: "Petrol" }, price: 5 },
+      { title: "Small", options: { colour: "Ochre" }, price: 4 },
+    ],
+  },
+};
+
+async function stock(shop: Shop): Promise<void> {
+  await Promise.all(Object.entries(shelf).map(([slug, fields]) => shop.createProduct({ slug, ...fields })));
+}
+
+const found: [what: string, q: string, slugs: string[]][] = [
+  ["without accents", "creme", ["dessert"]],
+  ["with other accents and case", "CRÈME BRULEE", ["dessert"]],
+  ["decomposed", "cre\u0300me", ["dessert"]],
+  ["sharp s as ss", "strassenzucker", ["dessert"]],
+  ["a tag", "suss", ["dessert"]],
+  ["a word of the description", "vanil", ["dessert"]],
+  ["the beginning of a word", "shir", ["shirt"]],
+  ["joined parts", "tshirt", ["shirt"]],
+  ["hyphenated", "t-shirt", ["shirt"]],
+  ["digits", "100", ["shirt"]],
+  ["not the middle of a word", "hirts", []],
+  ["all words, in any order", "cotton blue", ["shirt"]],
+  ["one word too many", "cotton blue vanilla", []],
+  ["a SKU", "ts-0042/b", ["shirt"]],
+  ["a SKU's number", "0042", ["shirt"]],
+  ["a variant's SKU", "MUG-XL", ["variants"]],
+  ["a variant's title", "large", ["variants"]],
+  ["a variant's option", "petrol", ["variants"]],
+  ["Japanese inside a longer text", "東京", ["japanese"]],
+  ["a Japanese suffix", "長袖シャツ", ["japanese"]],
+  ["one character", "綿", ["japanese"]],
+  ["half-width Japanese", "ｼｬﾂ", ["japanese"]],
+  ["Chinese inside a longer text", "短袖", ["chinese"]],
+  ["Chinese in another order", "袖短", []],
+  ["a translated title", "maillot", ["chinese"]],
+  ["a translated description", "doux", ["chinese"]],
+  ["Thai inside a longer text", "ยีนส์", ["thai"]],
+  ["Korean", "셔츠", ["korean"]],
+  ["Greek without accents, final sigma", "οδυσσευς ψωμι", ["greek"]],
+  ["Russian ё as е", "зеленый", ["russian"]],
+  ["Arabic without vowels", "قميص", ["arabic"]],
+  ["Hindi", "किताब", ["hindi"]],
+  ["a picture", "🎉", ["party"]],
+  ["what FTS5 would take for operators", 'shirt*" (-blue)', ["shirt"]],
+  ["metadata is not searched", "metadataword", []],
+];
+
+/** What must neither fail nor find anything, nor everything. */
+const hostile = [
+  '"',
+  "'",
+  "''; drop table product_search",
+  "*",
+  "NEAR(",
+  "NEAR(shirt blue, 5)zzz",
+  "words:zzz",
+  "{words} : zzz",
+  "^zzz",
+  "- + ( ) [ ]",
+  "zzz AND",
+  "NOT zzz",
+  "zzz OR shirt",
+  "!!!",
+  "\\",
+  "%",
+  "_",
+  "\0",
+  "shirt\0zzz",
+  "\u{10ffff}",
+  "\u200d\u200b",
+  " ",
+  "́",
+  "💩".repeat(100),
+  "a ".repeat(99),
+  "z".repeat(200),
+  "語".repeat(200),
+];
+
+onEachDatabase((suite) => {
+  test("words are found in every text of a product, whatever case, accents and script", async () => {
+    const shop = await suite.shop();
+    await stock(shop);
+    const answers = await Promise.all(found.map(async ([what, q]) => [what, q, await find(shop.call, q)]));
+    expect(answers).toEqual(found);
+  });
+
+  test("whatever is searched for, the answer is a list, and never the whole store", async () => {
+    const shop = await suite.shop();
+    await stock(shop);
+    const answers = await Promise.all(hostile.map(async (q) => [q, await find(shop.call, q)]));
+    expect(answers).toEqual(hostile.map((q) => [q, []]));
+  });
+
+  test("a search of more than 200 characters, an empty one, and one sorted by price are 5102", async () => {
+    const { call } = await suite.shop();
+    for (const [query, field] of [
+      [{ q: "a".repeat(201) }, "q"],
+      [{ q: "a".repeat(10_000) }, "q"],
+      [{ q: "" }, "q"],
+      [{ q: "a", sort: "price" }, "sort"],
+      [{ q: "a", sort: "-title" }, "sort"],
+    ] as const) {
+      const { code, fields } = await call(request, { query });
+      expect([code, fields]).toEqual([5102, [field]]);
+    }
+    expect((await call(request, { query: "q=%ff" })).code).toBe(5100);
+  });
+
+  test("a product is found by the words that it has now, and not at all once it is deleted", async () => {
+    const { call, createProduct } = await suite.shop();
+    const product = await createProduct({ slug: "x", title: "Ancient lamp", description: "brass" });
+    const path = `/products/${product.id}/`;
+    await call(`PATCH ${path}`, { body: { title: "Modern lamp" } });
+    expect([await find(call, "ancient"), await find(call, "modern"), await find(call, "brass")]).toEqual([
+      [],
+      ["x"],
+      ["x"],
+    ]);
+    await call(`PATCH ${path}`, { body: { stock: 7 } });
+    expect(await find(call, "modern lamp")).toEqual(["x"]);
+    await call(`PUT ${path}`, { body: { title: "Torch", price: 1 } });
+    expect([await find(call, "brass"), await find(call, "torch")]).toEqual([[], ["x"]]);
+    const added = await call<{ id: string }>(`POST ${path}variants/`, {
+      body: { title: "Tiny", options: { size: "quarter" }, price: 1 },
+    });
+    expect([added.status, await find(call, "quart")]).toEqual([201, ["x"]]);
+    await call(`PATCH ${path}variants/${added.data.id}/`, { body: { options: { size: "half" } } });
+    expect([await find(call, "quart"), await find(call, "half")]).toEqual([[], ["x"]]);
+    await call(`DELETE ${path}`);
+    expect(await find(call, "torch")).toEqual([]);
+  });
+
+  test("words of another store are found there only", async () => {
+    const [mine, theirs] = [await suite.shop(), await suite.shop()];
+    await mine.createProduct({ slug: "mine", title: "Common word" });
+    await theirs.createProduct({ slug: "theirs", title: "Common word, secret word" });
+    expect(await find(mine.call, "common")).toEqual(["mine"]);
+    expect(await find(mine.call, "secret")).toEqual([]);
+    expect(await find(theirs.call, "common")).toEqual(["theirs"]);
+    const { page } = await mine.call(request, { query: { q: "secret", include_total: "true" } });
+    expect(page.total).toBe(0);
+  });
+
+  test("customers find published products only", async () => {
+    const shop = await suite.shop();
+    for (const status of ["draft", "published", "archived"])
+      await shop.createProduct({ slug: status, title: "Lamp", status });
+    const { id, token } = await openAccount(shop);
+    const query = { user_id: id, token, include_total: "true" };
+    expect(await find(shop.callAnonymously, "lamp", query)).toEqual(["published"]);
+    const { page } = await shop.callAnonymously(request, { query: { ...query, q: "lamp" } });
+    expect(page.total).toBe(1);
+    expect((await find(shop.call, "lamp")).toSorted()).toEqual(["archived", "draft", "published"]);
+    expect(await find(shop.call, "lamp", { status: "draft" })).toEqual(["draft"]);
+  });
+
+  test("a search can be filtered, counted and paged either way", async () => {
+    const { call, createProduct } = await suite.shop();
+    const made: ProductReply[] = [];
+    for (let n = 1; n <= 7; n++) made.push(await createProduct({ title: "Lamp", slug: `n${n}`, price: n }));
+    await createProduct({ title: "Chair", slug: "chair", price: 3 });
+    for (const [sort, expected] of [
+      ["created_at", ["n2", "n3", "n4", "n5", "n6"]],
+      ["-created_at", ["n6", "n5", "n4", "n3", "n2"]],
+    ] as const) {
+      const query = { q: "lam", sort, limit: 2, "price[gte]": 2, "price[lt]": 7, include_total: "true" };
+      const slugs: string[] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const reply: ApiReply<ProductReply[]> = await call(request, { query: { ...query, ...(cursor && { cursor }) } });
+        slugs.push(...reply.data.map(({ slug }) => slug));
+        expect(reply.page.total).toBe(5);
+        cursor = reply.page.next_cursor;
+        if (cursor !== null) expect((await call(request, { query: { ...query, cursor, q: "la" } })).code).toBe(5100);
+      }
+      expect(slugs).toEqual([...expected]);
+    }
+    const ids = [made[1]?.id, made[3]?.id, "prod_0"].join(",");
+    expect(await find(call, "lamp", { ids })).toEqual(["n4", "n2"]);
+    expect(await find(call, "chair", { ids })).toEqual([]);
+    expect(await find(call, "lamp", { slug: "n3" })).toEqual(["n3"]);
+  });
+});
