@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import type { Database, Session } from "../../../src/server/db/session.ts";
+import { takesKey } from "../../../src/server/http/idempotency.ts";
+import { routes } from "../../../src/server/routes.ts";
+import { startTestApp } from "../../support/app.ts";
+import { createShop } from "../../support/factories.ts";
+import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";
+import { onDatabase } from "../../support/suite.ts";
+
+/**
+ * The database, watching its transactions: on a file every statement is done at once, so whoever lets the event loop
+ * turn inside one waits for something else, and holds up every writer.
+ */
+function watchTurns(db: Database): { db: Database; transactions: () => number; turned: () => number } {
+  let transactions = 0;
+  let turned = 0;
+  async function watched<T>(work: (tx: Session) => Promise<T>, tx: Session): Promise<T> {
+    transactions += 1;
+    let isOver = false;
+    setImmediate(() => {
+      if (!isOver) turned += 1;
+    });
+    try {
+      return await work(tx);
+    } finally {
+      isOver = true;
+    }
+  }
+  const proxy = new Proxy(db, {
+    get(target, name) {
+      if (name === "transaction") {
+        return <T>(work: (tx: Session) => Promise<T>) => target.transaction((tx) => watched(work, tx));
+      }
+      const value = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  return { db: proxy, transactions: () => transactions, turned: () => turned };
+}
+
+onDatabase("file", (suite) => {
+  for (const route of routes.filter(takesKey)) {
+    test(`${route.method} ${route.path} waits for nothing but the database inside its transaction`, async () => {
+      const watch = watchTurns(suite.database.db);
+      const app = startTestApp({ db: watch.db, clock: suite.app.clock });
+      const world = await openWorld(await createShop(app));
+      const call = await (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
+      const body = route.id === "createUser" ? { ...call.body, password: "Vermilion-Kettle-4871" } : call.body;
+      const before = { transactions: watch.transactions(), turned: watch.turned() };
+      const headers = { "idempotency-key": `waiting-${route.id}` };
+      const reply = await makeCall(world, { ...call, ...(body && { body }) }, { headers });
+      expect(reply.error).toBeUndefined();
+      expect(watch.transactions()).toBe(before.transactions + 1);
+      expect(watch.turned()).toBe(before.turned);
+      await app.stop();
+    });
+  }
+});

@@ -1,0 +1,74 @@
+import { beforeAll, expect, test } from "bun:test";
+import type { Route } from "../../../src/server/http/route.ts";
+import { routes } from "../../../src/server/routes.ts";
+import type { ApiReply } from "../../support/client.ts";
+import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+const changes = routes.filter(({ method, conditional }) => conditional || ["PUT", "PATCH", "DELETE"].includes(method));
+
+/** How the record is read that a call changes: at the same path, or where the act is an act on. */
+function readOf({ request, ...call }: RouteCall): RouteCall {
+  const [method, path = ""] = request.split(" ");
+  const record = method === "POST" ? path.replace(/[a-z-]+\/$/, "") : path;
+  const { body: _, query: __, ...rest } = call;
+  return { ...rest, request: `GET ${record}` };
+}
+
+onEachDatabase((suite) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld(await suite.shop());
+  });
+
+  for (const route of changes) {
+    const make = () => (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
+
+    test(`${nameOf(route)} is not done to a version that has passed, and moves the version by one`, async () => {
+      expect(route.conditional).toBe(true);
+      const call = await make();
+      const before = await makeCall(world, readOf(call));
+      const version = before.data.version as number;
+      expect([before.status, tagOf(before)]).toEqual([200, `"${version}"`]);
+      for (const tag of [`"${version + 1}"`, `"${version + 1}", W/"${version}"`]) {
+        const stale = await makeCall(world, call, { headers: { "if-match": tag } });
+        expect([tag, stale.status, stale.code]).toEqual([tag, 412, 5303]);
+      }
+      expect((await makeCall(world, readOf(call))).data).toEqual(before.data);
+
+      const tags = `"${version + 1}","${version}"`;
+      const done = await makeCall(world, call, { headers: { "if-match": tags } });
+      expect([done.status, done.error]).toEqual([200, undefined]);
+      const after = await makeCall(world, readOf(call));
+      if (route.method === "DELETE") expect(after.code).toBe(5301);
+      else {
+        expect([tagOf(done), done.data.version, tagOf(after)]).toEqual([`"${version + 1}"`, version + 1, tagOf(done)]);
+        expect(after.data).toEqual(done.data);
+      }
+    });
+
+    if (route.method === "PATCH") {
+      test(`${nameOf(route)} moves the version by one also where it changes nothing`, async () => {
+        const call = { ...(await make()), body: {} };
+        const { data } = await makeCall(world, readOf(call));
+        const done = await makeCall(world, call);
+        expect([done.status, tagOf(done)]).toEqual([200, `"${(data.version as number) + 1}"`]);
+      });
+    }
+  }
+
+  test("every route that answers a record of its own answers its ETag", async () => {
+    const single = routes.filter(({ reply }) => "version" in (reply.data.properties ?? {}));
+    expect(single.length).toBeGreaterThan(10);
+    for (const route of single) {
+      const call = await (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
+      const reply = await makeCall(world, call);
+      expect([nameOf(route), tagOf(reply)]).toEqual([nameOf(route), `"${reply.data.version}"`]);
+    }
+  });
+});
+
+function tagOf({ headers }: ApiReply): string | null {
+  return headers.get("etag");
+}
