@@ -40,6 +40,10 @@ export const auditEvents = [
   "tenant.deleted",
   "mail.retried",
   "mail.tested",
+  "webhook.added",
+  "webhook.removed",
+  "webhook.replayed",
+  "webhook.rotated",
   "database.migrated",
   "database.rekeyed",
 ] as const;

@@ -18,5 +18,5 @@ export const events = sqliteTable(
     data: text("data").notNull(),
     createdAt: text("created_at").notNull(),
   },
-  (t) => [index("events_by_tenant").on(t.tenantId, t.sequence)],
+  (t) => [index("events_by_tenant").on(t.tenantId, t.sequence), index("events_by_age").on(t.createdAt)],
 );

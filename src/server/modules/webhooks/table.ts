@@ -50,8 +50,8 @@ export const webhookDeliveries = sqliteTable(
   },
   (t) => [
     uniqueIndex("webhook_deliveries_event").on(t.webhookId, t.event),
-    index("webhook_deliveries_due").on(t.nextAttemptAt).where(sql`status = 'waiting'`),
-    index("webhook_deliveries_by_age").on(t.createdAt),
+    index("webhook_deliveries_due").on(t.webhookId, t.nextAttemptAt).where(sql`status = 'waiting'`),
+    index("webhook_deliveries_by_age").on(t.status, t.finishedAt),
     check("webhook_deliveries_status", sql`${t.status} in ('waiting', 'delivered', 'failed')`),
   ],
 );
