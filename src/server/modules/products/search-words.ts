@@ -23,7 +23,9 @@ const special = new RegExp(`[${Object.keys(plainLetters).join("")}]`, "g");
 /** Marks that are accents or vowel signs; in the scripts of India and South-East Asia they are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
 const word = /[\p{L}\p{M}\p{N}]+|\p{Extended_Pictographic}/gu;
-const joined = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)+/gu;
+/** Takes every run of letters whole: one that asked for a joint would look at a long run anew from each of its letters. */
+const joined = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*/gu;
+const joints = /['’._-]/g;
 const unspaced = /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+/gu;
 
 /** A text in the form in which it is compared: without case, accents and compatibility forms. */
@@ -49,7 +51,10 @@ export function indexTokens(tenantId: string, texts: readonly string[]): string 
     const folded = foldText(text);
     for (const [found] of folded.matchAll(word)) addWord(tokens, tag, found);
     // `t-shirt` is also looked for as `tshirt`.
-    for (const [found] of folded.matchAll(joined)) addWord(tokens, tag, found.replace(/['’._-]/g, ""));
+    for (const [found] of folded.matchAll(joined)) {
+      const whole = found.replace(joints, "");
+      if (whole !== found) addWord(tokens, tag, whole);
+    }
     if (tokens.size >= mostTokens) break;
   }
   return [...tokens].slice(0, mostTokens).join(" ");
