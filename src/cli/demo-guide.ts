@@ -21,6 +21,8 @@ export function formatDemoGuide({ url, namespace, ...demo }: DemoAccess): string
     ["Read one of them", `${curl} ${address(`/products/${product_id}/`)}`],
     ["Add one", `${curl} ${send({ title: "Blue mug", price: 12.5 })} ${address("/products/")}`],
     ["Change its price", `${curl} -X PATCH ${send({ price: 9.99 })} ${address(`/products/${product_id}/`)}`],
+    ["Find some", `${curl} '${url}/products/?namespace=${namespace}&q=shirt&lang=de'`],
+    ["Order one", `${curl} ${send({ items: [{ product_id, quantity: 1 }] })} ${address("/orders/")}`],
     ["Sign a customer in", `curl ${send({ email, password })} ${address("/auth/login/")}`],
     ["Let them reset the password", `curl ${send({ email })} ${address("/auth/password/forgot/")}`],
   ];

@@ -1,10 +1,8 @@
-/** One product of the demo store; prices in EUR. */
-export interface DemoProduct {
-  title: string;
+import type { ProductInput } from "./modules/products/model.ts";
+
+/** One product of the demo store; prices in EUR, texts in English. */
+export interface DemoProduct extends ProductInput {
   description: string;
-  price: number;
-  sku: string;
-  stock: number | null;
   tags: string[];
   /** What its picture shows, in words. */
   picture: string;
@@ -12,6 +10,23 @@ export interface DemoProduct {
 
 /** The shelves of the demo store: a small shop for the home, with enough variety to filter and sort. */
 export const demoProducts: readonly DemoProduct[] = [
+  {
+    title: "T-shirt",
+    description: "Heavy organic cotton, cut straight, dyed with indigo.",
+    price: 34,
+    tags: ["clothes", "cotton"],
+    translations: {
+      de: { title: "T-Shirt", description: "Schwere Biobaumwolle, gerade geschnitten, mit Indigo gefärbt." },
+      fr: { title: "Tee-shirt", description: "Coton biologique épais, coupe droite, teint à l’indigo." },
+    },
+    variants: [
+      { options: { size: "S" }, sku: "TSH-S", stock: 12 },
+      { options: { size: "M" }, sku: "TSH-M", stock: 20 },
+      { options: { size: "L" }, sku: "TSH-L", stock: 3 },
+      { options: { size: "XL" }, sku: "TSH-XL", stock: 6, price: 36 },
+    ],
+    picture: "A dark blue T-shirt on a wooden hanger",
+  },
   {
     title: "Enamel mug",
     description: "Steel under white enamel, for the stove and the fire. 350 ml.",

@@ -40,7 +40,7 @@ test("the demo keeps its store, its key and its products from start to start", a
   expect(first.isNew).toBe(true);
   expect(await seed()).toEqual({ ...first, isNew: false });
   const { rows } = await database.db.execute("select count(*) as n from products where deleted_at is null");
-  expect(rows[0]?.n).toBe(20);
+  expect(rows[0]?.n).toBe(21);
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
 });
 
