@@ -1,0 +1,82 @@
+import { expect, test } from "bun:test";
+import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
+import type { Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+import { makeUser, type UserReply } from "../../support/users.ts";
+
+interface UserEvent {
+  type: string;
+  subject: string;
+  data: Record<string, unknown>;
+}
+
+/** The events of a shop's users, oldest first. */
+async function readUserEvents({ app, namespace }: Shop): Promise<UserEvent[]> {
+  const sql = `select type, subject, data from events where type like 'user.%'
+    and tenant_id = (select id from tenants where namespace = ?) order by sequence`;
+  const { rows } = await app.db.primary.execute({ sql, args: [namespace] });
+  return rows.map((row) => ({
+    type: String(row.type),
+    subject: String(row.subject),
+    data: JSON.parse(String(row.data)),
+  }));
+}
+
+onEachDatabase((suite) => {
+  test("each change of a user tells the feed of version, role and status, and of nothing personal", async () => {
+    const shop = await suite.shop();
+    const { id, email } = await makeUser(shop, { name: "Ada Personal", phone: "+351 1234" });
+    const path = `/users/${id}/`;
+    for (const body of [
+      { email: "another-personal@example.com" },
+      { email_verified: true },
+      { role: "staff" },
+      { status: "disabled" },
+      { status: "active", metadata: { personal: 1 } },
+      {},
+    ]) {
+      expect((await shop.call<UserReply>(`PATCH ${path}`, { body })).status).toBe(200);
+    }
+    expect((await shop.call(`DELETE ${path}`)).status).toBe(200);
+    const events = await readUserEvents(shop);
+    expect(new Set(events.map(({ subject }) => subject))).toEqual(new Set([id]));
+    expect(events.map(({ type, data }) => [type, data.version, data.role, data.status])).toEqual([
+      ["user.created", 1, "customer", "active"],
+      ["user.updated", 2, "customer", "active"],
+      ["user.updated", 3, "customer", "active"],
+      ["user.updated", 4, "staff", "active"],
+      ["user.updated", 5, "staff", "disabled"],
+      ["user.updated", 6, "staff", "active"],
+      ["user.updated", 7, "staff", "active"],
+      ["user.deleted", 7, "staff", "active"],
+    ]);
+    for (const { data } of events) expect(Object.keys(data).toSorted()).toEqual(["role", "status", "version"]);
+    const text = JSON.stringify(events);
+    for (const personal of [email, "personal", "Ada", "351"]) expect(text).not.toContain(personal);
+  });
+
+  test("what users change of themselves is told as well, and a refused change is not", async () => {
+    const shop = await suite.shop();
+    const { id, call } = await openAccount(shop);
+    const taken = await makeUser(shop);
+    const body = { email: "moved-himself@example.com", password: goodPassword };
+    for (const [sent, code] of [
+      [{ name: "Ada" }, undefined],
+      [body, undefined],
+      [{ ...body, email: taken.email }, 5302],
+      [{ ...body, email: "again@example.com", password: otherPassword }, 5212],
+      [{ name: 5 }, 5102],
+    ] as const) {
+      expect((await call("PATCH /users/me/", { body: sent })).code).toBe(code);
+    }
+    expect((await call("PATCH /users/me/", { body: { name: "Eve" }, headers: { "if-match": '"1"' } })).code).toBe(5303);
+    expect((await shop.call("POST /users/", { body: { email: taken.email } })).code).toBe(5302);
+    const events = await readUserEvents(shop);
+    expect(events.map(({ type, subject, data }) => [type, subject, data.version])).toEqual([
+      ["user.created", id, 1],
+      ["user.created", taken.id, 1],
+      ["user.updated", id, 2],
+      ["user.updated", id, 3],
+    ]);
+  });
+});
