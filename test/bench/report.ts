@@ -4,13 +4,14 @@ import type { Comparison } from "./compare.ts";
 export interface Row extends Comparison {
   name: string;
   unit: "/s" | "ms" | "MiB";
-  /** `atLeast`: the ratio; `atMost`: our own figure in its unit; without it the row only informs. */
-  mark?: { atLeast: number } | { atMost: number };
+  /** `atLeast`, `ratioAtMost`: the ratio; `atMost`: our own figure in its unit; without it the row only informs. */
+  mark?: { atLeast: number } | { atMost: number } | { ratioAtMost: number };
 }
 
 /** Whether a row holds its mark; undefined where it has none. */
 export function holds({ mark, ratio, ours }: Row): boolean | undefined {
   if (mark === undefined) return undefined;
+  if ("ratioAtMost" in mark) return ratio <= mark.ratioAtMost;
   return "atLeast" in mark ? ratio >= mark.atLeast : ours <= mark.atMost;
 }
 
@@ -27,11 +28,16 @@ function formatRow(row: Row): string[] {
   const { name, unit, ours, bare, ratio, spread, mark } = row;
   const figure = (value: number) =>
     `${unit === "/s" ? Math.round(value).toLocaleString("en") : value.toFixed(1)} ${unit}`;
-  const demand = mark === undefined ? "" : "atLeast" in mark ? `>= ${mark.atLeast}` : `<= ${mark.atMost} ${unit}`;
+  const demand = mark === undefined ? "" : describeMark(mark, unit);
   const kept = holds(row);
   const verdict = kept === undefined ? "" : kept ? "ok" : "MISSED";
   const pairs = spread ? `${spread[0].toFixed(2)}-${spread[1].toFixed(2)}` : "";
   return [name, figure(ours), figure(bare), ratio.toFixed(2), pairs, demand, verdict];
+}
+
+function describeMark(mark: NonNullable<Row["mark"]>, unit: string): string {
+  if ("ratioAtMost" in mark) return `<= ${mark.ratioAtMost}`;
+  return "atLeast" in mark ? `>= ${mark.atLeast}` : `<= ${mark.atMost} ${unit}`;
 }
 
 /** The rows as one JSON value, with the verdict of each. */

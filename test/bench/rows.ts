@@ -13,11 +13,14 @@ import {
 import type { Running } from "./process.ts";
 import type { Row } from "./report.ts";
 import { assertSameAnswers } from "./same-answers.ts";
+import { measureScale } from "./scale.ts";
 import { namespaceQuery } from "./store.ts";
 
 /** What can be measured by itself. */
-export const parts = ["start", "commands", "reads", "columns", "writes", "orders", "logins"] as const;
+export const parts = ["start", "commands", "reads", "columns", "writes", "orders", "logins", "scale"] as const;
 export type Part = (typeof parts)[number];
+/** What is measured only where it is asked for: it takes minutes to lay out a million products. */
+export const rareParts: ReadonlySet<Part> = new Set(["scale"]);
 /** The parts whose load is made by wrk. */
 export const wrkParts: ReadonlySet<Part> = new Set(["reads", "columns", "writes", "orders"]);
 
@@ -57,6 +60,7 @@ export async function measureRows(
     rows.push({ name: "log in, 16 at once", unit: "/s", ...logins, mark: { atLeast: 0.9 } });
     rows.push({ name: "get a product meanwhile, p99", unit: "ms", ...readsP99, mark: { atMost: 20 } });
   }
+  if (wanted.has("scale")) rows.push(...(await measureScale(bench, say)));
   if (loaded.bodega > 0) rows.push({ name: "loaded memory", unit: "MiB", ...compareOnce(loaded.bodega, loaded.bare) });
   return rows;
 }

@@ -6,7 +6,7 @@ import { buildBinary, compileBare } from "./executables.ts";
 import { missingWrk } from "./load.ts";
 import { fullEffort, quickEffort } from "./measure.ts";
 import { formatJson, formatTable, holds } from "./report.ts";
-import { measureRows, type Part, parts, wrkParts } from "./rows.ts";
+import { measureRows, type Part, parts, rareParts, wrkParts } from "./rows.ts";
 import { createStore } from "./store.ts";
 
 const usage = `usage: bun run bench [--quick] [--json] [--only <part>]... [--binary <path>]
@@ -15,7 +15,7 @@ Measures the server beside Bun.serve with bun:sqlite on the same rows, in turn, 
 
   --quick   fewer and shorter rounds: shows a tendency, proves nothing
   --json    print one JSON value
-  --only    ${parts.join(" | ")}
+  --only    ${parts.join(" | ")}; without it all but ${[...rareParts].join(", ")}
   --binary  measure this executable instead of building dist/bodega
 
 Exit code: 0 all marks hold · 1 a mark is missed, or a measurement failed · 2 usage, or wrk is missing`;
@@ -48,7 +48,9 @@ async function main(): Promise<number> {
     return 0;
   }
   if (!values.only.every(isPart)) return refuse(usage);
-  const wanted = new Set(values.only.length > 0 ? values.only.filter(isPart) : parts);
+  const wanted = new Set(
+    values.only.length > 0 ? values.only.filter(isPart) : parts.filter((part) => !rareParts.has(part)),
+  );
   const missing = [...wanted].some((part) => wrkParts.has(part)) ? missingWrk() : undefined;
   if (missing !== undefined) return refuse(missing);
 

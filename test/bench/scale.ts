@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { indexPendingProducts } from "../../src/server/modules/products/search.ts";
+import { comparePairs } from "./compare.ts";
+import type { Bench } from "./measure.ts";
+import type { Running } from "./process.ts";
+import type { Row } from "./report.ts";
+import { namespaceQuery, openTenant, startBodega } from "./store.ts";
+
+const sizes = { large: 1_000_000, small: 1000 } as const;
+type Size = keyof typeof sizes;
+
+/** A store of one size that is served, and who may ask it. */
+interface Shelf {
+  server: Running;
+  headers: Record<string, string>;
+}
+
+/** Of any number of products, as many have the rare word, the rare price and the rare status. */
+const rare = 50;
+const requestsAtOnce = 100;
+
+/** What is asked of both stores, and how much longer the large one may take. */
+const questions: { name: string; query: string; atMost: number; page?: number }[] = [
+  { name: "first page", query: "", atMost: 1.2 },
+  { name: "page 1,000 by cursor", query: "", atMost: 1.2, page: 1000 },
+  { name: "by title, page 1,000", query: "&sort=title", atMost: 1.2, page: 1000 },
+  { name: "price range", query: "&price[gte]=100&price[lt]=300", atMost: 1.2 },
+  { name: "price range, page 1,000", query: "&price[gte]=100&price[lt]=300", atMost: 1.2, page: 1000 },
+  { name: "price that few have", query: "&price[gte]=7777&price[lte]=7777", atMost: 1.2 },
+  { name: "status that few have, by price", query: "&status=draft&sort=price", atMost: 1.2 },
+  { name: "search, rare word", query: "&q=rarity", atMost: 3 },
+  { name: "search, word of all", query: "&q=bench", atMost: 3 },
+  { name: "search, beginning of all", query: "&q=b", atMost: 3 },
+  { name: "search, word of all, page 1,000", query: "&q=bench", atMost: 3, page: 1000 },
+  { name: "search, rare and common word", query: "&q=rarity%20bench", atMost: 3 },
+  { name: "search, word that nobody has", query: "&q=nonesuch", atMost: 3 },
+];
+
+/** Lists and searches at a million products beside the same at a thousand: milliseconds of one request after another. */
+export async function measureScale(bench: Bench, say: (text: string) => void): Promise<Row[]> {
+  const shelves = {} as Record<Size, Shelf>;
+  for (const size of ["small", "large"] as const) {
+    say(`${sizes[size].toLocaleString("en")} products`);
+    shelves[size] = await openShelf(bench, size);
+  }
+  const rows: Row[] = [];
+  for (const { name, query, atMost, page = 1 } of questions) {
+    say(name);
+    const paths = {} as Record<Size, string>;
+    for (const size of ["small", "large"] as const) paths[size] = await findPage(shelves[size], query, page);
+    const measure = (size: Size) => () => timeRequests(shelves[size], paths[size]);
+    await measure("large")();
+    await measure("small")();
+    const times = await comparePairs(bench.effort.rounds * 3, measure("large"), measure("small"));
+    rows.push({ name: `${name}, 1M beside 1k`, unit: "ms", ...times, mark: { ratioAtMost: atMost } });
+  }
+  for (const { server } of Object.values(shelves)) await server.stop();
+  return rows;
+}
+
+async function openShelf({ binary, workDir }: Bench, size: Size): Promise<Shelf> {
+  const dataDir = join(workDir, `scale-${size}`);
+  const headers = await openTenant(binary, dataDir);
+  const db = await openDatabase({ dataDir });
+  const { rows } = await db.execute("select id from tenants");
+  const every = sizes[size] / rare;
+  await db.execute({
+    sql: `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sizes[size]})
+      insert into products (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits,
+        sku, stock, tags, lang, created_at, updated_at, published_at)
+      select printf('prod_0%025d', i), ?, 'Bench ' || (i * 7919 % 10007) || case when i % ${every} = 0 then ' rarity' else '' end,
+        'bench-' || i, 'A sturdy bench of oiled oak for two, delivered in one piece.',
+        case when i % ${every} = 1 then 'draft' else 'published' end,
+        case when i % ${every} = 2 then 777700 else i * 7919 % 100000 end, 'EUR', 2,
+        'B-' || i, 40, '["furniture","oak"]', 'en', at, at, at
+      from (select i, strftime('%Y-%m-%dT%H:%M:%fZ', 1767225600 + i, 'unixepoch') as at from n)`,
+    args: [rows[0]?.id as string],
+  });
+  while ((await indexPendingProducts({ db })) > 0);
+  while (!(await db.checkpoint()));
+  await db.close();
+  return { server: await startBodega(binary, dataDir), headers };
+}
+
+/** The path of the page so far back, or of the last whole one that there is. */
+async function findPage({ server, headers }: Shelf, query: string, page: number): Promise<string> {
+  const first = `/products/${namespaceQuery}${query}`;
+  let path = first;
+  for (let n = 1; n < page; n++) {
+    const reply = await fetch(server.url + path, { headers });
+    const text = await reply.text();
+    if (reply.status !== 200) throw new Error(`${path} failed: ${text}`);
+    const { next_cursor } = JSON.parse(text).page;
+    if (next_cursor === null) break;
+    const next = `${first}&cursor=${encodeURIComponent(next_cursor)}`;
+    const { data } = (await (await fetch(server.url + next, { headers })).json()) as { data: unknown[] };
+    if (data.length < 20) break;
+    path = next;
+  }
+  return path;
+}
+
+async function timeRequests({ server, headers }: Shelf, path: string): Promise<number> {
+  const started = performance.now();
+  for (let n = 0; n < requestsAtOnce; n++) await (await fetch(server.url + path, { headers })).arrayBuffer();
+  return (performance.now() - started) / requestsAtOnce;
+}
