@@ -1,0 +1,219 @@
+import { expect, test } from "bun:test";
+import type { CallOptions } from "../../support/client.ts";
+import type { ProductReply, Shop } from "../../support/factories.ts";
+import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const missing = "prod_01h455vb4pex5vsknk084sn02q";
+
+onEachDatabase((suite) => {
+  const lampOf = async (shop: Shop, translations: object = { de: { title: "Lampe", description: "Leuchtet." } }) =>
+    shop.createProduct({ title: "Lamp", description: "Shines.", translations });
+  const send = async ({ call }: Shop, request: string, options: CallOptions = {}) => {
+    const { data, headers, status } = await call<ProductReply>(request, options);
+    expect(status).toBeLessThan(300);
+    expect(headers.get("content-language")).toBe(data.lang);
+    return data;
+  };
+  const read = (shop: Shop, id: string, lang?: string) =>
+    send(shop, `GET /products/${id}/`, lang === undefined ? {} : { query: { lang } });
+  const texts = ({ lang, title, description }: ProductReply) => [lang, title, description];
+
+  test("each text is in the language asked for, else its parents', the store's, the product's own", async () => {
+    const shop = await suite.shop({ tenant: { language: "fr" } });
+    const { call } = shop;
+    const body = {
+      title: "Lamp",
+      description: "Shines.",
+      price: 1,
+      translations: {
+        fr: { title: "Lampe fr" },
+        pt: { title: "Lâmpada", description: "Brilha." },
+        "zh-Hant": { title: "燈" },
+        zh: { title: "灯", description: "会亮。" },
+        it: { description: "Brilla." },
+      },
+    };
+    const { id } = (await call<ProductReply>("POST /products/", { body, query: { lang: "en" } })).data;
+    for (const [asked, lang, title, description] of [
+      ["en", "en", "Lamp", "Shines."],
+      ["en-GB", "en", "Lamp", "Shines."],
+      ["pt", "pt", "Lâmpada", "Brilha."],
+      ["pt-br", "pt", "Lâmpada", "Brilha."],
+      ["zh-Hant-TW", "zh-Hant", "燈", "会亮。"],
+      ["zh-Hant-u-co-stroke", "zh-Hant", "燈", "会亮。"],
+      ["zh-TW", "zh", "灯", "会亮。"],
+      // Nothing in Danish: the store's language, and where that has no text, the product's.
+      ["da", "fr", "Lampe fr", "Shines."],
+      [undefined, "fr", "Lampe fr", "Shines."],
+      // A text of its own comes before the title's language.
+      ["it", "fr", "Lampe fr", "Brilla."],
+    ] as const) {
+      expect([asked, ...texts(await read(shop, id, asked))]).toEqual([asked, lang, title, description]);
+    }
+  });
+
+  test("a reply holds the texts in all other languages, its own among them when it is another that is shown", async () => {
+    const shop = await suite.shop();
+    const { id } = await lampOf(shop, { de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
+    const own = await read(shop, id);
+    expect(own.translations).toEqual({ de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
+    const german = await read(shop, id, "de");
+    expect(german.translations).toEqual({
+      ja: { title: "ランプ", description: "光る。" },
+      en: { title: "Lamp", description: "Shines." },
+    });
+    // What is no text is the same to its last character.
+    const { title: _a, description: _b, lang: _c, translations: _d, ...rest } = own;
+    expect(german).toEqual({ ...german, ...rest });
+  });
+
+  test("what is shown in one language and sent back by PUT loses no other", async () => {
+    const shop = await suite.shop();
+    const { id } = await lampOf(shop);
+    const { title, description, translations, lang, price } = await read(shop, id, "de");
+    await send(shop, `PUT /products/${id}/`, { body: { title, description, translations, lang, price } });
+    expect(texts(await read(shop, id, "de"))).toEqual(["de", "Lampe", "Leuchtet."]);
+    expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Shines."]);
+  });
+
+  test("PATCH with a language writes the texts of that language only, and fields that are no texts", async () => {
+    const shop = await suite.shop();
+    const { id, slug } = await lampOf(shop);
+    const patch = (lang: string, body: object) => send(shop, `PATCH /products/${id}/`, { query: { lang }, body });
+    expect(texts(await patch("de", { title: "Leuchte", price: 5 }))).toEqual(["de", "Leuchte", "Leuchtet."]);
+    expect(texts(await patch("fr-ca", { title: "Lampe", description: "Brille." }))).toEqual([
+      "fr-CA",
+      "Lampe",
+      "Brille.",
+    ]);
+    expect(texts(await patch("en", { description: "Glows." }))).toEqual(["en", "Lamp", "Glows."]);
+    const now = await read(shop, id);
+    expect([now.title, now.description, now.slug, now.price, now.version]).toEqual(["Lamp", "Glows.", slug, 5, 4]);
+    expect(now.translations).toEqual({
+      de: { title: "Leuchte", description: "Leuchtet." },
+      "fr-CA": { title: "Lampe", description: "Brille." },
+    });
+    // A description that is taken away is shown as the product's own again.
+    expect(texts(await patch("de", { description: null }))).toEqual(["de", "Leuchte", "Glows."]);
+    expect(texts(await patch("en", { description: null }))).toEqual(["en", "Lamp", null]);
+  });
+
+  test("PATCH without a language changes the text that a reader sees who names none", async () => {
+    const shop = await suite.shop({ tenant: { language: "fr" } });
+    const { call } = shop;
+    const body = { title: "Lamp", description: "Shines.", price: 1, translations: { fr: { title: "Lampe" } } };
+    const { id } = (await call<ProductReply>("POST /products/", { body, query: { lang: "en" } })).data;
+    const patched = await send(shop, `PATCH /products/${id}/`, { body: { title: "Torche", description: "Glows." } });
+    expect(texts(patched)).toEqual(["fr", "Torche", "Glows."]);
+    expect(await read(shop, id)).toEqual(patched);
+    expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Glows."]);
+  });
+
+  test("PATCH merges translations: null takes away a text or a language, and what is not named stays", async () => {
+    const shop = await suite.shop();
+    const { id } = await lampOf(shop, { de: { title: "Lampe", description: "Leuchtet." }, fr: { title: "Lampe" } });
+    const patch = async (translations: object) =>
+      (await send(shop, `PATCH /products/${id}/`, { body: { translations } })).translations;
+    expect(await patch({ de: { description: null }, "PT-br": { title: "Lâmpada" } })).toEqual({
+      de: { title: "Lampe" },
+      fr: { title: "Lampe" },
+      "pt-BR": { title: "Lâmpada" },
+    });
+    expect(await patch({ de: { title: null }, fr: null, xx: null, yy: {} })).toEqual({ "pt-BR": { title: "Lâmpada" } });
+    expect(await patch({ "pt-BR": { title: null } })).toEqual({});
+  });
+
+  test("PUT replaces the translations, and with a language it says in which the texts are", async () => {
+    const shop = await suite.shop();
+    const { id } = await lampOf(shop);
+    const put = (body: object, query = {}) =>
+      send(shop, `PUT /products/${id}/`, { query, body: { title: "A", price: 1, ...body } });
+    expect((await put({ translations: { fr: { title: "B" } } })).translations).toEqual({ fr: { title: "B" } });
+    const german = await put({ translations: { en: { title: "C" } } }, { lang: "de" });
+    expect([german.lang, german.title, german.translations]).toEqual(["de", "A", { en: { title: "C" } }]);
+    expect((await read(shop, id)).title).toBe("C");
+    const last = await put({});
+    expect([last.lang, last.title, last.translations]).toEqual(["de", "A", {}]);
+  });
+
+  test("of twenty translators at once none takes away what another wrote", async () => {
+    const shop = await suite.shop();
+    const { id } = await lampOf(shop, {});
+    const tags = [..."abcdefghijklmnopqrst"].map((letter) => `q${letter}`);
+    await Promise.all(
+      tags.map((lang) => send(shop, `PATCH /products/${id}/`, { query: { lang }, body: { title: `In ${lang}` } })),
+    );
+    const { translations } = await read(shop, id);
+    expect(Object.keys(translations).toSorted()).toEqual(tags);
+  });
+
+  test("translations that a merge would make too large are refused, and the product stays as it was", async () => {
+    const shop = await suite.shop();
+    const { id } = await lampOf(shop, {});
+    for (const [lang, code] of [
+      ...[..."abcdefghij"].map((letter) => [`q${letter}`, undefined] as const),
+      ["qk", 5102],
+    ] as const) {
+      const body = { description: "x".repeat(50_000) };
+      const reply = await shop.call(`PATCH /products/${id}/`, { query: { lang }, body });
+      expect([lang, reply.code, reply.fields]).toEqual([lang, code, code ? ["translations"] : []]);
+    }
+    expect((await read(shop, id)).version).toBe(11);
+  });
+
+  test("translations into the product's own language are refused, whichever that is", async () => {
+    const shop = await suite.shop();
+    const { id } = await lampOf(shop);
+    for (const [request, query, tag] of [
+      ["POST /products/", {}, "en"],
+      ["POST /products/", { lang: "pt-br" }, "pt-BR"],
+      [`PUT /products/${id}/`, {}, "en"],
+      [`PUT /products/${id}/`, { lang: "fr" }, "fr"],
+      [`PATCH /products/${id}/`, {}, "en"],
+      [`PATCH /products/${id}/`, { lang: "de" }, "en"],
+    ] as const) {
+      const body = { title: "A", price: 1, translations: { [tag]: { title: "B" } } };
+      const { code, fields } = await shop.call(request, { query, body });
+      expect([request, query, code, fields]).toEqual([request, query, 5102, [`translations.${tag}`]]);
+    }
+    expect((await read(shop, id)).version).toBe(1);
+  });
+
+  const body = (translations: unknown) => ({ title: "A", price: 1, translations });
+  const bad: [field: string, translations: unknown][] = [
+    ["translations", []],
+    ["translations", null],
+    ["translations.not a language", { "not a language": { title: "A" } }],
+    ["translations.de", { de: "Lampe" }],
+    ["translations.de.title", { de: { title: "" } }],
+    ["translations.de.title", { de: { title: " " } }],
+    ["translations.de.title", { de: { title: "a\0" } }],
+    ["translations.de.description", { de: { description: "\ud800" } }],
+    ["translations.de.slug", { de: { slug: "a" } }],
+    ["translations.de", { de: { title: "A" }, DE: { title: "B" } }],
+    [
+      "translations",
+      Object.fromEntries(
+        Array.from({ length: 51 }, (_, n) => [
+          `q${String.fromCharCode(97 + (n % 26))}-${n > 25 ? "AA" : "AB"}`,
+          { title: "A" },
+        ]),
+      ),
+    ],
+  ];
+  runScenarios(
+    suite,
+    ["POST /products/", `PUT /products/${missing}/`].flatMap((request) =>
+      bad.map(
+        ([field, translations]): ApiScenario => ({
+          name: `${request.split(" ")[0]} refuses and names ${field}: ${JSON.stringify(translations).slice(0, 50)}`,
+          request,
+          send: { body: body(translations) },
+          expect: 5102,
+          fields: [field],
+        }),
+      ),
+    ),
+  );
+});
