@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { all, statement } from "../../src/server/db/statement.ts";
-import { moneyJson, parseMoney } from "../../src/server/money.ts";
+import { largestMinor, moneyJson, parseMoney, splitAmount, toAmount } from "../../src/server/money.ts";
 import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
 
 /** The largest amount, in minor units, of which every neighbour is a JSON number of its own. */
@@ -10,6 +10,7 @@ const largest: Record<number, number> = {
   1: 2 ** 49 * 10 - 1,
   2: 2 ** 46 * 100 - 1,
   3: 2 ** 43 * 1000 - 1,
+  4: 2 ** 39 * 10_000 - 1,
 };
 
 let database: TestDatabase;
@@ -28,7 +29,7 @@ async function render(amounts: number[], digits: number): Promise<string[]> {
   return rows.map(({ written }) => written);
 }
 
-/** The same amounts in every run: a generator of uniform numbers below 1. */
+/** Uniform numbers below 1, the same ones for the same seed. */
 function* uniform(seed: number): Generator<number, never> {
   let state = seed;
   for (;;) {
@@ -37,27 +38,46 @@ function* uniform(seed: number): Generator<number, never> {
   }
 }
 
-for (const digits of [0, 2, 3]) {
-  test(`a hundred thousand amounts with ${digits} decimals come back as they went in`, async () => {
-    const random = uniform(digits + 1);
-    const most = largest[digits] as number;
-    let wrong = 0;
-    for (let batch = 0; batch < 10; batch++) {
-      // Small and large ones alike: uniform in the number of digits.
-      const amounts = Array.from({ length: 10_000 }, () => {
-        const magnitude = 10 ** (random.next().value * 16);
-        return Math.min(most, Math.floor(random.next().value * magnitude));
-      });
-      const written = await render(amounts, digits);
+/** New in every run; a failure prints it, and `MONEY_SEED` brings its amounts back. */
+const seed = Number(process.env.MONEY_SEED ?? Math.floor(Math.random() * 2 ** 32));
+const batches = 10;
+const batchSize = 75_000;
+
+/** Small and large amounts alike: uniform in the number of digits. */
+function randomAmounts(random: Generator<number, never>, most: number, count: number): number[] {
+  return Array.from({ length: count }, () => {
+    const magnitude = 10 ** (random.next().value * 16);
+    return Math.min(most, Math.floor(random.next().value * magnitude));
+  });
+}
+
+/** The decimal text of minor units, by nothing but moving the point. */
+function decimalText(minor: number, digits: number): string {
+  const text = String(minor).padStart(digits + 1, "0");
+  return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}
+
+// Three million in all: in as a caller writes them, through minor units, out as SQLite and the program write them.
+for (const digits of [0, 2, 3, 4]) {
+  test(`750,000 prices with ${digits} decimals come out as they went in, to the last digit`, async () => {
+    const random = uniform(seed + digits);
+    const wrong: unknown[] = [];
+    for (let batch = 0; batch < batches; batch++) {
+      const written = randomAmounts(random, largest[digits] as number, batchSize).map((n) => decimalText(n, digits));
+      const taken = written.map((text) => parseMoney("price", JSON.parse(text), digits));
+      const answered = await render(taken, digits);
       for (const [index, text] of written.entries()) {
-        if (parseMoney("price", JSON.parse(text), digits) !== amounts[index]) wrong += 1;
+        const minor = taken[index] as number;
+        if (answered[index] !== text || String(toAmount(minor, digits)) !== String(Number(text)))
+          wrong.push({ text, minor, answered: answered[index] });
       }
     }
-    expect(wrong).toBe(0);
-  });
+    expect({ seed, wrong: wrong.slice(0, 5) }).toEqual({ seed, wrong: [] });
+  }, 30_000);
 
   test(`the largest amounts with ${digits} decimals come back, and neighbours stay apart`, async () => {
     const most = largest[digits] as number;
+    expect(largestMinor(digits)).toBe(most);
     const amounts = Array.from({ length: 1000 }, (_, n) => most - n);
     const written = await render(amounts, digits);
     expect(written.map((text) => parseMoney("price", JSON.parse(text), digits))).toEqual(amounts);
@@ -117,4 +137,53 @@ test("an amount that is negative, too fine, too large or none is refused with th
 test("zero is an amount, whatever its sign", () => {
   for (const digits of [0, 2, 3])
     expect([parseMoney("price", 0, digits), parseMoney("price", -0, digits)]).toEqual([0, 0]);
+});
+
+test("parts of a split add up exactly, are never negative and within one unit of their share", () => {
+  const random = uniform(seed);
+  const next = (most: number) => Math.floor(random.next().value * (most + 1));
+  for (let round = 0; round < 20_000; round++) {
+    const weights = Array.from({ length: 1 + next(9) }, () => next(3) && next(10 ** next(15)));
+    const amount = next(10 ** next(15));
+    const parts = splitAmount(amount, weights);
+    const said = { seed, amount, weights, parts };
+    const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
+    const sum = parts.reduce((sum, part) => sum + BigInt(part), 0n);
+    expect({ ...said, sum }).toEqual({ ...said, sum: BigInt(amount) });
+    if (total === 0n) continue;
+    for (const [index, part] of parts.entries()) {
+      // In whole numbers: |part − amount × weight ÷ total| < 1.
+      const off = BigInt(part) * total - BigInt(amount) * BigInt(weights[index] as number);
+      if (part < 0 || off >= total || off <= -total) throw new Error(`Split unfairly: ${JSON.stringify(said)}`);
+    }
+  }
+});
+
+test("a split gives equal weights equal parts, but for the units left over, which go to the first", () => {
+  expect(splitAmount(100, [1, 1, 1])).toEqual([34, 33, 33]);
+  expect(splitAmount(1, [0, 5, 5])).toEqual([0, 1, 0]);
+  expect(splitAmount(0, [3, 4])).toEqual([0, 0]);
+  expect(splitAmount(7, [])).toEqual([]);
+  expect(splitAmount(7, [0, 0])).toEqual([7, 0]);
+  // Larger remainders come first, wherever they stand.
+  expect(splitAmount(10, [1, 2, 3])).toEqual([2, 3, 5]);
+  const most = largestMinor(2);
+  expect(splitAmount(most, [most, most])).toEqual([Math.ceil(most / 2), Math.floor(most / 2)]);
+});
+
+test("a discount as large as its lines leaves nothing on any of them, and never more than is there", () => {
+  const random = uniform(seed + 1);
+  for (let round = 0; round < 5000; round++) {
+    const totals = Array.from({ length: 5 }, () => Math.floor(random.next().value * 10_000));
+    const sum = totals.reduce((a, b) => a + b, 0);
+    expect(splitAmount(sum, totals)).toEqual(totals);
+    const discount = Math.floor(random.next().value * (sum + 1));
+    const parts = splitAmount(discount, totals);
+    expect({ seed, totals, discount, over: parts.filter((part, i) => part > (totals[i] as number)) }).toEqual({
+      seed,
+      totals,
+      discount,
+      over: [],
+    });
+  }
 });
