@@ -69,6 +69,7 @@ test("the requests name a product that is there, whatever was deleted", async ()
   await database.db.execute({ sql: "update products set deleted_at = 'x' where id = ?", args: [productId] });
   expect((await seed()).productId).not.toBe(productId);
   await database.db.execute("update products set deleted_at = 'x'");
+  await database.db.execute("update product_variants set deleted_at = 'x'");
   expect((await seed()).productId).toMatch(/^prod_/);
 });
 
