@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import { openAccount } from "../../support/account.ts";
+import type { Shop } from "../../support/factories.ts";
+import { actOn, makeOrder, type OrderReply } from "../../support/orders.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+import { makeUser } from "../../support/users.ts";
+
+const second = 1000;
+
+onEachDatabase((suite) => {
+  /** So many orders, a second apart. */
+  async function fill(count: number): Promise<{ shop: Shop; made: OrderReply[]; product: string }> {
+    const shop = await suite.shop();
+    const { id: product } = await shop.createProduct();
+    const made: OrderReply[] = [];
+    for (let i = 0; i < count; i++) {
+      made.push(await makeOrder(shop, [{ product_id: product }]));
+      suite.app.clock.advance(second);
+    }
+    return { shop, made, product };
+  }
+  const list = async ({ call }: Shop, query: Record<string, string | number> = {}) => {
+    const { data, status, text, page } = await call<OrderReply[]>("GET /orders/", { query });
+    if (status !== 200) throw new Error(text);
+    return { numbers: data.map(({ number }) => number), data, page };
+  };
+
+  test("newest first; by creation, change and number either way", async () => {
+    const { shop, made } = await fill(3);
+    await actOn(shop, made[0] as OrderReply, "pay");
+    expect((await list(shop)).numbers).toEqual([3, 2, 1]);
+    expect((await list(shop, { sort: "created_at" })).numbers).toEqual([1, 2, 3]);
+    expect((await list(shop, { sort: "number" })).numbers).toEqual([1, 2, 3]);
+    expect((await list(shop, { sort: "-number" })).numbers).toEqual([3, 2, 1]);
+    expect((await list(shop, { sort: "updated_at" })).numbers).toEqual([2, 3, 1]);
+    expect((await list(shop, { sort: "-updated_at" })).numbers).toEqual([1, 3, 2]);
+  });
+
+  test("pages by cursor hold each order once, whatever is added meanwhile", async () => {
+    const { shop, product } = await fill(7);
+    for (const sort of ["-created_at", "number", "updated_at"]) {
+      const seen: number[] = [];
+      let query: Record<string, string | number> = { sort, limit: 3, include_total: "true" };
+      for (;;) {
+        const { numbers, page } = await list(shop, query);
+        seen.push(...numbers);
+        if (!page.has_more || seen.length >= 7) break;
+        if (sort === "-created_at") await makeOrder(shop, [{ product_id: product }]);
+        query = { ...query, cursor: page.next_cursor as string };
+      }
+      expect(seen.slice(0, 7).sort()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    }
+    const { page } = await list(shop, { sort: "number", limit: 3 });
+    const cursor = page.next_cursor as string;
+    for (const query of ["sort=-number", "sort=number&status=paid"]) {
+      expect((await shop.call("GET /orders/", { query: `${query}&cursor=${cursor}` })).code).toBe(5100);
+    }
+    const elsewhere = await suite.shop();
+    expect((await elsewhere.call("GET /orders/", { query: { sort: "number", cursor } })).code).toBe(5100);
+  });
+
+  test("filters by states, number, ids and times, with the total of all that match", async () => {
+    const { shop, made } = await fill(5);
+    const [first, next, third] = made as [OrderReply, OrderReply, OrderReply];
+    await actOn(shop, first, "pay");
+    await actOn(shop, next, "cancel");
+    await actOn(shop, third, "pay");
+    await actOn(shop, third, "refund");
+    const cases: [Record<string, string | number>, number[]][] = [
+      [{ status: "pending" }, [5, 4]],
+      [{ status: "paid" }, [1]],
+      [{ status: "cancelled" }, [3, 2]],
+      [{ payment_status: "refunded" }, [3]],
+      [{ status: "cancelled", payment_status: "unpaid" }, [2]],
+      [{ number: 4 }, [4]],
+      [{ number: 99 }, []],
+      [{ ids: `${first.id},${third.id},ord_x` }, [3, 1]],
+      [{ "created_at[gte]": third.created_at }, [5, 4, 3]],
+      [{ "created_at[gt]": third.created_at }, [5, 4]],
+      [{ "created_at[lt]": third.created_at, "created_at[gte]": next.created_at }, [2]],
+      [{ "updated_at[gt]": (made[4] as OrderReply).updated_at }, [3, 2, 1]],
+    ];
+    for (const [query, numbers] of cases) {
+      const found = await list(shop, { ...query, include_total: "true" });
+      expect([query, found.numbers]).toEqual([query, numbers]);
+      expect(found.page.total).toBe(numbers.length);
+    }
+    for (const query of [
+      { status: "open" },
+      { number: 0 },
+      { sort: "total" },
+      { "created_at[gt]": "soon" },
+      { q: "x" },
+    ]) {
+      expect((await shop.call("GET /orders/", { query: query as never })).fields).toEqual(Object.keys(query));
+    }
+  });
+
+  test("keys and staff see one customer's orders, by customer_id or a key's user_id", async () => {
+    const { shop, product } = await fill(2);
+    const eve = await makeUser(shop);
+    const staff = await openAccount(shop, { role: "staff" });
+    await makeOrder(shop, [{ product_id: product }], { customer_id: eve.id });
+    expect((await list(shop, { customer_id: eve.id })).numbers).toEqual([3]);
+    expect((await list(shop, { user_id: eve.id })).numbers).toEqual([3]);
+    expect((await list(shop, { customer_id: "usr_x" })).numbers).toEqual([]);
+    const credentials = { user_id: staff.id, token: staff.token };
+    const all = await staff.call<OrderReply[]>("GET /orders/", { query: credentials });
+    expect(all.data.map(({ number }) => number)).toEqual([3, 2, 1]);
+    const own = await staff.call<OrderReply[]>("GET /orders/", { query: { ...credentials, customer_id: eve.id } });
+    expect(own.data.map(({ number }) => number)).toEqual([3]);
+  });
+
+  test("fields shows some fields only, and the id", async () => {
+    const { shop, made } = await fill(1);
+    const [order] = made as [OrderReply];
+    const part = { id: order.id, number: 1, total: 19 };
+    expect((await list(shop, { fields: "number,total" })).data as object[]).toEqual([part]);
+    const one = await shop.call(`GET /orders/${order.id}/`, { query: { fields: "number,total" } });
+    expect(one.data).toEqual(part);
+    expect((await shop.call("GET /orders/", { query: { fields: "number,secret" } })).fields).toEqual(["fields"]);
+  });
+});

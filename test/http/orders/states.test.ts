@@ -1,0 +1,140 @@
+import { expect, test } from "bun:test";
+import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import type { Shop } from "../../support/factories.ts";
+import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const minute = 60_000;
+type Act = "cancel" | "pay" | "fulfill" | "refund";
+
+/** The acts that lead to a state, and the acts that are possible in it. */
+const states: { state: string; path: Act[]; possible: Act[] }[] = [
+  { state: "pending", path: [], possible: ["cancel", "pay"] },
+  { state: "paid", path: ["pay"], possible: ["fulfill", "refund"] },
+  { state: "completed", path: ["pay", "fulfill"], possible: ["refund"] },
+  { state: "cancelled", path: ["cancel"], possible: [] },
+  { state: "cancelled", path: ["pay", "refund"], possible: [] },
+  { state: "completed", path: ["pay", "fulfill", "refund"], possible: [] },
+];
+
+onEachDatabase((suite) => {
+  async function order(shop: Shop, quantity = 2): Promise<{ product: string; made: OrderReply }> {
+    const { id } = await shop.createProduct({ stock: 10, price: 10 });
+    return { product: id, made: await makeOrder(shop, [{ product_id: id, quantity }]) };
+  }
+
+  for (const { state, path, possible } of states) {
+    test(`after ${path.join(" and ") || "nothing"} an order is ${state}, and only ${possible.join(" and ") || "nothing"} is possible`, async () => {
+      const shop = await suite.shop();
+      for (const act of ["cancel", "pay", "fulfill", "refund"] as const) {
+        const { made } = await order(shop);
+        for (const step of path) await actOn(shop, made, step);
+        const before = await shop.call<OrderReply>(`GET /orders/${made.id}/`);
+        expect([before.data.status, before.data.version]).toEqual([state, path.length + 1]);
+        const { code } = await shop.call(`POST /orders/${made.id}/${act}/`);
+        expect([act, code]).toEqual([act, possible.includes(act) ? undefined : 5306]);
+        if (possible.includes(act)) continue;
+        expect((await shop.call(`GET /orders/${made.id}/`)).data).toEqual(before.data as never);
+      }
+    });
+  }
+
+  test("pay books the pieces and moves the product's version; cancel gives them free and does not", async () => {
+    const shop = await suite.shop();
+    const { product, made } = await order(shop, 3);
+    suite.app.clock.advance(minute);
+    const paid = await actOn(shop, made, "pay");
+    expect(paid).toMatchObject({ payment_status: "paid", fulfillment_status: "unfulfilled", payment_reference: null });
+    expect(Date.parse(paid.paid_at as string) - Date.parse(paid.created_at)).toBe(minute);
+    expect(paid.updated_at).toBe(paid.paid_at as string);
+    expect(await stockOf(shop, product)).toEqual({ stock: 7, reserved: 0 });
+    const read = await shop.call<{ version: number; stock: number }>(`GET /products/${product}/`);
+    expect([read.data.version, read.data.stock]).toEqual([2, 7]);
+    const next = await makeOrder(shop, [{ product_id: product, quantity: 4 }]);
+    expect(await stockOf(shop, product)).toEqual({ stock: 7, reserved: 4 });
+    const cancelled = await actOn(shop, next, "cancel");
+    expect(cancelled).toMatchObject({ payment_status: "unpaid", cancelled_at: cancelled.updated_at });
+    expect(await stockOf(shop, product)).toEqual({ stock: 7, reserved: 0 });
+    expect((await shop.call<{ version: number }>(`GET /products/${product}/`)).data.version).toBe(2);
+    const reasons = (await readEvents(shop, "stock.changed")).map(({ reason, stock, reserved }) => [
+      reason,
+      stock,
+      reserved,
+    ]);
+    expect(reasons).toEqual([
+      ["order", 10, 3],
+      ["pay", 7, 0],
+      ["order", 7, 4],
+      ["cancel", 7, 0],
+    ]);
+    const done = await actOn(shop, paid, "fulfill");
+    expect(done).toMatchObject({ status: "completed", fulfillment_status: "fulfilled", fulfilled_at: done.updated_at });
+    for (const type of ["order.paid", "order.cancelled", "order.fulfilled"]) {
+      expect((await readEvents(shop, type)).map(({ number }) => number)).toEqual([type === "order.cancelled" ? 2 : 1]);
+    }
+  });
+
+  test("the same payment again is answered and not booked again; another, or another order's, is refused", async () => {
+    const shop = await suite.shop();
+    const { product, made } = await order(shop);
+    const send = { body: { payment_reference: "card-1" } };
+    const paid = await actOn(shop, made, "pay", send);
+    expect(paid.payment_reference).toBe("card-1");
+    expect(await actOn(shop, made, "pay", send)).toEqual(paid);
+    expect(await actOn(shop, made, "pay", { ...send, headers: { "if-match": '"1"' } })).toEqual(paid);
+    for (const body of [{ payment_reference: "card-2" }, {}]) {
+      expect((await shop.call(`POST /orders/${made.id}/pay/`, { body })).code).toBe(5306);
+    }
+    const other = await makeOrder(shop, [{ product_id: product }]);
+    const { code, fields } = await shop.call(`POST /orders/${other.id}/pay/`, send);
+    expect([code, fields]).toEqual([5302, ["payment_reference"]]);
+    expect(await stockOf(shop, product)).toEqual({ stock: 8, reserved: 1 });
+    const elsewhere = await suite.shop();
+    await actOn(elsewhere, (await order(elsewhere)).made, "pay", send);
+    for (const payment_reference of ["", " ", "x".repeat(201), 1, "a\u0000"]) {
+      const wrong = await shop.call(`POST /orders/${other.id}/pay/`, { body: { payment_reference } });
+      expect([wrong.code, wrong.fields]).toEqual([5102, ["payment_reference"]]);
+    }
+  });
+
+  test("what costs nothing can be paid, fulfilled and refunded", async () => {
+    const shop = await suite.shop();
+    const { id } = await shop.createProduct({ price: 0, stock: 1 });
+    const made = await makeOrder(shop, [{ product_id: id }]);
+    await actOn(shop, made, "pay");
+    await actOn(shop, made, "fulfill");
+    const back = await actOn(shop, made, "refund", { body: { restock: true } });
+    expect(back).toMatchObject({ status: "completed", payment_status: "refunded", refunded: 0, total: 0 });
+    expect(await stockOf(shop, id)).toEqual({ stock: 1, reserved: 0 });
+  });
+
+  test("what nobody pays within the hour expires, once, under any number of sweepers", async () => {
+    const shop = await suite.shop();
+    const { clock, system } = suite.app;
+    // What the other tests have left.
+    clock.advance(60 * minute);
+    while ((await expireDueOrders(system)) > 0);
+    const { id } = await shop.createProduct({ stock: 20 });
+    const early: OrderReply[] = [];
+    for (let i = 0; i < 5; i++) early.push(await makeOrder(shop, [{ product_id: id, quantity: 2 }]));
+    await actOn(shop, early[0] as OrderReply, "pay");
+    clock.advance(30 * minute);
+    const late = await makeOrder(shop, [{ product_id: id, quantity: 3 }]);
+    clock.advance(30 * minute - 1);
+    expect(await expireDueOrders(system)).toBe(0);
+    clock.advance(1);
+    const refused = await shop.call(`POST /orders/${early[1]?.id}/pay/`);
+    expect(refused.code).toBe(5306);
+    const other = await suite.database.openAgain();
+    const swept = await Promise.all([system, { ...system, db: other }, system].map(expireDueOrders));
+    expect(swept.reduce((sum, count) => sum + count, 0)).toBe(4);
+    expect(await expireDueOrders(system)).toBe(0);
+    expect(await stockOf(shop, id)).toEqual({ stock: 18, reserved: 3 });
+    const { data } = await shop.call<OrderReply[]>("GET /orders/", { query: { sort: "number" } });
+    expect(data.map(({ status }) => status)).toEqual(["paid", "expired", "expired", "expired", "expired", "pending"]);
+    expect(data[1]).toMatchObject({ version: 2, payment_status: "unpaid", cancelled_at: null });
+    expect(await readEvents(shop, "order.expired")).toHaveLength(4);
+    expect((await shop.call(`POST /orders/${early[1]?.id}/cancel/`)).code).toBe(5306);
+    await actOn(shop, late, "cancel");
+  });
+});
