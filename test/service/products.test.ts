@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Actor, Ctx } from "../../src/server/context.ts";
 import { listProducts } from "../../src/server/modules/products/list.ts";
-import type { ProductListQuery } from "../../src/server/modules/products/model.ts";
+import type { ProductListQuery } from "../../src/server/modules/products/list-model.ts";
 import {
   createProduct,
   deleteProduct,

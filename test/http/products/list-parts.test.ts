@@ -1,0 +1,256 @@
+import { expect, test } from "bun:test";
+import { openAccount } from "../../support/account.ts";
+import type { ApiReply, Call } from "../../support/client.ts";
+import type { ProductReply } from "../../support/factories.ts";
+import { onEachDatabase, type Suite } from "../../support/suite.ts";
+
+const request = "GET /products/";
+type Query = Record<string, string | number>;
+
+const slugs = (products: ProductReply[]) => products.map(({ slug }) => slug);
+
+/** Follows the cursors to the end; `during` runs at the same time as each request for a page. */
+async function readAll(call: Call, query: Query, during: () => unknown = () => {}): Promise<ProductReply[]> {
+  const products: ProductReply[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const asking: Promise<ApiReply<ProductReply[]>> = call(request, {
+      query: { ...query, ...(cursor !== "" && { cursor }) },
+    });
+    const [reply] = await Promise.all([asking, during()]);
+    if (reply.status !== 200) throw new Error(reply.text);
+    products.push(...reply.data);
+    cursor = reply.page.next_cursor;
+  }
+  return products;
+}
+
+/** Rows straight into the database, a second apart: their number is what is tested, not how they came. */
+async function fill(suite: Suite, tenantId: string, count: number): Promise<void> {
+  const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
+    insert into products (id, tenant_id, title, slug, status, price_minor, currency, currency_digits, lang, is_indexed,
+      created_at, updated_at)
+    select printf('prod_0%05d%020d', abs(random()) % 100000, i), ?, 'Title ' || (i * 7919 % ?), 'p' || i,
+      case when i % 1000 = 1 then 'draft' else 'published' end, i * 104729 % ?, 'EUR', 2, 'en', 1, at, at
+    from (select i, strftime('%Y-%m-%dT%H:%M:%fZ', 1893456000 + i, 'unixepoch') as at from n)`;
+  await suite.app.db.execute({ sql, args: [count, tenantId, count, count] });
+}
+
+onEachDatabase((suite) => {
+  test("only the fields asked for are answered, with the id, in lists and alone", async () => {
+    const { call, createProduct } = await suite.shop();
+    const { id } = await createProduct({ metadata: { title: "inner" } });
+    for (const [fields, names] of [
+      ["title", ["id", "title"]],
+      ["id", ["id"]],
+      [" price , metadata,id,price", ["id", "metadata", "price"]],
+    ] as const) {
+      const list = await call<object[]>(request, { query: { fields } });
+      const one = await call<object>(`GET /products/${id}/`, { query: { fields } });
+      expect(list.data.map((product) => Object.keys(product).toSorted())).toEqual([[...names]]);
+      expect(one.data).toEqual(list.data[0] as object);
+      expect(one.headers.get("etag")).toBe('"1"');
+    }
+    const { data } = await call<Record<string, unknown>>(`GET /products/${id}/`, { query: { fields: "metadata" } });
+    expect(data.metadata).toEqual({ title: "inner" });
+  });
+
+  test("a field that no product has is 5102 and names `fields`, also where nothing is found", async () => {
+    const { call } = await suite.shop();
+    for (const fields of ["", "title,", "tenant_id", "__proto__", "constructor", "Title", "a".repeat(1001)]) {
+      for (const path of [request, "GET /products/prod_00000000000000000000000000/"]) {
+        const reply = await call(path, { query: { fields } });
+        expect([fields.slice(0, 20), reply.code, reply.fields]).toEqual([fields.slice(0, 20), 5102, ["fields"]]);
+      }
+    }
+  });
+
+  test("ids name products of the own store; what is malformed, unknown or another's matches nothing", async () => {
+    const shop = await suite.shop();
+    const other = await suite.shop();
+    const foreign = await other.createProduct();
+    const made = [];
+    for (let n = 0; n < 4; n++) made.push(await shop.createProduct({ slug: `p${n}`, price: n }));
+    await shop.call(`DELETE /products/${made[3]?.id}/`);
+    const ids = [made[2], made[0], made[3], made[0], foreign].map((one) => one?.id);
+    const wanted = [...ids, "prod_1", "", " ", "x\0y", "'; --", "💡"].join(",");
+    expect(slugs((await shop.call<ProductReply[]>(request, { query: { ids: wanted } })).data)).toEqual(["p2", "p0"]);
+    const sorted = await readAll(shop.call, { ids: wanted, sort: "price", limit: 1 });
+    expect(slugs(sorted)).toEqual(["p0", "p2"]);
+    for (const none of ["", ",", "nothing", foreign.id]) {
+      const { data, page } = await shop.call(request, { query: { ids: none, include_total: "true" } });
+      expect([none, data, page.total]).toEqual([none, [], 0] as never);
+    }
+    const many = Array.from({ length: 101 }, (_, n) => `prod_${n}`);
+    expect((await shop.call(request, { query: { ids: many.slice(1).join(",") } })).data).toEqual([] as never);
+    const { code, fields } = await shop.call(request, { query: { ids: many.join(",") } });
+    expect([code, fields]).toEqual([5102, ["ids"]]);
+  });
+
+  test("a slug finds its product, and nothing else does", async () => {
+    const { call, createProduct } = await suite.shop();
+    const { id } = await createProduct({ title: "Crème brûlée" });
+    await createProduct({ title: "灯" });
+    const found = async (slug: string) =>
+      (await call<ProductReply[]>(request, { query: { slug } })).data.map((one) => one.title);
+    expect([await found("creme-brulee"), await found("灯")]).toEqual([["Crème brûlée"], ["灯"]]);
+    for (const none of ["", "creme", "Creme-Brulee", "x\0", "%", "a'b"]) expect(await found(none)).toEqual([]);
+    await call(`DELETE /products/${id}/`);
+    expect(await found("creme-brulee")).toEqual([]);
+  });
+
+  test("ranges of time and price take open and closed ends, in any form of a time", async () => {
+    const { call, createProduct } = await suite.shop();
+    const times: string[] = [];
+    for (let n = 0; n < 4; n++) {
+      times.push((await createProduct({ slug: `p${n}`, price: n + 0.99 })).created_at);
+      suite.app.clock.advance(1000);
+    }
+    const [, t1 = "", t2 = ""] = times;
+    const local = new Date(Date.parse(t1) + 2 * 3_600_000).toISOString().replace("Z", "+02:00");
+    const cases: [Query, string[]][] = [
+      [{ "created_at[gte]": t1 }, ["p1", "p2", "p3"]],
+      [{ "created_at[gt]": t1 }, ["p2", "p3"]],
+      [{ "created_at[lte]": t1 }, ["p0", "p1"]],
+      [{ "created_at[lt]": t1 }, ["p0"]],
+      [{ "created_at[gt]": t1, "created_at[lt]": t2 }, []],
+      [{ "created_at[gte]": local, "updated_at[lte]": t2 }, ["p1", "p2"]],
+      [{ "created_at[gte]": t1.replace("Z", "000001Z") }, ["p2", "p3"]],
+      [{ "created_at[lt]": t1.replace("Z", "000001Z") }, ["p0", "p1"]],
+      [{ "created_at[gt]": "2000-02-29" }, ["p0", "p1", "p2", "p3"]],
+      [{ "updated_at[gte]": t2, "price[lt]": 3.99 }, ["p2"]],
+      [{ "price[gt]": 0.99, "price[gte]": 0, "price[lt]": 2.99 }, ["p1"]],
+      [{ "price[lt]": 0 }, []],
+    ];
+    for (const [query, expected] of cases) {
+      for (const sort of ["created_at", "price"]) {
+        const products = await readAll(call, { ...query, sort, limit: 2 });
+        expect({ query, sort, found: slugs(products) }).toEqual({ query, sort, found: expected });
+      }
+      const { page } = await call(request, { query: { ...query, include_total: "true", limit: 1 } });
+      expect({ query, total: page.total }).toEqual({ query, total: expected.length });
+    }
+    for (const [name, value] of [
+      ["created_at[gte]", "yesterday"],
+      ["created_at[lt]", "2026-02-30"],
+      ["created_at[lt]", "2026-01-01T25:00:00Z"],
+      ["updated_at[gt]", "2026-01-01T10:00:00"],
+      ["updated_at[gt]", "1767225600"],
+      ["updated_at[lte]", ""],
+    ] as const) {
+      const { code, fields } = await call(request, { query: { [name]: value } });
+      expect([value, code, fields]).toEqual([value, 5102, [name]]);
+    }
+  });
+
+  test("the total counts all pages of what the caller may see, and stands there only when asked for", async () => {
+    const shop = await suite.shop();
+    for (const status of ["draft", "published", "published"]) await shop.createProduct({ status });
+    const query = { include_total: "true", limit: 1 };
+    expect((await shop.call(request, { query })).page.total).toBe(3);
+    expect((await shop.call(request, { query: { ...query, status: "draft" } })).page.total).toBe(1);
+    expect("total" in (await shop.call(request)).page).toBe(false);
+    expect("total" in (await shop.call(request, { query: { include_total: "false" } })).page).toBe(false);
+    const { id, token } = await openAccount(shop);
+    const asCustomer = await shop.callAnonymously(request, { query: { ...query, user_id: id, token } });
+    expect(asCustomer.page.total).toBe(2);
+  });
+
+  test("texts are listed in the language asked for, and the reply says which languages these are", async () => {
+    const { call, createProduct } = await suite.shop();
+    await createProduct({ slug: "a", title: "Lamp", translations: { de: { title: "Lampe" } } });
+    await createProduct({ slug: "b", title: "Chair" });
+    const { data, headers } = await call<ProductReply[]>(request, { query: { lang: "de-AT" } });
+    expect(data.map(({ title, lang }) => [title, lang])).toEqual([
+      ["Chair", "en"],
+      ["Lampe", "de"],
+    ]);
+    expect(headers.get("content-language")?.split(", ").toSorted()).toEqual(["de", "en"]);
+    expect((await call(request)).headers.get("content-language")).toBe("en");
+    expect((await call(request, { query: { ids: "none" } })).headers.get("content-language")).toBeNull();
+  });
+
+  test("a cursor serves only the list that gave it, whatever parameter differs", async () => {
+    const shop = await suite.shop();
+    const made = [];
+    for (let n = 0; n < 3; n++) made.push(await shop.createProduct({ price: 5 }));
+    const ids = made.map(({ id }) => id).join(",");
+    const query: Query = { limit: 1, ids, "price[lte]": 5, "created_at[gt]": "2000-01-01", q: "lamp" };
+    const cursor = (await shop.call(request, { query })).page.next_cursor as string;
+    const harmless = { ...query, cursor, limit: 2, fields: "id", include_total: "true", lang: "de" };
+    expect((await shop.call(request, { query: harmless })).status).toBe(200);
+    const { id, token } = await openAccount(shop);
+    const others: Partial<Query>[] = [
+      { ids: made[0]?.id as string },
+      { "price[lte]": 6 },
+      { "price[lt]": 5 },
+      { "created_at[gt]": "2001-01-01" },
+      { q: "lam" },
+      { status: "published" },
+      { slug: "lamp" },
+      { "updated_at[gt]": "2000-01-01" },
+      { sort: "created_at" },
+    ];
+    for (const changed of others) {
+      const reply = await shop.call(request, { query: { ...query, ...changed, cursor } as Query });
+      expect([changed, reply.code]).toEqual([changed, 5100] as never);
+    }
+    const asCustomer = { ...query, cursor, user_id: id, token };
+    expect((await shop.callAnonymously(request, { query: asCustomer })).code).toBe(5100);
+  });
+
+  test("whatever index serves it, a filtered list is whole and in order", async () => {
+    const { call, namespace } = await suite.shop();
+    const count = 9000;
+    const { rows } = await suite.app.db.primary.execute({
+      sql: "select id from tenants where namespace = ?",
+      args: [namespace],
+    });
+    await fill(suite, rows[0]?.id as string, count);
+    const cases: [Query, expected: number][] = [
+      // Few, gathered by the range; many, met on the way; some that lie at the far end of the way.
+      [{ "price[lt]": 1.5, sort: "-created_at" }, 150],
+      [{ "price[lt]": 4, sort: "title" }, 400],
+      [{ "created_at[lt]": "2030-01-01T01:00:00Z", sort: "-updated_at" }, 3599],
+      [{ "created_at[lt]": "2030-01-01T00:10:00Z", sort: "-updated_at" }, 599],
+      [{ status: "draft", sort: "price" }, 9],
+    ];
+    for (const [query, expected] of cases) {
+      const products = await readAll(call, { ...query, limit: 100, fields: "created_at,updated_at,title,price" });
+      const key = String(query.sort).replace("-", "") as "price";
+      const sign = String(query.sort).startsWith("-") ? -1 : 1;
+      const inOrder = products.toSorted(
+        (a, b) => sign * (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : a.id < b.id ? -1 : 1),
+      );
+      expect([query, products.length, new Set(products.map(({ id }) => id)).size]).toEqual([query, expected, expected]);
+      expect(products.map(({ id }) => id)).toEqual(inOrder.map(({ id }) => id));
+    }
+  });
+
+  test("while others add products, no page misses or repeats one that was there", async () => {
+    const { call, createProduct } = await suite.shop();
+    const before = new Set<string>();
+    for (let n = 0; n < 24; n++) before.add((await createProduct({ title: `Lamp ${n}`, price: n })).id);
+    const addSome = () =>
+      Promise.all(Array.from({ length: 4 }, (_, n) => createProduct({ title: `Lamp ${n}`, price: n * 7 })));
+    for (const query of [
+      {},
+      { sort: "created_at" },
+      { sort: "price" },
+      { sort: "-title" },
+      { q: "lamp" },
+      { q: "lamp", sort: "created_at" },
+      { "price[lt]": 20, sort: "title" },
+    ] as Query[]) {
+      let rounds = 0;
+      // A walk towards what is added would never end if adding did not.
+      const during = () => (rounds++ < 5 ? addSome() : undefined);
+      const seen = (await readAll(call, { ...query, limit: 5 }, during)).map(({ id }) => id);
+      const expected = [...before].slice(0, "price[lt]" in query ? 20 : 24);
+      expect([query, new Set(seen).size, expected.filter((id) => !seen.includes(id))]).toEqual([
+        query,
+        seen.length,
+        [],
+      ]);
+    }
+  });
+});
