@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ProductReply } from "../../support/factories.ts";
+import type { ProductReply, VariantReply } from "../../support/factories.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 /** A number as it is written in a body, and the minor units it is. */
@@ -80,6 +80,56 @@ onEachDatabase((suite) => {
         }
       }
       expect((await call<ProductReply>(`GET /products/${id}/`)).data).toMatchObject({ price: 7, version: 1 });
+    });
+
+    test(`what is no amount in ${currency} is 422 also as a price before and as that of a variant, and named`, async () => {
+      const { call, createProduct } = await suite.shop({ tenant: { currency } });
+      const { id } = await createProduct({ price: 7, compare_at_price: 9 });
+      const { data } = await call<VariantReply>(`POST /products/${id}/variants/`, { raw: `{"title":"A"}` });
+      const variant = `/products/${id}/variants/${data.id}/`;
+      for (const written of [...(refused[currency] ?? []), ...(ambiguous[currency] ?? [])]) {
+        const before = `"title":"A","price":1,"compare_at_price":${written}`;
+        const product = `"title":"A","price":1`;
+        const good = `{"title":"B"}`;
+        const cases: [request: string, raw: string, field: string][] = [
+          ["POST /products/", `{${product},"variants":[${good},{"title":"C","price":${written}}]}`, "variants.1.price"],
+          [`POST /products/${id}/variants/`, `{"title":"A","price":${written}}`, "price"],
+          [`PATCH ${variant}`, `{"price":${written}}`, "price"],
+          [`PUT ${variant}`, `{"title":"A","price":${written}}`, "price"],
+        ];
+        // Null is what has no price before.
+        if (written !== "null") {
+          cases.push(["POST /products/", `{${before}}`, "compare_at_price"]);
+          cases.push([`PUT /products/${id}/`, `{${before}}`, "compare_at_price"]);
+          cases.push([`PATCH /products/${id}/`, `{"compare_at_price":${written}}`, "compare_at_price"]);
+          cases.push([`PATCH ${variant}`, `{"compare_at_price":${written}}`, "compare_at_price"]);
+          cases.push([
+            "POST /products/",
+            `{${product},"variants":[{"title":"C","compare_at_price":${written}}]}`,
+            "variants.0.compare_at_price",
+          ]);
+        }
+        for (const [request, raw, field] of cases) {
+          const { code, fields } = await call(request, { raw });
+          expect({ request, raw, code, fields }).toEqual({ request, raw, code: 5102, fields: [field] });
+        }
+      }
+    });
+
+    test(`an amount in ${currency} is kept to its last digit as a price before and as that of a variant`, async () => {
+      const { call } = await suite.shop({ tenant: { currency } });
+      for (const [written, minor] of exact[currency] ?? []) {
+        const raw = `{"title":"A","price":0,"compare_at_price":${written},"variants":[{"title":"B","price":${written},"compare_at_price":${written}}]}`;
+        const { data } = await call<ProductReply>("POST /products/", { raw });
+        const amount = Math.abs(Number(written));
+        const [variant] = data.variants;
+        expect([data.compare_at_price, variant?.price, variant?.price_minor, variant?.compare_at_price]).toEqual([
+          amount,
+          amount,
+          minor,
+          amount,
+        ]);
+      }
     });
 
     test(`an amount in ${currency} that a JSON number cannot hold is refused and never rounded`, async () => {

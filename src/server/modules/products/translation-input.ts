@@ -19,7 +19,7 @@ export function translationsText(input: TranslationsInput): string {
   for (const name of names) {
     const tag = parseLanguage(`translations.${name.slice(0, 64)}`, name);
     const field = `translations.${tag}`;
-    if (tag in texts) throw invalidField(field, "stands in it twice");
+    if (Object.hasOwn(texts, tag)) throw invalidField(field, "stands in it twice");
     texts[tag] = checkTexts(field, input[name] ?? null);
   }
   return JSON.stringify(texts);

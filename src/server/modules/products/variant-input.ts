@@ -46,6 +46,7 @@ function optionColumns(field: string, options: Record<string, string>): { option
     return [kept, requireText(`${field}.${kept}`, value.normalize("NFC"), 100)] as const;
   });
   if (entries.length > mostOptions) throw invalidField(field, `must be at most ${mostOptions}`);
+  if (new Set(entries.map(([name]) => name)).size < entries.length) throw invalidField(field, "names one option twice");
   const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
   return { options: JSON.stringify(Object.fromEntries(entries)), optionsKey: JSON.stringify(sorted) };
 }
