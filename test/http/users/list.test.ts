@@ -182,6 +182,22 @@ onEachDatabase((suite) => {
     }
   });
 
+  test("users are found by their ids, and answered in part", async () => {
+    const shop = await fill(suite);
+    const stranger = await makeUser(await suite.shop());
+    const [first, second] = (await list(shop, { sort: "email", limit: 2 })).data;
+    const ids = [second?.id, stranger.id, "usr_1", "", first?.id].join(",");
+    const { data, page } = await list(shop, { ids, sort: "email", fields: "email", include_total: "true" });
+    expect(data).toEqual([first, second].map((user) => ({ id: user?.id, email: user?.email })) as never);
+    expect(page.total).toBe(2);
+    const one = await shop.call(`GET /users/${first?.id}/`, { query: { fields: "role,id" } });
+    expect(one.data).toEqual({ id: first?.id, role: first?.role });
+    expect(one.headers.get("etag")).toBe(`"${first?.version}"`);
+    expect((await shop.call(`GET /users/${first?.id}/`, { query: { fields: "password_hash" } })).fields).toEqual([
+      "fields",
+    ]);
+  });
+
   const refused: [name: string, query: Query, field: string][] = [
     ["a limit of 0", { limit: 0 }, "limit"],
     ["a limit of 101", { limit: 101 }, "limit"],
@@ -193,6 +209,8 @@ onEachDatabase((suite) => {
     ["a blank q", { q: " " }, "q"],
     ["a q of 101 characters", { q: "a".repeat(101) }, "q"],
     ["a q with NUL", { q: "a\0" }, "q"],
+    ["a field that no user has", { fields: "email,password_hash" }, "fields"],
+    ["101 ids", { ids: Array.from({ length: 101 }, (_, n) => `usr_${n}`).join(",") }, "ids"],
     ["include_total that is no boolean", { include_total: "yes" }, "include_total"],
     ["an unknown parameter", { password_hash: "x" }, "password_hash"],
   ];

@@ -1,16 +1,17 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { decodeCursor, encodeCursor } from "../../cursor.ts";
+import { KeptMap } from "../../db/kept-map.ts";
 import { type CompiledStatement, get, statement } from "../../db/statement.ts";
+import { defaultLimit, parseFields, parseIds, pickFields } from "../../list-query.ts";
 import { requireText } from "../../text.ts";
 import { parseEmail } from "./email.ts";
 import { nameKey } from "./input.ts";
-import type { UserListQuery, UserSortKey } from "./model.ts";
+import { type UserListQuery, type UserSortKey, userFields } from "./model.ts";
 import { userJson } from "./rendering.ts";
 import { users } from "./table.ts";
 
 const param = sql.placeholder;
-const defaultLimit = 20;
 
 // The comparison form of an address is unique in the store, so nothing need stand behind it.
 const sortColumns: Record<UserSortKey, SQL> = { created_at: sql`created_at`, email: sql`email_key` };
@@ -47,16 +48,19 @@ interface Filters {
   role: string | undefined;
   emailKey: string | undefined;
   q: string | undefined;
+  /** JSON array. */
+  ids: string | undefined;
 }
 
-/** One statement for each shape of list; there are at most 2 sorts × 2 directions × 16 sets of filters × 8. */
-const statements = new Map<string, CompiledStatement<PageRow>>();
+/** One statement for each shape of list that is asked for; there could be 2 sorts × 2 directions × 32 sets of filters × 8. */
+const statements = new KeptMap<CompiledStatement<PageRow>>(200);
 
 /**
  * One page of the tenant's users by keyset. `q` is what an address or a name begins with, whatever its case.
  * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a filter at fault.
  */
 export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPage> {
+  const fields = parseFields(query.fields, userFields);
   const limit = query.limit ?? defaultLimit;
   const sort = query.sort ?? "-created_at";
   const filters: Filters = {
@@ -64,9 +68,10 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPag
     role: query.role,
     emailKey: query.email === undefined ? undefined : parseEmail("email", query.email).emailKey,
     q: query.q === undefined ? undefined : nameKey(requireText("q", query.q, 100)),
+    ids: query.ids === undefined ? undefined : JSON.stringify(parseIds(query.ids)),
   };
-  const { q } = filters;
-  const asked = [ctx.tenant.id, "users", sort, filters.status, filters.role, filters.emailKey, q];
+  const { q, ids } = filters;
+  const asked = [ctx.tenant.id, "users", sort, filters.status, filters.role, filters.emailKey, q, ids];
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
   const values = {
     tenantId: ctx.tenant.id,
@@ -76,7 +81,7 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPag
     most: fewMatches,
   };
   // Few are looked up and sorted; many are met soon enough on the way through all.
-  const found = q === undefined ? undefined : await get(ctx.db, countMatches, values);
+  const found = q === undefined || ids !== undefined ? undefined : await get(ctx.db, countMatches, values);
   const isRare = found !== undefined && found.emails + found.names < fewMatches;
   const shape = { isContinued: after !== undefined, isCounted: query.include_total ?? false, isRare };
   const row = await get(ctx.db, listStatement(sort, filters, shape), {
@@ -88,7 +93,7 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPag
   });
   const last = row?.has_more && row.last ? (JSON.parse(row.last) as [string, string]) : undefined;
   return {
-    json: `[${row?.json ?? ""}]`,
+    json: pickFields(`[${row?.json ?? ""}]`, fields),
     nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
     limit,
     ...(row?.total != null && { total: row.total }),
@@ -108,7 +113,8 @@ function listStatement(
   const descending = sort.startsWith("-");
   const column = sortColumns[(descending ? sort.slice(1) : sort) as UserSortKey];
   // The sign keeps SQLite from walking all users in order where the ids of a few are known.
-  const conditions = [isRare ? sql`+${ofTenant}` : ofTenant];
+  const conditions = [isRare || filters.ids !== undefined ? sql`+${ofTenant}` : ofTenant];
+  if (filters.ids !== undefined) conditions.push(sql`id in (select value from json_each(${param("ids")}))`);
   if (filters.status !== undefined) conditions.push(sql`status = ${param("status")}`);
   if (filters.role !== undefined) conditions.push(sql`role = ${param("role")}`);
   if (filters.emailKey !== undefined) conditions.push(sql`email_key = ${param("emailKey")}`);

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { fieldsPart, idsPart, listParts } from "../../list-query.ts";
 import { nullable, timestamp } from "../../schema-parts.ts";
 
 const role = Type.Union([Type.Literal("customer"), Type.Literal("staff"), Type.Literal("owner")], {
@@ -126,10 +127,16 @@ export const UserParams = Type.Object({ id: Type.String() });
 export const userSortKeys = ["created_at", "email"] as const;
 export type UserSortKey = (typeof userSortKeys)[number];
 
+/** Names that `fields` can hold. */
+export const userFields = Object.keys(User.properties);
+
+/** What one user can be asked for. */
+export const UserQuery = Type.Object(fieldsPart, { additionalProperties: false });
+
 export const UserListQuery = Type.Object(
   {
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-    cursor: Type.Optional(Type.String({ maxLength: 4000, description: "`page.next_cursor` of the page before." })),
+    ...listParts,
+    ...idsPart,
     sort: Type.Optional(
       Type.Union(
         userSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
@@ -140,7 +147,6 @@ export const UserListQuery = Type.Object(
     role: Type.Optional(role),
     email: Type.Optional(Type.String({ maxLength: 254, description: "Exactly this address, whatever its case." })),
     q: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: "How an email or a name begins." })),
-    include_total: Type.Optional(Type.Boolean({ description: "Counts all that match, as `page.total`." })),
   },
   { additionalProperties: false },
 );

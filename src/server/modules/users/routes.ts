@@ -2,9 +2,10 @@ import { Type } from "@sinclair/typebox";
 import { app, staff } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
+import { parseFields, pickFields } from "../../list-query.ts";
 import { updateUser } from "./change.ts";
 import { listUsers } from "./list.ts";
-import { DeletedUser, User, UserInput, UserListQuery, UserParams, UserPatch } from "./model.ts";
+import { DeletedUser, User, UserInput, UserListQuery, UserParams, UserPatch, UserQuery, userFields } from "./model.ts";
 import { addUser, deleteUser, getUser, prepareUser } from "./service.ts";
 
 const tag = "Users";
@@ -41,9 +42,14 @@ export const userRoutes = [
     summary: "Get a user",
     access: readers,
     params: UserParams,
+    query: UserQuery,
     reply: { data: User },
     errors: [5301],
-    handle: async ({ ctx, params }) => answer(await getUser(ctx, params.id)),
+    handle: async ({ ctx, params, query }) => {
+      const fields = parseFields(query.fields, userFields);
+      const whole = answer(await getUser(ctx, params.id));
+      return { ...whole, json: pickFields(whole.json, fields) };
+    },
   }),
   defineRoute({
     method: "POST",
