@@ -138,6 +138,11 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     const body = { lines: [{ line_id: items[0]?.id, quantity: 1 }], restock: true };
     return { request: `POST /orders/${id}/refund/`, body, isOwned: true };
   },
+  // The change feed
+  listEvents: async (world) => {
+    for (let n = 0; n < 2; n++) await makeProduct(world);
+    return { request: "GET /events/" };
+  },
   // Users
   listUsers: async (world) => {
     for (let n = 0; n < 2; n++) await makeCustomer(world);

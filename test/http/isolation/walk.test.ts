@@ -192,7 +192,8 @@ onEachDatabase((suite) => {
         expect(typeof cursor).toBe("string");
         const marks = marksIn((await rowsOf(suite, ours)).join("\n"));
         const id = (data as unknown as { id: string }[])[0]?.id as string;
-        const queries: Record<string, string>[] = [{ limit: "1", cursor }, { cursor }];
+        const at = route.query && "after" in route.query.properties ? "after" : "cursor";
+        const queries: Record<string, string>[] = [{ limit: "1", [at]: cursor }, { [at]: cursor }];
         if (route.query && "ids" in route.query.properties) queries.push({ ids: id });
         const askers = [...strangers, ...callersOf(ours, { neighbour }, "another")];
         for (const { name, send } of askers) {
