@@ -1,4 +1,5 @@
 import type { Route } from "./http/route.ts";
+import { eventRoutes } from "./modules/events/routes.ts";
 import { orderRoutes } from "./modules/orders/routes.ts";
 import { passwordResetRoutes } from "./modules/password-reset/routes.ts";
 import { productRoutes } from "./modules/products/routes.ts";
@@ -10,6 +11,7 @@ import { userRoutes } from "./modules/users/routes.ts";
 
 /** Every route of the API. What is not here does not exist. */
 export const routes: readonly Route[] = [
+  ...eventRoutes,
   ...orderRoutes,
   ...passwordResetRoutes,
   ...productRoutes,

@@ -3,6 +3,7 @@ import { startCheckpointer } from "./db/checkpoint.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
+import { sweepEvents } from "./modules/events/sweep.ts";
 import { sweepReplies } from "./modules/idempotency/service.ts";
 import { expireMail, sweepMail } from "./modules/mail/due.ts";
 import { startMailUpkeep } from "./modules/mail/upkeep.ts";
@@ -11,6 +12,8 @@ import { sweepResetCodes } from "./modules/password-reset/codes.ts";
 import { indexPendingProducts } from "./modules/products/search.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
 import { sweepTokens } from "./modules/tokens/service.ts";
+import { sweepDeliveries } from "./modules/webhooks/due.ts";
+import { startWebhookUpkeep } from "./modules/webhooks/upkeep.ts";
 import type { Vault } from "./vault.ts";
 
 const sweepMs = 60_000;
@@ -19,7 +22,7 @@ const watchMs = 1000;
 const portion = 1000;
 
 /**
- * What one process does for all: empties the log of the database, sends mail, sweeps rows that have had their time, and
+ * What one process does for all: empties the log of the database, sends mail and webhooks, sweeps rows that have had their time, and
  * sees that the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
  */
 export async function startUpkeep(
@@ -29,6 +32,7 @@ export async function startUpkeep(
   log: LogWriter,
 ): Promise<{ stop(): Promise<void>; lost: Promise<AppError> }> {
   const mail = vault && (await startMailUpkeep({ ...config, db, vault, now: Date.now, notice: log.notice }));
+  const webhooks = vault && startWebhookUpkeep({ db, vault, now: Date.now, notice: log.notice });
   const checkpointer = startCheckpointer(db);
   const lost = Promise.withResolvers<AppError>();
   const watch = setInterval(() => {
@@ -59,7 +63,7 @@ export async function startUpkeep(
       clearInterval(sweep);
       clearInterval(watch);
       await isSweeping;
-      await mail?.stop();
+      await Promise.all([mail?.stop(), webhooks?.stop()]);
       await checkpointer.stop();
     },
   };
@@ -68,7 +72,17 @@ export async function startUpkeep(
 /** Ends and removes what has had its time, portion by portion, with room for other writers between. */
 async function sweepAll(db: Database, isStopping: () => boolean): Promise<void> {
   while (!isStopping() && (await expireDueOrders({ db, now: Date.now })) > 0);
-  for (const sweep of [sweepRateLimits, sweepTokens, sweepResetCodes, sweepReplies, expireMail, sweepMail]) {
+  const sweeps = [
+    sweepRateLimits,
+    sweepTokens,
+    sweepResetCodes,
+    sweepReplies,
+    expireMail,
+    sweepMail,
+    sweepDeliveries,
+    sweepEvents,
+  ];
+  for (const sweep of sweeps) {
     while (!isStopping() && (await sweep({ db, now: Date.now })) >= portion);
   }
   await indexProducts(db, isStopping);

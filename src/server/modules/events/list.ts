@@ -1,0 +1,81 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { get, statement } from "../../db/statement.ts";
+import { AppError } from "../../errors.ts";
+import { isId } from "../../ids.ts";
+import { defaultLimit, parseFields, pickFields } from "../../list-query.ts";
+import { Event, type EventListQuery } from "./model.ts";
+import { matchTypes, parsePatterns } from "./patterns.ts";
+import { events } from "./table.ts";
+import { eventTypes } from "./types.ts";
+
+const param = sql.placeholder;
+
+/** An event as the feed and the webhooks tell it. */
+export const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'data', json(data),
+  'created_at', created_at)`;
+
+const ofTenant = sql`tenant_id = ${param("tenantId")}`;
+const start = sql`(case when ${param("after")} = '' then 0
+  else (select sequence from ${events} where id = ${param("after")} and ${ofTenant}) end)`;
+const matching = sql`from ${events} where ${ofTenant} and sequence > ${start}
+  and type in (select value from json_each(${param("types")})) order by sequence`;
+// One statement, and so one snapshot: what is committed beside it is either whole on the page or after its end.
+const selectPage = statement<PageRow>(sql`select
+  ${start} as start,
+  (select group_concat(rendered) from
+    (select ${eventJson} as rendered ${matching} limit ${param("limit")})) as json,
+  exists(select 1 ${matching} limit 1 offset ${param("limit")}) as has_more,
+  (select id ${matching} limit 1 offset ${param("lastIndex")}) as last,
+  (select id from ${events} where ${ofTenant} order by sequence desc limit 1) as newest`);
+
+interface PageRow {
+  /** Null when `after` names no event of the store. */
+  start: number | null;
+  json: string | null;
+  has_more: number;
+  last: string | null;
+  newest: string | null;
+}
+
+/** A page of the feed: its events' JSON texts in order, and where the next call goes on. */
+export interface EventPage {
+  json: string;
+  /** Id for `after`, also at the end of the feed; null only where the store has no events. */
+  nextCursor: string | null;
+  hasMore: boolean;
+  limit: number;
+}
+
+/**
+ * What has happened in the store after an event, oldest first, in the order of the commits. It is read at the primary:
+ * an event that one copy of the server has told must be known to all.
+ * @throws AppError 5100 for an `after` that is not, or not any more, an event of this store, 5102 for types or fields.
+ */
+export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<EventPage> {
+  const limit = query.limit ?? defaultLimit;
+  const { after = "" } = query;
+  const fields = parseFields(query.fields, Object.keys(Event.properties));
+  const types = query.types === undefined ? eventTypes : matchTypes(parsePatterns("types", query.types.split(",")));
+  const isKnown = query.after === undefined || isId("evt", after);
+  const row = isKnown
+    ? await get(ctx.db.primary, selectPage, {
+        tenantId: ctx.tenant.id,
+        after,
+        types: JSON.stringify(types),
+        limit,
+        lastIndex: limit - 1,
+      })
+    : undefined;
+  if (!row || row.start === null) {
+    throw new AppError(5100, "`after` is no event of this store, or is no longer kept: begin again without `after`.");
+  }
+  const hasMore = row.has_more === 1;
+  return {
+    json: pickFields(`[${row.json ?? ""}]`, fields),
+    // At the end it is the newest of all, whatever its type, so that the next call need not pass what it left out.
+    nextCursor: hasMore ? row.last : row.newest,
+    hasMore,
+    limit,
+  };
+}

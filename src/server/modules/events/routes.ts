@@ -1,0 +1,24 @@
+import { Type } from "@sinclair/typebox";
+import { app } from "../../http/access.ts";
+import { defineRoute } from "../../http/route.ts";
+import { listEvents } from "./list.ts";
+import { Event, EventListQuery } from "./model.ts";
+
+/** The change feed. */
+export const eventRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/events/",
+    id: "listEvents",
+    tag: "Events",
+    summary: "Read the change feed, oldest first",
+    access: [app("events:read")],
+    query: EventListQuery,
+    reply: { data: Type.Array(Event), page: true },
+    errors: [5100],
+    handle: async ({ ctx, query }) => {
+      const { json, nextCursor, hasMore, limit } = await listEvents(ctx, query);
+      return { json, page: { next_cursor: nextCursor, has_more: hasMore, limit } };
+    },
+  }),
+];

@@ -1,0 +1,67 @@
+import { lookup as lookupName } from "node:dns/promises";
+import ipaddr from "ipaddr.js";
+import { invalidField } from "../../errors.ts";
+
+const mostLength = 2000;
+
+/** Finds all addresses of a name; rejects when it has none. */
+export type Lookup = (name: string) => Promise<string[]>;
+
+/** As the machine resolves names, its hosts file included; IPv4 first, since many machines reach nothing else. */
+export const lookupAddresses: Lookup = async (name) =>
+  (await lookupName(name, { all: true, order: "ipv4first" })).map(({ address }) => address);
+
+/** Why an address is not connected to; the message is for operators. */
+export class RefusedAddress extends Error {}
+
+/**
+ * The address of a webhook in its usual form.
+ * @throws AppError 5102 naming `url`: it must be https, or http where private addresses are allowed, without
+ * credentials and fragment.
+ */
+export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
+  const url = given.length <= mostLength && URL.canParse(given) ? new URL(given) : undefined;
+  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
+  if (!url || !isWeb) throw invalidField("url", `must be an address such as https://example.com/hooks`);
+  if (url.protocol === "http:" && !allowPrivate) {
+    throw invalidField("url", "must be https; http is for private addresses only, which must be allowed");
+  }
+  if (url.username !== "" || url.password !== "") throw invalidField("url", "must hold no user name or password");
+  if (url.hash !== "") throw invalidField("url", "must have no part after #");
+  return url.href;
+}
+
+/**
+ * The addresses that a URL's host has now, each fit to be connected to. A name is looked up this once: whoever
+ * connects must use what is answered here, since the next answer may be another.
+ * @throws RefusedAddress when one of them is not public and private ones are not allowed; the error of `lookup`.
+ */
+export async function resolveAddresses(url: URL, allowPrivate: boolean, lookup: Lookup): Promise<string[]> {
+  const host = hostOf(url);
+  const addresses = ipaddr.isValid(host) ? [host] : await lookup(host);
+  const refused = allowPrivate ? undefined : addresses.find((address) => !isPublic(address));
+  if (refused !== undefined) {
+    const which = refused === host ? host : `${host} has ${refused}, which`;
+    throw new RefusedAddress(`${which} is not a public address`);
+  }
+  return addresses;
+}
+
+/** The host without brackets and without the dot at its end. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+}
+
+/** Where IPv6 hands out public addresses; everything else there is for special use. */
+const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
+
+/**
+ * Whether an address is one of the public internet: not of this machine or a private network, and none that carries an
+ * IPv4 address, which may be anything (mapped, 6to4, NAT64, Teredo).
+ */
+export function isPublic(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== "unicast") return false;
+  return parsed.kind() === "ipv4" || (parsed as ipaddr.IPv6).match(globalUnicast);
+}

@@ -1,0 +1,127 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { Ctx } from "../../context.ts";
+import { all, get, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError, invalidField } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { recordAudit } from "../audit/service.ts";
+import { matchTypes } from "../events/patterns.ts";
+import { events } from "../events/table.ts";
+import { getWebhook } from "./service.ts";
+import { webhookDeliveries } from "./table.ts";
+
+const param = sql.placeholder;
+const mostRows = 1000;
+const portion = 500;
+
+/** What can have become of a delivery. */
+export const deliveryStatuses = ["waiting", "delivered", "failed"] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** A delivery as the terminal prints it. */
+export interface DeliveryRecord {
+  delivery_id: string;
+  /** Null, with its type, once the event is not kept any more. */
+  event_id: string | null;
+  type: string | null;
+  status: DeliveryStatus;
+  attempts: number;
+  /** Null unless it waits. */
+  next_attempt_at: string | null;
+  /** HTTP status of the last answer; null where there was none. */
+  last_status: number | null;
+  last_error: string | null;
+  created_at: string;
+  finished_at: string | null;
+}
+
+const ofWebhook = sql`d.tenant_id = ${param("tenantId")} and d.webhook_id = ${param("webhookId")}`;
+const selectDeliveries = statement<DeliveryRecord>(sql`
+  select d.id as delivery_id, e.id as event_id, e.type, d.status, d.attempts,
+    case when d.status = 'waiting' then d.next_attempt_at end as next_attempt_at,
+    d.last_status, d.last_error, d.created_at, d.finished_at
+  from ${webhookDeliveries} d left join ${events} e on e.sequence = d.event and e.tenant_id = d.tenant_id
+  where ${ofWebhook} and (${param("status")} is null or d.status = ${param("status")})
+  order by d.event desc limit ${param("limit")}`);
+const selectSequence = statement<{ sequence: number }>(sql`
+  select sequence from ${events} where tenant_id = ${param("tenantId")} and id = ${param("eventId")}`);
+const selectAfter = statement<{ sequence: number }>(sql`
+  select sequence from ${events} where tenant_id = ${param("tenantId")} and sequence > ${param("position")}
+    and sequence <= (select w.position from webhooks w where w.id = ${param("webhookId")})
+    and type in (select value from json_each(${param("types")})) order by sequence limit ${param("limit")}`);
+// What somebody is sending at this moment is left to them.
+const queueAgain = statement(sql`
+  insert into ${webhookDeliveries} (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
+  select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("webhookId")}, json_extract(value, '$[1]'),
+    'waiting', ${param("now")}, ${param("now")}
+  from json_each(${param("rows")}) where true
+  on conflict (webhook_id, event) do update set status = 'waiting', attempts = 0, next_attempt_at = excluded.next_attempt_at,
+    leased_until = null, finished_at = null, created_at = excluded.created_at
+  where status <> 'waiting' or leased_until is null or leased_until <= ${param("now")}`);
+const queueFailed = statement(sql`
+  update ${webhookDeliveries} set status = 'waiting', attempts = 0, next_attempt_at = ${param("now")},
+    leased_until = null, finished_at = null, created_at = ${param("now")}
+  where tenant_id = ${param("tenantId")} and webhook_id = ${param("webhookId")} and status = 'failed'
+    and exists(select 1 from ${events} e where e.sequence = ${webhookDeliveries.event})`);
+
+/**
+ * The deliveries of a webhook as far as they are kept, newest event first.
+ * @param filter `limit` from 1 to 1000.
+ * @throws AppError 5301 for an unknown webhook, 5102 for a limit out of range.
+ */
+export async function listDeliveries(
+  ctx: Ctx,
+  webhookId: string,
+  { status = null, limit }: { status?: DeliveryStatus | null | undefined; limit: number },
+): Promise<DeliveryRecord[]> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > mostRows) {
+    throw invalidField("limit", `must be a whole number from 1 to ${mostRows}`);
+  }
+  await getWebhook(ctx, webhookId);
+  return all(ctx.db.primary, selectDeliveries, { tenantId: ctx.tenant.id, webhookId, status, limit });
+}
+
+/** Which deliveries are sent again: of one event, of all events after one, or those that failed. */
+export type ReplayChoice = { event: string } | { after: string } | "failed";
+
+/**
+ * Queues deliveries again, from the first attempt on. Events that the webhook does not ask for are left out, save the
+ * one that is named.
+ * @returns how many; those that are being sent at this moment are not counted.
+ * @throws AppError 5301 for an unknown webhook, or an event that this store has not or does not keep any more.
+ */
+export function replayDeliveries(ctx: Ctx, webhookId: string, choice: ReplayChoice): Promise<number> {
+  return inTransaction(ctx, async (tx) => {
+    const { types } = await getWebhook(tx, webhookId);
+    const replayed = await queue(tx, webhookId, choice, types);
+    const details = { ...(choice === "failed" ? { failed: true } : choice), count: replayed };
+    await recordAudit(tx, { event: "webhook.replayed", subject: webhookId, details });
+    return replayed;
+  });
+}
+
+async function queue(tx: Ctx, webhookId: string, choice: ReplayChoice, types: string[]): Promise<number> {
+  const tenantId = tx.tenant.id;
+  const now = toTimestamp(tx.now());
+  if (choice === "failed") return run(tx.db, queueFailed, { tenantId, webhookId, now });
+  const eventId = "event" in choice ? choice.event : choice.after;
+  const known = await get(tx.db, selectSequence, { tenantId, eventId });
+  if (!known) {
+    throw new AppError(5301, `There is no event ${JSON.stringify(eventId)} in this store, or it is not kept any more.`);
+  }
+  const insert = (sequences: number[]) => {
+    const rows = JSON.stringify(sequences.map((sequence) => [newId("dlv"), sequence]));
+    return run(tx.db, queueAgain, { tenantId, webhookId, rows, now });
+  };
+  if ("event" in choice) return insert([known.sequence]);
+  const matching = JSON.stringify(matchTypes(types));
+  let count = 0;
+  for (let position = known.sequence; ; ) {
+    const found = await all(tx.db, selectAfter, { tenantId, webhookId, position, types: matching, limit: portion });
+    const last = found.at(-1);
+    if (!last) return count;
+    count += await insert(found.map(({ sequence }) => sequence));
+    position = last.sequence;
+  }
+}

@@ -1,0 +1,67 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { SystemCtx } from "../../context.ts";
+import { all, get, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { newId } from "../../ids.ts";
+import { matchTypes } from "../events/patterns.ts";
+import { events } from "../events/table.ts";
+import { tenants } from "../tenants/table.ts";
+import { webhookDeliveries, webhooks } from "./table.ts";
+
+const param = sql.placeholder;
+/** How many events one transaction looks at. */
+const portion = 500;
+/** What waits for one webhook at most; further events wait where they are. */
+export const mostWaiting = 10_000;
+
+const selectBehind = statement<{ id: string }>(sql`
+  select w.id from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
+  where t.status = 'active'
+    and exists(select 1 from ${events} e where e.tenant_id = w.tenant_id and e.sequence > w.position)
+    and (select count(*) from (select 1 from ${webhookDeliveries} d
+      where d.webhook_id = w.id and d.status = 'waiting' limit ${param("most")})) < ${param("most")}
+  order by w.id`);
+const selectWebhook = statement<{ tenant_id: string; types: string; position: number }>(sql`
+  select tenant_id, types, position from ${webhooks} where id = ${param("id")}`);
+const selectNew = statement<{ sequence: number; type: string }>(sql`
+  select sequence, type from ${events} where tenant_id = ${param("tenantId")} and sequence > ${param("position")}
+  order by sequence limit ${param("limit")}`);
+const insertDeliveries = statement(sql`
+  insert into ${webhookDeliveries} (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
+  select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("webhookId")}, json_extract(value, '$[1]'),
+    'waiting', ${param("now")}, ${param("now")}
+  from json_each(${param("rows")}) where true
+  on conflict (webhook_id, event) do nothing`);
+const movePosition = statement(sql`
+  update ${webhooks} set position = ${param("position")} where id = ${param("id")}`);
+
+/**
+ * Makes the deliveries of what has happened since: for each webhook, in the transaction that moves its position, so
+ * that no event is left out or made twice, whoever else does the same.
+ */
+export async function fanOut(ctx: Pick<SystemCtx, "db" | "now">, isStopping: () => boolean = () => false) {
+  for (const { id } of await all(ctx.db.primary, selectBehind, { most: mostWaiting })) {
+    // One portion a turn for each: a store with many events must not keep the others waiting.
+    if (isStopping()) return;
+    await fanOutTo(ctx, id);
+  }
+}
+
+async function fanOutTo(ctx: Pick<SystemCtx, "db" | "now">, id: string): Promise<void> {
+  await inTransaction(ctx, async ({ db }) => {
+    const webhook = await get(db, selectWebhook, { id });
+    if (!webhook) return;
+    const { tenant_id: tenantId, position } = webhook;
+    const fresh = await all(db, selectNew, { tenantId, position, limit: portion });
+    const last = fresh.at(-1);
+    if (!last) return;
+    const types = new Set<string>(matchTypes(JSON.parse(webhook.types) as string[]));
+    const rows = fresh.filter(({ type }) => types.has(type)).map(({ sequence }) => [newId("dlv"), sequence]);
+    if (rows.length > 0) {
+      const now = toTimestamp(ctx.now());
+      await run(db, insertDeliveries, { tenantId, webhookId: id, rows: JSON.stringify(rows), now });
+    }
+    await run(db, movePosition, { id, position: last.sequence });
+  });
+}

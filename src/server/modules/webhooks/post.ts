@@ -1,0 +1,73 @@
+import { request as requestPlain } from "node:http";
+import { request as requestSecure } from "node:https";
+import ipaddr from "ipaddr.js";
+import { hostOf } from "./address.ts";
+
+/** What of an answer's body is read, so that the connection ends politely; nothing of it is kept. */
+const mostBodyBytes = 16_384;
+/** These say that nothing has been sent: the name's next address may do better. */
+const unreached = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENETDOWN"]);
+
+/** A message, and where it goes. */
+export interface Post {
+  url: URL;
+  /** The addresses that were judged; the connection goes to one of these, whatever the name says by now. */
+  addresses: readonly string[];
+  headers: Record<string, string>;
+  body: string;
+  /** Ends the attempt. */
+  signal: AbortSignal;
+  /** Certificates to trust instead of the usual ones. */
+  ca?: string | undefined;
+}
+
+/**
+ * Posts a message, follows no redirect, and answers the status. Certificates are checked for the name of the URL.
+ * @throws the error of the connection, or the reason of the signal.
+ */
+export async function postMessage(post: Post): Promise<number> {
+  let failure: unknown = new Error("the name has no address");
+  for (const address of post.addresses) {
+    try {
+      return await postTo(address, post);
+    } catch (error) {
+      failure = error;
+      if (post.signal.aborted || !unreached.has((error as NodeJS.ErrnoException).code ?? "")) break;
+    }
+  }
+  throw failure;
+}
+
+function postTo(address: string, { url, headers, body, signal, ca }: Post): Promise<number> {
+  const name = hostOf(url);
+  const isSecure = url.protocol === "https:";
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const options = {
+    method: "POST",
+    host: address,
+    port: url.port === "" ? (isSecure ? 443 : 80) : Number(url.port),
+    path: `${url.pathname}${url.search}`,
+    headers: { ...headers, Host: url.host, "Content-Length": String(Buffer.byteLength(body)) },
+    // A connection that is kept could be one that was made for another name.
+    agent: false as const,
+    signal,
+  };
+  const request = isSecure
+    ? requestSecure({ ...options, ...(!ipaddr.isValid(name) && { servername: name }), ...(ca !== undefined && { ca }) })
+    : requestPlain(options);
+  request.on("error", reject);
+  request.on("response", (response) => {
+    const status = response.statusCode as number;
+    let bytes = 0;
+    response.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= mostBodyBytes) return;
+      resolve(status);
+      response.destroy();
+    });
+    // The status is the answer, however the body ends.
+    for (const end of ["end", "close", "error"]) response.on(end, () => resolve(status));
+  });
+  request.end(body);
+  return promise;
+}

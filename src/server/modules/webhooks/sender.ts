@@ -1,0 +1,212 @@
+import type { Session } from "../../db/session.ts";
+import type { Vault } from "../../vault.ts";
+import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "./address.ts";
+import {
+  type AttemptResult,
+  type DeliveryTask,
+  listReady,
+  recordDelay,
+  recordDelivered,
+  recordFailed,
+  returnDelivery,
+  takeDelivery,
+} from "./due.ts";
+import { fanOut } from "./fan-out.ts";
+import { postMessage } from "./post.ts";
+import { signatureHeaders } from "./signature.ts";
+
+/** Waits between attempts, about a day in all; after the last of them there is one more attempt. */
+export const delaysMs = [5, 30, 120, 600, 1800, 3600, 7200, 10_800, 14_400, 21_600, 28_800].map((s) => s * 1000);
+/** Waits are longer by up to this part, so that what failed together does not come again together. */
+const jitter = 0.2;
+/** However long its turn takes behind a receiver that is down: later than this it is not tried again. */
+const longestMs = 3 * 86_400_000;
+const attemptMs = 10_000;
+/** Sends at once: to one receiver, to one that failed last, and to all. */
+export const most = { each: 4, failing: 1, all: 64 };
+/** Waits between tries to note that a delivery has arrived: a note that fails means one that arrives twice. */
+const noteDelaysMs = [500, 2000, 8000];
+
+export interface WebhookSenderDeps {
+  db: Session;
+  vault: Vault;
+  /** Epoch milliseconds. */
+  now: () => number;
+  /** Told what an operator should know: that a receiver has failed for good. */
+  notice?: ((level: "info" | "warn", message: string) => void) | undefined;
+  /** How long an attempt may take, in milliseconds. */
+  timeoutMs?: number;
+  lookup?: Lookup;
+  /** Certificates to trust instead of the usual ones. */
+  ca?: string;
+}
+
+export interface WebhookSender {
+  /**
+   * Makes the deliveries of new events and sends what is due, a few at a time.
+   * @returns how many attempts were made.
+   * @throws AppError 5001 when the database cannot serve; what was taken is tried again later.
+   */
+  runDue(): Promise<number>;
+  /** Takes nothing more, waits for what is being sent, and breaks off what is left after `withinMs`. */
+  stop(withinMs: number): Promise<void>;
+}
+
+/** Makes the sender of a server's webhooks. Any number of them, in any number of processes, share the work. */
+export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
+  const { notice = () => {}, timeoutMs = attemptMs, lookup = lookupAddresses } = deps;
+  const sending = new Set<AbortController>();
+  const lanes = new Set<Promise<number>>();
+  /** How many lanes each webhook has. */
+  const busy = new Map<string, number>();
+  const failing = new Set<string>();
+  let isStopping = false;
+  let isHalted = false;
+  let turn: Promise<void> | undefined;
+
+  /** Sends one webhook's deliveries one after another; as long as there is more, another lane is started beside it. */
+  async function runLane(webhookId: string): Promise<number> {
+    const own = busy.get(webhookId) ?? 0;
+    if (isStopping || own >= (failing.has(webhookId) ? most.failing : most.each) || lanes.size >= most.all) return 0;
+    busy.set(webhookId, own + 1);
+    const beside: Promise<number>[] = [];
+    let attempts = 0;
+    try {
+      while (!isStopping) {
+        const task = await takeDelivery(deps, webhookId);
+        if (!task) break;
+        beside.push(startLane(webhookId));
+        await attempt(task);
+        attempts += 1;
+      }
+    } finally {
+      const left = (busy.get(webhookId) ?? 1) - 1;
+      if (left > 0) busy.set(webhookId, left);
+      else busy.delete(webhookId);
+    }
+    return (await Promise.all(beside)).reduce((total, count) => total + count, attempts);
+  }
+
+  function startLane(webhookId: string): Promise<number> {
+    const lane = runLane(webhookId).finally(() => lanes.delete(lane));
+    lanes.add(lane);
+    // Whoever started it hears of its failure, maybe only later.
+    lane.catch(() => {});
+    return lane;
+  }
+
+  async function attempt(task: DeliveryTask): Promise<void> {
+    if (task.attempts > delaysMs.length + 1) return end(task, { status: null, error: "every attempt was broken off" });
+    if (task.event_id === null) return end(task, { status: null, error: "the event is not kept any more" });
+    let failure: AttemptResult;
+    try {
+      const status = await send(task, task.event_id);
+      if (status >= 200 && status < 300) {
+        failing.delete(task.webhook_id);
+        return await note(task, status);
+      }
+      failure = { status, error: describeStatus(status) };
+    } catch (error) {
+      // Broken off by our own stop, it may have arrived; the receiver knows it by its id.
+      if (isHalted) return returnDelivery(deps, task);
+      failure = { status: null, error: describeFailure(error, timeoutMs) };
+    }
+    failing.add(task.webhook_id);
+    const next = nextAttempt(task, deps.now());
+    if (failure.status === 410 || next === null) return end(task, failure);
+    await recordDelay(deps, task, next, failure);
+  }
+
+  async function send(task: DeliveryTask, id: string): Promise<number> {
+    const secret = deps.vault.open("webhook", task.webhook_id, task.secret);
+    if (secret === null) throw new RefusedAddress(`its secret needs another key: bodega webhook rotate`);
+    const { type, subject, event_at: created_at, namespace } = task;
+    const body = JSON.stringify({ id, type, subject, data: JSON.parse(task.data), created_at, namespace });
+    const breaker = new AbortController();
+    const timer = setTimeout(() => breaker.abort(new TimedOut()), timeoutMs);
+    sending.add(breaker);
+    // Taken just before the stop, too late to be broken off with the others.
+    if (isHalted) breaker.abort();
+    const url = new URL(task.url);
+    const headers = {
+      "Content-Type": "application/json",
+      "User-Agent": "Bodega-Webhooks",
+      ...signatureHeaders(secret, id, deps.now(), body),
+    };
+    try {
+      const aborted = new Promise<never>((_, reject) => {
+        breaker.signal.addEventListener("abort", () => reject(breaker.signal.reason));
+      });
+      // A resolver that hangs is not ended by the signal.
+      const resolved = resolveAddresses(url, task.allow_private === 1, lookup);
+      const addresses = await Promise.race([resolved, aborted]);
+      const { signal } = breaker;
+      return await Promise.race([postMessage({ url, addresses, headers, body, signal, ca: deps.ca }), aborted]);
+    } finally {
+      clearTimeout(timer);
+      sending.delete(breaker);
+    }
+  }
+
+  async function note(task: DeliveryTask, status: number): Promise<void> {
+    for (const delay of noteDelaysMs) {
+      try {
+        return await recordDelivered(deps, task, status);
+      } catch {
+        await Bun.sleep(delay);
+      }
+    }
+    await recordDelivered(deps, task, status);
+  }
+
+  async function end(task: DeliveryTask, result: AttemptResult): Promise<void> {
+    await recordFailed(deps, task, result);
+    notice("warn", `${task.id} of webhook ${task.webhook_id} failed: ${result.error}`);
+  }
+
+  return {
+    async runDue() {
+      // One at a time makes deliveries; who comes meanwhile only sends.
+      turn ??= fanOut(deps, () => isStopping).finally(() => {
+        turn = undefined;
+      });
+      await turn;
+      const ready = isStopping ? [] : await listReady(deps);
+      return (await Promise.all(ready.map(startLane))).reduce((total, count) => total + count, 0);
+    },
+    async stop(withinMs) {
+      isStopping = true;
+      const halting = setTimeout(() => {
+        isHalted = true;
+        for (const breaker of sending) breaker.abort();
+      }, withinMs);
+      const given = Promise.withResolvers<void>();
+      const leaving = setTimeout(given.resolve, withinMs + 1000);
+      await Promise.race([Promise.allSettled([...lanes, turn]), given.promise]);
+      clearTimeout(halting);
+      clearTimeout(leaving);
+    },
+  };
+}
+
+class TimedOut extends Error {}
+
+/** When a delivery is tried again, in epoch milliseconds; null when that was the last time. */
+function nextAttempt({ attempts, created_at }: DeliveryTask, now: number): number | null {
+  const delay = delaysMs[attempts - 1];
+  if (delay === undefined || now - Date.parse(created_at) > longestMs) return null;
+  return now + Math.round(delay * (1 + Math.random() * jitter));
+}
+
+function describeStatus(status: number): string {
+  if (status === 410) return "410: the receiver is gone for good; remove the webhook";
+  if (status >= 300 && status < 400) return `${status}: redirects are not followed; give the final address`;
+  return `${status}: the receiver did not accept it`;
+}
+
+function describeFailure(error: unknown, timeoutMs: number): string {
+  if (error instanceof RefusedAddress) return error.message;
+  if (error instanceof TimedOut) return `no answer within ${timeoutMs / 1000} s`;
+  const { code, message } = error as NodeJS.ErrnoException;
+  return `${code ?? "failed"}: ${message}`.slice(0, 300);
+}

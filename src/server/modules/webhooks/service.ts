@@ -1,0 +1,177 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { Ctx } from "../../context.ts";
+import { all, get, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError, invalidField } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { recordAudit } from "../audit/service.ts";
+import { parsePatterns } from "../events/patterns.ts";
+import { events } from "../events/table.ts";
+import { type Lookup, lookupAddresses, parseWebhookUrl, RefusedAddress, resolveAddresses } from "./address.ts";
+import { newSigningSecret } from "./signature.ts";
+import { webhookDeliveries, webhooks } from "./table.ts";
+
+const param = sql.placeholder;
+const mostWebhooks = 20;
+/** A name that cannot be resolved now may be later; nobody waits at the terminal for it. */
+const lookupMs = 3000;
+
+/** A webhook as the terminal prints it. */
+export interface WebhookRecord {
+  webhook_id: string;
+  namespace: string;
+  url: string;
+  /** Event types and patterns such as `order.*`. */
+  types: string[];
+  allow_private: boolean;
+  created_at: string;
+}
+
+/** A webhook with what has become of its deliveries, as far as they are kept. */
+export interface WebhookDetails extends WebhookRecord {
+  waiting: number;
+  delivered: number;
+  failed: number;
+  last_delivered_at: string | null;
+  /** Of the attempt that failed last, among those that still wait or have failed; null when there is none. */
+  last_error: string | null;
+}
+
+/** With its signing secret, which is shown this once. */
+export type WebhookWithSecret = WebhookRecord & { secret: string };
+
+type WebhookRow = Omit<WebhookRecord, "namespace" | "types" | "allow_private"> & {
+  types: string;
+  allow_private: number;
+};
+type DetailsRow = WebhookRow &
+  Pick<WebhookDetails, "waiting" | "delivered" | "failed" | "last_delivered_at" | "last_error">;
+
+const insertWebhook = statement(sql`
+  insert into ${webhooks} (id, tenant_id, url, types, secret, allow_private, position, created_at)
+  select ${param("id")}, ${param("tenantId")}, ${param("url")}, ${param("types")}, ${param("secret")},
+    ${param("allowPrivate")}, coalesce((select max(sequence) from ${events} where tenant_id = ${param("tenantId")}), 0),
+    ${param("now")}
+  where (select count(*) from ${webhooks} where tenant_id = ${param("tenantId")}) < ${param("most")}`);
+const shown = sql`w.id as webhook_id, w.url, w.types, w.allow_private, w.created_at`;
+const ofWebhook = sql`from ${webhookDeliveries} d where d.webhook_id = w.id`;
+const selectWebhooks = statement<DetailsRow>(sql`
+  select ${shown},
+    (select count(*) ${ofWebhook} and d.status = 'waiting') as waiting,
+    (select count(*) ${ofWebhook} and d.status = 'delivered') as delivered,
+    (select count(*) ${ofWebhook} and d.status = 'failed') as failed,
+    (select max(d.finished_at) ${ofWebhook} and d.status = 'delivered') as last_delivered_at,
+    (select d.last_error ${ofWebhook} and d.last_error is not null order by d.event desc limit 1) as last_error
+  from ${webhooks} w
+  where w.tenant_id = ${param("tenantId")} and (${param("id")} is null or w.id = ${param("id")}) order by w.id`);
+const selectWebhook = statement<WebhookRow>(sql`
+  select ${shown} from ${webhooks} w where w.tenant_id = ${param("tenantId")} and w.id = ${param("id")}`);
+const removeRow = statement(sql`
+  delete from ${webhooks} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
+const changeSecret = statement(sql`
+  update ${webhooks} set secret = ${param("secret")} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
+
+/**
+ * Adds a webhook, which is told of what happens from now on.
+ * @param input `types` are event types or patterns; none means all. `allowPrivate` permits addresses of this machine and
+ * of private networks, and http.
+ * @throws AppError 5102 naming `url` or `types`, 5306 when the store has twenty already.
+ */
+export async function addWebhook(
+  ctx: Ctx,
+  input: { url: string; types?: readonly string[] | undefined; allowPrivate?: boolean | undefined },
+  lookup: Lookup = lookupAddresses,
+): Promise<WebhookWithSecret> {
+  const { types: given = [], allowPrivate = false } = input;
+  const url = parseWebhookUrl(input.url, allowPrivate);
+  const types = parsePatterns("types", given.length === 0 ? ["*"] : given);
+  if (!allowPrivate) await refusePrivate(new URL(url), lookup);
+  const id = newId("whk");
+  const secret = newSigningSecret();
+  return inTransaction(ctx, async (tx) => {
+    const added = await run(tx.db, insertWebhook, {
+      id,
+      tenantId: ctx.tenant.id,
+      url,
+      types: JSON.stringify(types),
+      secret: ctx.vault.seal("webhook", id, secret),
+      allowPrivate: allowPrivate ? 1 : 0,
+      now: toTimestamp(ctx.now()),
+      most: mostWebhooks,
+    });
+    if (added === 0) throw new AppError(5306, `The store has ${mostWebhooks} webhooks already; remove one first.`);
+    // Only the host: a path can hold what lets others in.
+    const details = { host: new URL(url).host, types };
+    await recordAudit(tx, { event: "webhook.added", subject: id, details });
+    return { ...(await getWebhook(tx, id)), secret };
+  });
+}
+
+async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
+  const given = Promise.withResolvers<string[]>();
+  const timer = setTimeout(() => given.reject(new Error("no answer")), lookupMs);
+  try {
+    await Promise.race([resolveAddresses(url, false, lookup), given.promise]);
+  } catch (error) {
+    if (error instanceof RefusedAddress) throw invalidField("url", `${error.message}; private ones must be allowed`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The store's webhooks, oldest first, with what has become of their deliveries. */
+export async function listWebhooks(ctx: Ctx): Promise<WebhookDetails[]> {
+  const rows = await all(ctx.db.primary, selectWebhooks, { tenantId: ctx.tenant.id, id: null });
+  return rows.map((row) => toRecord(ctx, row));
+}
+
+/**
+ * One webhook of the store, without its secret.
+ * @throws AppError 5301 when there is none with this id.
+ */
+export async function getWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
+  const row = await get(ctx.db.primary, selectWebhook, { tenantId: ctx.tenant.id, id });
+  if (!row) throw new AppError(5301, `There is no webhook ${JSON.stringify(id)} in tenant ${ctx.tenant.namespace}.`);
+  return toRecord(ctx, row);
+}
+
+/**
+ * Removes a webhook and its deliveries; what is being sent at that moment may still arrive.
+ * @throws AppError 5301 when there is none with this id.
+ */
+export function removeWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
+  return inTransaction(ctx, async (tx) => {
+    const record = await getWebhook(tx, id);
+    await run(tx.db, removeRow, { tenantId: ctx.tenant.id, id });
+    await recordAudit(tx, { event: "webhook.removed", subject: id, details: { host: new URL(record.url).host } });
+    return record;
+  });
+}
+
+/**
+ * Gives a webhook a new signing secret; the next attempt is signed with it.
+ * @throws AppError 5301 when there is none with this id.
+ */
+export function rotateWebhook(ctx: Ctx, id: string): Promise<WebhookWithSecret> {
+  const secret = newSigningSecret();
+  return inTransaction(ctx, async (tx) => {
+    const record = await getWebhook(tx, id);
+    await run(tx.db, changeSecret, { tenantId: ctx.tenant.id, id, secret: ctx.vault.seal("webhook", id, secret) });
+    await recordAudit(tx, { event: "webhook.rotated", subject: id });
+    return { ...record, secret };
+  });
+}
+
+function toRecord<Row extends WebhookRow>({ tenant }: Ctx, row: Row) {
+  const { webhook_id, url, types, allow_private, created_at, ...rest } = row;
+  return {
+    webhook_id,
+    namespace: tenant.namespace,
+    url,
+    types: JSON.parse(types) as string[],
+    allow_private: allow_private === 1,
+    created_at,
+    ...rest,
+  };
+}
