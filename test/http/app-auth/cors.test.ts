@@ -31,7 +31,7 @@ onEachDatabase((suite) => {
       expect(reply.headers.get("access-control-allow-methods")).toBe(methods);
       expect(reply.headers.get("allow")).toBe(methods);
       const names = reply.headers.get("access-control-allow-headers")?.toLowerCase().split(", ");
-      expect(names).toContainValues(["authorization", "content-type", "if-match", "x-request-id"]);
+      expect(names).toContainValues(["authorization", "content-type", "if-match", "idempotency-key", "x-request-id"]);
       expect(Number(reply.headers.get("access-control-max-age"))).toBeGreaterThan(0);
     }
   });
@@ -51,7 +51,9 @@ onEachDatabase((suite) => {
       expect(allowed(reply)).toBe(home);
       expect(reply.headers.get("vary")).toBe("Origin");
       const exposed = reply.headers.get("access-control-expose-headers")?.split(", ");
-      expect(exposed).toEqual(expect.arrayContaining(["X-Request-Id", "Retry-After", "ETag"]));
+      expect(exposed).toEqual(
+        expect.arrayContaining(["X-Request-Id", "Retry-After", "ETag", "Content-Language", "Idempotency-Replayed"]),
+      );
     }
   });
 

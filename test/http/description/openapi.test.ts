@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { type ErrorCode, errorCodes, statusOf } from "../../../src/server/errors.ts";
 import { asksOwnToken, isUnsigned } from "../../../src/server/http/access.ts";
+import { takesKey } from "../../../src/server/http/idempotency.ts";
 import type { Route } from "../../../src/server/http/route.ts";
 import { routes } from "../../../src/server/routes.ts";
 import type { ApiDescription, Operation } from "../../support/api-description.ts";
@@ -31,7 +32,7 @@ onDatabase("file", (suite) => {
   });
 
   test("the description holds every route, and nothing that is none", () => {
-    const expected = routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+    const expected = routes.map(nameOf);
     expect(operations.map(([name]) => name).toSorted()).toEqual(expected.toSorted());
     expect(new Set(operations.map(([, { operationId }]) => operationId)).size).toBe(operations.length);
   });
@@ -85,6 +86,22 @@ onDatabase("file", (suite) => {
     }
   });
 
+  test("a route that honours Idempotency-Key or If-Match takes the header and lists what it can be refused for", () => {
+    for (const route of routes) {
+      const name = nameOf(route);
+      const operation = operations.find(([one]) => one === name)?.[1] as Operation;
+      const headers = operation.parameters.filter((one) => one.in === "header").map((one) => one.name);
+      const codes = Object.values(operation.responses).flatMap((response) => codesOf(response as unknown as Schema));
+      expect([name, headers.includes("Idempotency-Key"), codes.includes(5307)]).toEqual([
+        name,
+        takesKey(route),
+        takesKey(route),
+      ]);
+      const isConditional = route.conditional === true;
+      expect([name, headers.includes("If-Match"), codes.includes(5303)]).toEqual([name, isConditional, isConditional]);
+    }
+  });
+
   test("a product's description names each field that a reply has, with its type", () => {
     const schemas = (document.components as { schemas: Record<string, { properties: Record<string, Schema> }> })
       .schemas;
@@ -108,11 +125,14 @@ onDatabase("file", (suite) => {
   });
 });
 
+/** A route as the description names it. */
+function nameOf({ method, path }: Route): string {
+  return `${method} ${path.replace(/:(\w+)/g, "{$1}")}`;
+}
+
 /** What sending or not sending credentials can lead to on a route. */
 function credentialCodes(name: string): ErrorCode[] {
-  const { access } = routes.find(
-    ({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}` === name,
-  ) as Route;
+  const { access } = routes.find((route) => nameOf(route) === name) as Route;
   if (isUnsigned(access)) return [];
   return asksOwnToken(access) ? [5202, 5203, 5204, 5206, 5214, 5300] : [5202, 5203, 5204, 5205, 5206, 5207, 5300];
 }
