@@ -41,6 +41,17 @@ export const commandTree: CommandTree = {
       check: () => import("./commands/origin/check.ts"),
     },
   },
+  webhook: {
+    description: "Webhooks: addresses that are told of a store's events",
+    verbs: {
+      add: () => import("./commands/webhook/add.ts"),
+      list: () => import("./commands/webhook/list.ts"),
+      deliveries: () => import("./commands/webhook/deliveries.ts"),
+      replay: () => import("./commands/webhook/replay.ts"),
+      rotate: () => import("./commands/webhook/rotate.ts"),
+      remove: () => import("./commands/webhook/remove.ts"),
+    },
+  },
   mail: {
     description: "Mail to users: what waits, what was sent, what failed",
     verbs: {

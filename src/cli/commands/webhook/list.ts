@@ -1,0 +1,27 @@
+import { namespaceArg } from "../../args.ts";
+import { withTenant } from "../../context.ts";
+import { formatValue, printList } from "../../output.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "list",
+  description: "List a store's webhooks, and how they fare",
+  args: { namespace: { ...namespaceArg, required: true } },
+  examples: ["bodega webhook list -n demo", "bodega webhook list -n demo --json"],
+  async run(args, io) {
+    const { listWebhooks } = await import("../../../server/modules/webhooks/service.ts");
+    await printList(io, await withTenant(args, io, listWebhooks), {
+      id: (webhook) => webhook.webhook_id,
+      empty: "The store has no webhooks.",
+      columns: [
+        { header: "WEBHOOK_ID", value: (webhook) => webhook.webhook_id, whole: true },
+        { header: "URL", value: (webhook) => formatValue(webhook.url) },
+        { header: "TYPES", value: (webhook) => formatValue(webhook.types) },
+        { header: "WAITING", value: (webhook) => String(webhook.waiting) },
+        { header: "DELIVERED", value: (webhook) => String(webhook.delivered) },
+        { header: "FAILED", value: (webhook) => String(webhook.failed) },
+        { header: "LAST ERROR", value: (webhook) => formatValue(webhook.last_error) },
+      ],
+    });
+  },
+});

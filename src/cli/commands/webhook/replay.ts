@@ -1,0 +1,33 @@
+import { namespaceArg } from "../../args.ts";
+import { withTenant } from "../../context.ts";
+import { printRecord } from "../../output.ts";
+import { UsageError } from "../../usage-error.ts";
+import { defineVerb } from "../../verb.ts";
+import { webhookIdArg } from "../../webhook.ts";
+
+export default defineVerb({
+  name: "replay",
+  description: "Tell a webhook of events again, by the running server",
+  args: {
+    webhook_id: webhookIdArg,
+    namespace: { ...namespaceArg, required: true },
+    event: { type: "string", valueHint: "event_id", description: "This event only" },
+    after: { type: "string", valueHint: "event_id", description: "All events after this one" },
+    failed: { type: "boolean", description: "All deliveries that have failed" },
+  },
+  examples: [
+    "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --failed",
+    "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --event evt_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
+  ],
+  notes: ["Events are kept for thirty days. A message that is sent again has the same Webhook-Id."],
+  async run(args, io) {
+    const { event, after, failed, webhook_id: id } = args;
+    if ([event !== undefined, after !== undefined, failed].filter(Boolean).length !== 1) {
+      throw new UsageError("Give one of --event, --after and --failed.");
+    }
+    const choice = event !== undefined ? { event } : after !== undefined ? { after } : "failed";
+    const { replayDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
+    const replayed = await withTenant(args, io, (ctx) => replayDeliveries(ctx, id, choice));
+    await printRecord(io, { replayed }, "replayed");
+  },
+});

@@ -1,0 +1,30 @@
+import { secretFileArg } from "../../app-key.ts";
+import { namespaceArg } from "../../args.ts";
+import { withTenant } from "../../context.ts";
+import { confirmAction } from "../../prompt.ts";
+import { defineVerb } from "../../verb.ts";
+import { deliverSigningSecret, webhookIdArg } from "../../webhook.ts";
+
+export default defineVerb({
+  name: "rotate",
+  description: "Give a webhook a new signing secret",
+  args: {
+    webhook_id: webhookIdArg,
+    namespace: { ...namespaceArg, required: true },
+    "secret-file": secretFileArg,
+  },
+  examples: [
+    "bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd",
+    "bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --json",
+  ],
+  notes: [
+    "What is sent from now on is signed with the new secret only; what the receiver refuses until then is tried again.",
+  ],
+  async run(args, io) {
+    await confirmAction(io, `Replace the secret of ${args.webhook_id}? Its receiver must then have the new one.`);
+    const { rotateWebhook } = await import("../../../server/modules/webhooks/service.ts");
+    await deliverSigningSecret(io, args["secret-file"], () =>
+      withTenant(args, io, (ctx) => rotateWebhook(ctx, args.webhook_id)),
+    );
+  },
+});
