@@ -46,19 +46,22 @@ onEachDatabase((suite) => {
     expect(await countProducts(own)).toBe(1);
   });
 
-  test("fifty at once with one key make one product, and get fifty equal answers, also from two processes", async () => {
+  test("fifty at once with one key make one order, and get fifty equal answers, also from two processes", async () => {
     const own = await suite.shop();
-    const key = newKey();
-    const other = await suite.database.openAgain();
-    const second = startTestApp({ db: other, clock: suite.app.clock });
+    const { id } = await own.createProduct({ stock: 50 });
+    const sent = withKey(newKey(), { body: { items: [{ product_id: id, quantity: 2 }] } });
+    const second = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const elsewhere = createClient(second, { namespace: own.namespace, auth: own.auth });
     const replies = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => (n % 2 ? own.call : elsewhere)("POST /products/", withKey(key))),
+      Array.from({ length: 50 }, (_, n) => (n % 2 ? own.call : elsewhere)("POST /orders/", sent)),
     );
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
     expect(replies.filter(isReplay)).toHaveLength(49);
-    expect(await countProducts(own)).toBe(1);
+    const { data: orders } = await own.call<unknown[]>("GET /orders/");
+    expect(orders).toHaveLength(1);
+    const { data: product } = await own.call<ProductReply>(`GET /products/${id}/`);
+    expect([product.stock, product.available]).toEqual([50, 48]);
     await second.stop();
   });
 
