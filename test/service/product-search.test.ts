@@ -1,0 +1,89 @@
+import { expect, test } from "bun:test";
+import type { Ctx } from "../../src/server/context.ts";
+import { listProducts } from "../../src/server/modules/products/list.ts";
+import { indexPendingProducts } from "../../src/server/modules/products/search.ts";
+import { indexTokens, matchExpression } from "../../src/server/modules/products/search-words.ts";
+import { createProduct, deleteProduct, patchProduct } from "../../src/server/modules/products/service.ts";
+import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
+import { tenantContext } from "../support/factories.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+onEachDatabase((suite) => {
+  const open = async (): Promise<Ctx> => tenantContext(await suite.shop());
+  const find = async (ctx: Ctx, q: string) => {
+    const { json } = await listProducts(ctx, { q, limit: 100, include_total: true });
+    return (JSON.parse(json) as { id: string }[]).map(({ id }) => id);
+  };
+  const make = async (ctx: Ctx, fields: object = {}) => {
+    const { json } = await createProduct(ctx, { title: "Lamp", price: 1, ...fields });
+    return (JSON.parse(json) as { id: string }).id;
+  };
+  const write = (sql: string, ...args: string[]) => suite.app.db.execute({ sql, args });
+  const wordsOf = async (id: string) => {
+    const sql =
+      "select count(*) as found from product_search where rowid = (select row_number from products where id = ?)";
+    return (await suite.app.db.execute({ sql, args: [id] })).rows[0]?.found;
+  };
+  const indexAll = async () => {
+    for (let round = 0; round < 100; round++)
+      if ((await indexPendingProducts({ db: suite.app.db })) === 0) return round;
+    throw new Error("There was no end of it");
+  };
+
+  test("products without words are indexed portion by portion, each once, and deleted ones passed over", async () => {
+    const [ctx, other] = [await open(), await open()];
+    const made = [];
+    for (let n = 0; n < 5; n++) made.push(await make(ctx, { title: "Torch", description: "wide ".repeat(9000) }));
+    const gone = await make(ctx, { title: "Torch" });
+    await deleteProduct(ctx, gone, null);
+    const theirs = await make(other, { title: "Torch" });
+    await write("delete from product_search");
+    await write("update products set is_indexed = 0");
+    expect(await find(ctx, "torch")).toEqual([]);
+    // 45,000 characters each: three at once, then two with the short one.
+    expect(await indexAll()).toBe(2);
+    expect([await find(ctx, "torch"), await find(other, "torch")]).toEqual([made.reverse(), [theirs]]);
+    expect(await wordsOf(gone)).toBe(0);
+    expect(await indexAll()).toBe(0);
+  });
+
+  test("words are those of the store, also where two stores have the same mark in the index", async () => {
+    const [ctx, other] = [await open(), await open()];
+    const [mine, theirs] = [await make(ctx), await make(other)];
+    const row = "(select row_number from products where id = ?)";
+    const words = indexTokens(ctx.tenant.id, ["Lamp"]);
+    await write(`insert or replace into product_search (rowid, words) select ${row}, ?`, theirs, words);
+    expect(await find(ctx, "lamp")).toEqual([mine]);
+    const { total } = await listProducts(ctx, { q: "lamp", include_total: true });
+    expect(total).toBe(1);
+  });
+
+  test("words go with their product and with their store, and stay while other fields change", async () => {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const [kept, gone] = [await make(ctx), await make(ctx)];
+    await patchProduct(ctx, kept, { price: 2, stock: 3, status: "archived" }, null);
+    await deleteProduct(ctx, gone, null);
+    expect([await find(ctx, "lamp"), await wordsOf(kept), await wordsOf(gone)]).toEqual([[kept], 1, 0]);
+    const count = async () => Number((await write("select count(*) as n from product_search")).rows[0]?.n);
+    const before = await count();
+    await deleteTenant(suite.app.system, shop.namespace);
+    expect(await count()).toBe(before - 1);
+  });
+});
+
+test("a search is made of quoted letters, digits and pictures only, whatever is asked", () => {
+  for (let code = 0; code < 0x3000; code++) {
+    const character = String.fromCharCode(code);
+    const expression = matchExpression("tnt_abc123", `a${character}"b`);
+    expect(expression).toMatch(
+      /^"[\p{L}\p{M}\p{N}\p{Extended_Pictographic}]+"( AND "[\p{L}\p{M}\p{N}\p{Extended_Pictographic}]+")*$/u,
+    );
+  }
+});
+
+test("the index takes apart what the program puts together, so that no word is found by half", () => {
+  // FTS5's ascii tokenizer splits at ASCII other than letters and digits, and folds ASCII capitals.
+  const words = indexTokens("tnt_abc123", ["ÀB-c'd_e.f 1/2 ½ ﬁ ™ K İ ß 日本 กำ 🎉 \0 \ud800 x\u0301"]);
+  for (const word of words.split(" ")) expect(word).toMatch(/^[a-z0-9\u0080-\u{10ffff}]+$/u);
+});
