@@ -87,3 +87,11 @@ test("the index takes apart what the program puts together, so that no word is f
   const words = indexTokens("tnt_abc123", ["ÀB-c'd_e.f 1/2 ½ ﬁ ™ K İ ß 日本 กำ 🎉 \0 \ud800 x\u0301"]);
   for (const word of words.split(" ")) expect(word).toMatch(/^[a-z0-9\u0080-\u{10ffff}]+$/u);
 });
+
+test("the longest description is taken apart in time that grows with its length only", () => {
+  // Whatever looks at a run of characters anew from each of them takes minutes here.
+  for (const text of ["a", "語", "ก", "๋", "\u0301", "e\u0301", "🎉", "a-", "a'", "-", "한", "ﷺ", "A🎉語"]) {
+    const tokens = indexTokens("tnt_abc123", [text.repeat(50_000 / text.length)]);
+    expect(tokens.split(" ").length).toBeLessThan(100);
+  }
+});
