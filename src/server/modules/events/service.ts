@@ -1,7 +1,8 @@
+import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
-import { type CompiledStatement, run, statement } from "../../db/statement.ts";
+import { bind, type CompiledStatement, statement } from "../../db/statement.ts";
 import { newId } from "../../ids.ts";
 import { events } from "./table.ts";
 import type { EventType } from "./types.ts";
@@ -12,16 +13,24 @@ const insertEvent = statement(sql`
   insert into ${events} (id, tenant_id, type, subject, data, created_at)
   values (${param("id")}, ${param("tenantId")}, ${param("type")}, ${param("subject")}, ${param("data")}, ${param("now")})`);
 
+/** A change as it is written down: `subject` is the id of the record; `data` holds no personal data and no secrets. */
+export interface NewEvent {
+  type: EventType;
+  subject: string;
+  data: Record<string, unknown>;
+}
+
 /**
  * Writes down a change, for the feed and the webhooks. Call it inside the transaction of the change: then both stand,
  * or neither.
- * @param event `subject` is the id of the record; `data` holds no personal data and no secrets.
  */
-export async function recordEvent(
-  ctx: Pick<Ctx, "db" | "tenant" | "now">,
-  event: { type: EventType; subject: string; data: Record<string, unknown> },
-): Promise<void> {
-  await run(ctx.db, insertEvent, {
+export async function recordEvent(ctx: Pick<Ctx, "db" | "tenant" | "now">, event: NewEvent): Promise<void> {
+  await ctx.db.execute(bindEvent(ctx, event));
+}
+
+/** The statement that `recordEvent` runs, for a batch with the change itself. */
+export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): InStatement {
+  return bind(insertEvent, {
     id: newId("evt"),
     tenantId: ctx.tenant.id,
     type: event.type,

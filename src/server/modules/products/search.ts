@@ -9,17 +9,20 @@ const param = sql.placeholder;
 /** How many products, and about how many characters of them, are indexed at once: writers wait for milliseconds only. */
 const portion = { products: 100, characters: 100_000 };
 
-/** What of a product is searched. */
-interface Searched {
-  row_number: number;
-  version: number;
-  tenant_id: string;
+/** What of a product is searched, as its row holds it. */
+interface SearchedTexts {
   title: string;
   description: string | null;
   tags: string;
   sku: string | null;
   translations: string;
   variants: string;
+}
+
+interface Searched extends SearchedTexts {
+  row_number: number;
+  version: number;
+  tenant_id: string;
   deleted_at: string | null;
 }
 
@@ -33,6 +36,8 @@ const selectPending: CompiledStatement<Searched> = statement(sql`
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
   select row_number, ${param("words")} from ${products} where row_number = ${param("row")} and version = ${param("version")}`);
+const writeNewWords = statement(sql`
+  insert into product_search (rowid, words) values (last_insert_rowid(), ${param("words")})`);
 const markIndexed = statement(sql`
   update ${products} set is_indexed = 1
   where row_number = ${param("row")} and version = ${param("version")} and is_indexed = 0`);
@@ -44,6 +49,11 @@ const markIndexed = statement(sql`
 export async function indexProduct(tx: Pick<Ctx, "db" | "tenant">, productId: string): Promise<void> {
   const product = await get(tx.db, selectOne, { tenantId: tx.tenant.id, id: productId });
   if (product) await tx.db.batch(indexing(product));
+}
+
+/** The statement that writes the words of a product, for a batch right behind the insert of its row. */
+export function indexInserted(tenantId: string, product: SearchedTexts): InStatement {
+  return bind(writeNewWords, { words: indexTokens(tenantId, textsOf(product)) });
 }
 
 /**
@@ -71,7 +81,7 @@ function indexing(product: Searched): InStatement[] {
   return words === undefined ? [mark] : [bind(writeWords, { row, version, words }), mark];
 }
 
-function textsOf({ title, description, tags, sku, translations, variants }: Searched): string[] {
+function textsOf({ title, description, tags, sku, translations, variants }: SearchedTexts): string[] {
   const texts: (string | null)[] = [title, sku, ...(JSON.parse(tags) as string[])];
   for (const variant of JSON.parse(variants) as { title: string; sku: string | null; options: object }[]) {
     texts.push(variant.title, variant.sku, ...(Object.values(variant.options) as string[]));

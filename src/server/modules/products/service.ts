@@ -1,23 +1,24 @@
+import type { ResultSet } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
-import { get, run, statement } from "../../db/statement.ts";
+import { bind, get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { newId } from "../../ids.ts";
-import { recordEvent } from "../events/service.ts";
+import { bindEvent, recordEvent } from "../events/service.ts";
 import { parseLanguage } from "../tenants/language.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
 import { explaining, noSuchProduct, requireProductId } from "./refusal.ts";
 import type { RenderedProduct } from "./rendering.ts";
-import { indexProduct } from "./search.ts";
+import { indexInserted, indexProduct } from "./search.ts";
 import { slugFrom } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
 import { languageChain, servedJson, servedLanguage } from "./translation.ts";
 import { isOwnLanguage, updateProduct } from "./update.ts";
-import { insertVariants, variantRows } from "./variant-insert.ts";
+import { insertVariants, searchedTexts, variantRows } from "./variant-insert.ts";
 
 const param = sql.placeholder;
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
@@ -74,16 +75,25 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
     now,
     publishedAt: columns.status === "published" ? now : null,
   };
-  return inTransaction(ctx, (tx) =>
-    explaining(async () => {
-      const product = await get(tx.db, insertProduct, row);
-      if (!product) throw new Error("An insert returned no row");
-      if (variants) await insertVariants(tx, id, variants);
-      await recordEvent(tx, { type: "product.created", subject: id, data: { version: product.version } });
-      await indexProduct(tx, id);
-      return variants ? getProduct(tx, id, language) : product;
-    }),
-  );
+  const texts = { ...row, title: input.title, variants: JSON.stringify(variants?.map(searchedTexts) ?? []) };
+  const statements = [
+    bind(insertProduct, row),
+    indexInserted(ctx.tenant.id, texts),
+    bindEvent(ctx, { type: "product.created", subject: id, data: { version: 1 } }),
+  ];
+  return explaining(async () => {
+    if (!variants) return insertedOf(await ctx.db.batch(statements));
+    return inTransaction(ctx, async (tx) => {
+      await tx.db.batch(statements);
+      await insertVariants(tx, id, variants);
+      return getProduct(tx, id, language);
+    });
+  });
+}
+
+function insertedOf(results: ResultSet[]): RenderedProduct {
+  const { json, version, language } = (results[0] as ResultSet).rows[0] as unknown as RenderedProduct;
+  return { json, version, language };
 }
 
 /**

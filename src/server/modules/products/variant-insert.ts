@@ -60,6 +60,11 @@ export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   return rows;
 }
 
+/** What the search index knows of a variant that is about to be made. */
+export function searchedTexts({ title, sku, options }: ReturnType<typeof variantRows>[number]) {
+  return { title, sku, options: JSON.parse(options) as Record<string, string> };
+}
+
 /**
  * Adds variants to a product, within its transaction; undefined when there is no such product, or when they would be
  * too many. Errors: constraints of the table as they are.
