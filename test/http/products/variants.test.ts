@@ -313,6 +313,24 @@ onEachDatabase((suite) => {
     expect(await read(other, foreign.id)).toEqual(foreign);
   });
 
+  test("a product is found by the words it has now: its own, its translations' and its variants'", async () => {
+    const shop = await suite.shop();
+    const find = async (q: string) => (await shop.call<ProductReply[]>("GET /products/", { query: { q } })).data.length;
+    const translations = { de: { title: "Hemd" } };
+    const product = await shop.createProduct({ title: "Shirt", translations, variants: sizes });
+    await shop.createProduct({ title: "Lamp" });
+    for (const q of ["shirt", "hemd", "red", "T-L"]) expect([q, await find(q)]).toEqual([q, 1]);
+    await shop.call(`PATCH ${path(product)}`, { body: { options: { size: "Huge" } } });
+    await shop.call(`PATCH ${path(product, 1)}`, { body: { sku: "Unseen" } });
+    await shop.call(`PATCH /products/${product.id}/`, { query: { lang: "fr" }, body: { title: "Chemise" } });
+    for (const q of ["huge", "unseen", "chemise"]) expect([q, await find(q)]).toEqual([q, 1]);
+    await shop.call(`DELETE ${path(product, 1)}`);
+    await shop.call(`PATCH /products/${product.id}/`, { body: { translations: { de: null } } });
+    for (const q of ["red", "T-L", "unseen", "hemd"]) expect([q, await find(q)]).toEqual([q, 0]);
+    await shop.call(`DELETE /products/${product.id}/`);
+    expect([await find("shirt"), await find("lamp")]).toEqual([0, 1]);
+  });
+
   test("every write of a variant tells the feed, and an edit of its stock tells the pieces", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
