@@ -1,0 +1,410 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { ServerResponse } from "node:http";
+import type { InStatement } from "@libsql/core/api";
+import type { Session } from "../../src/server/db/session.ts";
+import { listAudit } from "../../src/server/modules/audit/list.ts";
+import { suspendTenant } from "../../src/server/modules/tenants/service.ts";
+import { replayDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
+import { leaseMs, sweepDeliveries } from "../../src/server/modules/webhooks/due.ts";
+import { delaysMs, most } from "../../src/server/modules/webhooks/sender.ts";
+import { addWebhook, listWebhooks, removeWebhook, rotateWebhook } from "../../src/server/modules/webhooks/service.ts";
+import { createVault } from "../../src/server/vault.ts";
+import { certificate } from "../support/certificate.ts";
+import { failureOf } from "../support/failure.ts";
+import { expectedSignature } from "../support/receiver.ts";
+import { onDatabase, onEachDatabase } from "../support/suite.ts";
+import { until } from "../support/until.ts";
+import { closeReceivers, openHook, openReceiver } from "../support/webhooks.ts";
+
+afterAll(closeReceivers);
+
+const dayMs = 86_400_000;
+const status = (code: number) => (response: ServerResponse) => response.writeHead(code).end();
+
+onEachDatabase((suite) => {
+  test("a webhook is told of what happens after it was added, once, signed", async () => {
+    const { record, sender, receiver, webhook, shop, clock, deliveries } = await openHook(suite);
+    const other = await suite.shop();
+    await other.createProduct();
+    await record("order.created", "ord_1");
+    await record("order.paid", "ord_1");
+    expect(await sender.runDue()).toBe(2);
+    expect(await sender.runDue()).toBe(0);
+    expect(receiver.received.map(({ body }) => body.type).toSorted()).toEqual(["order.created", "order.paid"]);
+    for (const message of receiver.received) {
+      expect(message.signature).toBe(expectedSignature(webhook.secret, message));
+      expect(message.timestamp).toBe(String(Math.floor(clock.now() / 1000)));
+      const created_at = new Date(clock.now()).toISOString();
+      const { id, body } = message;
+      const rest = { subject: "ord_1", data: { version: 2 }, created_at, namespace: shop.namespace };
+      expect(body).toEqual({ id, type: body.type, ...rest });
+      expect(Object.keys(body)).toEqual(["id", "type", "subject", "data", "created_at", "namespace"]);
+    }
+    expect(await deliveries()).toMatchObject([
+      { type: "order.paid", status: "delivered", attempts: 1, last_status: 204, last_error: null },
+      { type: "order.created", status: "delivered", attempts: 1 },
+    ]);
+  });
+
+  test("only the types that were asked for are told, and no event before the webhook or of another store", async () => {
+    const { record, sender, receiver, ctx, shop } = await openHook(suite, { types: ["order.*", "stock.changed"] });
+    for (const type of ["product.created", "order.paid", "user.updated", "stock.changed"] as const) await record(type);
+    const late = await openReceiver();
+    await addWebhook(ctx, { url: late.url, allowPrivate: true });
+    await shop.createProduct();
+    await sender.runDue();
+    expect(receiver.received.map(({ body }) => body.type).toSorted()).toEqual(["order.paid", "stock.changed"]);
+    expect(late.received.map(({ body }) => body.type)).toEqual(["product.created"]);
+  });
+
+  test("what a receiver refuses comes again, later each time, with one id, for about a day, and has then failed", async () => {
+    const { record, sender, receiver, clock, deliveries, skipToNext, notices } = await openHook(suite, {
+      answer: status(503),
+    });
+    await record();
+    const start = clock.now();
+    const waits: number[] = [];
+    for (let attempt = 1; attempt <= delaysMs.length + 1; attempt++) {
+      expect(await sender.runDue()).toBe(1);
+      expect(await sender.runDue()).toBe(0);
+      if (attempt > delaysMs.length) break;
+      const before = clock.now();
+      await skipToNext();
+      waits.push(clock.now() - before);
+    }
+    for (const [index, wait] of waits.entries()) {
+      expect(wait).toBeWithin(delaysMs[index] as number, (delaysMs[index] as number) * 1.2 + 1);
+    }
+    expect((clock.now() - start) / dayMs).toBeWithin(0.9, 1.3);
+    const [failed] = await deliveries();
+    expect(failed).toMatchObject({ status: "failed", attempts: 12, last_status: 503, next_attempt_at: null });
+    expect(failed?.last_error).toContain("503");
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(receiver.received.map(({ timestamp }) => timestamp)).size).toBe(12);
+    expect(notices).toHaveLength(1);
+  });
+
+  test("a receiver that comes back gets what it has missed", async () => {
+    let isDown = true;
+    const { record, sender, receiver, deliveries, skipToNext } = await openHook(suite, {
+      answer: (response) => response.writeHead(isDown ? 500 : 200).end(),
+    });
+    await record();
+    await sender.runDue();
+    isDown = false;
+    await skipToNext();
+    expect(await sender.runDue()).toBe(1);
+    expect(receiver.received).toHaveLength(2);
+    expect(await deliveries()).toMatchObject([
+      { status: "delivered", attempts: 2, last_error: null, last_status: 200 },
+    ]);
+  });
+
+  test("several senders in several processes send each event once", async () => {
+    const { record, openSender, receiver, deliveries } = await openHook(suite);
+    const again = await suite.database.openAgain();
+    const senders = [openSender(), openSender(), openSender({ db: again })];
+    for (let i = 0; i < 12; i++) await record();
+    await Promise.all(senders.map((sender) => sender.runDue()));
+    await until("everything is sent", async () => (await deliveries()).every((one) => one.status === "delivered"));
+    expect(receiver.received).toHaveLength(12);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(12);
+  });
+
+  test("what a sender has sent and could not note is sent again when its lease has run out", async () => {
+    const { record, openSender, receiver, clock, deliveries } = await openHook(suite);
+    await record();
+    const { db } = suite.app;
+    // The process ends between the answer and the note of it.
+    const dying = new Proxy(db, {
+      get(target, name) {
+        const value = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        return name !== "execute"
+          ? value.bind(target)
+          : (stmt: { sql: string }) =>
+              stmt.sql.includes("status = 'delivered'") ? new Promise(() => {}) : target.execute(stmt as InStatement);
+      },
+    }) as Session;
+    openSender({ db: dying }).runDue();
+    await until("it has arrived", () => receiver.received.length === 1);
+    const next = openSender();
+    expect(await next.runDue()).toBe(0);
+    clock.advance(leaseMs);
+    expect(await next.runDue()).toBe(1);
+    expect(receiver.received).toHaveLength(2);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+    expect(await deliveries()).toMatchObject([{ status: "delivered" }]);
+  });
+
+  test("a suspended store tells nothing, and catches up when it is resumed", async () => {
+    const { record, sender, receiver, ctx, shop } = await openHook(suite);
+    await record();
+    await suspendTenant(ctx, shop.namespace);
+    expect(await sender.runDue()).toBe(0);
+    await suite.app.db.execute({ sql: "update tenants set status = 'active' where id = ?", args: [ctx.tenant.id] });
+    expect(await sender.runDue()).toBe(1);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test("a removed webhook is told nothing more, and its deliveries are gone", async () => {
+    const { record, sender, receiver, ctx, webhook } = await openHook(suite, { answer: status(500) });
+    await record();
+    await sender.runDue();
+    await removeWebhook(ctx, webhook.webhook_id);
+    await record();
+    expect(await sender.runDue()).toBe(0);
+    expect(receiver.received).toHaveLength(1);
+    const { rows } = await suite.app.db.primary.execute("select count(*) as count from webhook_deliveries");
+    expect(rows[0]?.count).toBe(0);
+  });
+
+  test("replay sends one event, all after one, or what failed, again", async () => {
+    let code = 410;
+    const { record, sender, receiver, ctx, webhook, deliveries } = await openHook(suite, {
+      answer: (response) => response.writeHead(code).end(),
+      types: ["order.*"],
+    });
+    for (const subject of ["ord_1", "ord_2", "ord_3"]) await record("order.paid", subject);
+    await record("product.updated");
+    await sender.runDue();
+    expect((await deliveries()).map((one) => [one.status, one.attempts])).toEqual(Array(3).fill(["failed", 1]));
+    code = 200;
+    const replay = async (choice: Parameters<typeof replayDeliveries>[2]) => {
+      receiver.received.length = 0;
+      const count = await replayDeliveries(ctx, webhook.webhook_id, choice);
+      expect(await sender.runDue()).toBe(count);
+      return receiver.received.map(({ body }) => body.subject).toSorted();
+    };
+    expect(await replay("failed")).toEqual(["ord_1", "ord_2", "ord_3"]);
+    expect(await replay("failed")).toEqual([]);
+    const first = (await deliveries())[2]?.event_id as string;
+    expect(await replay({ after: first })).toEqual(["ord_2", "ord_3"]);
+    expect(await replay({ event: first })).toEqual(["ord_1"]);
+    const acts = await listAudit(ctx, { event: "webhook.replayed" });
+    expect(acts.filter(({ subject }) => subject === webhook.webhook_id)).toHaveLength(4);
+    const stranger = await openHook(suite);
+    for (const choice of ["failed", { event: first }] as const) {
+      expect(await failureOf(replayDeliveries(stranger.ctx, webhook.webhook_id, choice))).toMatchObject({ code: 5301 });
+    }
+    const own = stranger.webhook.webhook_id;
+    expect(await failureOf(replayDeliveries(stranger.ctx, own, { event: first }))).toMatchObject({ code: 5301 });
+  });
+
+  test("what was delivered goes after seven days, what failed after thirty", async () => {
+    let code = 410;
+    const { record, sender, clock, deliveries, ctx } = await openHook(suite, {
+      answer: (response) => response.writeHead(code).end(),
+    });
+    await record();
+    await sender.runDue();
+    code = 200;
+    await record();
+    await sender.runDue();
+    const statuses = async () => (await deliveries()).map((one) => one.status);
+    clock.advance(7 * dayMs - 1);
+    await sweepDeliveries(ctx);
+    expect(await statuses()).toEqual(["delivered", "failed"]);
+    clock.advance(1);
+    await sweepDeliveries(ctx);
+    expect(await statuses()).toEqual(["failed"]);
+    clock.advance(23 * dayMs);
+    await sweepDeliveries(ctx);
+    expect(await statuses()).toEqual([]);
+  });
+});
+
+onDatabase("file", (suite) => {
+  for (const [what, answer, text] of [
+    ["a redirect is not followed", (r: ServerResponse) => r.writeHead(302, { location: "/elsewhere" }).end(), "302"],
+    ["an error is no success", status(500), "500"],
+    ["a cut connection is no success", (r: ServerResponse) => r.destroy(), ""],
+  ] as const) {
+    test(`${what}, and tried again`, async () => {
+      const { record, sender, receiver, deliveries } = await openHook(suite, { answer });
+      await record();
+      expect(await sender.runDue()).toBe(1);
+      expect(receiver.received).toHaveLength(1);
+      const [delivery] = await deliveries();
+      expect(delivery).toMatchObject({ status: "waiting", attempts: 1 });
+      expect(delivery?.last_error).toContain(text);
+    });
+  }
+
+  test("a receiver that is gone for good (410) fails at once", async () => {
+    const { record, sender, deliveries, notices } = await openHook(suite, { answer: status(410) });
+    await record();
+    await sender.runDue();
+    expect(await deliveries()).toMatchObject([{ status: "failed", attempts: 1, last_status: 410 }]);
+    expect(notices.join()).toContain("gone");
+  });
+
+  test("a receiver that never answers is left after the time for an attempt", async () => {
+    const { record, sender, deliveries } = await openHook(suite, { answer: () => {}, sender: { timeoutMs: 50 } });
+    await record();
+    expect(await sender.runDue()).toBe(1);
+    expect(await deliveries()).toMatchObject([{ status: "waiting", last_error: "no answer within 0.05 s" }]);
+  });
+
+  test("long answers and answers without end are success, and not read to their end", async () => {
+    let written = 0;
+    let closed = 0;
+    const { record, sender, deliveries } = await openHook(suite, {
+      answer: (response, { body }) => {
+        if (body.subject === "long") return response.writeHead(200).end("x".repeat(50_000));
+        response.writeHead(200);
+        response.on("close", () => closed++);
+        const more = () => {
+          written += 8192;
+          if (!response.closed) response.write("x".repeat(8192), () => setImmediate(more));
+        };
+        more();
+      },
+    });
+    await record("product.updated", "long");
+    await record("product.updated", "endless");
+    expect(await sender.runDue()).toBe(2);
+    expect((await deliveries()).map((one) => one.status)).toEqual(["delivered", "delivered"]);
+    await until("the endless answer is cut", () => closed === 1);
+    expect(written).toBeLessThan(50_000_000);
+  });
+
+  test("a dead receiver holds up no other, and gets few messages at once", async () => {
+    let open = 0;
+    let highest = 0;
+    const held: ServerResponse[] = [];
+    const { record, sender, ctx, receiver } = await openHook(suite, {
+      answer: (response) => {
+        open += 1;
+        highest = Math.max(highest, open);
+        held.push(response);
+      },
+    });
+    const sound = await openReceiver();
+    await addWebhook(ctx, { url: sound.url, allowPrivate: true });
+    for (let i = 0; i < 10; i++) await record();
+    const run = sender.runDue();
+    await until("the sound one has all", () => sound.received.length === 10);
+    await until("the dead one has what it may have", () => receiver.received.length === most.each);
+    expect(highest).toBe(most.each);
+    await sender.stop(0);
+    for (const response of held) response.destroy();
+    await run;
+  });
+
+  test("a sender that stops gives back what it could not finish, and the broken attempt does not count", async () => {
+    const { record, openSender, deliveries, receiver } = await openHook(suite, { answer: () => {} });
+    await record();
+    const sender = openSender();
+    const run = sender.runDue();
+    await until("it is being sent", () => receiver.received.length === 1);
+    await sender.stop(0);
+    await run;
+    expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 0, last_error: null }]);
+    expect(await sender.runDue()).toBe(0);
+  });
+
+  test("a private address is not connected to unless that is allowed, also when the name leads elsewhere by now", async () => {
+    const answers = [["93.184.216.34"], ["127.0.0.1"], ["127.0.0.1"]];
+    let asked = 0;
+    const lookup = async () => answers[asked++] as string[];
+    const { record, ctx, openSender, receiver } = await openHook(suite);
+    const url = `https://rebinding.example:${receiver.port}/`;
+    const { webhook_id } = await addWebhook(ctx, { url }, lookup);
+    await record();
+    await openSender({ lookup }).runDue();
+    const [, hook] = await listWebhooks(ctx);
+    expect(hook).toMatchObject({ webhook_id, waiting: 1, delivered: 0 });
+    expect(hook?.last_error).toBe("rebinding.example has 127.0.0.1, which is not a public address");
+    expect({ asked, received: receiver.received.length }).toEqual({ asked: 2, received: 1 });
+    const details = [{ field: "url", message: expect.stringContaining("127.0.0.1") }];
+    expect(await failureOf(addWebhook(ctx, { url }, lookup))).toMatchObject({ code: 5102, details });
+  });
+
+  test("the connection goes to the address that was judged, and the certificate is checked for the name", async () => {
+    const { record, ctx, openSender } = await openHook(suite);
+    const secure = await openReceiver(undefined, { secure: true });
+    const add = (name: string) => addWebhook(ctx, { url: `https://${name}:${secure.port}/`, allowPrivate: true });
+    await add("localhost");
+    await add("wrong.example");
+    await add("localhost.");
+    await record();
+    let asked = 0;
+    const lookup = async () => {
+      asked += 1;
+      return ["127.0.0.1"];
+    };
+    await openSender({ lookup, ca: certificate }).runDue();
+    const [, right, wrong, dotted] = await listWebhooks(ctx);
+    expect(right).toMatchObject({ delivered: 1 });
+    expect(dotted).toMatchObject({ delivered: 1 });
+    expect(wrong).toMatchObject({ delivered: 0, waiting: 1 });
+    expect(wrong?.last_error).toContain("ERR_TLS_CERT_ALTNAME_INVALID");
+    expect(asked).toBe(3);
+    expect(secure.received.map(({ host }) => host).toSorted()).toEqual([
+      `localhost.:${secure.port}`,
+      `localhost:${secure.port}`,
+    ]);
+  });
+
+  test("a certificate that nobody vouches for is refused", async () => {
+    const { record, ctx, openSender } = await openHook(suite);
+    const secure = await openReceiver(undefined, { secure: true });
+    await addWebhook(ctx, { url: secure.url, allowPrivate: true });
+    await record();
+    await openSender().runDue();
+    expect((await listWebhooks(ctx))[1]).toMatchObject({ delivered: 0, waiting: 1 });
+    expect(secure.received).toEqual([]);
+  });
+
+  test("a name's next address is tried when the first one is out of reach", async () => {
+    const { record, openSender, receiver } = await openHook(suite, {
+      url: ({ port }) => `http://two.example:${port}/`,
+    });
+    await record();
+    await openSender({ lookup: async () => ["127.0.0.2", "127.0.0.1"] }).runDue();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  describe("the secret", () => {
+    test("is sealed in the database, and in no list and no audit row", async () => {
+      const { ctx, webhook } = await openHook(suite);
+      const { rows } = await suite.app.db.execute("select secret from webhooks");
+      const texts = [rows, await listWebhooks(ctx), await listAudit(ctx, { event: "webhook.added" })];
+      expect(JSON.stringify(texts)).not.toContain(webhook.secret.replace("whsec_", ""));
+      expect(webhook.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    });
+
+    test("can be replaced; the next message is signed with the new one", async () => {
+      const { record, sender, receiver, ctx, webhook } = await openHook(suite);
+      const { secret } = await rotateWebhook(ctx, webhook.webhook_id);
+      expect(secret).not.toBe(webhook.secret);
+      await record();
+      await sender.runDue();
+      const [message] = receiver.received;
+      expect(message?.signature).toBe(expectedSignature(secret, message as never));
+    });
+
+    test("of a lost key sends nothing until it is replaced, and says so", async () => {
+      const { record, openSender, receiver, ctx, webhook, deliveries, skipToNext } = await openHook(suite);
+      const vault = createVault(() => "another key, with which the server runs by now");
+      const sender = openSender({ vault });
+      await record();
+      await sender.runDue();
+      expect(receiver.received).toEqual([]);
+      expect((await deliveries())[0]?.last_error).toContain("bodega webhook rotate");
+      await rotateWebhook({ ...ctx, vault }, webhook.webhook_id);
+      await skipToNext();
+      await sender.runDue();
+      expect(receiver.received).toHaveLength(1);
+    });
+  });
+
+  test("a store has twenty webhooks at most, and types that exist", async () => {
+    const { ctx } = await openHook(suite);
+    const add = (types?: string[]) => addWebhook(ctx, { url: "https://1.1.1.1/", types });
+    expect(await failureOf(add(["orders.*"]))).toMatchObject({ code: 5102, details: [{ field: "types" }] });
+    for (let i = 1; i < 20; i++) await add();
+    expect(await failureOf(add())).toMatchObject({ code: 5306 });
+  });
+});
