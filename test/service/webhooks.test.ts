@@ -126,7 +126,9 @@ onEachDatabase((suite) => {
               stmt.sql.includes("status = 'delivered'") ? new Promise(() => {}) : target.execute(stmt as InStatement);
       },
     }) as Session;
-    openSender({ db: dying }).runDue();
+    openSender({ db: dying })
+      .runDue()
+      .catch(() => {});
     await until("it has arrived", () => receiver.received.length === 1);
     const next = openSender();
     expect(await next.runDue()).toBe(0);

@@ -1,0 +1,211 @@
+import { expect, test } from "bun:test";
+import { inTransaction } from "../../../src/server/db/transaction.ts";
+import { recordEvent } from "../../../src/server/modules/events/service.ts";
+import { sweepEvents } from "../../../src/server/modules/events/sweep.ts";
+import type { EventType } from "../../../src/server/modules/events/types.ts";
+import { addWebhook } from "../../../src/server/modules/webhooks/service.ts";
+import { openAccount } from "../../support/account.ts";
+import { createClock } from "../../support/clock.ts";
+import { bearer, type Shop, tenantContext } from "../../support/factories.ts";
+import { failureOf } from "../../support/failure.ts";
+import { runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+interface FeedEvent {
+  id: string;
+  type: string;
+  subject: string;
+  data: Record<string, unknown>;
+  created_at: string;
+}
+
+const dayMs = 86_400_000;
+const unknownId = "evt_01k8z3v5x2f1rt9m6q7wbn4hcd";
+
+const read = (shop: Shop, query: Record<string, string | number> = {}) =>
+  shop.call<FeedEvent[]>("GET /events/", { query });
+
+async function record(shop: Shop, type: EventType, subject = "prod_1"): Promise<void> {
+  const ctx = await tenantContext(shop);
+  await inTransaction(ctx, (tx) => recordEvent(tx, { type, subject, data: { version: 2 } }));
+}
+
+onEachDatabase((suite) => {
+  runScenarios(suite, [
+    { name: "an empty feed has no cursor", request: "GET /events/", expect: 200, has: ['"next_cursor":null'] },
+    { name: "without credentials it is 5206", request: "GET /events/", send: { auth: null }, expect: 5206 },
+    {
+      name: "an unknown `after` is 5100",
+      request: "GET /events/",
+      send: { query: { after: unknownId } },
+      expect: 5100,
+    },
+    { name: "an empty `after` is 5100", request: "GET /events/", send: { query: { after: "" } }, expect: 5100 },
+    {
+      name: "an `after` that is no id is 5100",
+      request: "GET /events/",
+      send: { query: { after: "' or 1 --" } },
+      expect: 5100,
+      has: ["begin again"],
+    },
+    {
+      name: "types that do not exist are 5102",
+      request: "GET /events/",
+      send: { query: { types: "order.*,lamp.lit" } },
+      expect: 5102,
+      fields: ["types"],
+    },
+    {
+      name: "a limit of 101 is 5102",
+      request: "GET /events/",
+      send: { query: { limit: 101 } },
+      expect: 5102,
+      fields: ["limit"],
+    },
+    {
+      name: "a field that events have not is 5102",
+      request: "GET /events/",
+      send: { query: { fields: "id,secret" } },
+      expect: 5102,
+      fields: ["fields"],
+    },
+  ]);
+
+  test("a key needs events:read and nothing else, and users, staff too, are refused", async () => {
+    const shop = await suite.shop();
+    const reader = bearer(await shop.issueKey({ scopes: ["events:read"] }));
+    expect((await shop.call("GET /events/", { auth: reader })).status).toBe(200);
+    const other = bearer(await shop.issueKey({ scopes: ["products:*", "orders:*", "users:*"] }));
+    expect((await shop.call("GET /events/", { auth: other })).code).toBe(5300);
+    const staff = await openAccount(shop, { role: "staff" });
+    expect((await staff.call("GET /events/")).code).toBe(5300);
+  });
+
+  test("it tells oldest first what has changed, of this store only, and whole changes only", async () => {
+    const shop = await suite.shop();
+    const other = await suite.shop();
+    const { id } = await shop.createProduct();
+    await other.createProduct();
+    await shop.call(`PATCH /products/${id}/`, { body: { title: "Lantern" } });
+    const ctx = await tenantContext(shop);
+    await failureOf(
+      inTransaction(ctx, async (tx) => {
+        await recordEvent(tx, { type: "order.paid", subject: "ord_1", data: {} });
+        throw new Error("it did not happen");
+      }),
+    );
+    const { data, page } = await read(shop);
+    expect(data.map(({ type, subject }) => [type, subject])).toEqual([
+      ["product.created", id],
+      ["product.updated", id],
+    ]);
+    expect(page).toEqual({ next_cursor: data[1]?.id as string, has_more: false, limit: 20 });
+    const { id: theirs } = (await read(other)).data[0] as FeedEvent;
+    expect((await read(shop, { after: theirs })).code).toBe(5100);
+  });
+
+  test("its cursor goes on at the end of the feed, and over what the types leave out", async () => {
+    const shop = await suite.shop();
+    for (const type of ["order.paid", "product.updated", "order.created", "stock.changed"] as const) {
+      await record(shop, type);
+    }
+    const all = (await read(shop)).data.map(({ id }) => id);
+    const first = await read(shop, { types: "order.*", limit: 1 });
+    expect(first.page).toEqual({ next_cursor: all[0] as string, has_more: true, limit: 1 });
+    const second = await read(shop, { types: "order.*", limit: 1, after: first.page.next_cursor as string });
+    expect(second.data.map(({ type }) => type)).toEqual(["order.created"]);
+    expect(second.page).toEqual({ next_cursor: all[3] as string, has_more: false, limit: 1 });
+    const after = second.page.next_cursor as string;
+    const third = await read(shop, { types: "order.*", after });
+    expect({ data: third.data, page: third.page }).toEqual({
+      data: [],
+      page: { next_cursor: after, has_more: false, limit: 20 },
+    });
+    await record(shop, "user.created");
+    await record(shop, "order.expired");
+    expect((await read(shop, { types: "order.expired,product.*", after })).data.map(({ type }) => type)).toEqual([
+      "order.expired",
+    ]);
+  });
+
+  test("with fields, events hold these only", async () => {
+    const shop = await suite.shop();
+    await record(shop, "order.paid");
+    const [event] = (await read(shop, { fields: "type" })).data;
+    expect(Object.keys(event as FeedEvent)).toEqual(["id", "type"]);
+  });
+
+  test("whoever pages while others write gets every change once, in the order of the commits", async () => {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const again = await suite.database.openAgain();
+    const writers = 4;
+    const each = 12;
+    let writing = writers;
+    const write = async (writer: number) => {
+      const db = writer % 2 === 0 ? suite.app.db : again;
+      for (let i = 0; i < each; i++) {
+        await inTransaction({ ...ctx, db }, async (tx) => {
+          await recordEvent(tx, { type: "stock.changed", subject: `${writer}`, data: { i } });
+          if (i % 3 === 2) throw new Error("undone");
+        }).catch((error) => expect(error.message).toBe("undone"));
+      }
+      writing -= 1;
+    };
+    const seen: FeedEvent[] = [];
+    const poll = async () => {
+      for (let after: string | null = null, isLast = false; !isLast; ) {
+        isLast = writing === 0;
+        let hasMore = true;
+        while (hasMore) {
+          const { data, page }: Awaited<ReturnType<typeof read>> = await read(shop, {
+            limit: 5,
+            ...(after !== null && { after }),
+          });
+          seen.push(...data);
+          after = page.next_cursor;
+          hasMore = page.has_more;
+        }
+      }
+    };
+    await Promise.all([poll(), ...Array.from({ length: writers }, (_, writer) => write(writer))]);
+    const told = seen.map(({ subject, data }) => `${subject} ${data.i}`);
+    expect(new Set(told).size).toBe(told.length);
+    for (let writer = 0; writer < writers; writer++) {
+      const own = told.filter((text) => text.startsWith(`${writer} `));
+      const wanted = Array.from({ length: each }, (_, i) => i).filter((i) => i % 3 !== 2);
+      expect(own).toEqual(wanted.map((i) => `${writer} ${i}`));
+    }
+  });
+
+  test("events are kept for thirty days, the newest and what a webhook waits for longer", async () => {
+    await suite.app.db.execute("delete from events");
+    const clock = createClock();
+    const shops = [await suite.shop(), await suite.shop()] as const;
+    const contexts = [];
+    for (const shop of shops) contexts.push({ ...(await tenantContext(shop)), now: clock.now });
+    const [plain, hooked] = contexts as [(typeof contexts)[0], (typeof contexts)[0]];
+    await addWebhook(hooked, { url: "http://127.0.0.1:9/", allowPrivate: true });
+    for (const ctx of contexts) {
+      for (const subject of ["a", "b", "c"]) {
+        await inTransaction(ctx, (tx) => recordEvent(tx, { type: "order.paid", subject, data: {} }));
+      }
+    }
+    const kept = async () => {
+      const subjects = [];
+      for (const shop of shops) subjects.push((await read(shop)).data.map(({ subject }) => subject).join(""));
+      return subjects;
+    };
+    const [first] = (await read(shops[0])).data;
+    clock.advance(30 * dayMs - 1);
+    expect(await sweepEvents(plain)).toBe(0);
+    clock.advance(1);
+    expect(await sweepEvents(plain)).toBe(2);
+    expect(await kept()).toEqual(["c", "abc"]);
+    expect((await read(shops[0], { after: first?.id as string })).code).toBe(5100);
+    clock.advance(30 * dayMs);
+    await sweepEvents(plain);
+    expect(await kept()).toEqual(["c", "c"]);
+    await suite.app.db.execute("delete from webhooks");
+  });
+});
