@@ -9,6 +9,8 @@ const param = sql.placeholder;
 
 /** How many rows in order are looked through before what fits is gathered by its own index instead. */
 const walked = 4000;
+/** The same of a search, whose rows are fetched one by one. */
+const searched = 1000;
 /** So few are gathered and sorted at once. */
 export const fewMatches = 200;
 
@@ -116,17 +118,12 @@ function compile(shape: ListShape): CompiledStatement<PageRow> {
       cross join products on products.row_number = listed.number)) as page`);
 }
 
-/** `number`, `id` and sort `value` of the rows in order, from the position on. */
+/** `number`, `id` and sort `value` of the rows in order, from the position on; whether the way to them was cut off. */
 function pageRows(shape: ListShape): { rows: SQL; cut: SQL } {
   const { key, descending, source, filters, isContinued } = shape;
   const direction = sql.raw(descending ? "desc" : "asc");
   const beyond = sql.raw(descending ? "<" : ">");
-  if (source === "match") {
-    const position = isContinued ? sql`and product_search.rowid ${beyond} cast(${param("value")} as integer)` : sql``;
-    const rows = sql`select products.row_number as number, products.id as id, products.row_number as value
-      ${matching(shape)} ${position} order by product_search.rowid ${direction}`;
-    return { rows, cut: sql`0` };
-  }
+  if (filters.match !== undefined) return foundRows(shape, direction, beyond);
   const column = sortColumns[key];
   const position = isContinued
     ? sql`and (${sql.raw(column)}, id) ${beyond} (${param("value")}, ${param("id")})`
@@ -143,15 +140,40 @@ function pageRows(shape: ListShape): { rows: SQL; cut: SQL } {
     ${position} ${order} limit ${sql.raw(String(walked))}`;
   const rows = sql`select number, id, value from (${select}, status, price_minor, created_at, updated_at ${near})
     where ${sql.join(otherConditions(filters, column), sql` and `)}`;
-  const cut = sql`case when (select count(*) from found) > ${param("limit")} then 0
-    else (select count(*) from (select 1 ${near})) = ${sql.raw(String(walked))} end`;
-  return { rows, cut };
+  return { rows, cut: cutOff(near, walked) };
+}
+
+/** The rows of a search. Its order is the age of the rows, in which the search index gives them without sorting. */
+function foundRows(shape: ListShape, direction: SQL, beyond: SQL): { rows: SQL; cut: SQL } {
+  const { source, filters, isContinued } = shape;
+  // Numbers of JavaScript arrive as REAL, which the search index would not take for a position.
+  const position = (column: string) =>
+    isContinued ? sql`and ${sql.raw(column)} ${beyond} cast(${param("value")} as integer)` : sql``;
+  const select = sql`select products.row_number as number, products.id as id, products.row_number as value`;
+  if (source !== "stroll") {
+    const column = source === "match" ? "product_search.rowid" : "products.row_number";
+    const rows = sql`${select} ${matching(shape)} ${position(column)} order by ${sql.raw(column)} ${direction}`;
+    return { rows, cut: sql`0` };
+  }
+  const near = sql`from product_search where product_search match ${param("match")} ${position("rowid")}
+    order by rowid ${direction} limit ${sql.raw(String(searched))}`;
+  const rows = sql`${select} from (select rowid as number ${near}) as near
+    cross join products on products.row_number = near.number
+    where tenant_id = ${param("tenantId")} and deleted_at is null and ${sql.join(otherConditions(filters, ""), sql` and `)}`;
+  return { rows, cut: cutOff(near, searched) };
+}
+
+/** 1 where the way ended before its rows did, and the page is not full. */
+function cutOff(near: SQL, most: number): SQL {
+  return sql`case when (select count(*) from found) > ${param("limit")} then 0
+    else (select count(*) from (select 1 ${near})) = ${sql.raw(String(most))} end`;
 }
 
 /** `from … where …` of all that fit, by the index that the source names. */
 function matching({ key, source, filters, isContinued }: ListShape): SQL {
-  const isMatch = source === "match";
-  const column = source === "walk" || source === "stroll" ? (sortColumns[key] as Gathered) : source;
+  const isStroll = source === "stroll";
+  const isMatch = source === "match" || (isStroll && filters.match !== undefined);
+  const column = isMatch ? "match" : source === "walk" || isStroll ? (sortColumns[key] as Gathered) : source;
   const isByStatus = source === "walk" && key === "created_at" && filters.status !== undefined;
   const index = indexes[isByStatus ? "status" : column];
   const table = isMatch
@@ -169,7 +191,7 @@ function matching({ key, source, filters, isContinued }: ListShape): SQL {
     conditions.push(sql`exists (select 1 from product_search
       where product_search match ${param("match")} and rowid = products.row_number)`);
   }
-  const isAfter = isContinued && column === sortColumns[key];
+  const isAfter = isContinued && filters.match === undefined && column === sortColumns[key];
   conditions.push(...rangeConditions(filters, column, isAfter ? "+" : ""), ...otherConditions(filters, column));
   return sql`from ${table} where ${sql.join(conditions, sql` and `)}`;
 }

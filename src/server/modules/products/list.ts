@@ -19,8 +19,8 @@ import {
 import { seesDrafts } from "./service.ts";
 import { languageChain } from "./translation.ts";
 
-/** More than these are not sorted for a page; they are walked through in the order of the sort. */
-const mostSorted = 20_000;
+/** More than these are not gathered and sorted for a page; they are met on the way in the order of the sort. */
+const mostGathered = { list: 20_000, search: 2000 };
 
 /** A page of products: their JSON texts in order, and how to go on. */
 export interface ProductPage {
@@ -86,21 +86,26 @@ async function findPage(
   values: Record<string, unknown>,
 ): Promise<PageRow | undefined> {
   const page = (source: Source) => get(ctx.db, listStatement({ ...shape, source }), values);
-  const named = (["ids", "slug", "match"] as const).find((name) => shape.filters[name] !== undefined);
+  const { filters, key } = shape;
+  const isSearch = filters.match !== undefined;
+  const named = (["ids", "slug"] as const).find((name) => filters[name] !== undefined);
   if (named !== undefined) return page(named);
-  const foreign = foreignFilter(shape.filters, shape.key);
-  if (foreign === undefined) return page("walk");
-  const count = async (most: number) =>
-    (await get(ctx.db, countStatement(foreign, shape.filters), { ...values, most }))?.found ?? 0;
-  if ((await count(fewMatches + 1)) <= fewMatches) return page(foreign);
+  const onTheWay = isSearch ? "match" : "walk";
+  const foreign = foreignFilter(filters, isSearch ? undefined : key);
+  if (foreign === undefined) return page(onTheWay);
+  const isAtMost = async (most: number) => {
+    const row = await get(ctx.db, countStatement(foreign, filters), { ...values, most: most + 1 });
+    return row !== undefined && row.found <= most;
+  };
+  if (!isSearch && (await isAtMost(fewMatches))) return page(foreign);
   const row = await page("stroll");
   if (!row?.is_cut) return row;
-  return page((await count(mostSorted + 1)) <= mostSorted ? foreign : "walk");
+  return page((await isAtMost(mostGathered[isSearch ? "search" : "list"])) ? foreign : onTheWay);
 }
 
 /** A filter on another column than that of the sort, unless one index has both. */
-function foreignFilter(filters: ProductFilters, key: ProductSortKey): Gathered | undefined {
+function foreignFilter(filters: ProductFilters, key: ProductSortKey | undefined): Gathered | undefined {
   const given = ranges.filter(({ from, to }) => filters[from] !== undefined || filters[to] !== undefined);
-  const range = given.find(({ column }) => column !== sortColumn(key))?.column;
+  const range = given.find(({ column }) => key === undefined || column !== sortColumn(key))?.column;
   return range ?? (filters.status !== undefined && key !== "created_at" ? "status" : undefined);
 }
