@@ -5,6 +5,7 @@ import { passwordResetRoutes } from "./modules/password-reset/routes.ts";
 import { productRoutes } from "./modules/products/routes.ts";
 import { variantRoutes } from "./modules/products/variant-routes.ts";
 import { profileRoutes } from "./modules/profile/routes.ts";
+import { rewardRoutes } from "./modules/rewards/routes.ts";
 import { sessionRoutes } from "./modules/sessions/routes.ts";
 import { twoFactorRoutes } from "./modules/two-factor/routes.ts";
 import { userRoutes } from "./modules/users/routes.ts";
@@ -16,6 +17,7 @@ export const routes: readonly Route[] = [
   ...passwordResetRoutes,
   ...productRoutes,
   ...profileRoutes,
+  ...rewardRoutes,
   ...sessionRoutes,
   ...twoFactorRoutes,
   ...userRoutes,

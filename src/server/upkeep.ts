@@ -11,6 +11,7 @@ import { expireDueOrders } from "./modules/orders/expiry.ts";
 import { sweepResetCodes } from "./modules/password-reset/codes.ts";
 import { indexPendingProducts } from "./modules/products/search.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
+import { expireDuePoints } from "./modules/rewards/due-lots.ts";
 import { sweepTokens } from "./modules/tokens/service.ts";
 import { sweepDeliveries } from "./modules/webhooks/due.ts";
 import { startWebhookUpkeep } from "./modules/webhooks/upkeep.ts";
@@ -55,7 +56,10 @@ export async function startUpkeep(
   };
   // Products of an earlier schema are found as soon as that is done, and served meanwhile.
   begin(indexProducts, "products could not be indexed for the search");
-  const sweep = setInterval(() => begin(sweepAll, "old limits, tokens, codes and mails could not be swept"), sweepMs);
+  const sweep = setInterval(
+    () => begin(sweepAll, "unpaid orders, old points, limits, tokens, codes, mails or events could not be swept"),
+    sweepMs,
+  );
   return {
     lost: lost.promise,
     stop: async () => {
@@ -69,10 +73,11 @@ export async function startUpkeep(
   };
 }
 
-/** Ends and removes what has had its time, portion by portion, with room for other writers between. */
-async function sweepAll(db: Database, isStopping: () => boolean): Promise<void> {
-  while (!isStopping() && (await expireDueOrders({ db, now: Date.now })) > 0);
-  const sweeps = [
+/** Each ends or removes at most a portion of what has had its time, and is repeated for as long as that is a whole one. */
+const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<number>; whole: number }[] = [
+  { sweep: expireDueOrders, whole: 1 },
+  { sweep: expireDuePoints, whole: 1 },
+  ...[
     sweepRateLimits,
     sweepTokens,
     sweepResetCodes,
@@ -81,11 +86,21 @@ async function sweepAll(db: Database, isStopping: () => boolean): Promise<void> 
     sweepMail,
     sweepDeliveries,
     sweepEvents,
-  ];
-  for (const sweep of sweeps) {
-    while (!isStopping() && (await sweep({ db, now: Date.now })) >= portion);
+  ].map((sweep) => ({ sweep, whole: portion })),
+];
+
+/** Ends and removes what has had its time, with room for other writers between; one that fails keeps no other back. */
+async function sweepAll(db: Database, isStopping: () => boolean): Promise<void> {
+  const failures: unknown[] = [];
+  for (const { sweep, whole } of sweeps) {
+    try {
+      while (!isStopping() && (await sweep({ db, now: Date.now })) >= whole);
+    } catch (error) {
+      failures.push(error);
+    }
   }
   await indexProducts(db, isStopping);
+  if (failures.length > 0) throw failures[0];
 }
 
 async function indexProducts(db: Database, isStopping: () => boolean): Promise<void> {

@@ -108,7 +108,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     ...(route.body && {
       requestBody: { required: isRequired(route.body), content: json(bodyReference(route.body, schemas)) },
     }),
-    responses: { [status]: success, ...dryRun(route, success), ...errorResponses(errorCodesOf(route)) },
+    responses: { [status]: success, ...notCreated(route, success), ...errorResponses(errorCodesOf(route)) },
   };
 }
 
@@ -175,10 +175,11 @@ function idempotencyKey(route: Route): Json[] {
   return [{ name: "Idempotency-Key", in: "header", required: false, description, schema }];
 }
 
-/** What was only tried is not created. */
-function dryRun(route: Route, success: Json): Json {
-  if (!route.query?.properties.dry_run || route.reply.status !== 201) return {};
-  return { 200: { ...success, description: "What it would have been, with `dry_run=true`." } };
+/** The reply beside 201: what was only tried, or was there before, is not created. */
+function notCreated({ query, reply }: Route, success: Json): Json {
+  const isTry = query?.properties.dry_run && reply.status === 201;
+  const description = isTry ? "What it would have been, with `dry_run=true`." : reply.existing;
+  return description === undefined ? {} : { 200: { ...success, description } };
 }
 
 function requestIdHeader(): Json {

@@ -34,8 +34,11 @@ export interface RouteDefinition<P extends TObject, Q extends TObject, B extends
   params?: P;
   query?: Q;
   body?: B;
-  /** The schema of `data`, and whether the reply has `page`. */
-  reply: { status?: 200 | 201; data: TSchema; page?: boolean };
+  /**
+   * The schema of `data`, and whether the reply has `page`. `existing` says, of what is else created (201), when it is
+   * answered with 200.
+   */
+  reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string };
   /** Codes that this route adds to those that its access and input imply. */
   errors: readonly ErrorCode[];
   /** Whether `If-Match` is honoured. */

@@ -38,6 +38,7 @@ export const auditEvents = [
   "tenant.suspended",
   "tenant.resumed",
   "tenant.deleted",
+  "rewards.adjusted",
   "mail.retried",
   "mail.tested",
   "webhook.added",

@@ -5,6 +5,7 @@ import { all, get, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { tenants } from "../tenants/table.ts";
+import { tenantForWork } from "../tenants/work.ts";
 import { type ChangedOrder, changedColumns, endUnpaid } from "./settle.ts";
 import { thisOrder, touched } from "./statements.ts";
 import { orders } from "./table.ts";
@@ -18,9 +19,7 @@ interface DueOrder {
 }
 
 const selectDue = statement<DueOrder>(sql`
-  select o.id as order_id, json_object('id', t.id, 'namespace', t.namespace, 'title', t.title, 'currency', t.currency,
-    'language', t.language, 'tokenLifetime', t.token_lifetime, 'pointsRate', t.points_rate,
-    'pointValue', t.point_value, 'pointsDays', t.points_days) as tenant
+  select o.id as order_id, ${tenantForWork} as tenant
   from ${orders} o join ${tenants} t on t.id = o.tenant_id
   where o.status = 'pending' and o.expires_at <= ${param("now")} order by o.expires_at limit ${param("portion")}`);
 // Whoever else sweeps, one of them finds it pending.

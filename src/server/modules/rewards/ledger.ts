@@ -1,31 +1,124 @@
-import type { Ctx, Tenant } from "../../context.ts";
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { Tenant } from "../../context.ts";
+import { get, run, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { expireDueLots } from "./due-lots.ts";
+import { addToBalance, type LedgerCtx, type Written, writeEntry } from "./entries.ts";
+import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
-type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;
-interface Booking {
+const param = sql.placeholder;
+const dayMs = 86_400_000;
+
+/** What is booked on a user's account. `points` is positive; which way it goes is the function's. */
+export interface Booking {
   userId: string;
   points: number;
+  /** What it comes from; the same source is booked once. */
   source: string;
-  orderId?: string;
+  orderId?: string | undefined;
+  note?: string | null | undefined;
 }
+
+const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
+const selectSource = statement<{ id: string }>(sql`
+  select id from ${rewardEntries} where ${ofUser} and source = ${param("source")}`);
+const insertLot = statement(sql`
+  insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
+  values (${param("sequence")}, ${param("tenantId")}, ${param("userId")}, ${param("points")}, ${param("points")},
+    ${param("expiresAt")}, ${param("now")})`);
+// The guard stands in the statement: a balance is never negative, however many spend at once.
+const takeFromBalance = statement<Written>(sql`
+  update ${rewardBalances} set balance = balance - ${param("points")}, version = version + 1,
+    updated_at = ${param("now")}
+  where ${ofUser} and balance >= ${param("points")} returning balance, version`);
+const selectBalance = statement<{ balance: number }>(sql`select balance from ${rewardBalances} where ${ofUser}`);
+const consumeLots = statement(sql`
+  update ${rewardLots} set remaining = ${rewardLots}.remaining - min(o.remaining, ${param("points")} - o.older)
+  from (select sequence, remaining, sum(remaining) over (order by sequence) - remaining as older
+    from ${rewardLots} where ${ofUser} and remaining > 0) o
+  where ${rewardLots}.sequence = o.sequence and o.older < ${param("points")}`);
 
 /** Points that a payment earns: so many thousandths for every 100 minor units, rounded down. */
 export function pointsFor(paidMinor: number, tenant: Pick<Tenant, "pointsRate">): number {
-  return Number((BigInt(paidMinor) * BigInt(tenant.pointsRate)) / 100_000n);
+  const points = (BigInt(paidMinor) * BigInt(tenant.pointsRate)) / 100_000n;
+  return Number(points < BigInt(Number.MAX_SAFE_INTEGER) ? points : BigInt(Number.MAX_SAFE_INTEGER));
 }
 
-export async function earnPoints(_tx: LedgerCtx, _booking: Booking): Promise<number> {
-  return 0;
+/** Books points that a payment earned. Answers how many: none when the source is booked already. */
+export function earnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
+  return add(tx, "earn", booking);
 }
 
-export async function spendPoints(_tx: LedgerCtx, _booking: Booking): Promise<number> {
-  throw new AppError(5305);
+/**
+ * Books points that are spent, the oldest first.
+ * @returns how many: none when the source is booked already.
+ * @throws AppError 5305 when there are not so many.
+ */
+export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
+  return take(tx, "redeem", booking);
 }
 
-export async function givePointsBack(_tx: LedgerCtx, _booking: Booking): Promise<number> {
-  return 0;
+/**
+ * Gives spent points back. They last as long as new ones: those that they were may have had their time meanwhile.
+ * @returns how many: none when the source is booked already.
+ */
+export function givePointsBack(tx: LedgerCtx, booking: Booking): Promise<number> {
+  return add(tx, "reverse", booking);
 }
 
-export async function clawBackPoints(_tx: LedgerCtx, { points }: Booking): Promise<number> {
+/**
+ * Takes earned points back, as far as they are still there: a balance is never negative.
+ * @returns how many it took.
+ */
+export async function clawBackPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
+  const { userId, points } = booking;
+  await expireDueLots(tx, userId);
+  const standing = await get(tx.db, selectBalance, { tenantId: tx.tenant.id, userId });
+  return take(tx, "reverse", { ...booking, points: Math.min(points, standing?.balance ?? 0) });
+}
+
+/**
+ * Books what staff adds or takes.
+ * @param booking its `points` may be negative.
+ * @throws AppError 5305 when there are not so many to take.
+ */
+export function adjustPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
+  const { points } = booking;
+  return points < 0 ? take(tx, "adjust", { ...booking, points: -points }) : add(tx, "adjust", booking);
+}
+
+async function add(tx: LedgerCtx, kind: "earn" | "reverse" | "adjust", booking: Booking): Promise<number> {
+  const { userId, points } = booking;
+  if (points <= 0 || (await isBooked(tx, booking))) return 0;
+  const now = toTimestamp(tx.now());
+  const { balance } = await addToBalance(tx, userId, points);
+  const sequence = await writeEntry(tx, { ...booking, id: newId("rwd"), kind, balance });
+  const { pointsDays } = tx.tenant;
+  await run(tx.db, insertLot, {
+    sequence,
+    tenantId: tx.tenant.id,
+    userId,
+    points,
+    expiresAt: pointsDays === null ? null : toTimestamp(tx.now() + pointsDays * dayMs),
+    now,
+  });
   return points;
+}
+
+async function take(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", booking: Booking): Promise<number> {
+  const { userId, points } = booking;
+  if (points <= 0 || (await isBooked(tx, booking))) return 0;
+  await expireDueLots(tx, userId);
+  const values = { tenantId: tx.tenant.id, userId, points, now: toTimestamp(tx.now()) };
+  const left = await get(tx.db, takeFromBalance, values);
+  if (!left) throw new AppError(5305);
+  await writeEntry(tx, { ...booking, id: newId("rwd"), kind, points: -points, balance: left.balance });
+  await run(tx.db, consumeLots, values);
+  return points;
+}
+
+async function isBooked(tx: LedgerCtx, { userId, source }: Booking): Promise<boolean> {
+  return (await get(tx.db, selectSource, { tenantId: tx.tenant.id, userId, source })) !== undefined;
 }

@@ -1,0 +1,76 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { decodeCursor, encodeCursor } from "../../cursor.ts";
+import { get, statement } from "../../db/statement.ts";
+import { defaultLimit, parseFields, pickFields, readTimeRange } from "../../list-query.ts";
+import { requireSubject } from "../users/subject.ts";
+import { RewardEntry, type RewardHistoryQuery } from "./model.ts";
+import { entryJson } from "./rendering.ts";
+import { rewardEntries } from "./table.ts";
+
+const param = sql.placeholder;
+
+interface PageRow {
+  json: string | null;
+  last: string | null;
+  has_more: number;
+  total: number | null;
+}
+
+const operators = { from: ">=", after: ">", until: "<=", before: "<" } as const;
+type BoundName = keyof typeof operators;
+const boundNames = Object.keys(operators) as BoundName[];
+
+const bounds = boundNames.map(
+  (name) => sql`(${param(name)} is null or created_at ${sql.raw(operators[name])} ${param(name)})`,
+);
+const matching = sql`from ${rewardEntries} where tenant_id = ${param("tenantId")} and user_id = ${param("userId")}
+  and (${param("kind")} is null or kind = ${param("kind")}) and ${sql.join(bounds, sql` and `)}`;
+const page = sql`${matching} and sequence < ${param("beforeSequence")} order by sequence desc`;
+// A user's entries are few and stand together in the index, so one shape serves every filter.
+const selectPage = statement<PageRow>(sql`select
+  (select group_concat(rendered) from (select ${entryJson} as rendered ${page} limit ${param("limit")})) as json,
+  (select json_array(sequence, id) ${page} limit 1 offset ${param("lastIndex")}) as last,
+  exists(select 1 ${page} limit 1 offset ${param("limit")}) as has_more,
+  case when ${param("isCounted")} = 1 then (select count(*) ${matching}) end as total`);
+
+/** A page of a user's ledger. */
+export interface HistoryPage {
+  json: string;
+  nextCursor: string | null;
+  limit: number;
+  total?: number;
+}
+
+/**
+ * A page of a user's ledger, the latest entries first.
+ * @throws AppError 5100 for a cursor that is broken or of another list, 5102; 5300, 5301 as `requireSubject`.
+ */
+export async function listRewardEntries(ctx: Ctx, query: RewardHistoryQuery, subject?: string): Promise<HistoryPage> {
+  const { limit = defaultLimit, kind = null } = query;
+  const fields = parseFields(query.fields, Object.keys(RewardEntry.properties));
+  const userId = await requireSubject(ctx, query.customer_id, subject);
+  const range = readTimeRange(query, "created_at");
+  const given = Object.fromEntries(
+    boundNames.map((name) => [name, range.find(({ operator }) => operator === operators[name])?.value ?? null]),
+  );
+  const asked = [ctx.tenant.id, "rewards", userId, kind, given];
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
+  const row = await get(ctx.db, selectPage, {
+    tenantId: ctx.tenant.id,
+    userId,
+    kind,
+    ...given,
+    beforeSequence: after?.value ?? Number.MAX_SAFE_INTEGER,
+    limit,
+    lastIndex: limit - 1,
+    isCounted: query.include_total ? 1 : 0,
+  });
+  const last = row?.has_more && row.last ? (JSON.parse(row.last) as [number, string]) : undefined;
+  return {
+    json: pickFields(`[${row?.json ?? ""}]`, fields),
+    nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
+    limit,
+    ...(row?.total != null && { total: row.total }),
+  };
+}

@@ -1,0 +1,84 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { listParts, timeRangeParts } from "../../list-query.ts";
+import { nullable, timestamp } from "../../schema-parts.ts";
+
+const most = 1_000_000_000;
+const customerId = Type.Optional(Type.String({ description: "Whose account, where staff or an app key acts." }));
+const note = Type.String({ minLength: 1, maxLength: 500 });
+const source = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 200, description: "What it comes from; the same is booked once." }),
+);
+
+const kind = Type.Union([
+  Type.Literal("earn"),
+  Type.Literal("redeem"),
+  Type.Literal("reverse"),
+  Type.Literal("expire"),
+  Type.Literal("adjust"),
+]);
+
+/** A user's account as replies show it. */
+export const Rewards = Type.Object(
+  {
+    user_id: Type.String(),
+    balance: Type.Integer({ minimum: 0, description: "Points that can be spent now." }),
+    value: Type.Number({ minimum: 0, description: "What they are worth when they pay." }),
+    value_minor: Type.Integer({ minimum: 0 }),
+    currency: Type.String({ description: "ISO 4217." }),
+    expiring: nullable(
+      Type.Object(
+        { points: Type.Integer({ minimum: 1 }), expires_at: timestamp },
+        { description: "The points that run out next." },
+      ),
+    ),
+    version: Type.Integer({ minimum: 0, description: "Moves by one with every entry; 0 before the first." }),
+    updated_at: nullable(timestamp),
+  },
+  { $id: "Rewards" },
+);
+
+/** A row of the ledger as replies show it. */
+export const RewardEntry = Type.Object(
+  {
+    id: Type.String({ description: "`rwd_…`" }),
+    user_id: Type.String(),
+    kind,
+    points: Type.Integer({ description: "Negative where it takes." }),
+    balance: Type.Integer({ minimum: 0, description: "The balance after it." }),
+    source: nullable(Type.String()),
+    order_id: nullable(Type.String()),
+    note: nullable(Type.String()),
+    created_at: timestamp,
+  },
+  { $id: "RewardEntry" },
+);
+
+export const RewardsQuery = Type.Object({ customer_id: customerId }, { additionalProperties: false });
+
+export const RewardHistoryQuery = Type.Object(
+  { ...listParts, ...timeRangeParts("created_at"), kind: Type.Optional(kind), customer_id: customerId },
+  { additionalProperties: false },
+);
+export type RewardHistoryQuery = Static<typeof RewardHistoryQuery>;
+
+export const RedeemInput = Type.Object(
+  {
+    points: Type.Integer({ minimum: 1, maximum: most }),
+    note: Type.Optional(note),
+    source,
+    customer_id: customerId,
+  },
+  { $id: "RedeemInput", additionalProperties: false },
+);
+export type RedeemInput = Static<typeof RedeemInput>;
+
+export const AdjustInput = Type.Object(
+  {
+    points: Type.Integer({ minimum: -most, maximum: most, description: "What is added; negative takes. Not 0." }),
+    note,
+    source,
+    customer_id: customerId,
+  },
+  { $id: "AdjustInput", additionalProperties: false },
+);
+export type AdjustInput = Static<typeof AdjustInput>;

@@ -1,0 +1,64 @@
+import { Type } from "@sinclair/typebox";
+import { app, staff, token } from "../../http/access.ts";
+import { defineRoute } from "../../http/route.ts";
+import { listRewardEntries } from "./history.ts";
+import { AdjustInput, RedeemInput, RewardEntry, RewardHistoryQuery, Rewards, RewardsQuery } from "./model.ts";
+import { adjustRewards, getRewards, redeemPoints } from "./service.ts";
+
+const tag = "Rewards";
+
+/** The rewards endpoints (design, section 4). */
+export const rewardRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/rewards/",
+    id: "getRewards",
+    tag,
+    summary: "Get a user's points",
+    access: [app("rewards:read"), token],
+    query: RewardsQuery,
+    reply: { data: Rewards },
+    errors: [5301],
+    handle: ({ ctx, query, subject }) => getRewards(ctx, query.customer_id, subject),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/rewards/history/",
+    id: "listRewardEntries",
+    tag,
+    summary: "List what was booked on a user's account",
+    access: [app("rewards:read"), token],
+    query: RewardHistoryQuery,
+    reply: { data: Type.Array(RewardEntry), page: true },
+    errors: [5100, 5301],
+    handle: async ({ ctx, query, subject }) => {
+      const { json, nextCursor, limit, total } = await listRewardEntries(ctx, query, subject);
+      const page = { next_cursor: nextCursor, has_more: nextCursor !== null, limit };
+      return { json, page: total === undefined ? page : { ...page, total } };
+    },
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/rewards/redeem/",
+    id: "redeemPoints",
+    tag,
+    summary: "Spend points",
+    access: [app("rewards:write"), token],
+    body: RedeemInput,
+    reply: { status: 201, data: RewardEntry, existing: "The entry of the same `source`, booked before." },
+    errors: [5301, 5302, 5305],
+    handle: ({ ctx, body, subject }) => redeemPoints(ctx, body, subject),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/rewards/adjust/",
+    id: "adjustRewards",
+    tag,
+    summary: "Add points to a user's account, or take them",
+    access: [app("rewards:write"), staff],
+    body: AdjustInput,
+    reply: { status: 201, data: RewardEntry, existing: "The entry of the same `source`, booked before." },
+    errors: [5301, 5302, 5305],
+    handle: ({ ctx, body, subject }) => adjustRewards(ctx, body, subject),
+  }),
+];

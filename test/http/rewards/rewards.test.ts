@@ -1,0 +1,241 @@
+import { expect, test } from "bun:test";
+import { deleteTenant } from "../../../src/server/modules/tenants/service.ts";
+import { openAccount } from "../../support/account.ts";
+import type { Shop } from "../../support/factories.ts";
+import { makeOrder, type OrderReply } from "../../support/orders.ts";
+import { checkAccount, type EntryReply, givePoints, type RewardsReply } from "../../support/rewards.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const days = 86_400_000;
+
+onEachDatabase((suite) => {
+  async function openShop(settings: { points_rate?: number; points_days?: number } = {}) {
+    const shop = await suite.shop();
+    for (const [column, value] of Object.entries(settings)) {
+      const sql = `update tenants set ${column} = ? where namespace = ?`;
+      await suite.app.db.primary.execute({ sql, args: [value, shop.namespace] });
+    }
+    const customer = await openAccount(shop);
+    const as = { user_id: customer.id, token: customer.token };
+    const own = <T>(request: string, more: { query?: Record<string, string>; body?: object } = {}) =>
+      shop.callAnonymously<T>(request, { ...more, query: { ...more.query, ...as } });
+    const account = async () => (await own<RewardsReply>("GET /rewards/")).data;
+    return { shop, customer, own, account };
+  }
+
+  async function payOrder(shop: Shop, order: { id: string }): Promise<OrderReply> {
+    const { status, data, text } = await shop.call<OrderReply>(`POST /orders/${order.id}/pay/`, { body: {} });
+    if (status !== 200) throw new Error(text);
+    return data;
+  }
+
+  test("an account begins empty and shows what its points are worth", async () => {
+    const { shop, customer, own, account } = await openShop();
+    expect(await account()).toEqual({
+      user_id: customer.id,
+      balance: 0,
+      value: 0,
+      value_minor: 0,
+      currency: "EUR",
+      expiring: null,
+      version: 0,
+      updated_at: null,
+    });
+    await givePoints(shop, customer.id, 250);
+    const { data, headers } = await own<RewardsReply>("GET /rewards/");
+    expect(data).toMatchObject({ balance: 250, value: 2.5, value_minor: 250, version: 1 });
+    expect(headers.get("etag")).toBe('"1"');
+  });
+
+  test("points are earned when an order is paid, at the store's rate, and taken back in proportion by refunds", async () => {
+    const { shop, customer, account } = await openShop({ points_rate: 1500 });
+    const { id } = await shop.createProduct({ price: 10.5, stock: 10 });
+    const order = await makeOrder(shop, [{ product_id: id, quantity: 2 }], { customer_id: customer.id });
+    expect((await account()).balance).toBe(0);
+    expect((await payOrder(shop, order)).points_earned).toBe(31);
+    expect((await account()).balance).toBe(31);
+    const lines = [{ line_id: order.items[0]?.id, quantity: 1 }];
+    const half = await shop.call<OrderReply>(`POST /orders/${order.id}/refund/`, { body: { lines } });
+    const left = (await account()).balance;
+    expect(left).toBe(31 - half.data.points_reversed);
+    expect([15, 16]).toContain(left);
+    await shop.call(`POST /orders/${order.id}/refund/`, { body: {} });
+    expect(await checkAccount(shop, customer.id)).toBe(0);
+  });
+
+  test("points pay for orders, and come back when the order is cancelled", async () => {
+    const { shop, customer, own, account } = await openShop();
+    await givePoints(shop, customer.id, 300);
+    const { id } = await shop.createProduct({ price: 10, stock: 10 });
+    const items = [{ product_id: id, quantity: 1 }];
+    const { data: order } = await own<OrderReply>("POST /orders/", { body: { items, use_points: 200 } });
+    expect(order).toMatchObject({ points_used: 200, discount_minor: 200, total_minor: 800 });
+    expect((await account()).balance).toBe(100);
+    const poor = await own("POST /orders/", { body: { items, use_points: 101 } });
+    expect([poor.status, poor.error?.code]).toEqual([409, 5305]);
+    await own(`POST /orders/${order.id}/cancel/`);
+    expect(await checkAccount(shop, customer.id)).toBe(300);
+  });
+
+  test("redeeming takes points once for a source, and never more than there are", async () => {
+    const { shop, customer, own, account } = await openShop();
+    await givePoints(shop, customer.id, 100);
+    const body = { points: 60, source: "coupon-1", note: "A coupon" };
+    const first = await own<EntryReply>("POST /rewards/redeem/", { body });
+    expect(first.status).toBe(201);
+    expect(first.data).toMatchObject({
+      kind: "redeem",
+      points: -60,
+      balance: 40,
+      source: "coupon-1",
+      note: "A coupon",
+    });
+    const again = await own<EntryReply>("POST /rewards/redeem/", { body });
+    expect(again.status).toBe(200);
+    expect(again.data).toEqual(first.data);
+    const other = await own("POST /rewards/redeem/", { body: { ...body, points: 30 } });
+    expect([other.status, other.error?.code]).toEqual([409, 5302]);
+    const poor = await own("POST /rewards/redeem/", { body: { points: 41 } });
+    expect([poor.status, poor.error?.code]).toEqual([409, 5305]);
+    expect((await account()).balance).toBe(40);
+    expect(await checkAccount(shop, customer.id)).toBe(40);
+  });
+
+  test("a caller's source is no source of ours", async () => {
+    const { shop, customer, own, account } = await openShop();
+    await givePoints(shop, customer.id, 10);
+    const { id } = await shop.createProduct({ price: 50, stock: 1 });
+    const order = await makeOrder(shop, [{ product_id: id }], { customer_id: customer.id });
+    await own("POST /rewards/redeem/", { body: { points: 1, source: `order:${order.id}:earn` } });
+    await payOrder(shop, order);
+    expect((await account()).balance).toBe(59);
+  });
+
+  test("staff and keys adjust, not below zero, and customers do not", async () => {
+    const { shop, customer, own } = await openShop();
+    const staff = await openAccount(shop, { role: "staff" });
+    const by = { user_id: staff.id, token: staff.token };
+    const body = { customer_id: customer.id, points: 7, note: "Sorry" };
+    const given = await shop.callAnonymously("POST /rewards/adjust/", { query: by, body });
+    expect(given.status).toBe(201);
+    const refused = await own("POST /rewards/adjust/", { body: { points: 7, note: "Sorry" } });
+    expect([refused.status, refused.error?.code]).toEqual([403, 5300]);
+    const below = await shop.call("POST /rewards/adjust/", { body: { ...body, points: -8 } });
+    expect([below.status, below.error?.code]).toEqual([409, 5305]);
+    const none = await shop.call("POST /rewards/adjust/", { body: { ...body, points: 0 } });
+    expect(none.error?.details?.[0]?.field).toBe("points");
+    const taken = await shop.call<EntryReply>("POST /rewards/adjust/", { body: { ...body, points: -7 } });
+    expect(taken.data).toMatchObject({ kind: "adjust", points: -7, balance: 0 });
+  });
+
+  test("whose account it is has to be said, has to be there, and is nobody else's", async () => {
+    const { shop, customer, own } = await openShop();
+    const other = await openAccount(shop);
+    const foreign = await openAccount(await suite.shop());
+    const nobody = await shop.call("GET /rewards/");
+    expect([nobody.status, nobody.error?.details?.[0]?.field]).toEqual([422, "user_id"]);
+    expect((await shop.call<RewardsReply>("GET /rewards/", { query: { user_id: customer.id } })).data.user_id).toBe(
+      customer.id,
+    );
+    for (const path of ["/rewards/", "/rewards/history/"]) {
+      for (const id of [foreign.id, "usr_nonsense"]) {
+        const reply = await shop.call(`GET ${path}`, { query: { customer_id: id } });
+        expect([reply.status, reply.error?.code]).toEqual([404, 5301]);
+      }
+      const spied = await own(`GET ${path}`, { query: { customer_id: other.id } });
+      expect([spied.status, spied.error?.code]).toEqual([403, 5300]);
+      expect((await shop.callAnonymously(`GET ${path}`)).error?.code).toBe(5206);
+    }
+    const narrow = await shop.issueKey({ scopes: ["rewards:read"] });
+    const headers = { authorization: `Bearer ${narrow.app_id}:${narrow.app_secret}` };
+    const body = { customer_id: customer.id, points: 1, note: "x" };
+    expect((await shop.callAnonymously("POST /rewards/adjust/", { headers, body })).error?.code).toBe(5300);
+  });
+
+  test("the oldest points are spent first, and what has had its time expires, once", async () => {
+    const { shop, customer, own, account } = await openShop({ points_days: 10 });
+    await givePoints(shop, customer.id, 50);
+    suite.app.clock.advance(5 * days);
+    await givePoints(shop, customer.id, 30);
+    await own("POST /rewards/redeem/", { body: { points: 20 } });
+    expect((await account()).expiring?.points).toBe(30);
+    suite.app.clock.advance(5 * days);
+    // Also before anything has swept.
+    expect((await account()).balance).toBe(30);
+    const poor = await own("POST /rewards/redeem/", { body: { points: 31 } });
+    expect(poor.error?.code).toBe(5305);
+    await own("POST /rewards/redeem/", { body: { points: 30 } });
+    expect(await checkAccount(shop, customer.id)).toBe(0);
+    const { data } = await own<EntryReply[]>("GET /rewards/history/");
+    expect(data.map(({ kind, points }) => [kind, points])).toEqual([
+      ["redeem", -30],
+      ["expire", -30],
+      ["redeem", -20],
+      ["adjust", 30],
+      ["adjust", 50],
+    ]);
+  });
+
+  test("the history is paged, filtered and counted", async () => {
+    const { shop, customer, own } = await openShop();
+    for (let points = 1; points <= 5; points++) await givePoints(shop, customer.id, points);
+    await own("POST /rewards/redeem/", { body: { points: 2 } });
+    const seen: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: Record<string, string> = { limit: "2", include_total: "true", ...(cursor && { cursor }) };
+      const { data, page } = await own<EntryReply[]>("GET /rewards/history/", { query });
+      expect(page?.total).toBe(6);
+      seen.push(...data.map(({ points }) => points));
+      cursor = page?.next_cursor ?? null;
+    } while (cursor);
+    expect(seen).toEqual([-2, 5, 4, 3, 2, 1]);
+    const { data } = await own<EntryReply[]>("GET /rewards/history/", { query: { kind: "redeem", fields: "points" } });
+    expect(data.map(({ points }) => points)).toEqual([-2]);
+    const late = await own<EntryReply[]>("GET /rewards/history/", { query: { "created_at[gt]": "2100-01-01" } });
+    expect(late.data).toEqual([]);
+  });
+
+  test("of fifty who spend at once as many are served as there are points for", async () => {
+    const { shop, customer, own } = await openShop();
+    await givePoints(shop, customer.id, 100);
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, () => own("POST /rewards/redeem/", { body: { points: 10 } })),
+    );
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(replies.filter(({ error }) => error?.code === 5305)).toHaveLength(40);
+    expect(await checkAccount(shop, customer.id)).toBe(0);
+  });
+
+  test("fifty calls with one source at once make one entry", async () => {
+    const { shop, customer, own } = await openShop();
+    await givePoints(shop, customer.id, 100);
+    const body = { points: 10, source: "once" };
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, () => own<EntryReply>("POST /rewards/redeem/", { body })),
+    );
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(new Set(replies.map(({ data }) => data.id)).size).toBe(1);
+    expect(await checkAccount(shop, customer.id)).toBe(90);
+  });
+
+  test("the ledger cannot be changed, outlives its user, and goes with its store", async () => {
+    const { shop, customer } = await openShop();
+    await givePoints(shop, customer.id, 100);
+    const change = (sql: string) =>
+      suite.app.db.primary.execute({ sql, args: [customer.id] }).then(
+        () => "done",
+        (error: Error) => error.message,
+      );
+    expect(await change("update reward_entries set points = 1 where user_id = ?")).toContain("append-only");
+    expect(await change("delete from reward_entries where user_id = ?")).toContain("append-only");
+    await shop.call(`DELETE /users/${customer.id}/`);
+    expect(await checkAccount(shop, customer.id)).toBe(100);
+    await deleteTenant(suite.app.system, shop.namespace);
+    const { rows } = await suite.app.db.primary.execute({
+      sql: "select count(*) as n from reward_entries where user_id = ?",
+      args: [customer.id],
+    });
+    expect(rows[0]?.n).toBe(0);
+  });
+});

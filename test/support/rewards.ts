@@ -1,0 +1,49 @@
+import { expect } from "bun:test";
+import type { Shop } from "./factories.ts";
+
+/** An account as replies show it. */
+export interface RewardsReply {
+  user_id: string;
+  balance: number;
+  value: number;
+  value_minor: number;
+  currency: string;
+  expiring: { points: number; expires_at: string } | null;
+  version: number;
+  updated_at: string | null;
+}
+
+/** A row of the ledger as replies show it. */
+export interface EntryReply {
+  id: string;
+  user_id: string;
+  kind: string;
+  points: number;
+  balance: number;
+  source: string | null;
+  order_id: string | null;
+  note: string | null;
+  created_at: string;
+}
+
+/** Gives a user points as the store does. */
+export async function givePoints({ call }: Shop, userId: string, points: number): Promise<EntryReply> {
+  const body = { customer_id: userId, points, note: "Welcome" };
+  const { status, data, text } = await call<EntryReply>("POST /rewards/adjust/", { body });
+  if (status !== 201) throw new Error(`The points were not given: ${text}`);
+  return data;
+}
+
+/** Sees that balance, ledger and lots of a user say the same, and answers the balance. */
+export async function checkAccount({ app, namespace }: Shop, userId: string): Promise<number> {
+  const ofUser = "tenant_id = (select id from tenants where namespace = ?) and user_id = ?";
+  const { rows } = await app.db.primary.execute({
+    sql: `select (select balance from reward_balances where ${ofUser}) as balance,
+      (select sum(points) from reward_entries where ${ofUser}) as ledger,
+      (select sum(remaining) from reward_lots where ${ofUser}) as lots`,
+    args: [namespace, userId, namespace, userId, namespace, userId],
+  });
+  const { balance, ledger, lots } = rows[0] as unknown as { balance: number; ledger: number; lots: number };
+  expect({ ledger, lots }).toEqual({ ledger: balance, lots: balance });
+  return balance;
+}
