@@ -9,8 +9,10 @@ const languages = sql.placeholder("languages");
  * @param lang canonical, undefined when none was asked for.
  */
 export function languageChain(lang: string | undefined, tenantLanguage: string): string {
+  // Most readers name none; a tag needs no escaping.
+  if (lang === undefined) return `["${tenantLanguage}"]`;
   const chain: string[] = [];
-  for (let tag = lang ?? ""; tag !== ""; tag = tag.slice(0, Math.max(0, tag.lastIndexOf("-")))) {
+  for (let tag = lang; tag !== ""; tag = tag.slice(0, Math.max(0, tag.lastIndexOf("-")))) {
     // A single letter or digit only introduces what follows it (`de-u-co-phonebk`).
     if (!/(?:^|-)[a-z0-9]$/i.test(tag)) chain.push(tag);
   }
@@ -23,18 +25,22 @@ export function pathOf(tag: SQL, text?: "title" | "description"): SQL {
   return sql`'$."' || ${tag} || ${sql.raw(text ? `'".${text}'` : `'"'`)}`;
 }
 
+/** SQL for a text in the first language of `chain` that has it. */
 function served(text: "title" | "description"): SQL {
   const column = sql.raw(text);
   return sql`coalesce((select case when value = lang then ${column}
       else json_extract(translations, ${pathOf(sql.raw("value"), text)}) end as found
-    from json_each(${languages}) where found is not null order by key limit 1), ${column})`;
+    from json_each(chain) where found is not null order by key limit 1), ${column})`;
 }
 
-/** SQL for the language of the title that `servedJson` shows. */
-export const servedLanguage = sql`case when translations = '{}' then lang else coalesce((select value
-  from json_each(${languages})
+/** SQL for the first language of `chain` that has a title. */
+const firstLanguage = sql`coalesce((select value from json_each(chain)
   where value = lang or json_extract(translations, ${pathOf(sql.raw("value"), "title")}) is not null
-  order by key limit 1), lang) end`;
+  order by key limit 1), lang)`;
+
+/** SQL for the language of the title that `servedJson` shows. */
+export const servedLanguage = sql`case when translations = '{}' then lang
+  else (select ${firstLanguage} from (select ${languages} as chain)) end`;
 
 /**
  * SQL for a product's JSON with each text in the first of the `languages` that has it, else in the language of creation.
@@ -44,6 +50,7 @@ export const servedLanguage = sql`case when translations = '{}' then lang else c
 export const servedJson = sql`case when translations = '{}' then rendered else (
   select json_set(rendered, '$.title', ${served("title")}, '$.description', ${served("description")}, '$.lang', tag,
     '$.translations', json(case when tag = lang then translations else json_remove(
-      json_set(translations, ${pathOf(sql.raw("lang"))}, json_patch('{}', json_object('title', title, 'description', description))),
+      json_set(translations, ${pathOf(sql.raw("lang"))},
+        json_patch('{}', json_object('title', title, 'description', description))),
       ${pathOf(sql.raw("tag"))}) end))
-  from (select ${servedLanguage} as tag)) end`;
+  from (select chain, ${firstLanguage} as tag from (select ${languages} as chain))) end`;
