@@ -83,6 +83,16 @@ async function makeCustomer({ shop }: World): Promise<string> {
   return (await makeUser(shop, { name: "Contraband" })).id;
 }
 
+const ofCustomer = ({ customer }: World) => ({ customer_id: customer.id });
+
+/** Makes the customer's points more, and answers whose they are. */
+async function givePoints(world: World): Promise<{ customer_id: string }> {
+  const body = { points: 10, note: "Contraband", ...ofCustomer(world) };
+  const { error, text } = await world.shop.call("POST /rewards/adjust/", { body });
+  if (error) throw new Error(`The points were not given: ${text}`);
+  return ofCustomer(world);
+}
+
 let numbers = 0;
 const lamp = () => ({ title: `Lamp ${++numbers}`, price: 2 });
 
@@ -143,6 +153,22 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     for (let n = 0; n < 2; n++) await makeProduct(world);
     return { request: "GET /events/" };
   },
+  // Rewards
+  getRewards: async (world) => ({ request: "GET /rewards/", query: await givePoints(world), isOwned: true }),
+  listRewardEntries: async (world) => {
+    for (let n = 0; n < 2; n++) await givePoints(world);
+    return { request: "GET /rewards/history/", query: ofCustomer(world), isOwned: true };
+  },
+  redeemPoints: async (world) => ({
+    request: "POST /rewards/redeem/",
+    body: { points: 1, ...(await givePoints(world)) },
+    isOwned: true,
+  }),
+  adjustRewards: async (world) => ({
+    request: "POST /rewards/adjust/",
+    body: { points: 2, note: "Sorry", ...ofCustomer(world) },
+    isOwned: true,
+  }),
   // Users
   listUsers: async (world) => {
     for (let n = 0; n < 2; n++) await makeCustomer(world);

@@ -1,0 +1,87 @@
+import { beforeAll, expect, test } from "bun:test";
+import { Kind, type TSchema } from "@sinclair/typebox";
+import type { Route } from "../../../src/server/http/route.ts";
+import { routes } from "../../../src/server/routes.ts";
+import { type Account, openAccount } from "../../support/account.ts";
+import { bareOf, callersOf, marksIn, nameOf, rowsOf, type Stranger, strangersOf } from "../../support/isolation.ts";
+import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";
+import { onDatabase } from "../../support/suite.ts";
+
+const lists = routes.filter(({ reply, path }) => reply.page && !path.includes(":"));
+
+/** Every value of a parameter that a schema lists, or one that lets every record through. */
+function valuesOf(name: string, schema: TSchema): string[] {
+  if (schema[Kind] === "Union") return (schema.anyOf as TSchema[]).flatMap((one) => valuesOf(name, one));
+  if (schema[Kind] === "Literal") return [String(schema.const)];
+  if (schema[Kind] === "Boolean") return ["true"];
+  if (name === "q") return ["contraband", "c"];
+  if (/_at\[g/.test(name)) return ["2001-01-01T00:00:00Z"];
+  if (/_at\[l/.test(name)) return ["2901-01-01T00:00:00Z"];
+  if (/\[g/.test(name)) return ["0"];
+  if (/\[l/.test(name)) return ["1000000"];
+  return [];
+}
+
+/** Queries by which a list can be asked, one parameter at a time and beside a sort and a count. */
+function queriesOf({ query }: Route): Record<string, string>[] {
+  const queries: Record<string, string>[] = [{}];
+  for (const [name, schema] of Object.entries(query?.properties ?? {})) {
+    for (const value of valuesOf(name, schema)) {
+      queries.push({ [name]: value });
+      if (name !== "include_total") queries.push({ [name]: value, include_total: "true", limit: "100" });
+      if (name !== "sort" && query?.properties.sort) {
+        queries.push({ [name]: value, sort: "created_at" }, { [name]: value, sort: "-created_at" });
+      }
+    }
+  }
+  return queries.filter((one) => Object.keys(one).every((name) => query && name in query.properties));
+}
+
+// The statements are the same wherever the data is, and there are hundreds of calls.
+onDatabase("file", (suite) => {
+  let ours: World;
+  let theirs: World;
+  let neighbour: Account;
+  let strangers: Stranger[];
+  beforeAll(async () => {
+    ours = await openWorld(await suite.shop());
+    theirs = await openWorld(await suite.shop());
+    neighbour = await openAccount(ours.shop);
+    strangers = strangersOf(theirs);
+  });
+
+  for (const route of lists) {
+    const make = (world: World) => (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
+
+    test(`${nameOf(route)} shows nothing of another's, by whatever it is filtered, sorted, counted or continued`, async () => {
+      const call = await make(ours);
+      const { data, page } = await makeCall(ours, call, { query: { limit: "1" } });
+      const next = page.next_cursor as string;
+      expect(typeof next).toBe("string");
+      const marks = marksIn((await rowsOf(suite, ours)).join("\n"));
+      marks.delete(neighbour.id);
+      const queries = queriesOf(route);
+      const at = "after" in (route.query?.properties ?? {}) ? "after" : "cursor";
+      queries.push({ limit: "1", [at]: next }, { [at]: next });
+      const { id, slug } = (data as unknown as { id: string; slug?: string }[])[0] ?? { id: "" };
+      if ("ids" in (route.query?.properties ?? {})) queries.push({ ids: id });
+      if (slug && "slug" in (route.query?.properties ?? {})) queries.push({ slug });
+      const askers = [...strangers, ...(call.isOwned ? callersOf(ours, { neighbour }, "another") : [])];
+      for (const query of queries) {
+        // A query that nobody could make would prove nothing.
+        const own = await makeCall(ours, call, { query });
+        expect([query, own.error]).toEqual([query, undefined]);
+        for (const { name, send } of askers) {
+          const seen = await send(bareOf(call), { query });
+          expect([name, query, [...marksIn(seen.text)].filter((mark) => marks.has(mark))]).toEqual([name, query, []]);
+          const { total, has_more: hasMore } = seen.page ?? {};
+          if (total !== undefined && !hasMore)
+            expect([name, query, total]).toEqual([name, query, (seen.data as never as []).length]);
+          // A cursor of another list, and staff who do not say whose list they want, are told so.
+          const told = [200, 403, ...(at in query ? [400] : []), ...(call.query?.customer_id ? [404, 422] : [])];
+          expect([name, query, told.includes(seen.status)]).toEqual([name, query, true]);
+        }
+      }
+    });
+  }
+});

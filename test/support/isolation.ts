@@ -1,0 +1,92 @@
+import type { Route } from "../../src/server/http/route.ts";
+import { newId } from "../../src/server/ids.ts";
+import type { Account } from "./account.ts";
+import type { ApiReply, CallOptions } from "./client.ts";
+import { makeCall, type RouteCall, type World } from "./route-calls.ts";
+import type { Suite } from "./suite.ts";
+
+/** Ids of every kind of record. */
+export const idForm = /\b([a-z]{2,8})_[0-9a-hjkmnp-tv-z]{26}\b/g;
+const emailForm = /\b[\w.-]+@example\.com\b/g;
+/** `"GET /products/:id/"`. */
+export const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+
+/** Everything in a text by which a store or a person could be known, save addresses of mail that a caller has told. */
+export function marksIn(text: string, told = ""): Set<string> {
+  const marks = [...text.matchAll(idForm), ...text.matchAll(emailForm)].map(([mark]) => mark);
+  return new Set(marks.filter((mark) => !(mark.includes("@") && told.includes(mark))));
+}
+
+/** The ids in a text that are among these. */
+export function idsAmong(text: string, marks: Set<string>): string[] {
+  return [...marksIn(text)].filter((mark) => !mark.includes("@") && marks.has(mark));
+}
+
+/** The same call about records that nobody has. */
+export function twinOf(call: RouteCall): RouteCall {
+  const { by: _, ...rest } = call;
+  const others = new Map<string, string>();
+  const swap = (mark: string, make: () => string) => others.get(mark) ?? (others.set(mark, make()).get(mark) as string);
+  const text = JSON.stringify(rest)
+    .replace(idForm, (id, prefix) => swap(id, () => newId(prefix)))
+    .replace(emailForm, (email) => swap(email, () => `nobody-${newId("usr").slice(4)}@example.com`));
+  return JSON.parse(text) as RouteCall;
+}
+
+/** What a reply tells its caller; of a success that may make something, only that it is one. */
+export function verdictOf({ request }: RouteCall, { status, error, data, page }: ApiReply): unknown {
+  if (error) return { status, ...error };
+  return request.startsWith("GET") ? { status, data, page } : { status };
+}
+
+/** The rows of every table that belong to a store, each as a line. */
+export async function rowsOf({ app: { db } }: Suite, { shop }: World): Promise<string[]> {
+  const { rows: tables } = await db.primary.execute(`select t.name from sqlite_schema t, pragma_table_info(t.name) c
+    where t.type = 'table' and c.name = 'tenant_id' and t.name <> 'rate_limits' order by 1`);
+  const sql = (name: unknown) =>
+    `select * from "${name}" where tenant_id = (select id from tenants where namespace = ?)`;
+  const queries = tables.map(({ name }) => ({ sql: sql(name), args: [shop.namespace] }));
+  const results = await db.primary.batch(queries, "read");
+  return results.flatMap(({ rows }, index) =>
+    rows.map((row) => `${tables[index]?.name} ${JSON.stringify(Object.values(row))}`),
+  );
+}
+
+/** Those who come from elsewhere, and what they add to a call. */
+export interface Stranger {
+  name: string;
+  send: (call: RouteCall, more?: Pick<CallOptions, "query" | "headers">) => Promise<ApiReply>;
+}
+
+export function callersOf(world: World, users: Record<string, Account>, who: string): Stranger[] {
+  return Object.entries(users).map(([name, by]) => ({
+    name: `${who} ${name}`,
+    send: (call, more) => makeCall(world, { ...call, by }, more),
+  }));
+}
+
+/** The same call, saying nothing of whom it is about. */
+export function bareOf({ query, body, ...call }: RouteCall): RouteCall {
+  const without = ({ customer_id: _, ...rest }: Record<string, unknown>) => rest;
+  return {
+    ...call,
+    ...(query && { query: without(query) as Record<string, string> }),
+    ...(body && { body: without(body) }),
+  };
+}
+
+/** Whether a route takes the parameter by which staff and keys name whom they act for. */
+export function namesCustomer(route: Route): "query" | "body" | undefined {
+  if (route.query && "customer_id" in route.query.properties) return "query";
+  return route.body && "customer_id" in (route.body.properties ?? {}) ? "body" : undefined;
+}
+
+/** Makes the calls of another store: its key, its customer and its owner. */
+export function strangersOf(world: World): Stranger[] {
+  const { customer, owner } = world;
+  const key: Stranger = {
+    name: "another store's key",
+    send: ({ by: _, ...call }, more) => makeCall(world, call, more),
+  };
+  return [key, ...callersOf(world, { customer, owner }, "another store's")];
+}
