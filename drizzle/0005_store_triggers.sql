@@ -43,6 +43,9 @@ BEGIN SELECT raise(abort, 'UNIQUE constraint failed: product_variants.sku'); END
 -- Words of products by row_number. The words are made by the program, so the table keeps none of the texts.
 CREATE VIRTUAL TABLE `product_search` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii');
 --> statement-breakpoint
+-- Small pages: where a rare word meets a common one, a page of the common one's is read for each row of the rare.
+INSERT INTO `product_search` (`product_search`, `rank`) VALUES ('pgsz', 500);
+--> statement-breakpoint
 CREATE TRIGGER `products_search_removed` AFTER DELETE ON `products` BEGIN
   DELETE FROM `product_search` WHERE rowid = OLD.row_number;
 END;
