@@ -10,6 +10,7 @@ import { passwordResetCodes } from "./modules/password-reset/table.ts";
 import { tenants } from "./modules/tenants/table.ts";
 import { twoFactor } from "./modules/two-factor/table.ts";
 import { users } from "./modules/users/table.ts";
+import { webhooks } from "./modules/webhooks/table.ts";
 import { adoptSecret } from "./secret-key.ts";
 
 const param = sql.placeholder;
@@ -23,12 +24,22 @@ const selectTwoFactor = statement<TwoFactorUser>(sql`
   select t.namespace, u.id as user_id, u.email from ${twoFactor} f
   join ${users} u on u.id = f.user_id and u.tenant_id = f.tenant_id join ${tenants} t on t.id = f.tenant_id
   where f.confirmed_at is not null order by t.namespace, u.email_key`);
+const selectWebhooks = statement<SilentWebhook>(sql`
+  select t.namespace, w.id as webhook_id, w.url from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
+  order by t.namespace, w.id`);
 
 /** A user whose authenticator is of no use any more. */
 export interface TwoFactorUser {
   namespace: string;
   user_id: string;
   email: string;
+}
+
+/** A webhook that tells nothing until it has a new signing secret. */
+export interface SilentWebhook {
+  namespace: string;
+  webhook_id: string;
+  url: string;
 }
 
 /** What a change of the server's key has cost. */
@@ -41,6 +52,8 @@ export interface RekeyReport {
   reset_codes_dropped: number;
   /** Who cannot sign in until their second factor is reset. */
   two_factor_users: TwoFactorUser[];
+  /** Which webhooks need a new signing secret; their events wait until then, as far as these are kept. */
+  webhooks: SilentWebhook[];
 }
 
 /**
@@ -50,15 +63,17 @@ export interface RekeyReport {
 export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">): Promise<RekeyReport> {
   return inTransaction(ctx, async (tx) => {
     const rekeyed = await adoptSecret(tx.db, config);
-    if (!rekeyed) return { rekeyed, mail_dropped: 0, reset_codes_dropped: 0, two_factor_users: [] };
+    if (!rekeyed) return { rekeyed, mail_dropped: 0, reset_codes_dropped: 0, two_factor_users: [], webhooks: [] };
     const report = {
       rekeyed,
       mail_dropped: await run(tx.db, dropMail, { now: toTimestamp(ctx.now()) }),
       reset_codes_dropped: await run(tx.db, removeCodes),
       two_factor_users: await all(tx.db, selectTwoFactor),
+      webhooks: await all(tx.db, selectWebhooks),
     };
     const { mail_dropped, reset_codes_dropped, two_factor_users } = report;
-    const details = { mail_dropped, reset_codes_dropped, two_factor_users: two_factor_users.length };
+    const counts = { two_factor_users: two_factor_users.length, webhooks: report.webhooks.length };
+    const details = { mail_dropped, reset_codes_dropped, ...counts };
     await recordAudit(tx, { event: "database.rekeyed", details });
     return report;
   });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Ctx } from "../../src/server/context.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
+import { addWebhook, type WebhookRecord } from "../../src/server/modules/webhooks/service.ts";
 import { rekeyDatabase } from "../../src/server/rekey.ts";
 import { claimDatabase, openVault } from "../../src/server/secret-key.ts";
 import { type Shop, tenantContext } from "../support/factories.ts";
@@ -20,6 +21,7 @@ const newKey = { dataDir, secret: "the new key, which takes its place now" };
 onEachDatabase((suite) => {
   let ctx: Ctx;
   let shop: Shop;
+  let webhook: WebhookRecord;
 
   const rows = async (statement: string) =>
     (await ctx.db.primary.execute(statement)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
@@ -32,6 +34,7 @@ onEachDatabase((suite) => {
     await claimDatabase(base.db, vault);
     ctx = { ...base, vault };
     const { id: tenantId } = ctx.tenant;
+    webhook = await addWebhook(ctx, { url: "https://1.1.1.1/" });
     await queueMail(ctx, { kind: "reset_code", to: { emailKey: "ada@example.com" }, values: { code: "123456" } });
     await ctx.db.batch([
       {
@@ -60,6 +63,7 @@ onEachDatabase((suite) => {
       mail_dropped: 0,
       reset_codes_dropped: 0,
       two_factor_users: [],
+      webhooks: [],
     });
     expect(await rows("select status from mail_outbox")).toEqual([{ status: "queued" }]);
     expect(await rows("select email_key from password_reset_codes")).toHaveLength(1);
@@ -73,13 +77,14 @@ onEachDatabase((suite) => {
       mail_dropped: 1,
       reset_codes_dropped: 1,
       two_factor_users: [{ namespace: shop.namespace, user_id: "usr_on", email: "usr_on@example.com" }],
+      webhooks: [{ namespace: shop.namespace, webhook_id: webhook.webhook_id, url: "https://1.1.1.1/" }],
     });
     expect(await rows("select status, sealed from mail_outbox")).toEqual([{ status: "dropped", sealed: null }]);
     expect(await rows("select * from password_reset_codes")).toEqual([]);
     expect(await rows("select user_id from two_factor")).toHaveLength(2);
     expect((await openVault(newKey, ctx.db)).fingerprint()).toMatch(/\S/);
     expect(await failureOf(async () => (await openVault(oldKey, ctx.db)).fingerprint())).toMatchObject({ code: 5306 });
-    const details = { mail_dropped: 1, reset_codes_dropped: 1, two_factor_users: 1 };
+    const details = { mail_dropped: 1, reset_codes_dropped: 1, two_factor_users: 1, webhooks: 1 };
     expect(await rekeyings()).toMatchObject([{ details, namespace: null }]);
   });
 });

@@ -16,7 +16,7 @@ export default defineVerb({
   notes: [
     "Stop every server of the database first. Mail that waits and reset codes are dropped, because only the old key " +
       "opens them. Users with two-factor sign-in stay locked out until it is reset for each: " +
-      "bodega user reset-two-factor. Passwords, tokens and app keys do not depend on the key.",
+      "bodega user reset-two-factor. Webhooks tell nothing until each has a new secret: bodega webhook rotate. Passwords, tokens and app keys do not depend on the key.",
   ],
   async run(args, io) {
     const { AppError } = await import("../../../server/errors.ts");
@@ -25,17 +25,26 @@ export default defineVerb({
     if (await isServerRunning(dataDir)) {
       throw new AppError(5306, `A server is running on ${dataDir}. Stop it first: it works with the old key.`);
     }
-    await confirmAction(io, "Give the old key up? Waiting mail, reset codes and second factors made with it are lost.");
+    await confirmAction(
+      io,
+      "Give the old key up? Waiting mail, reset codes, second factors and the secrets of webhooks made with it are lost.",
+    );
     const { rekeyDatabase } = await import("../../../server/rekey.ts");
     await printReport(io, await withContext(args, io, rekeyDatabase));
   },
 });
 
 async function printReport(io: Io, report: RekeyReport): Promise<void> {
-  const { two_factor_users: users, ...shown } = report;
+  const { two_factor_users: users, webhooks, ...shown } = report;
   if (io.json) return printJson(io, report);
   if (!report.rekeyed) return remark(io, "The database has the present key already; nothing has changed.");
-  if (!io.quiet) await printRecord(io, { ...shown, two_factor_users: users.length }, "rekeyed");
+  if (!io.quiet)
+    await printRecord(io, { ...shown, two_factor_users: users.length, webhooks: webhooks.length }, "rekeyed");
+  if (webhooks.length > 0) await warn(io, "These webhooks tell nothing until they have a new secret:");
+  for (const { namespace, webhook_id, url } of webhooks.slice(0, mostNamed)) {
+    await io.say(`  bodega webhook rotate -n ${namespace} ${webhook_id}  # ${formatValue(url)}\n`);
+  }
+  if (webhooks.length > mostNamed) await remark(io, `and ${webhooks.length - mostNamed} more, which --json lists`);
   if (users.length === 0) return;
   await warn(io, "These users cannot sign in until their second factor is reset:");
   for (const { namespace, user_id, email } of users.slice(0, mostNamed)) {

@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expectedSignature } from "../support/receiver.ts";
+import { type Serving, watchServer } from "../support/serving.ts";
+import { until } from "../support/until.ts";
+import { closeReceivers, openReceiver } from "../support/webhooks.ts";
+import { command, makeDir, openCli } from "./run-bodega.ts";
+
+const { environment, json, failure, run } = openCli();
+const running: Serving[] = [];
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const whkId = expect.stringMatching(/^whk_[0-9a-z]{26}$/);
+const unknownId = "whk_00000000000000000000000000";
+const unknownEvent = "evt_00000000000000000000000000";
+const loopback = ["--url", "http://127.0.0.1:9/hooks", "--allow-private"];
+
+afterAll(closeReceivers);
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.end("SIGKILL");
+});
+
+/** Another store's. */
+let theirs: string;
+
+interface Added {
+  webhook_id: string;
+  secret: string;
+}
+
+const add = (...args: string[]) => json<Added & Record<string, unknown>>("webhook", "add", "-n", "demo", ...args);
+const remove = (id: string, ...args: string[]) => json("webhook", "remove", "-n", "demo", id, "--yes", ...args);
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+  await json("tenant", "create", "other");
+  theirs = (await json<Added>("webhook", "add", "-n", "other", ...loopback)).webhook_id;
+});
+
+test("add hands the secret over once, list shows how the webhook fares, and remove ends it", async () => {
+  const added = await add("--url", "https://1.1.1.1/hooks", "--types", "order.*", "--types", "stock.changed");
+  const record = {
+    webhook_id: whkId,
+    namespace: "demo",
+    url: "https://1.1.1.1/hooks",
+    types: ["order.*", "stock.changed"],
+    allow_private: false,
+    created_at: timestamp,
+  };
+  const secret = expect.stringMatching(/^whsec_\S{44}$/);
+  expect(added).toEqual({ ...record, secret } as unknown as Added & Record<string, unknown>);
+  expect(Object.keys(added)).toEqual([...Object.keys(record), "secret"]);
+  const counts = { waiting: 0, delivered: 0, failed: 0, last_delivered_at: null, last_error: null };
+  expect(await json<unknown[]>("webhook", "list", "-n", "demo")).toEqual([{ ...record, ...counts }]);
+  expect(await json<unknown[]>("webhook", "list", "-n", "other")).toMatchObject([{ webhook_id: theirs }]);
+  const table = await run(["webhook", "list", "-n", "demo"]);
+  expect(table.stdout).toContain("order.*, stock.changed");
+  expect(table.stdout).not.toContain("whsec_");
+  expect(await json<unknown[]>("webhook", "deliveries", "-n", "demo", added.webhook_id)).toEqual([]);
+  const rotated = await json<Added>("webhook", "rotate", "-n", "demo", added.webhook_id, "--yes");
+  expect(rotated.secret).not.toBe(added.secret);
+  expect(await remove(added.webhook_id)).toEqual(record);
+  expect(await json<unknown[]>("webhook", "list", "-n", "demo")).toEqual([]);
+  const acts = await json<{ event: string; subject: string }[]>("audit", "list", "-n", "demo");
+  const own = acts.filter(({ subject }) => subject === added.webhook_id).map(({ event }) => event);
+  expect(own).toEqual(["webhook.removed", "webhook.rotated", "webhook.added"]);
+  expect(JSON.stringify(acts)).not.toContain("whsec_");
+});
+
+test("with --secret-file the secret stands there and nowhere else", async () => {
+  const path = join(makeDir(), "hook.secret");
+  const added = await add(...loopback, "--secret-file", path);
+  expect(added).toMatchObject({ allow_private: true, types: ["*"], secret_file: path });
+  expect(added).not.toHaveProperty("secret");
+  expect(readFileSync(path, "utf8")).toMatch(/^whsec_\S{44}\n$/);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(await failure("webhook", "add", "-n", "demo", ...loopback, "--secret-file", path)).toMatchObject({ code: 4 });
+  await remove(added.webhook_id);
+});
+
+for (const [what, args, flag] of [
+  ["a private address", ["--url", "https://10.0.0.1/"], "--url"],
+  ["the address of a cloud's secrets", ["--url", "https://169.254.169.254/latest"], "--url"],
+  ["plain http", ["--url", "http://1.1.1.1/"], "--url"],
+  ["a user name in the URL", ["--url", "https://ada@1.1.1.1/"], "--url"],
+  ["unknown types", ["--url", "https://1.1.1.1/", "--types", "lamp.*"], "--types"],
+  ["no URL", [], "--url"],
+] as const) {
+  test(`add refuses ${what} with exit code 2 and names the flag`, async () => {
+    const { code, error } = await failure("webhook", "add", "-n", "demo", ...args);
+    expect({ code, field: error.details?.[0]?.flag ?? error.details?.[0]?.field }).toEqual({ code: 2, field: flag });
+  });
+}
+
+for (const [verb, ...args] of [
+  ["remove", "--yes"],
+  ["rotate", "--yes"],
+  ["deliveries"],
+  ["replay", "--failed"],
+  ["replay", "--event", unknownEvent],
+] as const) {
+  test(`${[verb, ...args].join(" ")} of an unknown webhook, or another store's, is exit code 3`, async () => {
+    for (const id of [unknownId, theirs]) {
+      expect(await failure("webhook", verb, "-n", "demo", id, ...args)).toMatchObject({
+        code: 3,
+        error: { code: 5301 },
+      });
+    }
+  });
+}
+
+test("remove and rotate ask, and without a terminal name --yes", async () => {
+  for (const verb of ["remove", "rotate"]) {
+    const refused = await failure("webhook", verb, "-n", "demo", unknownId);
+    expect(refused).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
+  }
+});
+
+test("replay takes exactly one choice, and an event that is kept", async () => {
+  const { webhook_id } = await add(...loopback);
+  for (const choice of [[], ["--failed", "--after", unknownEvent]]) {
+    expect((await failure("webhook", "replay", "-n", "demo", webhook_id, ...choice)).code).toBe(2);
+  }
+  expect(await json("webhook", "replay", "-n", "demo", webhook_id, "--failed")).toEqual({ replayed: 0 });
+  const unknown = await failure("webhook", "replay", "-n", "demo", webhook_id, "--after", unknownEvent);
+  expect(unknown).toMatchObject({ code: 3, error: { message: expect.stringContaining(unknownEvent) } });
+  await remove(webhook_id);
+});
+
+test("a running server of two processes sends each event once, and again when it is replayed", async () => {
+  const receiver = await openReceiver();
+  const { webhook_id, secret } = await add("--url", receiver.url, "--allow-private");
+  const key = await json<{ app_id: string; app_secret: string }>(
+    ...["key", "issue", "-n", "demo", "--name", "web", "--publish"],
+  );
+  const child = Bun.spawn([...command, "serve", "--port", "0", "--workers", "2"], {
+    env: environment(),
+    cwd: makeDir(),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const server = watchServer(child);
+  running.push(server);
+  await server.ready();
+  for (let i = 0; i < 3; i++) {
+    const made = await fetch(`${server.url}/products/?namespace=demo`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key.app_id}:${key.app_secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ title: "Lamp", price: 19 }),
+    });
+    expect(made.status).toBe(201);
+  }
+  const deliveries = () =>
+    json<{ event_id: string; status: string }[]>("webhook", "deliveries", "-n", "demo", webhook_id);
+  await until("all is delivered", async () => {
+    const all = await deliveries();
+    return all.length === 3 && all.every(({ status }) => status === "delivered");
+  });
+  expect(receiver.received).toHaveLength(3);
+  for (const message of receiver.received) expect(message.signature).toBe(expectedSignature(secret, message));
+  const event = (await deliveries())[0]?.event_id as string;
+  expect(await json("webhook", "replay", "-n", "demo", webhook_id, "--event", event)).toEqual({ replayed: 1 });
+  await until("it came again", () => receiver.received.length === 4);
+  expect(receiver.received.filter(({ id }) => id === event)).toHaveLength(2);
+  expect((await server.end()).valueOf()).toBe(0);
+});
