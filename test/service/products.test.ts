@@ -9,7 +9,15 @@ import {
   patchProduct,
   replaceProduct,
 } from "../../src/server/modules/products/service.ts";
-import { type ProductReply, type Shop, tenantContext } from "../support/factories.ts";
+import {
+  addVariant,
+  deleteVariant,
+  getVariant,
+  listVariants,
+  patchVariant,
+  replaceVariant,
+} from "../../src/server/modules/products/variants.ts";
+import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
@@ -97,6 +105,12 @@ onEachDatabase((suite) => {
       ["images.0.url", { images: [{ url: "javascript:1" }] }],
       ["tags.0", { tags: [""] }],
       ["metadata", { metadata: { a: "x".repeat(20_000) } }],
+      ["compare_at_price", { compare_at_price: 0.001 }],
+      ["stock", { stock: -1 }],
+      ["stock", { stock: 0.5 }],
+      ["translations.de.title", { translations: { de: { title: " " } } }],
+      ["translations.de.description", { translations: { de: { description: "x".repeat(50_001) } } }],
+      ["translations.x", { translations: { x: { title: "A" } } }],
     ] as const) {
       for (const work of [
         () => createProduct(ctx, { ...lamp, ...input } as never),
@@ -106,6 +120,48 @@ onEachDatabase((suite) => {
         expect(await failureOf(work)).toMatchObject({ code: 5102, details: [{ field }] });
       }
     }
+  });
+
+  test("what no schema has checked of a variant is checked by the services themselves", async () => {
+    const { id, variants } = parse(await createProduct(ctx, { ...lamp, variants: [{ title: "A" }] }));
+    const variantId = (variants[0] as VariantReply).id;
+    for (const [field, input] of [
+      ["title", { title: " " }],
+      ["sku", { sku: "\ud800" }],
+      ["price", { price: -1 }],
+      ["price", { price: 0.001 }],
+      ["compare_at_price", { compare_at_price: Number.NaN }],
+      ["stock", { stock: 0.5 }],
+      ["options.size", { options: { size: "" } }],
+      ["options", { options: { "\u00e9": "a", "e\u0301": "b" } }],
+    ] as const) {
+      for (const [prefix, work] of [
+        ["variants.0.", () => createProduct(ctx, { ...lamp, variants: [{ title: "B", ...input } as never] })],
+        ["", () => addVariant(ctx, id, { title: "B", ...input } as never)],
+        ["", () => replaceVariant(ctx, id, variantId, { title: "B", ...input } as never, null)],
+        ["", () => patchVariant(ctx, id, variantId, input as never, null)],
+      ] as const) {
+        expect(await failureOf(work)).toMatchObject({ code: 5102, details: [{ field: `${prefix}${field}` }] });
+      }
+    }
+  });
+
+  test("every service of variants works in its own tenant only", async () => {
+    const foreign = await tenantContext(await suite.shop());
+    const { id, variants } = parse(await createProduct(ctx, { ...lamp, variants: [{ title: "A", sku: "shared" }] }));
+    const variantId = (variants[0] as VariantReply).id;
+    for (const work of [
+      () => listVariants(foreign, id),
+      () => getVariant(foreign, id, variantId),
+      () => addVariant(foreign, id, { title: "B" }),
+      () => replaceVariant(foreign, id, variantId, { title: "B" }, null),
+      () => patchVariant(foreign, id, variantId, { stock: 1 }, null),
+      () => deleteVariant(foreign, id, variantId, null),
+    ]) {
+      expect(await failureOf(work)).toMatchObject({ code: 5301 });
+    }
+    expect(parse(await getProduct(ctx, id))).toMatchObject({ version: 1, variants });
+    expect(parse(await createProduct(foreign, { ...lamp, variants: [{ title: "A", sku: "shared" }] })).version).toBe(1);
   });
 
   test("writes within one transaction stand or fall together", async () => {

@@ -117,7 +117,7 @@ onEachDatabase((suite) => {
   test("new options bring a new title, unless the title is one that somebody gave", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop, [
-      { options: { size: "M", cut: "slim" } },
+      { options: { size: "M", cut: "A-line" } },
       { title: "Big", options: { size: "L" } },
     ]);
     const patch = async (index: number, body: unknown) =>
