@@ -42,6 +42,10 @@ const firstLanguage = sql`coalesce((select value from json_each(chain)
 export const servedLanguage = sql`case when translations = '{}' then lang
   else (select ${firstLanguage} from (select ${languages} as chain)) end`;
 
+/** SQL for the title that `servedJson` shows. */
+export const servedTitle = sql`case when translations = '{}' then title
+  else (select ${served("title")} from (select ${languages} as chain)) end`;
+
 /**
  * SQL for a product's JSON with each text in the first of the `languages` that has it, else in the language of creation.
  * `lang` is the title's, and `translations` are the others. Stands in a select from `products`; what has no
