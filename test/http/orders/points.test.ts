@@ -1,0 +1,122 @@
+import { expect, test } from "bun:test";
+import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import { openAccount } from "../../support/account.ts";
+import type { Shop } from "../../support/factories.ts";
+import { actOn, makeOrder, type OrderReply, stockOf } from "../../support/orders.ts";
+import { checkAccount, givePoints } from "../../support/rewards.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+import { makeUser } from "../../support/users.ts";
+
+const hour = 60 * 60_000;
+
+onEachDatabase((suite) => {
+  /** A customer with 500 points, each worth a cent, and a product at 10. */
+  async function open(): Promise<{ shop: Shop; eve: string; product: string }> {
+    const shop = await suite.shop();
+    const { id: product } = await shop.createProduct({ price: 10, stock: 50 });
+    const { id: eve } = await makeUser(shop);
+    await givePoints(shop, eve, 500);
+    return { shop, eve, product };
+  }
+
+  test("points take their worth off the goods, frozen on the lines, and leave the account at once", async () => {
+    const { shop, eve, product } = await open();
+    const { id: cheap } = await shop.createProduct({ price: 5 });
+    const items = [{ product_id: product, quantity: 1 }, { product_id: cheap }];
+    const order = await makeOrder(shop, items, { customer_id: eve, use_points: 301, shipping: 2 });
+    expect(order).toMatchObject({ points_used: 301, discount_minor: 301, total_minor: 1399, points_earned: 0 });
+    expect(order.items.map(({ discount_minor }) => discount_minor)).toEqual([201, 100]);
+    expect(await checkAccount(shop, eve)).toBe(199);
+    const paid = await actOn(shop, order, "pay");
+    expect(paid.points_earned).toBe(13);
+    expect(await checkAccount(shop, eve)).toBe(212);
+  });
+
+  test("too many points, more than the goods are worth, and points of a guest are refused, and nothing is held", async () => {
+    const { shop, eve, product } = await open();
+    const items = [{ product_id: product, quantity: 1 }];
+    const cases: [Record<string, unknown>, number][] = [
+      [{ customer_id: eve, use_points: 501 }, 5305],
+      [{ customer_id: eve, use_points: 1001, shipping: 50 }, 5102],
+      [{ use_points: 1 }, 5102],
+    ];
+    for (const [fields, expected] of cases) {
+      expect((await shop.call("POST /orders/", { body: { items, ...fields } })).code as number).toBe(expected);
+    }
+    expect(await stockOf(shop, product)).toEqual({ stock: 50, reserved: 0 });
+    expect(await checkAccount(shop, eve)).toBe(500);
+    const query = { dry_run: "true" };
+    const tried = await shop.call<OrderReply>("POST /orders/", {
+      query,
+      body: { items, customer_id: eve, use_points: 500 },
+    });
+    expect([tried.status, tried.data.points_used]).toEqual([200, 500]);
+    expect(await checkAccount(shop, eve)).toBe(500);
+  });
+
+  test("an order that is cancelled or expires gives its points back, once", async () => {
+    const { shop, eve, product } = await open();
+    const fields = { customer_id: eve, use_points: 100 };
+    const cancelled = await makeOrder(shop, [{ product_id: product }], fields);
+    await makeOrder(shop, [{ product_id: product }], fields);
+    expect(await checkAccount(shop, eve)).toBe(300);
+    await Promise.all([1, 2, 3].map(() => shop.call(`POST /orders/${cancelled.id}/cancel/`)));
+    expect(await checkAccount(shop, eve)).toBe(400);
+    suite.app.clock.advance(hour);
+    await Promise.all([expireDueOrders(suite.app.system), expireDueOrders(suite.app.system)]);
+    expect(await checkAccount(shop, eve)).toBe(500);
+  });
+
+  test("refunds give used points back and take earned ones back in proportion, exactly in the end", async () => {
+    const { shop, eve, product } = await open();
+    const order = await makeOrder(shop, [{ product_id: product, quantity: 3 }], { customer_id: eve, use_points: 100 });
+    const paid = await actOn(shop, order, "pay");
+    expect([paid.total_minor, paid.points_earned]).toEqual([2900, 29]);
+    expect(await checkAccount(shop, eve)).toBe(429);
+    const body = { lines: [{ line_id: order.items[0]?.id, quantity: 1 }] };
+    const first = await actOn(shop, order, "refund", { body });
+    expect([first.refunded_minor, first.points_returned, first.points_reversed]).toEqual([966, 33, 9]);
+    expect(first.refunds[0]).toMatchObject({ points_returned: 33, points_reversed: 9 });
+    expect(await checkAccount(shop, eve)).toBe(453);
+    const last = await actOn(shop, order, "refund");
+    expect([last.refunded_minor, last.points_returned, last.points_reversed]).toEqual([2900, 100, 29]);
+    expect(await checkAccount(shop, eve)).toBe(500);
+  });
+
+  test("earned points that are spent already are taken back as far as there are any", async () => {
+    const shop = await suite.shop();
+    const { id: product } = await shop.createProduct({ price: 100 });
+    const eve = await openAccount(shop);
+    const order = await makeOrder(shop, [{ product_id: product }], { customer_id: eve.id });
+    expect((await actOn(shop, order, "pay")).points_earned).toBe(100);
+    await makeOrder(shop, [{ product_id: product }], { customer_id: eve.id, use_points: 70 });
+    const back = await actOn(shop, order, "refund");
+    expect([back.points_earned, back.points_reversed, back.refunded_minor]).toEqual([100, 30, 10_000]);
+    expect(await checkAccount(shop, eve.id)).toBe(0);
+  });
+
+  test("what points pay in full has no total, and each piece given back returns its share of them", async () => {
+    const { shop, eve, product } = await open();
+    const { id: half } = await shop.createProduct({ price: 2.5 });
+    const items = [{ product_id: half, quantity: 2 }];
+    const order = await makeOrder(shop, items, { customer_id: eve, use_points: 500 });
+    expect([order.total, product]).toEqual([0, product]);
+    expect((await actOn(shop, order, "pay")).points_earned).toBe(0);
+    const body = { lines: [{ line_id: order.items[0]?.id, quantity: 1 }] };
+    const first = await actOn(shop, order, "refund", { body });
+    expect([first.points_returned, first.payment_status]).toEqual([250, "partially_refunded"]);
+    const last = await actOn(shop, order, "refund", { body });
+    expect([last.points_returned, last.payment_status, last.status]).toEqual([500, "refunded", "cancelled"]);
+    expect(await checkAccount(shop, eve)).toBe(500);
+  });
+
+  test("50 orders at once with 30 points each spend no more than there are", async () => {
+    const { shop, eve, product } = await open();
+    const body = { items: [{ product_id: product, quantity: 1 }], customer_id: eve, use_points: 30 };
+    const replies = await Promise.all(Array.from({ length: 50 }, () => shop.call("POST /orders/", { body })));
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(16);
+    expect(replies.filter(({ code }) => code === 5305)).toHaveLength(34);
+    expect(await checkAccount(shop, eve)).toBe(20);
+    expect(await stockOf(shop, product)).toEqual({ stock: 50, reserved: 16 });
+  });
+});
