@@ -97,6 +97,18 @@ onEachDatabase((suite) => {
     }
   });
 
+  test("what was not counted when it was ordered takes nothing off a count that began later", async () => {
+    const shop = await suite.shop();
+    const { id } = await shop.createProduct();
+    const [kept, given] = [await makeOrder(shop, [{ product_id: id }]), await makeOrder(shop, [{ product_id: id }])];
+    await shop.call(`PATCH /products/${id}/`, { body: { stock: 5 } });
+    await makeOrder(shop, [{ product_id: id, quantity: 3 }]);
+    await actOn(shop, kept, "pay");
+    await actOn(shop, given, "cancel");
+    await actOn(shop, kept, "refund", { body: { restock: true } });
+    expect(await stockOf(shop, id)).toEqual({ stock: 5, reserved: 3 });
+  });
+
   test("what costs nothing can be paid, fulfilled and refunded", async () => {
     const shop = await suite.shop();
     const { id } = await shop.createProduct({ price: 0, stock: 1 });
