@@ -93,6 +93,39 @@ async function givePoints(world: World): Promise<{ customer_id: string }> {
   return ofCustomer(world);
 }
 
+/** Other ways to call some routes, which reach their records by other statements. */
+const moreCalls: Record<string, ((world: World) => Promise<RouteCall>)[]> = {
+  createOrder: [
+    async (world) => ({
+      request: "POST /orders/",
+      body: { items: [{ variant_id: (await makeVariant(world)).id, quantity: 1 }] },
+    }),
+    async (world) => ({
+      request: "POST /orders/",
+      query: { dry_run: "true" },
+      body: { items: [{ product_id: await makeProduct(world), quantity: 1 }] },
+    }),
+  ],
+  refundOrder: [async (world) => ofOrder(world, "refund", "paid", {})],
+};
+
+/** Every way to call a route that is known here. */
+export function callsOf(route: { id: string }): ((world: World) => Promise<RouteCall>)[] {
+  const usual = routeCalls[route.id];
+  return [...(usual ? [usual] : []), ...(moreCalls[route.id] ?? [])];
+}
+
+const ofWish = (world: World) => ({ query: ofCustomer(world), isOwned: true });
+
+/** Puts something on the customer's wishlist, and answers its path. */
+async function makeWish(world: World): Promise<string> {
+  const id = await makeProduct(world);
+  const body = { product_id: id, note: "Contraband", ...ofCustomer(world) };
+  const { error, text } = await world.shop.call("POST /wishlist/", { body });
+  if (error) throw new Error(`The wish was not made: ${text}`);
+  return `/wishlist/${id}/`;
+}
+
 let numbers = 0;
 const lamp = () => ({ title: `Lamp ${++numbers}`, price: 2 });
 
@@ -169,6 +202,23 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     body: { points: 2, note: "Sorry", ...ofCustomer(world) },
     isOwned: true,
   }),
+  // Wishlist
+  listWishlist: async (world) => {
+    for (let n = 0; n < 2; n++) await makeWish(world);
+    return { request: "GET /wishlist/", query: ofCustomer(world), isOwned: true };
+  },
+  addToWishlist: async (world) => ({
+    request: "POST /wishlist/",
+    body: { product_id: await makeProduct(world), ...ofCustomer(world) },
+    isOwned: true,
+  }),
+  getWishlistItem: async (world) => ({ request: `GET ${await makeWish(world)}`, ...ofWish(world) }),
+  putOnWishlist: async (world) => ({
+    request: `PUT ${await makeWish(world)}`,
+    ...ofWish(world),
+    body: { note: "Red" },
+  }),
+  removeFromWishlist: async (world) => ({ request: `DELETE ${await makeWish(world)}`, ...ofWish(world) }),
   // Users
   listUsers: async (world) => {
     for (let n = 0; n < 2; n++) await makeCustomer(world);

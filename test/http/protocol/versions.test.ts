@@ -12,7 +12,7 @@ const changes = routes.filter(({ method, conditional }) => conditional || ["PUT"
 function readOf({ request, ...call }: RouteCall): RouteCall {
   const [method, path = ""] = request.split(" ");
   const record = method === "POST" ? path.replace(/[a-z-]+\/$/, "") : path;
-  const { body: _, query: __, ...rest } = call;
+  const { body: _, ...rest } = call;
   return { ...rest, request: `GET ${record}` };
 }
 
