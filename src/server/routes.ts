@@ -9,6 +9,7 @@ import { rewardRoutes } from "./modules/rewards/routes.ts";
 import { sessionRoutes } from "./modules/sessions/routes.ts";
 import { twoFactorRoutes } from "./modules/two-factor/routes.ts";
 import { userRoutes } from "./modules/users/routes.ts";
+import { wishlistRoutes } from "./modules/wishlist/routes.ts";
 
 /** Every route of the API. What is not here does not exist. */
 export const routes: readonly Route[] = [
@@ -22,4 +23,5 @@ export const routes: readonly Route[] = [
   ...twoFactorRoutes,
   ...userRoutes,
   ...variantRoutes,
+  ...wishlistRoutes,
 ];

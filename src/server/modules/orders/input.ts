@@ -2,6 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { parseMoney } from "../../money.ts";
+import { checkNote } from "../../text.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import { parseLanguage } from "../tenants/language.ts";
 import { postalAddress } from "../users/input.ts";
@@ -69,21 +70,6 @@ function wantedLine(item: OrderInput["items"][number], index: number): WantedLin
 function whole(field: string, value: number, least: number, most: number): number {
   if (!Number.isInteger(value) || value < least || value > most) {
     throw invalidField(field, `must be a whole number of ${least} to ${most}`);
-  }
-  return value;
-}
-
-/**
- * A text that may have several lines: not blank, without other control characters or broken surrogates; null stays.
- * @throws AppError 5102 naming the field.
- */
-export function checkNote(field: string, value: string | null, most: number): string | null {
-  if (value === null) return null;
-  if (value.trim() === "") throw invalidField(field, "must not be blank");
-  if (value.length > most) throw invalidField(field, `must be at most ${most} characters`);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-  if (!value.isWellFormed() || /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(value)) {
-    throw invalidField(field, "must not hold control characters or broken Unicode");
   }
   return value;
 }

@@ -1,0 +1,40 @@
+import { sql } from "drizzle-orm";
+import { moneyJson } from "../../money.ts";
+import { products, productVariants } from "../products/table.ts";
+import { servedTitle } from "../products/translation.ts";
+import { wishlistItems } from "./table.ts";
+
+/** One item as it is answered. */
+export interface RenderedItem {
+  json: string;
+  version: number;
+}
+
+/** What is not published stays as unknown to those who have it on their list as to everybody else. */
+export const itemTables = sql`from ${wishlistItems} w
+  left join ${products} p on p.id = w.product_id and p.tenant_id = w.tenant_id and p.deleted_at is null
+    and p.status = 'published'
+  left join ${productVariants} v on v.id = w.variant_id and v.product_id = p.id and v.deleted_at is null`;
+
+const product = sql`(select json_object('id', id, 'title', ${servedTitle}, 'slug', slug,
+  'image', json_extract(images, '$[0].url')) from ${products} where id = p.id)`;
+const price = "(case when w.variant_id is null then p.price_minor else v.price_minor end)";
+// Where no variant was chosen, any that is there will do.
+const available = sql`case
+  when p.id is null or (w.variant_id is not null and v.id is null) then 0
+  when p.allow_backorder then 1
+  when v.id is not null then v.stock is null or v.stock - v.reserved > 0
+  when p.has_variants then exists (select 1 from ${productVariants} o where o.product_id = p.id
+    and o.deleted_at is null and (o.stock is null or o.stock - o.reserved > 0))
+  else p.stock is null or p.stock - p.reserved > 0 end`;
+
+/**
+ * SQL for an item as JSON text, in the order of the API; stands in a select from `itemTables` and needs the param
+ * `languages`, which `languageChain` makes.
+ */
+export const itemJson = sql`json_object('id', w.id, 'product_id', w.product_id, 'variant_id', w.variant_id,
+  'note', w.note, 'price_at_add', ${sql.raw(moneyJson("w.price_at_add_minor", "w.currency_digits"))},
+  'price_at_add_minor', w.price_at_add_minor, 'currency', w.currency, 'product', json(${product}),
+  'price', ${sql.raw(moneyJson(price, "p.currency_digits"))}, 'price_minor', ${sql.raw(price)},
+  'available', json(case when ${available} then 'true' else 'false' end), 'version', w.version,
+  'created_at', w.created_at, 'updated_at', w.updated_at)`;
