@@ -46,6 +46,7 @@ const questions: { name: string; query: string; atMost: number; page?: number }[
   { name: "search, beginning of all", query: "&q=b", atMost: 3 },
   { name: "search, word of all, page 1,000", query: "&q=bench", atMost: 3, page: 1000 },
   { name: "search, rare and common word", query: "&q=rarity%20bench", atMost: 3 },
+  { name: "search, common word, status that few have", query: "&q=bench&status=draft", atMost: 3 },
   { name: "search, word that nobody has", query: "&q=nonesuch", atMost: 3 },
 ];
 

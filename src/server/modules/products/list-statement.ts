@@ -18,7 +18,7 @@ export const fewMatches = 200;
 export interface PageRow {
   /** The products, joined by commas; null when there are none. */
   json: string | null;
-  /** Their languages, joined by commas. */
+  /** The language of each, joined by commas. */
   languages: string | null;
   /** JSON array of sort value and id of the page's last row; null when the page is not full. */
   last: string | null;
@@ -112,7 +112,7 @@ function compile(shape: ListShape): CompiledStatement<PageRow> {
       (select count(*) from found) > ${param("limit")} as has_more,
       ${cut} as is_cut,
       ${shape.isCounted ? sql`(select count(*) ${matching(shape)})` : sql`null`} as total
-    from (select group_concat(json) as json, group_concat(distinct tag) as languages from (
+    from (select group_concat(json) as json, group_concat(tag) as languages from (
       select ${servedJson} as json, ${servedLanguage} as tag
       from (select number from found limit ${param("limit")}) as listed
       cross join products on products.row_number = listed.number)) as page`);

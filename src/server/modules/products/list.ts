@@ -72,7 +72,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
     nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
     limit,
     ...(row?.total != null && { total: row.total }),
-    ...(row?.languages != null && { language: row.languages.replaceAll(",", ", ") }),
+    ...(row?.languages != null && { language: [...new Set(row.languages.split(","))].join(", ") }),
   };
 }
 
