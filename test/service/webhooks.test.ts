@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { InStatement } from "@libsql/core/api";
 import type { Session } from "../../src/server/db/session.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
-import { suspendTenant } from "../../src/server/modules/tenants/service.ts";
+import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { replayDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
 import { leaseMs, sweepDeliveries } from "../../src/server/modules/webhooks/due.ts";
 import { delaysMs, most } from "../../src/server/modules/webhooks/sender.ts";
@@ -140,13 +140,20 @@ onEachDatabase((suite) => {
   });
 
   test("a suspended store tells nothing, and catches up when it is resumed", async () => {
-    const { record, sender, receiver, ctx, shop } = await openHook(suite);
+    let code = 503;
+    const { record, sender, receiver, ctx, shop, clock } = await openHook(suite, {
+      answer: (response) => response.writeHead(code).end(),
+    });
+    await record();
+    await sender.runDue();
     await record();
     await suspendTenant(ctx, shop.namespace);
+    clock.advance(dayMs);
     expect(await sender.runDue()).toBe(0);
-    await suite.app.db.execute({ sql: "update tenants set status = 'active' where id = ?", args: [ctx.tenant.id] });
-    expect(await sender.runDue()).toBe(1);
-    expect(receiver.received).toHaveLength(1);
+    await resumeTenant(ctx, shop.namespace);
+    code = 200;
+    expect(await sender.runDue()).toBe(2);
+    expect(receiver.received).toHaveLength(3);
   });
 
   test("a removed webhook is told nothing more, and its deliveries are gone", async () => {

@@ -1,6 +1,7 @@
 import type { Session } from "../../db/session.ts";
 import type { Vault } from "../../vault.ts";
-import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "./address.ts";
+import { type Lookup, lookupAddresses, resolveAddresses } from "./address.ts";
+import { describeFailure, describeStatus, LostSecret, TimedOut } from "./attempt-failure.ts";
 import {
   type AttemptResult,
   type DeliveryTask,
@@ -109,7 +110,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
     } catch (error) {
       // Broken off by our own stop, it may have arrived; the receiver knows it by its id.
       if (isHalted) return returnDelivery(deps, task);
-      failure = { status: null, error: describeFailure(error, timeoutMs) };
+      failure = { status: null, error: describeFailure(error) };
     }
     failing.add(task.webhook_id);
     const next = nextAttempt(task, deps.now());
@@ -119,11 +120,11 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
 
   async function send(task: DeliveryTask, id: string): Promise<number> {
     const secret = deps.vault.open("webhook", task.webhook_id, task.secret);
-    if (secret === null) throw new RefusedAddress(`its secret needs another key: bodega webhook rotate`);
+    if (secret === null) throw new LostSecret();
     const { type, subject, event_at: created_at, namespace } = task;
     const body = JSON.stringify({ id, type, subject, data: JSON.parse(task.data), created_at, namespace });
     const breaker = new AbortController();
-    const timer = setTimeout(() => breaker.abort(new TimedOut()), timeoutMs);
+    const timer = setTimeout(() => breaker.abort(new TimedOut(timeoutMs)), timeoutMs);
     sending.add(breaker);
     // Taken just before the stop, too late to be broken off with the others.
     if (isHalted) breaker.abort();
@@ -189,24 +190,9 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
   };
 }
 
-class TimedOut extends Error {}
-
 /** When a delivery is tried again, in epoch milliseconds; null when that was the last time. */
 function nextAttempt({ attempts, created_at }: DeliveryTask, now: number): number | null {
   const delay = delaysMs[attempts - 1];
   if (delay === undefined || now - Date.parse(created_at) > longestMs) return null;
   return now + Math.round(delay * (1 + Math.random() * jitter));
-}
-
-function describeStatus(status: number): string {
-  if (status === 410) return "410: the receiver is gone for good; remove the webhook";
-  if (status >= 300 && status < 400) return `${status}: redirects are not followed; give the final address`;
-  return `${status}: the receiver did not accept it`;
-}
-
-function describeFailure(error: unknown, timeoutMs: number): string {
-  if (error instanceof RefusedAddress) return error.message;
-  if (error instanceof TimedOut) return `no answer within ${timeoutMs / 1000} s`;
-  const { code, message } = error as NodeJS.ErrnoException;
-  return `${code ?? "failed"}: ${message}`.slice(0, 300);
 }
