@@ -141,7 +141,7 @@ async function movePoints(tx: Ctx, order: PaidOrder, plan: RefundPlan, source: s
     order.total_minor > 0
       ? [order.refunded_minor + plan.amount, order.total_minor]
       : [plan.refundedGoods, order.subtotal_minor];
-  const due = (points: number) => (plan.isFull ? points : shareOf(points, part, whole));
+  const due = (points: number) => shareOf(points, part, whole);
   const returned = due(order.points_used) - order.points_returned;
   if (returned > 0) await givePointsBack(tx, { userId, points: returned, source: `${source}:return`, orderId });
   const owed = due(order.points_earned) - order.points_reversed;
