@@ -6,6 +6,7 @@ import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { replayDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
 import { leaseMs, sweepDeliveries } from "../../src/server/modules/webhooks/due.ts";
+import { mostWaiting } from "../../src/server/modules/webhooks/fan-out.ts";
 import { delaysMs, most } from "../../src/server/modules/webhooks/sender.ts";
 import { addWebhook, listWebhooks, removeWebhook, rotateWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { createVault } from "../../src/server/vault.ts";
@@ -81,12 +82,12 @@ onEachDatabase((suite) => {
     expect(failed?.last_error).toContain("503");
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
     expect(new Set(receiver.received.map(({ timestamp }) => timestamp)).size).toBe(12);
-    expect(notices).toHaveLength(1);
+    expect(notices).toEqual([expect.stringContaining("events wait"), expect.stringContaining("failed: 503")]);
   });
 
   test("a receiver that comes back gets what it has missed", async () => {
     let isDown = true;
-    const { record, sender, receiver, deliveries, skipToNext } = await openHook(suite, {
+    const { record, sender, receiver, deliveries, skipToNext, notices } = await openHook(suite, {
       answer: (response) => response.writeHead(isDown ? 500 : 200).end(),
     });
     await record();
@@ -98,6 +99,7 @@ onEachDatabase((suite) => {
     expect(await deliveries()).toMatchObject([
       { status: "delivered", attempts: 2, last_error: null, last_status: 200 },
     ]);
+    expect(notices.at(-1)).toContain("takes events again");
   });
 
   test("several senders in several processes send each event once", async () => {
@@ -415,5 +417,22 @@ onDatabase("file", (suite) => {
     expect(await failureOf(add(["orders.*"]))).toMatchObject({ code: 5102, details: [{ field: "types" }] });
     for (let i = 1; i < 20; i++) await add();
     expect(await failureOf(add())).toMatchObject({ code: 5306 });
+  });
+
+  test("what waits for one webhook has a bound; further events wait where they are, and follow", async () => {
+    const { record, sender, receiver, ctx, webhook, clock } = await openHook(suite, { answer: status(503) });
+    const { webhook_id: id } = webhook;
+    const later = new Date(clock.now() + dayMs).toISOString();
+    await suite.app.db.execute({
+      sql: `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
+        insert into webhook_deliveries (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
+        select 'dlv_' || i, ?, ?, -i, 'waiting', ?, '' from n`,
+      args: [mostWaiting, ctx.tenant.id, id, later],
+    });
+    await record();
+    expect(await sender.runDue()).toBe(0);
+    await suite.app.db.execute("delete from webhook_deliveries where event < 0");
+    expect(await sender.runDue()).toBe(1);
+    expect(receiver.received).toHaveLength(1);
   });
 });

@@ -33,7 +33,7 @@ export interface WebhookSenderDeps {
   vault: Vault;
   /** Epoch milliseconds. */
   now: () => number;
-  /** Told what an operator should know: that a receiver has failed for good. */
+  /** Told what an operator should know: that a receiver fails, that it is back, that a delivery has failed for good. */
   notice?: ((level: "info" | "warn", message: string) => void) | undefined;
   /** How long an attempt may take, in milliseconds. */
   timeoutMs?: number;
@@ -103,7 +103,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
     try {
       const status = await send(task, task.event_id);
       if (status >= 200 && status < 300) {
-        failing.delete(task.webhook_id);
+        if (failing.delete(task.webhook_id)) notice("info", `webhook ${task.webhook_id} takes events again`);
         return await note(task, status);
       }
       failure = { status, error: describeStatus(status) };
@@ -112,6 +112,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
       if (isHalted) return returnDelivery(deps, task);
       failure = { status: null, error: describeFailure(error) };
     }
+    if (!failing.has(task.webhook_id)) notice("warn", `events wait for webhook ${task.webhook_id}: ${failure.error}`);
     failing.add(task.webhook_id);
     const next = nextAttempt(task, deps.now());
     if (failure.status === 410 || next === null) return end(task, failure);
