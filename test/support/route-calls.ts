@@ -14,6 +14,8 @@ export interface RouteCall {
   by?: Account;
   /** Whether what it is about belongs to the world's customer, and is nobody else's to see but the store's. */
   isOwned?: boolean;
+  /** The status of its success, where that is not the route's own: what it would create is there. */
+  status?: number;
 }
 
 /** A store with people and things in it. */
@@ -217,6 +219,7 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     request: `PUT ${await makeWish(world)}`,
     ...ofWish(world),
     body: { note: "Red" },
+    status: 200,
   }),
   removeFromWishlist: async (world) => ({ request: `DELETE ${await makeWish(world)}`, ...ofWish(world) }),
   // Users
