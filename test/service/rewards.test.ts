@@ -51,7 +51,9 @@ onEachDatabase((suite) => {
       args: [userId],
     });
     expect(rows.map(({ remaining }) => remaining)).toEqual([0, 0, 10, 2]);
-    expect((await failureOf(booked((tx) => spendPoints(tx, { userId, points: 13, source: "more" })))).code).toBe(5305);
+    expect(await failureOf(booked((tx) => spendPoints(tx, { userId, points: 13, source: "more" })))).toMatchObject({
+      code: 5305,
+    });
     expect(await booked((tx) => spendPoints(tx, { userId, points: 12, source: "rest" }))).toBe(12);
     expect(await check()).toBe(0);
   });
