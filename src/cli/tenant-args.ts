@@ -1,5 +1,6 @@
 import type { ArgValues, PositionalArg, VerbArgs } from "./args.ts";
 import { parseDuration } from "./duration.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** The tenant that a `tenant` verb is about; `-n` and BODEGA_NAMESPACE may name it instead. */
 export const tenantArg = {
@@ -31,14 +32,29 @@ export const tenantFlags = {
     valueHint: "span",
     description: "How long user tokens last from now on, such as 12h or 30d (5m to 400d; default: 30d)",
   },
+  "points-rate": {
+    type: "string",
+    valueHint: "number",
+    description: "Points earned for every 100 of the smallest coin paid, EUR 1.00, such as 1.5; 0: none (default: 1)",
+  },
+  "point-value": {
+    type: "string",
+    valueHint: "amount",
+    description: "What a point is worth when it pays, such as 0.01 (default: the smallest coin)",
+  },
+  "points-days": {
+    type: "string",
+    valueHint: "days",
+    description: "How many days points last that are earned from now on, or none for ever (default: none)",
+  },
 } as const satisfies VerbArgs;
 
 /**
  * The tenant's fields as the service takes them; a flag given empty clears its field.
- * @throws UsageError for a span that is none.
+ * @throws UsageError for a span or a number that is none.
  */
 export function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
-  const lifetime = args["token-lifetime"];
+  const { "token-lifetime": lifetime, "points-days": days } = args;
   return {
     title: args.title,
     domain: clearEmpty(args.domain),
@@ -48,7 +64,25 @@ export function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
     logo: clearEmpty(args.logo),
     language: args.language,
     tokenLifetime: lifetime === undefined ? undefined : parseDuration("--token-lifetime", lifetime) / 1000,
+    pointsRate: readDecimal("--points-rate", args["points-rate"]),
+    pointValue: readDecimal("--point-value", args["point-value"]),
+    pointsDays: days === "none" ? null : readDays(days),
   };
+}
+
+/** A number as it is written; one with more digits than a double can tell apart is none. */
+function readDecimal(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^(?=.{1,16}$)\d+(?:\.\d+)?$/.test(text)) return Number(text);
+  const message = "must be a number such as 1.5";
+  throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
+}
+
+function readDays(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const message = "must be a whole number of days, or none";
+  throw new UsageError(`--points-days ${message}.`, { details: [{ field: "--points-days", message }] });
 }
 
 function clearEmpty(value: string | undefined): string | null | undefined {

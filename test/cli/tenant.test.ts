@@ -13,7 +13,15 @@ const demo = {
   status: "active",
   created_at: timestamp,
 };
-const details = { ...demo, language: "en", token_lifetime: 2_592_000, updated_at: timestamp };
+const details = {
+  ...demo,
+  language: "en",
+  token_lifetime: 2_592_000,
+  points_rate: 1,
+  point_value: 0.01,
+  points_days: null,
+  updated_at: timestamp,
+};
 
 test("the first tenant makes the database, and the JSON is exactly the documented record", async () => {
   const { json, run } = openCli();
@@ -75,6 +83,13 @@ describe("a field at fault is exit code 2 and names its flag", () => {
     [["tenant", "create", "a", "--language", "not a language"], "--language"],
     [["tenant", "create", "a", "--token-lifetime", "299s"], "--token-lifetime"],
     [["tenant", "create", "a", "--token-lifetime", "401d"], "--token-lifetime"],
+    [["tenant", "create", "a", "--points-rate", "1.0005"], "--points-rate"],
+    [["tenant", "create", "a", "--points-rate", "1000.1"], "--points-rate"],
+    [["tenant", "create", "a", "--point-value", "0.001"], "--point-value"],
+    [["tenant", "create", "a", "--point-value", "0"], "--point-value"],
+    [["tenant", "create", "a", "--currency", "JPY", "--point-value", "0.5"], "--point-value"],
+    [["tenant", "create", "a", "--points-days", "0"], "--points-days"],
+    [["tenant", "create", "a", "--points-days", "36501"], "--points-days"],
     [["tenant", "create", "a", "--domain", "two words"], "--domain"],
     [["tenant", "create", "a", "--url", "ftp://example.com"], "--url"],
     [["tenant", "create", "a", "--logo", "logo.png"], "--logo"],
@@ -96,6 +111,34 @@ test("the lifetime of user tokens is set as a span and shown in seconds", async 
   expect(await json("tenant", "show", "demo")).toMatchObject({ token_lifetime: 43_200 });
   await json("tenant", "update", "demo", "--token-lifetime", "400d");
   expect(await json("tenant", "show", "demo")).toMatchObject({ token_lifetime: 34_560_000 });
+});
+
+test("what points are earned at, worth and last is set as people say it, and shown so, but not by create", async () => {
+  const { json } = openCli();
+  const flags = ["--points-rate", "1.5", "--point-value", "0.005", "--points-days", "365"];
+  const made = await json("tenant", "create", "demo", "--title", "Demo", "--currency", "KWD", ...flags);
+  expect(Object.keys(made)).toEqual(Object.keys(demo));
+  const expected = { points_rate: 1.5, point_value: 0.005, points_days: 365 };
+  expect(await json("tenant", "show", "demo")).toMatchObject(expected);
+  expect(Object.keys(await json("tenant", "update", "demo", "--title", "D"))).toEqual(Object.keys(demo));
+  expect(await json("tenant", "show", "demo")).toMatchObject(expected);
+  await json("tenant", "update", "demo", "--points-rate", "0", "--point-value", "2", "--points-days", "none");
+  const [listed] = await json<Record<string, unknown>[]>("tenant", "list");
+  expect(listed).toMatchObject({ points_rate: 0, point_value: 2, points_days: null });
+});
+
+describe("what is no number is a mistake of the command line", () => {
+  const { failure } = openCli();
+  test.concurrent.each([
+    ["--points-rate", ["1e3", "-1", "1,5", ".5", "Infinity", "0.1000000000000001"]],
+    ["--point-value", ["1e-2", "-0.01", "€1", "0x1"]],
+    ["--points-days", ["365d", "1.5", "-1", "never"]],
+  ])("%s", async (flag, texts) => {
+    for (const text of texts) {
+      const { code, error } = await failure("tenant", "create", "a", `${flag}=${text}`);
+      expect([text, code, error.message.startsWith(`${flag} must be `)]).toEqual([text, 2, true]);
+    }
+  });
 });
 
 test("an update that changes nothing is a mistake", async () => {

@@ -11,6 +11,7 @@ import {
   suspendTenant,
   updateTenant,
 } from "../../src/server/modules/tenants/service.ts";
+import { openAccount } from "../support/account.ts";
 import { newNamespace } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
@@ -31,6 +32,20 @@ const refused: [field: string, input: TenantInput][] = [
   ["token_lifetime", { tokenLifetime: 400 * 86_400 + 1 }],
   ["token_lifetime", { tokenLifetime: 300.5 }],
   ["token_lifetime", { tokenLifetime: Number.NaN }],
+  ["points_rate", { pointsRate: -1 }],
+  ["points_rate", { pointsRate: 1.0001 }],
+  ["points_rate", { pointsRate: 1000.001 }],
+  ["points_rate", { pointsRate: 1e-7 }],
+  ["points_rate", { pointsRate: Number.NaN }],
+  ["point_value", { pointValue: 0 }],
+  ["point_value", { pointValue: -0.01 }],
+  ["point_value", { pointValue: 0.015 }],
+  ["point_value", { pointValue: 10_000.01 }],
+  ["point_value", { pointValue: 1e15 }],
+  ["point_value", { pointValue: 0.5, currency: "JPY" }],
+  ["points_days", { pointsDays: 0 }],
+  ["points_days", { pointsDays: 1.5 }],
+  ["points_days", { pointsDays: 36_501 }],
   ["domain", { domain: "https://shop.example" }],
   ["domain", { domain: "shop.example/path" }],
   ["domain", { domain: "a b" }],
@@ -64,6 +79,9 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject({
       language: "en",
       token_lifetime: 2_592_000,
+      points_rate: 1,
+      point_value: 0.01,
+      points_days: null,
       updated_at: at,
     });
   });
@@ -131,6 +149,31 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject({ currency: "USD", currency_sign: "$", title: "Store" });
     await updateTenant(ctx, namespace, { currency: "CHF", currencySign: "Fr." });
     expect(await getTenant(ctx, namespace)).toMatchObject({ currency: "CHF", currency_sign: "Fr." });
+  });
+
+  test("points are earned and worth what the store says from the next request on, exactly", async () => {
+    const shop = await suite.shop({ tenant: { pointsRate: 0.333, pointValue: 0.07, pointsDays: 30 } });
+    const eve = await openAccount(shop);
+    const { id } = await shop.createProduct({ price: 1000 });
+    const rewards = async () => {
+      const items = [{ product_id: id, quantity: 1 }];
+      const { data } = await shop.call("POST /orders/", { body: { items, customer_id: eve.id } });
+      await shop.call(`POST /orders/${data.id}/pay/`, { body: {} });
+      const { balance, value, expiring } = (await eve.call("GET /rewards/")).data;
+      return { balance, value, expiring: expiring !== null };
+    };
+    expect(await rewards()).toEqual({ balance: 333, value: 23.31, expiring: true });
+    await updateTenant(ctx, shop.namespace, { pointsRate: 1.001, pointValue: 0.29 });
+    expect(await rewards()).toEqual({ balance: 1334, value: 386.86, expiring: true });
+    await updateTenant(ctx, shop.namespace, { pointsRate: 0, title: "T" });
+    expect(await rewards()).toEqual({ balance: 1334, value: 386.86, expiring: true });
+    expect(await getTenant(ctx, shop.namespace)).toMatchObject({ points_rate: 0, point_value: 0.29, points_days: 30 });
+    await updateTenant(ctx, shop.namespace, { pointsDays: null });
+    expect(await getTenant(ctx, shop.namespace)).toMatchObject({
+      points_rate: 0,
+      point_value: 0.29,
+      points_days: null,
+    });
   });
 
   test("suspending and resuming can be repeated", async () => {

@@ -1,5 +1,7 @@
 import { invalidField } from "../../errors.ts";
+import { parseMoney, toAmount } from "../../money.ts";
 import { requireText } from "../../text.ts";
+import { currencyDigits } from "./currency.ts";
 import { parseLanguage } from "./language.ts";
 
 /** What can be said of a tenant besides its name. */
@@ -13,10 +15,21 @@ export interface TenantInput {
   language?: string | undefined;
   /** How long its user tokens last from now on, in seconds. */
   tokenLifetime?: number | undefined;
+  /** Points earned for every 100 minor units paid, with at most 3 decimals: 1.5. 0 turns earning off. */
+  pointsRate?: number | undefined;
+  /** What a point is worth when it pays, as an amount in the store's currency: 0.01. */
+  pointValue?: number | undefined;
+  /** How long points last, in whole days; null for ever. */
+  pointsDays?: number | null | undefined;
 }
 
 const shortestLifetime = 5 * 60;
 const longestLifetime = 400 * 86_400;
+const rateDigits = 3;
+const highestRate = 1000;
+const longestDays = 36_500;
+/** In minor units: what balances of points are worth stays a sum that is exact. */
+const highestValue = 1_000_000;
 
 /**
  * The same fields, with the language in its canonical form; the currency is judged where it is needed.
@@ -28,6 +41,7 @@ export function checkFields<T extends TenantInput>(input: T): T {
   if (input.language !== undefined) input = { ...input, language: parseLanguage("language", input.language) };
   if (input.domain) requireHost(input.domain);
   if (input.tokenLifetime !== undefined) requireLifetime(input.tokenLifetime);
+  if (input.pointsDays != null) requireDays(input.pointsDays);
   for (const field of ["url", "logo"] as const) {
     const value = input[field];
     if (value && !(URL.canParse(value) && /^https?:/i.test(value))) {
@@ -35,6 +49,46 @@ export function checkFields<T extends TenantInput>(input: T): T {
     }
   }
   return input;
+}
+
+/**
+ * The rate at which points are earned as the database keeps it: in thousandths of a point.
+ * @throws AppError 5102 naming `points_rate`.
+ */
+export function parsePointsRate(rate: number): number {
+  const [, whole, decimals = ""] = /^(\d{1,4})(?:\.(\d{1,3}))?$/.exec(String(rate)) ?? [];
+  if (whole === undefined || rate > highestRate) {
+    throw invalidField("points_rate", `must be a number from 0 to ${highestRate} with at most ${rateDigits} decimals`);
+  }
+  return Number(whole + decimals.padEnd(rateDigits, "0"));
+}
+
+/** The rate as people read it: 1500 is 1.5. */
+export function showPointsRate(thousandths: number): number {
+  return toAmount(thousandths, rateDigits);
+}
+
+/**
+ * What a point is worth in minor units of a currency; never nothing, as points would be spent for it.
+ * @throws AppError 5102 naming `point_value`.
+ */
+export function parsePointValue(value: number, currency: string): number {
+  const minor = parseMoney("point_value", value, currencyDigits(currency));
+  if (minor < 1 || minor > highestValue) {
+    throw invalidField("point_value", `must be above zero and at most ${showPointValue(highestValue, currency)}`);
+  }
+  return minor;
+}
+
+/** The value of a point as people read it: 1 in EUR is 0.01. */
+export function showPointValue(minor: number, currency: string): number {
+  return toAmount(minor, currencyDigits(currency));
+}
+
+function requireDays(days: number): void {
+  if (!Number.isInteger(days) || days < 1 || days > longestDays) {
+    throw invalidField("points_days", `must be a whole number from 1 to ${longestDays}, or none`);
+  }
 }
 
 function requireLifetime(seconds: number): void {

@@ -10,7 +10,14 @@ import { newId } from "../../ids.ts";
 import { recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
 import { currencySign, parseCurrency } from "./currency.ts";
-import { checkFields, type TenantInput } from "./input.ts";
+import {
+  checkFields,
+  parsePointsRate,
+  parsePointValue,
+  showPointsRate,
+  showPointValue,
+  type TenantInput,
+} from "./input.ts";
 import { parseNamespace } from "./namespace.ts";
 import { tenants } from "./table.ts";
 
@@ -33,6 +40,12 @@ export interface TenantDetails extends TenantRecord {
   language: string;
   /** How long its user tokens last, in seconds. */
   token_lifetime: number;
+  /** Points for every 100 minor units paid, such as 1.5. */
+  points_rate: number;
+  /** What a point is worth when it pays, as an amount in the store's currency. */
+  point_value: number;
+  /** How long points last, in days; null for ever. */
+  points_days: number | null;
   updated_at: string;
 }
 
@@ -51,6 +64,9 @@ const shown = {
   created_at: tenants.createdAt,
   language: tenants.language,
   token_lifetime: tenants.tokenLifetime,
+  points_rate: tenants.pointsRate,
+  point_value: tenants.pointValue,
+  points_days: tenants.pointsDays,
   updated_at: tenants.updatedAt,
 };
 
@@ -67,6 +83,9 @@ const insertTenant = statement(
     logo: sql.placeholder("logo"),
     language: sql.placeholder("language"),
     tokenLifetime: sql.placeholder("tokenLifetime"),
+    pointsRate: sql.placeholder("pointsRate"),
+    pointValue: sql.placeholder("pointValue"),
+    pointsDays: sql.placeholder("pointsDays"),
     status: "active",
     createdAt: sql.placeholder("now"),
     updatedAt: sql.placeholder("now"),
@@ -82,6 +101,8 @@ const changeTenant = statement(sql`
     url = ${sql.placeholder("url")}, currency = ${sql.placeholder("currency")},
     currency_sign = ${sql.placeholder("currencySign")}, logo = ${sql.placeholder("logo")},
     language = ${sql.placeholder("language")}, token_lifetime = ${sql.placeholder("tokenLifetime")},
+    points_rate = coalesce(${sql.placeholder("pointsRate")}, points_rate),
+    point_value = coalesce(${sql.placeholder("pointValue")}, point_value), points_days = ${sql.placeholder("pointsDays")},
     updated_at = ${sql.placeholder("now")}
   where ${byNamespace} and (currency = ${sql.placeholder("currency")}
     or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`);
@@ -99,6 +120,8 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
   const namespace = parseNamespace(input.namespace);
   const currency = parseCurrency(input.currency ?? "EUR");
   const fields = checkFields({ ...input, title: input.title ?? namespace, currency });
+  const pointsRate = parsePointsRate(fields.pointsRate ?? 1);
+  const pointValue = fields.pointValue === undefined ? 1 : parsePointValue(fields.pointValue, currency);
   return inTransaction(ctx, async (tx) => {
     try {
       await run(tx.db, insertTenant, {
@@ -112,6 +135,9 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
         logo: fields.logo ?? null,
         language: fields.language ?? "en",
         tokenLifetime: fields.tokenLifetime ?? defaultTokenLifetime,
+        pointsRate,
+        pointValue,
+        pointsDays: fields.pointsDays ?? null,
         now: toTimestamp(ctx.now()),
       });
     } catch (error) {
@@ -124,8 +150,8 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
 }
 
 /** All tenants by name. */
-export function listTenants(ctx: SystemCtx): Promise<TenantDetails[]> {
-  return all(ctx.db.primary, selectTenants);
+export async function listTenants(ctx: SystemCtx): Promise<TenantDetails[]> {
+  return (await all(ctx.db.primary, selectTenants)).map(toDetails);
 }
 
 /**
@@ -135,7 +161,7 @@ export function listTenants(ctx: SystemCtx): Promise<TenantDetails[]> {
 export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantDetails> {
   const tenant = await get(ctx.db.primary, selectTenant, { namespace });
   if (!tenant) throw noSuchTenant(namespace);
-  return tenant;
+  return toDetails(tenant);
 }
 
 /**
@@ -156,6 +182,8 @@ export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<
 export async function updateTenant(ctx: SystemCtx, namespace: string, patch: TenantInput): Promise<TenantRecord> {
   const fields = checkFields(patch);
   const currency = fields.currency === undefined ? undefined : parseCurrency(fields.currency);
+  const pointsRate = fields.pointsRate === undefined ? null : parsePointsRate(fields.pointsRate);
+  const { pointValue } = fields;
   return inTransaction(ctx, async (tx) => {
     const before = await getTenant(tx, namespace);
     const changed = await run(tx.db, changeTenant, {
@@ -168,6 +196,9 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
       logo: fields.logo === undefined ? before.logo : fields.logo,
       language: fields.language ?? before.language,
       tokenLifetime: fields.tokenLifetime ?? before.token_lifetime,
+      pointsRate,
+      pointValue: pointValue === undefined ? null : parsePointValue(pointValue, currency ?? before.currency),
+      pointsDays: fields.pointsDays === undefined ? before.points_days : fields.pointsDays,
       now: toTimestamp(ctx.now()),
     });
     if (changed === 0) {
@@ -217,10 +248,19 @@ function changedFields(before: TenantDetails, after: TenantDetails): string[] {
   return names.filter((name) => name !== "updated_at" && before[name] !== after[name]);
 }
 
+/** A row as people read it: the database keeps the rate in thousandths and the value in minor units. */
+function toDetails(row: TenantDetails): TenantDetails {
+  return {
+    ...row,
+    points_rate: showPointsRate(row.points_rate),
+    point_value: showPointValue(row.point_value, row.currency),
+  };
+}
+
 /** As most verbs answer it. */
 function toRecord(details: TenantDetails): TenantRecord {
-  const { language: _language, token_lifetime: _lifetime, updated_at: _updatedAt, ...record } = details;
-  return record;
+  const { namespace, title, domain, url, currency, currency_sign, logo, status, created_at } = details;
+  return { namespace, title, domain, url, currency, currency_sign, logo, status, created_at };
 }
 
 function noSuchTenant(namespace: string): AppError {
