@@ -72,8 +72,15 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
     nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
     limit,
     ...(row?.total != null && { total: row.total }),
-    ...(row?.languages != null && { language: [...new Set(row.languages.split(","))].join(", ") }),
+    ...(row?.first_language != null && { language: languagesOf(row) }),
   };
+}
+
+/** The languages of a page. Nearly every list has one; only where it has several are its documents looked into. */
+function languagesOf({ json, first_language: first, last_language: last }: PageRow): string {
+  if (first === last) return first as string;
+  const documents = JSON.parse(`[${json}]`) as { lang: string }[];
+  return [...new Set(documents.map(({ lang }) => lang))].join(", ");
 }
 
 /**
