@@ -25,7 +25,7 @@ export async function fillWishlist({ app, namespace }: Shop, { id }: Account, co
   const key = "printf('%s%05d', substr(t.id, -21), i)";
   const from = "from n, tenants t where t.namespace = ?";
   const now = "'2026-01-01T00:00:00.000Z'";
-  await app.db.primary.batch([
+  await app.db.batch([
     {
       sql: `insert into products (id, tenant_id, title, slug, status, price_minor, currency, currency_digits, lang,
           is_indexed, created_at, updated_at)

@@ -1,0 +1,158 @@
+import { expect, test } from "bun:test";
+import { type Account, openAccount } from "../../support/account.ts";
+import { bearer, type Shop } from "../../support/factories.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+import { fillWishlist, type WishReply } from "../../support/wishlist.ts";
+
+const absentUser = "usr_01h455vb4pex5vsknk084sn02q";
+
+onEachDatabase((suite) => {
+  async function open(): Promise<{ shop: Shop; eve: Account }> {
+    const shop = await suite.shop();
+    return { shop, eve: await openAccount(shop) };
+  }
+  const wish = async (shop: Shop, who: Account, fields: Record<string, unknown> = {}) => {
+    const { id } = await shop.createProduct(fields);
+    return (await who.call<WishReply>("POST /wishlist/", { body: { product_id: id } })).data;
+  };
+  const query = ({ id, token }: Account, more: Record<string, string>) => ({
+    query: { user_id: id, token, ...more },
+  });
+
+  test("pages go from the newest to the oldest, each item once, also those of one moment and with others coming in", async () => {
+    const { shop, eve } = await open();
+    await fillWishlist(shop, eve, 7);
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    let pages = 0;
+    do {
+      const more: Record<string, string> = cursor === null ? {} : { cursor };
+      const reply = await eve.call<WishReply[]>("GET /wishlist/", query(eve, { limit: "3", ...more }));
+      expect(reply.page.limit).toBe(3);
+      expect(reply.page.has_more).toBe(reply.page.next_cursor !== null);
+      seen.push(...reply.data.map(({ id }) => id));
+      cursor = reply.page.next_cursor;
+      pages += 1;
+      await wish(shop, eve);
+    } while (cursor !== null);
+    expect(pages).toBe(3);
+    expect(seen).toEqual(seen.toSorted().toReversed());
+    expect(new Set(seen).size).toBe(7);
+    const { data, page } = await eve.call<WishReply[]>("GET /wishlist/", query(eve, { include_total: "true" }));
+    expect(data).toHaveLength(10);
+    expect(page).toEqual({ next_cursor: null, has_more: false, limit: 20, total: 10 });
+  });
+
+  test("a list of exactly a page ends there; a cursor is good for its own list only", async () => {
+    const { shop, eve } = await open();
+    const other = await openAccount(shop);
+    await fillWishlist(shop, eve, 4);
+    const full = await eve.call("GET /wishlist/", query(eve, { limit: "4" }));
+    expect(full.page).toEqual({ next_cursor: null, has_more: false, limit: 4 });
+    const cursor = (await eve.call("GET /wishlist/", query(eve, { limit: "2" }))).page.next_cursor as string;
+    expect((await other.call("GET /wishlist/", query(other, { cursor }))).code).toBe(5100);
+    expect((await eve.call("GET /wishlist/", query(eve, { cursor: cursor.slice(1) }))).code).toBe(5100);
+    expect((await eve.call("GET /wishlist/", query(eve, { limit: "101" }))).fields).toEqual(["limit"]);
+  });
+
+  test("only the fields named are answered, with the id", async () => {
+    const { shop, eve } = await open();
+    const { id, product_id } = await wish(shop, eve, { price: 3 });
+    const { data } = await eve.call<WishReply[]>("GET /wishlist/", query(eve, { fields: "price,available" }));
+    expect(data as unknown[]).toEqual([{ id, price: 3, available: true }]);
+    const one = await eve.call(`GET /wishlist/${product_id}/`, query(eve, { fields: "note" }));
+    expect([one.data, one.headers.get("etag")]).toEqual([{ id, note: null }, '"1"']);
+    expect((await eve.call("GET /wishlist/", query(eve, { fields: "user_id" }))).fields).toEqual(["fields"]);
+  });
+
+  test("titles are in the language asked for, else in the store's", async () => {
+    const { shop, eve } = await open();
+    const translations = { de: { title: "Lampe" }, "pt-BR": { title: "Luminária" } };
+    const { id } = await shop.createProduct({ title: "Lamp", translations });
+    const made = await eve.call<WishReply>("POST /wishlist/", {
+      ...query(eve, { lang: "de-AT" }),
+      body: { product_id: id },
+    });
+    expect(made.data.product?.title).toBe("Lampe");
+    for (const [lang, title] of [
+      ["pt-BR", "Luminária"],
+      ["de", "Lampe"],
+      ["fr", "Lamp"],
+    ] as const) {
+      const { data } = await eve.call<WishReply[]>("GET /wishlist/", query(eve, { lang }));
+      expect(data.map(({ product }) => product?.title)).toEqual([title]);
+      const put = await eve.call<WishReply>(`PUT /wishlist/${id}/`, { ...query(eve, { lang }), body: {} });
+      expect(put.data.product?.title).toBe(title);
+    }
+  });
+
+  test("customers see and change their own list; keys and staff that of whom they name; nobody another store's", async () => {
+    const { shop, eve } = await open();
+    const mallory = await openAccount(shop);
+    const staff = await openAccount(shop, { role: "staff" });
+    const { product_id } = await wish(shop, eve);
+    const path = `/wishlist/${product_id}/`;
+    const named = { customer_id: eve.id };
+
+    for (const request of [`GET ${path}`, `DELETE ${path}`]) {
+      expect((await mallory.call(request)).code).toBe(5301);
+      expect((await mallory.call(request, query(mallory, named))).code).toBe(5300);
+    }
+    for (const [request, body] of [
+      ["GET /wishlist/", undefined],
+      [`PUT ${path}`, { note: "Mine" }],
+    ] as const) {
+      const reply = await mallory.call(request, { ...query(mallory, named), ...(body && { body }) });
+      expect(reply.code).toBe(5300);
+    }
+    expect((await mallory.call("POST /wishlist/", { body: { product_id, ...named } })).code).toBe(5300);
+    expect((await mallory.call<unknown[]>("GET /wishlist/")).data).toEqual([]);
+
+    expect((await staff.call<unknown[]>("GET /wishlist/")).data).toEqual([]);
+    for (const send of [
+      () => staff.call<WishReply[]>("GET /wishlist/", query(staff, named)),
+      () => shop.call<WishReply[]>("GET /wishlist/", { query: named }),
+      () => shop.call<WishReply[]>("GET /wishlist/", { query: { user_id: eve.id } }),
+    ]) {
+      expect((await send()).data.map((item) => item.product_id)).toEqual([product_id]);
+    }
+    const { id } = await shop.createProduct();
+    const about = { query: { user_id: eve.id } };
+    expect((await shop.call("POST /wishlist/", { ...about, body: { product_id: id } })).status).toBe(201);
+    expect((await shop.call("POST /wishlist/", { body: { product_id: id, user_id: eve.id } })).status).toBe(200);
+    expect((await shop.call(`PUT /wishlist/${id}/`, { ...about, body: { note: "x" } })).status).toBe(200);
+    expect((await shop.call(`DELETE /wishlist/${id}/`, about)).status).toBe(200);
+    expect((await eve.call<unknown[]>("GET /wishlist/")).data).toHaveLength(1);
+  });
+
+  test("a key must name a user of its store, and have the scope", async () => {
+    const { shop, eve } = await open();
+    const elsewhere = await openAccount(await suite.shop());
+    const { id } = await shop.createProduct();
+    const calls: [request: string, body?: Record<string, unknown>][] = [
+      ["GET /wishlist/"],
+      [`GET /wishlist/${id}/`],
+      ["POST /wishlist/", { product_id: id }],
+      [`PUT /wishlist/${id}/`, {}],
+      [`DELETE /wishlist/${id}/`],
+    ];
+    const other = bearer(await shop.issueKey({ scopes: ["orders:write", "products:write", "users:write"] }));
+    const reader = bearer(await shop.issueKey({ scopes: ["wishlist:read"] }));
+    for (const [request, body] of calls) {
+      const send = (user?: string, auth?: string) =>
+        shop.call(request, {
+          ...(user !== undefined && { query: { user_id: user } }),
+          ...(body && { body }),
+          ...(auth && { auth }),
+        });
+      expect([request, (await send()).fields]).toEqual([request, ["user_id"]]);
+      for (const user of [elsewhere.id, absentUser, "usr_x", "\u0000"]) {
+        expect([request, (await send(user)).code]).toEqual([request, 5301]);
+      }
+      expect([request, (await send(eve.id, other)).code]).toEqual([request, 5300]);
+      if (!request.startsWith("GET")) expect([request, (await send(eve.id, reader)).code]).toEqual([request, 5300]);
+      expect((await shop.callAnonymously(request, body ? { body } : {})).code).toBe(5206);
+    }
+    expect((await shop.call("GET /wishlist/", { query: { user_id: eve.id }, auth: reader })).status).toBe(200);
+  });
+});
