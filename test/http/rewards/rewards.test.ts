@@ -118,6 +118,13 @@ onEachDatabase((suite) => {
     const body = { customer_id: customer.id, points: 7, note: "Sorry" };
     const given = await shop.callAnonymously("POST /rewards/adjust/", { query: by, body });
     expect(given.status).toBe(201);
+    const unnamed = await shop.callAnonymously("POST /rewards/adjust/", { query: by, body: { points: 7, note: "Me" } });
+    expect(unnamed.fields).toEqual(["customer_id"]);
+    const owner = await openAccount(shop, { role: "owner" });
+    for (const customer_id of [staff.id, owner.id]) {
+      const body = { points: 7, note: "Friends", customer_id };
+      expect((await shop.callAnonymously("POST /rewards/adjust/", { query: by, body })).code).toBe(5300);
+    }
     const refused = await own("POST /rewards/adjust/", { body: { points: 7, note: "Sorry" } });
     expect([refused.status, refused.error?.code]).toEqual([403, 5300]);
     const below = await shop.call("POST /rewards/adjust/", { body: { ...body, points: -8 } });

@@ -1,27 +1,33 @@
 import { sql } from "drizzle-orm";
 import { toTimestamp } from "../../clock.ts";
 import type { SystemCtx, Tenant } from "../../context.ts";
-import { all, get, run, statement } from "../../db/statement.ts";
+import { all, bind, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { tenants } from "../tenants/table.ts";
 import { tenantForWork } from "../tenants/work.ts";
-import { type LedgerCtx, type Written, writeEntry } from "./entries.ts";
-import { rewardBalances, rewardLots } from "./table.ts";
+import type { LedgerCtx } from "./entries.ts";
+import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 const param = sql.placeholder;
 const portion = 100;
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 const isDue = sql`remaining > 0 and expires_at is not null and expires_at <= ${param("now")}`;
-const selectDueLots = statement<{ sequence: number; remaining: number }>(sql`
-  select sequence, remaining from ${rewardLots} where ${ofUser} and ${isDue} order by sequence`);
-const emptyLot = statement(sql`
-  update ${rewardLots} set remaining = 0 where sequence = ${param("sequence")} and remaining = ${param("remaining")}`);
-const lowerBalance = statement<Written>(sql`
-  update ${rewardBalances} set balance = balance - ${param("points")}, version = version + 1,
+const selectDueLots = statement<{ sequence: number; remaining: number; balance: number | null }>(sql`
+  select sequence, remaining, (select balance from ${rewardBalances} where ${ofUser}) as balance
+  from ${rewardLots} where ${ofUser} and ${isDue} order by sequence`);
+const insertExpiries = statement(sql`
+  insert into ${rewardEntries} (id, tenant_id, user_id, kind, points, balance, source, created_at)
+  select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("userId")}, 'expire', json_extract(value, '$[1]'),
+    json_extract(value, '$[2]'), json_extract(value, '$[3]'), ${param("now")}
+  from json_each(${param("rows")}) order by key`);
+const lowerBalance = statement(sql`
+  update ${rewardBalances} set balance = balance - ${param("points")}, version = version + ${param("count")},
     updated_at = ${param("now")}
-  where ${ofUser} returning balance, version`);
+  where ${ofUser}`);
+const emptyLots = statement(sql`update ${rewardLots} set remaining = 0 where ${ofUser} and ${isDue}`);
 const selectDueUsers = statement<{ user_id: string; tenant: string }>(sql`
   select distinct l.user_id, ${tenantForWork} as tenant
   from ${rewardLots} l join ${tenants} t on t.id = l.tenant_id
@@ -29,37 +35,45 @@ const selectDueUsers = statement<{ user_id: string; tenant: string }>(sql`
 
 /**
  * Books what is left of a user's lots that have had their time, one entry a lot, inside a transaction. Called before
- * anything is spent, so that a late sweep makes nobody richer.
+ * anything is spent, so that a late sweep makes nobody richer. Two round trips, however many lots there are.
  */
 export async function expireDueLots(tx: LedgerCtx, userId: string): Promise<number> {
   const base = { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) };
   const lots = await all(tx.db, selectDueLots, base);
-  for (const { sequence, remaining } of lots) {
-    await run(tx.db, emptyLot, { sequence, remaining });
-    const left = await get(tx.db, lowerBalance, { ...base, points: remaining });
-    if (!left) throw new Error("A lot has no balance beside it");
-    const source = `lot:${sequence}:expire`;
-    await writeEntry(tx, {
-      id: newId("rwd"),
-      userId,
-      kind: "expire",
-      points: -remaining,
-      balance: left.balance,
-      source,
-    });
-  }
+  if (lots.length === 0) return 0;
+  const before = lots[0]?.balance ?? 0;
+  let left = before;
+  const rows = lots.map(({ sequence, remaining }) => {
+    left -= remaining;
+    return [newId("rwd"), -remaining, left, `lot:${sequence}:expire`];
+  });
+  await tx.db.batch([
+    bind(insertExpiries, { ...base, rows: JSON.stringify(rows) }),
+    bind(lowerBalance, { ...base, points: before - left, count: lots.length }),
+    bind(emptyLots, base),
+  ]);
   return lots.length;
 }
 
 /**
- * Books points that have had their time, for a portion of the users who have such, each in a transaction of its own.
+ * Books points that have had their time, for a portion of the users who have such, each in a transaction of its own. One
+ * that fails does not keep the others waiting.
  * @returns of how many users; none when there is nothing left to do.
  */
 export async function expireDuePoints(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
   const due = await all(ctx.db.primary, selectDueUsers, { now: toTimestamp(ctx.now()), portion });
+  let done = 0;
+  let failure: unknown;
   for (const { user_id: userId, tenant } of due) {
     const work = { ...ctx, tenant: JSON.parse(tenant) as Tenant };
-    await inTransaction(work, (tx) => expireDueLots(tx, userId));
+    try {
+      await inTransaction(work, (tx) => expireDueLots(tx, userId));
+      done += 1;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 5001) throw error;
+      failure ??= error;
+    }
   }
-  return due.length;
+  if (done === 0 && failure !== undefined) throw failure;
+  return done;
 }

@@ -40,10 +40,13 @@ const consumeLots = statement(sql`
     from ${rewardLots} where ${ofUser} and remaining > 0) o
   where ${rewardLots}.sequence = o.sequence and o.older < ${param("points")}`);
 
+/** No payment earns more, so that thousands of the largest fit into a balance: too many points must not stop a payment. */
+const mostEarned = 1_000_000_000_000n;
+
 /** Points that a payment earns: so many thousandths for every 100 minor units, rounded down. */
 export function pointsFor(paidMinor: number, tenant: Pick<Tenant, "pointsRate">): number {
   const points = (BigInt(paidMinor) * BigInt(tenant.pointsRate)) / 100_000n;
-  return Number(points < BigInt(Number.MAX_SAFE_INTEGER) ? points : BigInt(Number.MAX_SAFE_INTEGER));
+  return Number(points < mostEarned ? points : mostEarned);
 }
 
 /** Books points that a payment earned. Answers how many: none when the source is booked already. */

@@ -5,10 +5,12 @@ import { get, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { newId } from "../../ids.ts";
-import { toAmount } from "../../money.ts";
+import { largestMinor, toAmount } from "../../money.ts";
 import { requireText } from "../../text.ts";
 import { recordAudit } from "../audit/service.ts";
 import { currencyDigits } from "../tenants/currency.ts";
+import { requireStanding } from "../users/guards.ts";
+import { isSelf } from "../users/permission.ts";
 import { requireSubject } from "../users/subject.ts";
 import { adjustPoints, spendPoints } from "./ledger.ts";
 import type { AdjustInput, RedeemInput } from "./model.ts";
@@ -64,18 +66,21 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
   if (!row) throw new Error("An account was read and returned no row");
   const balance = row.balance - row.due;
   const { currency, pointValue } = ctx.tenant;
-  const valueMinor = balance * pointValue;
+  const digits = currencyDigits(currency);
+  const valueMinor = Math.min(balance * pointValue, largestMinor(digits));
   const account = {
     user_id: userId,
     balance,
-    value: toAmount(valueMinor, currencyDigits(currency)),
+    value: toAmount(valueMinor, digits),
     value_minor: valueMinor,
     currency,
     expiring: row.expiring === null ? null : JSON.parse(row.expiring),
     version: row.version,
     updated_at: row.updated_at,
   };
-  return { json: JSON.stringify(account), ...(row.version > 0 && { version: row.version }) };
+  // Points whose time is over are gone from the balance before the ledger, and its version, say so.
+  const isSettled = row.version > 0 && row.due === 0;
+  return { json: JSON.stringify(account), ...(isSettled && { version: row.version }) };
 }
 
 /**
@@ -92,19 +97,30 @@ export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: strin
 
 /**
  * Adds points to an account, or takes them, for the store. The same `source` again answers the first entry.
- * @throws AppError 5300 for customers, 5305 below zero, 5302 for a source of another act; as `requireSubject`.
+ * @throws AppError 5300 for customers, for staff's own account and for users whom they may not manage; 5305 below zero,
+ * 5302 for a source of another act; as `requireSubject`.
  */
 export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string): Promise<RewardsReply> {
   const { points } = input;
-  if (ctx.actor.kind === "user" && ctx.actor.role === "customer") throw new AppError(5300);
   if (points === 0) throw invalidField("points", "must not be 0");
   const note = requireText("note", input.note, 500);
-  const userId = await requireSubject(ctx, input.customer_id, subject);
+  const userId = await requireAdjustable(ctx, input.customer_id, subject);
   return book(ctx, userId, "adjust", points, input, async (tx, source) => {
     const booked = await adjustPoints(tx, { userId, points, source, note });
     if (booked > 0) await recordAudit(tx, { event: "rewards.adjusted", subject: userId, details: { points, note } });
     return booked > 0;
   });
+}
+
+/** Nobody gives points to themselves, and staff only to those whom they may manage. */
+async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string): Promise<string> {
+  const { actor } = ctx;
+  if (actor.kind !== "user") return requireSubject(ctx, customerId, subject);
+  if (actor.role === "customer") throw new AppError(5300);
+  if (customerId === undefined) throw invalidField("customer_id", "is required");
+  if (isSelf(ctx, customerId)) throw new AppError(5300, "Nobody adjusts their own points.");
+  await requireStanding(ctx, customerId);
+  return customerId;
 }
 
 /** Books once for a source, in one transaction, and answers the entry; one that was there before with 200. */
