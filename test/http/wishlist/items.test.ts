@@ -111,7 +111,9 @@ onEachDatabase((suite) => {
     const shelf: [fields: Record<string, unknown>, variant: number | null, available: boolean][] = [
       [{ stock: null }, null, true],
       [{ stock: 2 }, null, true],
-      [{ stock: 1 }, null, false], // one is held by the order below
+      // Of these two, one is held by an order.
+      [{ stock: 1 }, null, false],
+      [{ variants: sizes.slice(1) }, 0, false],
       [{ stock: 0 }, null, false],
       [{ stock: 0, allow_backorder: true }, null, true],
       [{ variants: sizes }, null, true],
@@ -123,8 +125,9 @@ onEachDatabase((suite) => {
     ];
     for (const [index, [fields, variant]] of shelf.entries()) {
       const product = await shop.createProduct(fields);
-      if (index === 2) await shop.call("POST /orders/", { body: { items: [{ product_id: product.id, quantity: 1 }] } });
       const variant_id = variant === null ? null : product.variants[variant]?.id;
+      const item = variant === null ? { product_id: product.id } : { variant_id };
+      if (index === 2 || index === 3) await shop.call("POST /orders/", { body: { items: [{ ...item, quantity: 1 }] } });
       expect((await add(eve, { product_id: product.id, variant_id })).status).toBe(201);
     }
     const seen = (await list(eve)).toReversed().map(({ available }) => available);

@@ -10,65 +10,13 @@ import { newId } from "../../ids.ts";
 import { recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
 import { currencySign, parseCurrency } from "./currency.ts";
-import {
-  checkFields,
-  parsePointsRate,
-  parsePointValue,
-  showPointsRate,
-  showPointValue,
-  type TenantInput,
-} from "./input.ts";
+import { checkFields, parsePointsRate, parsePointValue, type TenantInput } from "./input.ts";
 import { parseNamespace } from "./namespace.ts";
+import { changedFields, shown, type TenantDetails, type TenantRecord, toDetails, toRecord } from "./record.ts";
 import { tenants } from "./table.ts";
-
-/** A tenant as the terminal prints it; its first seven fields are the `store` of the login reply (specification, 2). */
-export interface TenantRecord {
-  namespace: string;
-  title: string;
-  domain: string | null;
-  url: string | null;
-  currency: string;
-  currency_sign: string;
-  logo: string | null;
-  status: "active" | "suspended";
-  created_at: string;
-}
-
-/** A tenant with what only a look at it needs. */
-export interface TenantDetails extends TenantRecord {
-  /** BCP 47 tag of the texts that name no language. */
-  language: string;
-  /** How long its user tokens last, in seconds. */
-  token_lifetime: number;
-  /** Points for every 100 minor units paid, such as 1.5. */
-  points_rate: number;
-  /** What a point is worth when it pays, as an amount in the store's currency. */
-  point_value: number;
-  /** How long points last, in days; null for ever. */
-  points_days: number | null;
-  updated_at: string;
-}
 
 /** 30 days, in seconds (specification, section 8). */
 const defaultTokenLifetime = 30 * 86_400;
-
-const shown = {
-  namespace: tenants.namespace,
-  title: tenants.title,
-  domain: tenants.domain,
-  url: tenants.url,
-  currency: tenants.currency,
-  currency_sign: tenants.currencySign,
-  logo: tenants.logo,
-  status: tenants.status,
-  created_at: tenants.createdAt,
-  language: tenants.language,
-  token_lifetime: tenants.tokenLifetime,
-  points_rate: tenants.pointsRate,
-  point_value: tenants.pointValue,
-  points_days: tenants.pointsDays,
-  updated_at: tenants.updatedAt,
-};
 
 const byNamespace = eq(tenants.namespace, sql.placeholder("namespace"));
 const insertTenant = statement(
@@ -240,27 +188,6 @@ function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["stat
     await recordAudit(tx, { event: status === "active" ? "tenant.resumed" : "tenant.suspended", namespace });
     return toRecord(await getTenant(tx, namespace));
   });
-}
-
-/** The names of what a change has made different; the values may be nobody's business. */
-function changedFields(before: TenantDetails, after: TenantDetails): string[] {
-  const names = Object.keys(after) as (keyof TenantDetails)[];
-  return names.filter((name) => name !== "updated_at" && before[name] !== after[name]);
-}
-
-/** A row as people read it: the database keeps the rate in thousandths and the value in minor units. */
-function toDetails(row: TenantDetails): TenantDetails {
-  return {
-    ...row,
-    points_rate: showPointsRate(row.points_rate),
-    point_value: showPointValue(row.point_value, row.currency),
-  };
-}
-
-/** As most verbs answer it. */
-function toRecord(details: TenantDetails): TenantRecord {
-  const { namespace, title, domain, url, currency, currency_sign, logo, status, created_at } = details;
-  return { namespace, title, domain, url, currency, currency_sign, logo, status, created_at };
 }
 
 function noSuchTenant(namespace: string): AppError {
