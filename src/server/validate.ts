@@ -45,6 +45,7 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
  * is neither stays as it is and fails the check.
  */
 export function validateQuery<T extends TObject>(schema: T, query: Record<string, string>): Static<T> {
+  if (schema.required === undefined && isEmpty(query)) return {} as Static<T>;
   const values: Record<string, unknown> = { ...query };
   for (const name in query) {
     const text = query[name] as string;
@@ -54,6 +55,11 @@ export function validateQuery<T extends TObject>(schema: T, query: Record<string
     if (kind === "Boolean" && (text === "true" || text === "false")) values[name] = text === "true";
   }
   return validate(schema, values, "query");
+}
+
+function isEmpty(query: Record<string, string>): boolean {
+  for (const _name in query) return false;
+  return true;
 }
 
 function explain({ type, schema, value }: ValueError): string {

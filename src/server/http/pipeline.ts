@@ -165,6 +165,7 @@ async function work(
     subject: actor.kind === "app" ? common.user_id : undefined,
     ifMatch: null,
   };
+  if (route.method === "GET") return route.handle(call as never, undefined as never);
   const sentKey = request.headers.get("idempotency-key");
   const versions = route.conditional ? parseIfMatch(request.headers.get("if-match")) : null;
   return answerFirstMatch(versions, (ifMatch) => answerIdempotently(route, { ...call, ifMatch }, sentKey));

@@ -3,6 +3,7 @@ import { KeptMap } from "../../db/kept-map.ts";
 import { type CompiledStatement, statement } from "../../db/statement.ts";
 import type { ProductFilters } from "./list-filters.ts";
 import type { ProductSortKey } from "./list-model.ts";
+import { type Gathered, type ListShape, type PageRow, ranges } from "./list-shape.ts";
 import { servedJson, servedLanguage } from "./translation.ts";
 
 const param = sql.placeholder;
@@ -13,39 +14,6 @@ const walked = 4000;
 const searched = 1000;
 /** So few are gathered and sorted at once. */
 export const fewMatches = 200;
-
-/** What one statement answers of a page. */
-export interface PageRow {
-  /** The products, joined by commas; null when there are none. */
-  json: string | null;
-  /** The first and the last of their languages by name: the same where they have one language. */
-  first_language: string | null;
-  last_language: string | null;
-  /** JSON array of sort value and id of the page's last row; null when the page is not full. */
-  last: string | null;
-  has_more: number;
-  /** 1 where rows were left that might have fitted, and the page is not full. */
-  is_cut: number;
-  total: number | null;
-}
-
-/**
- * Where the rows of a page come from: a walk in the order of the sort (`walk`), no further than some thousand rows
- * (`stroll`); all that fit a range or a status, gathered by its index and sorted (`price_minor` and so on); few that are named
- * (`ids`, `slug`); the search index, newest first (`match`).
- */
-export type Source = "walk" | "stroll" | Gathered | "ids" | "slug" | "match";
-export type Gathered = "price_minor" | "created_at" | "updated_at" | "status";
-
-/** Which list it is, apart from values. */
-export interface ListShape {
-  key: ProductSortKey;
-  descending: boolean;
-  source: Source;
-  filters: ProductFilters;
-  isContinued: boolean;
-  isCounted: boolean;
-}
 
 const sortColumns: Record<ProductSortKey, string> = {
   created_at: "created_at",
@@ -61,13 +29,6 @@ const indexes: Record<string, string> = {
   status: "products_by_status",
   slug: "products_slug",
 };
-/** The columns of the ranges, and the names of their ends. */
-export const ranges = [
-  { column: "price_minor", from: "priceFrom", to: "priceTo" },
-  { column: "created_at", from: "createdFrom", to: "createdTo" },
-  { column: "updated_at", from: "updatedFrom", to: "updatedTo" },
-] as const satisfies readonly { column: Gathered; from: keyof ProductFilters; to: keyof ProductFilters }[];
-
 /** Shapes that are asked for; there are thousands that could be, so only those of late are kept. */
 const statements = new KeptMap<CompiledStatement<PageRow>>(200);
 const counts = new KeptMap<CompiledStatement<{ found: number }>>(20);
@@ -94,8 +55,8 @@ export function countStatement(column: Gathered, filters: ProductFilters): Compi
 
 /** Page, last position, total and whether more follows are one statement, and so one snapshot, whatever others write. */
 export function listStatement(shape: ListShape): CompiledStatement<PageRow> {
-  const { key, descending, source, filters, isContinued, isCounted } = shape;
-  const name = `${key} ${descending} ${source} ${Object.keys(filters)} ${isContinued} ${isCounted}`;
+  const { key, descending, source, filters, isContinued, isCounted, isServed } = shape;
+  const name = `${key} ${descending} ${source} ${Object.keys(filters)} ${isContinued} ${isCounted} ${isServed}`;
   let made = statements.get(name);
   if (!made) {
     made = compile(shape);
@@ -109,30 +70,36 @@ function compile(shape: ListShape): CompiledStatement<PageRow> {
   const { rows, cut } = pageRows(shape);
   // The wider rows are fetched for those of the page only.
   return statement<PageRow>(sql`with found as materialized (${rows} limit ${param("more")})
-    select page.json, page.first_language, page.last_language,
+    select page.*,
       (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
       (select count(*) from found) > ${param("limit")} as has_more,
       ${cut} as is_cut,
       ${total(shape)} as total
-    from ${joined(sql`from (select number from found limit ${param("limit")}) as listed
-      cross join products on products.row_number = listed.number`)}`);
+    from ${joined(
+      shape,
+      sql`from (select number from found limit ${param("limit")}) as listed
+      cross join products on products.row_number = listed.number`,
+    )}`);
 }
 
 /** Where an index has the order and all that fits stands close together, going along it thrice costs least. */
 function compileWalk(shape: ListShape): CompiledStatement<PageRow> {
   const { from, value } = walkedRows(shape);
-  return statement<PageRow>(sql`select page.json, page.first_language, page.last_language,
+  return statement<PageRow>(sql`select page.*,
       (select json_array(${value}, id) ${from} limit 1 offset ${param("lastIndex")}) as last,
       exists(select 1 ${from} limit 1 offset ${param("limit")}) as has_more,
       0 as is_cut,
       ${total(shape)} as total
-    from ${joined(sql`${from} limit ${param("limit")}`)}`);
+    from ${joined(shape, sql`${from} limit ${param("limit")}`)}`);
 }
 
 /** The JSON of rows, joined by commas, and the first and the last of their languages by name. */
-function joined(rows: SQL): SQL {
-  return sql`(select group_concat(json) as json, min(tag) as first_language, max(tag) as last_language
-    from (select ${servedJson} as json, ${servedLanguage} as tag ${rows})) as page`;
+function joined({ isServed }: ListShape, rows: SQL): SQL {
+  const row = isServed
+    ? sql`${servedJson} as json, ${servedLanguage} as tag, 0 as other`
+    : sql`rendered as json, lang as tag, translations <> '{}' as other`;
+  return sql`(select group_concat(json) as json, min(tag) as first_language, max(tag) as last_language,
+    max(other) as is_unserved from (select ${row} ${rows})) as page`;
 }
 
 function total(shape: ListShape): SQL {

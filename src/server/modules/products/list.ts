@@ -1,26 +1,24 @@
 import type { Ctx } from "../../context.ts";
 import { decodeCursor, encodeCursor } from "../../cursor.ts";
+import { KeptMap } from "../../db/kept-map.ts";
 import { get } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
 import { defaultLimit, parseFields, pickFields } from "../../list-query.ts";
 import { type ProductFilters, readFilters } from "./list-filters.ts";
 import { type ProductListQuery, type ProductSortKey, productFields } from "./list-model.ts";
-import {
-  countStatement,
-  fewMatches,
-  type Gathered,
-  type ListShape,
-  listStatement,
-  type PageRow,
-  ranges,
-  type Source,
-  sortColumn,
-} from "./list-statement.ts";
+import { type Gathered, type ListShape, type PageRow, ranges, type Source } from "./list-shape.ts";
+import { countStatement, fewMatches, listStatement, sortColumn } from "./list-statement.ts";
 import { seesDrafts } from "./service.ts";
 import { languageChain } from "./translation.ts";
 
 /** More than these are not gathered and sorted for a page; they are met on the way in the order of the sort. */
 const mostGathered = { list: 20_000, search: 2000 };
+
+/**
+ * Stores in whose lists translated products have been met. Only a hint: their lists look for languages at once, those of
+ * others when they meet one.
+ */
+const translated = new KeptMap<true>(10_000);
 
 /** A page of products: their JSON texts in order, and how to go on. */
 export interface ProductPage {
@@ -64,8 +62,14 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
     more: limit + 1,
     lastIndex: limit - 1,
   };
-  const shape = { key, descending, filters, isContinued: after !== undefined, isCounted: query.include_total ?? false };
-  const row = await findPage(ctx, shape, values);
+  const isCounted = query.include_total ?? false;
+  const isServed = translated.get(ctx.tenant.id) !== undefined;
+  const shape = { key, descending, filters, isContinued: after !== undefined, isCounted, isServed };
+  let row = await findPage(ctx, shape, values);
+  if (row?.is_unserved) {
+    translated.set(ctx.tenant.id, true);
+    row = await findPage(ctx, { ...shape, isServed: true }, values);
+  }
   const last = row?.has_more && row.last ? (JSON.parse(row.last) as [string | number, string]) : undefined;
   return {
     json: pickFields(`[${row?.json ?? ""}]`, fields),

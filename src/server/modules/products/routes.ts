@@ -46,10 +46,13 @@ export const productRoutes = [
     query: ProductQuery,
     reply: { data: Product },
     errors: [5301],
-    handle: async ({ ctx, params, query, lang }) => {
+    handle: ({ ctx, params, query, lang }) => {
+      if (query.fields === undefined) return getProduct(ctx, params.id, lang);
       const fields = parseFields(query.fields, productFields);
-      const product = await getProduct(ctx, params.id, lang);
-      return fields === undefined ? product : { ...product, json: pickFields(product.json, fields) };
+      return getProduct(ctx, params.id, lang).then(({ json, ...rest }) => ({
+        ...rest,
+        json: pickFields(json, fields),
+      }));
     },
   }),
   defineRoute({

@@ -23,11 +23,17 @@ import { insertVariants, searchedTexts, variantRows } from "./variant-insert.ts"
 const param = sql.placeholder;
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
+const published = sql`${living} and status = 'published'`;
+/** As it was written, in its own language: all that most products have. */
 const select = (condition: SQL) =>
+  statement<RenderedProduct & { is_translated: number }>(sql`
+    select rendered as json, version, lang as language, translations <> '{}' as is_translated
+    from ${products} where ${condition}`);
+const selectServed = (condition: SQL) =>
   statement<RenderedProduct>(sql`
     select ${servedJson} as json, version, ${servedLanguage} as language from ${products} where ${condition}`);
-const selectAny = select(living);
-const selectPublished = select(sql`${living} and status = 'published'`);
+const selects = { any: select(living), published: select(published) };
+const servedSelects = { any: selectServed(living), published: selectServed(published) };
 const selectStock = statement<{ stock: number | null; has_variants: number }>(sql`
   select stock, has_variants from ${products} where ${living}`);
 // The end of the id is random, so it makes any number of equal titles different addresses.
@@ -103,11 +109,16 @@ function insertedOf(results: ResultSet[]): RenderedProduct {
  */
 export async function getProduct(ctx: Ctx, id: string, lang?: string): Promise<RenderedProduct> {
   requireProductId(id);
+  const which = seesDrafts(ctx) ? "any" : "published";
+  const values = { tenantId: ctx.tenant.id, id };
+  const written = await get(ctx.db, selects[which], values);
+  if (!written) throw noSuchProduct();
+  const { is_translated: isTranslated, ...product } = written;
+  if (!isTranslated) return product;
   const languages = languageChain(lang, ctx.tenant.language);
-  const stmt = seesDrafts(ctx) ? selectAny : selectPublished;
-  const product = await get(ctx.db, stmt, { tenantId: ctx.tenant.id, id, languages });
-  if (!product) throw noSuchProduct();
-  return product;
+  const served = await get(ctx.db, servedSelects[which], { ...values, languages });
+  if (!served) throw noSuchProduct();
+  return served;
 }
 
 /**

@@ -1,0 +1,46 @@
+import type { ProductFilters } from "./list-filters.ts";
+import type { ProductSortKey } from "./list-model.ts";
+
+/** What one statement answers of a page. */
+export interface PageRow {
+  /** The products, joined by commas; null when there are none. */
+  json: string | null;
+  /** The first and the last of their languages by name: the same where they have one language. */
+  first_language: string | null;
+  last_language: string | null;
+  /** 1 where the rows stand in their own languages, and some of them have others. */
+  is_unserved: number | null;
+  /** JSON array of sort value and id of the page's last row; null when the page is not full. */
+  last: string | null;
+  has_more: number;
+  /** 1 where rows were left that might have fitted, and the page is not full. */
+  is_cut: number;
+  total: number | null;
+}
+
+/**
+ * Where the rows of a page come from: a walk in the order of the sort (`walk`), no further than some thousand rows
+ * (`stroll`); all that fit a range or a status, gathered by its index and sorted (`price_minor` and so on); few that are named
+ * (`ids`, `slug`); the search index, newest first (`match`).
+ */
+export type Source = "walk" | "stroll" | Gathered | "ids" | "slug" | "match";
+export type Gathered = "price_minor" | "created_at" | "updated_at" | "status";
+
+/** Which list it is, apart from values. */
+export interface ListShape {
+  key: ProductSortKey;
+  descending: boolean;
+  source: Source;
+  filters: ProductFilters;
+  isContinued: boolean;
+  isCounted: boolean;
+  /** Whether texts are looked for in other languages; without it rows are passed on as they were written. */
+  isServed: boolean;
+}
+
+/** The columns of the ranges, and the names of their ends. */
+export const ranges = [
+  { column: "price_minor", from: "priceFrom", to: "priceTo" },
+  { column: "created_at", from: "createdFrom", to: "createdTo" },
+  { column: "updated_at", from: "updatedFrom", to: "updatedTo" },
+] as const satisfies readonly { column: Gathered; from: keyof ProductFilters; to: keyof ProductFilters }[];
