@@ -5,6 +5,7 @@ export const commandTree: CommandTree = {
   serve: () => import("./commands/serve.ts"),
   demo: () => import("./commands/demo.ts"),
   health: () => import("./commands/health.ts"),
+  doctor: () => import("./commands/doctor.ts"),
   tenant: {
     description: "Stores: each has its own keys, products and everything else",
     verbs: {
@@ -41,6 +42,14 @@ export const commandTree: CommandTree = {
       check: () => import("./commands/origin/check.ts"),
     },
   },
+  order: {
+    description: "Orders: what was bought, and what became of it",
+    verbs: {
+      list: () => import("./commands/order/list.ts"),
+      show: () => import("./commands/order/show.ts"),
+      export: () => import("./commands/order/export.ts"),
+    },
+  },
   webhook: {
     description: "Webhooks: addresses that are told of a store's events",
     verbs: {
@@ -50,6 +59,13 @@ export const commandTree: CommandTree = {
       replay: () => import("./commands/webhook/replay.ts"),
       rotate: () => import("./commands/webhook/rotate.ts"),
       remove: () => import("./commands/webhook/remove.ts"),
+    },
+  },
+  product: {
+    description: "Products: into the store from a file, and out of it",
+    verbs: {
+      import: () => import("./commands/product/import.ts"),
+      export: () => import("./commands/product/export.ts"),
     },
   },
   mail: {

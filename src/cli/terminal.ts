@@ -1,3 +1,4 @@
+import { addAbortSignal } from "node:stream";
 import { AppError } from "../server/errors.ts";
 
 /** The process around a command, so that nothing else reads or writes it directly. */
@@ -13,6 +14,10 @@ export interface Terminal {
    * @throws AppError 5000 when it cannot be written, for instance to a full disk.
    */
   write(text: string): Promise<void>;
+  /** Whether the reader of standard output has gone, so that nothing more need be made for it. */
+  isAbandoned(): boolean;
+  /** Whether standard output still has a reader, as far as writing has shown; what is long stops without one. */
+  hasReader(): boolean;
   /** Writes to standard error: remarks, questions, errors. Never throws. */
   say(text: string): Promise<void>;
   /**
@@ -20,6 +25,12 @@ export interface Terminal {
    * @throws AppError 5102 when it is longer than `mostBytes` or no UTF-8.
    */
   readInput(mostBytes: number): Promise<string>;
+  /** Standard input in pieces as they come, until its end or until `signal`, which ends it with an error. */
+  streamInput(signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Standard error where it is a terminal, for what draws there itself. */
+  screen: NodeJS.WriteStream | undefined;
+  /** Has the next SIGINT call `act` instead of ending the process; the one after that ends it. */
+  onInterrupt(act: () => void): void;
   /** Leaves SIGINT and SIGTERM to the verb, for one that runs until it is stopped. */
   releaseSignals(): void;
 }
@@ -30,8 +41,10 @@ const interruptedExitCode = 130;
 export function openTerminal(host: NodeJS.Process): Terminal {
   const interrupt = () => host.exit(interruptedExitCode);
   host.on("SIGINT", interrupt);
+  const isAbandoned = false;
   // Failures reach the callbacks of write; without a listener the same event would end the process.
   for (const stream of [host.stdout, host.stderr]) stream.on("error", () => {});
+  let isRead = true;
   return {
     env: host.env,
     stdinIsTerminal: host.stdin.isTTY === true,
@@ -40,9 +53,12 @@ export function openTerminal(host: NodeJS.Process): Terminal {
     columns: host.stdout.isTTY ? host.stdout.columns : undefined,
     async write(text) {
       const failure = await writeTo(host.stdout, text);
-      if (failure === undefined || failure.code === "EPIPE") return;
+      if (failure?.code === "EPIPE") isRead = false;
+      if (failure === undefined || !isRead) return;
       throw new AppError(5000, `The answer could not be written to standard output (${failure.code ?? "unknown"}).`);
     },
+    hasReader: () => isRead,
+    isAbandoned: () => isAbandoned,
     async say(text) {
       await writeTo(host.stderr, text);
     },
@@ -59,6 +75,15 @@ export function openTerminal(host: NodeJS.Process): Terminal {
       } catch (cause) {
         throw new AppError(5102, "Standard input is no UTF-8 text.", { cause });
       }
+    },
+    streamInput: (signal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,
+    screen: host.stderr.isTTY ? host.stderr : undefined,
+    onInterrupt(act) {
+      host.off("SIGINT", interrupt);
+      host.once("SIGINT", () => {
+        host.on("SIGINT", interrupt);
+        act();
+      });
     },
     releaseSignals() {
       host.off("SIGINT", interrupt);

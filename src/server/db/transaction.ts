@@ -30,3 +30,19 @@ export async function inDryRun<C extends { db: Session }, T>(ctx: C, fn: (ctx: C
   }
   throw new Error("A dry run ended without its result.");
 }
+
+/**
+ * Runs `fn` inside a transaction in such a way that its failure undoes what it did, and nothing else of the transaction.
+ * @throws what `fn` threw, once that is undone; another error when it cannot be, and the transaction is lost.
+ */
+export async function inSavepoint<T>(tx: { db: Session }, fn: () => Promise<T>): Promise<T> {
+  await tx.db.execute("SAVEPOINT bodega_part");
+  try {
+    const value = await fn();
+    await tx.db.execute("RELEASE bodega_part");
+    return value;
+  } catch (error) {
+    await tx.db.batch(["ROLLBACK TO bodega_part", "RELEASE bodega_part"]);
+    throw error;
+  }
+}

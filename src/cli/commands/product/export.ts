@@ -1,0 +1,72 @@
+import { namespaceArg } from "../../args.ts";
+import { withTenant } from "../../context.ts";
+import { printJson, remark } from "../../output.ts";
+import { formatFlag, formatOf, openTarget } from "../../product-file.ts";
+import { startProgress } from "../../progress.ts";
+import { UsageError } from "../../usage-error.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "export",
+  description: "Write a store's products to a file or to standard output, oldest first",
+  args: {
+    namespace: { ...namespaceArg, required: true },
+    output: {
+      type: "string",
+      alias: "o",
+      valueHint: "file",
+      default: "-",
+      completes: "file",
+      description: "File to write, - for standard output (default)",
+    },
+    format: { ...formatFlag, description: "What to write (default: by the file's name, else csv)" },
+    status: {
+      type: "enum",
+      options: ["draft", "published", "archived"],
+      description: "Only products of this status",
+    },
+  },
+  examples: [
+    "bodega product export -n demo > products.csv",
+    "bodega product export -n demo --output products.ndjson --status published",
+  ],
+  notes: [
+    "CSV has a line for each product, or one for each of its variants, of which the first tells of the product. An " +
+      "apostrophe stands before what a spreadsheet would take for a formula. NDJSON has a product on each line, as the " +
+      "API shows it.",
+    "`bodega product import` reads both back, to the letter. A file takes its place once it is whole.",
+  ],
+  async run(args, io) {
+    if (io.json && args.output === "-") {
+      throw new UsageError("--json would stand among the products.", { hint: "Give --output <file> as well." });
+    }
+    const format = args.format ?? formatOf(args.output) ?? "csv";
+    const { countProducts, exportProducts } = await import("../../../server/modules/products/export.ts");
+    const { csvHeader, writeCsvProduct } = await import("../../../server/modules/products/csv-write.ts");
+    const count = await withTenant(args, io, async (ctx) => {
+      const filter = { status: args.status };
+      const target = await openTarget(args.output, io);
+      const progress = await startProgress(io, io.screen && (await countProducts(ctx, filter)));
+      let count = 0;
+      try {
+        if (format === "csv") await target.write(csvHeader);
+        for await (const page of exportProducts(ctx, filter)) {
+          const lines = format === "csv" ? page.map(writeCsvProduct) : page.map((json) => `${json}\n`);
+          await target.write(lines.join(""));
+          count += page.length;
+          progress.show(count, `${count} products`);
+          if (target.isAbandoned()) break;
+        }
+        await target.finish();
+      } catch (error) {
+        await target.discard();
+        throw error;
+      } finally {
+        progress.end();
+      }
+      return count;
+    });
+    if (io.json) await printJson(io, { exported: count, format, output: args.output });
+    else if (args.output !== "-") await remark(io, `${count} products are in ${args.output}`);
+  },
+});

@@ -1,0 +1,60 @@
+import { parseExactJson } from "../../exact-json.ts";
+import { CellError } from "./cell-error.ts";
+
+/**
+ * A cell as spreadsheets may open it. They run what begins with = + - or @, tabs before it or not, as a formula: an
+ * apostrophe before it makes it a text. One that begins with apostrophes already gets one more, so that `readGuarded`
+ * gives back what was written, whatever that is. Numbers stay numbers.
+ */
+export function guardFormula(text: string): string {
+  if (/^-?\d+(\.\d+)?$/.test(text)) return text;
+  return /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
+
+/** What stood in a cell before `guardFormula`. */
+export function readGuarded(cell: string): string {
+  return /^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
+}
+
+/** The items of a cell: a JSON array, or texts between bars. Errors: CellError. */
+export function readList(cell: string): unknown[] {
+  if (cell.trim() === "") return [];
+  if (!cell.trimStart().startsWith("[")) return cell.split("|").map((item) => item.trim());
+  const list = readJson(cell);
+  if (!Array.isArray(list)) throw new CellError("must be a list, such as red|blue");
+  return list;
+}
+
+/** Texts between bars, where they read back the same; else JSON. */
+export function writeList(items: readonly unknown[]): string {
+  if (items.length === 0) return "";
+  const cell = items.join("|");
+  const isSafe =
+    items.every((item) => typeof item === "string") &&
+    !cell.startsWith("[") &&
+    JSON.stringify(readList(cell)) === JSON.stringify(items);
+  return isSafe ? cell : JSON.stringify(items);
+}
+
+/** The JSON object of a cell; an empty cell is an empty object. Errors: CellError. */
+export function readObject(cell: string): unknown {
+  if (cell.trim() === "") return {};
+  const value = readJson(cell);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new CellError('must be a JSON object, such as {"colour": "red"}');
+  }
+  return value;
+}
+
+/** The object as JSON; an empty one as an empty cell. */
+export function writeObject(value: object): string {
+  return Object.keys(value).length === 0 ? "" : JSON.stringify(value);
+}
+
+function readJson(cell: string): unknown {
+  try {
+    return parseExactJson(cell);
+  } catch {
+    throw new CellError("is no JSON");
+  }
+}

@@ -1,0 +1,30 @@
+import { stringify } from "csv-stringify/sync";
+import { guardFormula } from "./csv-cells.ts";
+import { csvColumns } from "./csv-columns.ts";
+
+type Fields = Record<string, unknown>;
+
+/** The first line of an export, which names its columns. */
+export const csvHeader = writeRows([csvColumns.map(({ name }) => name)]);
+
+/**
+ * A product as lines of a table: one, or one for each of its variants, of which the first tells of the product as well.
+ * @param json the product as replies show it.
+ */
+export function writeCsvProduct(json: string): string {
+  const product = JSON.parse(json) as Fields & { id: string; variants: Fields[] };
+  const [first, ...others] = product.variants;
+  return writeRows([rowOf(product, first), ...others.map((variant) => rowOf({ id: product.id }, variant))]);
+}
+
+function rowOf(product: Fields, variant: Fields = {}): string[] {
+  return csvColumns.map(({ of, field, write }) => {
+    const value = (of === "product" ? product : variant)[field];
+    return value === undefined ? "" : guardFormula(write(value));
+  });
+}
+
+function writeRows(rows: string[][]): string {
+  // A carriage return alone ends a line for some readers: it must not stand outside of quotes.
+  return stringify(rows, { quoted_match: /\r/ });
+}
