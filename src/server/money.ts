@@ -66,3 +66,9 @@ export function splitAmount(amount: number, weights: readonly number[]): number[
   }
   return parts.map(Number);
 }
+
+/** Minor units as a decimal with all digits of the currency: 1990 in EUR is `19.90`. */
+export function formatMinor(minor: number, digits: number): string {
+  const text = String(minor).padStart(digits + 1, "0");
+  return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}

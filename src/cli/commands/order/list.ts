@@ -1,0 +1,68 @@
+import { withTenant } from "../../context.ts";
+import { parseCount } from "../../number-args.ts";
+import {
+  formatAmount,
+  formatCustomer,
+  orderFilterFlags,
+  orderNamespaceArg,
+  readOrderFilter,
+  toOrderRecord,
+} from "../../order.ts";
+import { printJson, printList, remark } from "../../output.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "list",
+  description: "List the orders of a tenant, newest first",
+  args: {
+    namespace: orderNamespaceArg,
+    ...orderFilterFlags,
+    "payment-status": {
+      type: "enum",
+      options: ["unpaid", "paid", "partially_refunded", "refunded"],
+      description: "Only those whose payment stands so",
+    },
+    customer: { type: "string", valueHint: "user", description: "Only those of this user: an id or email" },
+    limit: { type: "string", valueHint: "number", default: "50", description: "How many at most" },
+  },
+  examples: [
+    "bodega order list -n demo --since 7d",
+    "bodega order list -n demo --status paid --customer ada@example.com",
+    "bodega order list -n demo --since 2030-01-01 --until 2030-02-01 --limit 1000 --json",
+  ],
+  async run(args, io) {
+    const limit = parseCount("--limit", args.limit);
+    const filter = {
+      ...readOrderFilter(args, Date.now()),
+      ...(args["payment-status"] !== undefined && { payment_status: args["payment-status"] }),
+    };
+    const { views, hasMore } = await withTenant(args, io, async (ctx) => {
+      const { listOrderViews } = await import("../../../server/modules/orders/order-views.ts");
+      const { customer } = args;
+      if (customer === undefined) return listOrderViews(ctx, filter, limit);
+      const { resolveUserId } = await import("../../../server/modules/users/service.ts");
+      // Orders outlive their users, whose ids are then all that is left of them.
+      const customer_id = customer.includes("@") ? await resolveUserId(ctx, customer) : customer;
+      return listOrderViews(ctx, { ...filter, customer_id }, limit);
+    });
+    if (io.json) return printJson(io, views.map(toOrderRecord));
+    await printList(io, views, {
+      id: ({ order }) => order.id,
+      empty: "There is no such order.",
+      columns: [
+        { header: "NUMBER", value: ({ order }) => String(order.number), whole: true },
+        { header: "STATUS", value: ({ order }) => order.status, whole: true },
+        { header: "PAYMENT", value: ({ order }) => order.payment_status, whole: true },
+        { header: "CUSTOMER", value: formatCustomer },
+        { header: "ITEMS", value: ({ order }) => String(countPieces(order.items)), whole: true },
+        { header: "TOTAL", value: (view) => formatAmount(view.order.total_minor, view), whole: true },
+        { header: "CREATED", value: ({ order }) => order.created_at },
+      ],
+    });
+    if (hasMore) await remark(io, `There are more than ${limit}: give a greater --limit.`);
+  },
+});
+
+function countPieces(items: { quantity: number }[]): number {
+  return items.reduce((sum, { quantity }) => sum + quantity, 0);
+}

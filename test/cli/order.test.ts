@@ -1,0 +1,363 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "csv-parse/sync";
+import type { Ctx } from "../../src/server/context.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import type { Database } from "../../src/server/db/session.ts";
+import { readGuarded } from "../../src/server/formula-guard.ts";
+import { createOrder } from "../../src/server/modules/orders/create.ts";
+import type { OrderInput } from "../../src/server/modules/orders/model.ts";
+import { refundOrder } from "../../src/server/modules/orders/refund.ts";
+import { payOrder } from "../../src/server/modules/orders/service.ts";
+import { createProduct } from "../../src/server/modules/products/service.ts";
+import { requireTenant } from "../../src/server/modules/tenants/service.ts";
+import { vault } from "../support/app.ts";
+import type { OrderReply } from "../support/orders.ts";
+import { command, makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+
+type OrderRecord = Omit<OrderReply, "id"> & { order_id: string; customer_email: string | null };
+
+const { dataDir, environment, json, failure, run } = openCli();
+const start = Date.UTC(2030, 0, 1);
+const hour = 3_600_000;
+const many = 1000;
+const title = '=HYPERLINK("https://example.com")';
+let db: Database;
+let demo: Ctx;
+let ada: string;
+
+/** A shop whose orders are made an hour apart, from the beginning of 2030 on. */
+async function openShop(namespace: string): Promise<Ctx> {
+  let made = 0;
+  const system = { db, actor: { kind: "terminal" as const }, vault, requestId: "test", clientIp: null };
+  const tenant = await requireTenant({ ...system, now: Date.now }, namespace);
+  return { ...system, tenant, now: () => start + Math.floor(made++ / 1000) * hour };
+}
+
+const at = (ctx: Ctx, ms: number): Ctx => ({ ...ctx, now: () => ms });
+
+async function makeProduct(
+  ctx: Ctx,
+  fields: { title: string; price: number; sku?: string; stock?: number },
+): Promise<string> {
+  const { json: text } = await createProduct(ctx, { status: "published", ...fields });
+  return (JSON.parse(text) as { id: string }).id;
+}
+
+async function makeOrder(ctx: Ctx, ms: number, input: OrderInput): Promise<OrderReply> {
+  return JSON.parse((await createOrder(at(ctx, ms), input)).json) as OrderReply;
+}
+
+let orders: OrderReply[];
+
+beforeAll(async () => {
+  for (const [namespace, currency] of [
+    ["demo", "EUR"],
+    ["yen", "JPY"],
+    ["dinar", "KWD"],
+    ["many", "EUR"],
+    ["empty", "EUR"],
+  ]) {
+    await json("tenant", "create", namespace as string, "--currency", currency as string);
+  }
+  ada = (await json<{ user_id: string }>("user", "create", "-n", "demo", "--email", "ada@example.com", "--no-password"))
+    .user_id;
+  db = await openDatabase({ dataDir });
+  demo = await openShop("demo");
+  const lamp = await makeProduct(demo, { title, price: 19.9, sku: "+1", stock: 9 });
+  const chair = await makeProduct(demo, { title: 'Chair, "old"', price: 5 });
+  orders = [
+    await makeOrder(demo, start, {
+      items: [
+        { product_id: lamp, quantity: 2 },
+        { product_id: chair, quantity: 1 },
+      ],
+      customer_id: ada,
+      shipping: 4.5,
+      tax: 1.01,
+      shipping_address: { name: "Ada", line1: "-1 Street", city: "Zürich", country: "CH", phone: "+41441234567" },
+      note: '\'=1, "2"\nlast',
+    }),
+    await makeOrder(demo, start + hour, { items: [{ product_id: lamp, quantity: 1 }] }),
+    await makeOrder(demo, start + 48 * hour, { items: [{ product_id: chair, quantity: 3 }], customer_id: ada }),
+  ];
+  const [first] = orders as [OrderReply];
+  await payOrder(at(demo, start + 60_000), first.id, { payment_reference: "pay-1" });
+  const refund = { lines: [{ line_id: first.items[0]?.id as string, quantity: 1 }], reason: "@broken", restock: true };
+  await refundOrder(at(demo, start + 120_000), first.id, refund);
+});
+
+afterAll(() => db.close());
+
+const list = async (...flags: string[]) =>
+  (await json<OrderRecord[]>("order", "list", "-n", "demo", ...flags)).map(({ number }) => number);
+
+describe("order list", () => {
+  test("is a table for people, newest first", async () => {
+    const { stdout, stderr } = await run(["order", "list", "-n", "demo"]);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines[0]).toMatch(/^NUMBER +STATUS +PAYMENT +CUSTOMER +ITEMS +TOTAL +CREATED$/);
+    expect(lines.slice(1).map((line) => line.split(/ {2,}/))).toEqual([
+      ["3", "pending", "unpaid", "ada@example.com", "3", "€15.00", "2030-01-03T00:00:00.000Z"],
+      ["2", "pending", "unpaid", "guest", "1", "€19.90", "2030-01-01T01:00:00.000Z"],
+      ["1", "paid", "partially_refunded", "ada@example.com", "3", "€50.31", "2030-01-01T00:00:00.000Z"],
+    ]);
+    expect(stderr).toBe("");
+  });
+
+  test("says when there are more", async () => {
+    expect((await run(["order", "list", "-n", "demo", "--limit", "2"])).stderr).toContain("more than 2");
+    expect((await run(["order", "list", "-n", "demo", "--limit", "3"])).stderr).toBe("");
+    expect((await run(["order", "list", "-n", "many", "--limit", "2", "-q"])).stdout).toBe("");
+  });
+
+  test.concurrent.each<[flags: string[], numbers: number[]]>([
+    [
+      ["--status", "pending"],
+      [3, 2],
+    ],
+    [["--payment-status", "partially_refunded"], [1]],
+    [
+      ["--customer", "ADA@example.com"],
+      [3, 1],
+    ],
+    [
+      ["--since", "2030-01-01T01:00:00Z"],
+      [3, 2],
+    ],
+    [["--since", "2030-01-02"], [3]],
+    [
+      ["--until", "2030-01-02"],
+      [2, 1],
+    ],
+    [["--since", "2030-01-01", "--until", "2030-01-01T01:00:00Z"], [1]],
+    [["--until", "7d"], []],
+    [["--limit", "1"], [3]],
+    [["--customer", "usr_nobody"], []],
+  ])("%j takes what fits", async (flags, numbers) => {
+    expect(await list(...flags)).toEqual(numbers);
+  });
+
+  test("takes the id of a customer, and prints ids alone with -q", async () => {
+    const { stdout } = await run(["order", "list", "-n", "demo", "--customer", ada, "-q"]);
+    expect(stdout).toBe(`${orders[2]?.id}\n${orders[0]?.id}\n`);
+  });
+
+  test("of a store without orders says so", async () => {
+    const { code, stdout, stderr } = await run(["order", "list", "-n", "empty"]);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "", stderr: "There is no such order.\n" });
+  });
+
+  test("as JSON is the API's orders with the id named as everywhere in the terminal", async () => {
+    const [record] = await json<OrderRecord[]>("order", "list", "-n", "demo", "--limit", "1");
+    const { id, ...rest } = orders[2] as OrderReply;
+    expect(record as unknown).toEqual({ order_id: id, customer_email: "ada@example.com", ...rest });
+  });
+});
+
+describe("order show", () => {
+  test("finds an order by number and by id", async () => {
+    const record = await json<OrderRecord>("order", "show", "-n", "demo", "1");
+    expect(record).toMatchObject({ order_id: orders[0]?.id, customer_email: "ada@example.com", refunded: 20.35 });
+    expect(await json("order", "show", "-n", "demo", record.order_id)).toEqual({ ...record });
+  });
+
+  test("tells people of lines, amounts, refunds, address and points", async () => {
+    const { stdout } = await run(["order", "show", "-n", "demo", "1"]);
+    for (const part of [
+      /^Total +€50\.31$/m,
+      /^Shipping +€4\.50$/m,
+      /^Shipping address +Ada, -1 Street, Zürich, CH, \+41441234567$/m,
+      /^Points earned +\d+$/m,
+      /^Payment reference +pay-1$/m,
+      /^LINE ID .*REFUNDED +RESTOCKED$/m,
+      /^line_\S+ +=HYPERLINK.* +\+1 +€19\.90 +2 .* 1$/m,
+      /^ref_\S+ +€20\.35 +1 +@broken /m,
+    ]) {
+      expect(stdout).toMatch(part);
+    }
+    expect(stdout).toContain('Chair, "old"');
+  });
+});
+
+test("amounts have the digits of their currency, whatever it is", async () => {
+  for (const [namespace, price, total, cell] of [
+    ["yen", 1500, "¥1500", "1500"],
+    ["dinar", 1.5, "KWD 1.500", "1.500"],
+  ] as const) {
+    const shop = await openShop(namespace);
+    const product_id = await makeProduct(shop, { title: "Lamp", price });
+    await makeOrder(shop, start, { items: [{ product_id, quantity: 1 }] });
+    expect((await run(["order", "list", "-n", namespace])).stdout).toContain(` ${total} `);
+    const [row] = readCsv((await run(["order", "export", "-n", namespace])).stdout);
+    expect(row).toMatchObject({
+      total: cell,
+      line_price: cell,
+      refunded: cell.replace(/\d/g, "0").replace(/^0+/, "0"),
+    });
+  }
+});
+
+function readCsv(text: string): Record<string, string>[] {
+  return parse(text, { columns: true });
+}
+
+describe("order export", () => {
+  test("as CSV has a row for each line, oldest first, which reads back as what was sold", async () => {
+    const { stdout, stderr, code } = await run(["order", "export", "-n", "demo"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const rows = readCsv(stdout);
+    expect(rows.map((row) => [row.number, readGuarded(row.line_title as string), row.line_quantity])).toEqual(
+      orders.flatMap(({ number, items }) => items.map((line) => [`${number}`, line.title, `${line.quantity}`])),
+    );
+    expect(rows[0]).toMatchObject({
+      order_id: orders[0]?.id,
+      customer_email: "ada@example.com",
+      subtotal: "44.80",
+      shipping: "4.50",
+      total: "50.31",
+      payment_status: "partially_refunded",
+      line_total: "40.70",
+      line_price: "19.90",
+    });
+    expect(rows[2]).toMatchObject({ customer_id: "", customer_email: "", ship_city: "", payment_reference: "" });
+  });
+
+  test("as CSV has no cell that a spreadsheet would run", async () => {
+    const { stdout } = await run(["order", "export", "-n", "demo"]);
+    const [row] = readCsv(stdout);
+    expect(row).toMatchObject({
+      line_title: `'${title}`,
+      line_sku: "'+1",
+      ship_line1: "'-1 Street",
+      ship_phone: "'+41441234567",
+      note: "''=1, \"2\"\nlast",
+    });
+    for (const cell of readCsv(stdout).flatMap((cells) => Object.values(cells))) expect(cell).not.toMatch(/^[=+\-@\t]/);
+  });
+
+  test("as NDJSON has whole orders as the API answers them", async () => {
+    const { stdout } = await run(["order", "export", "-n", "demo", "--format", "ndjson", "--status", "pending"]);
+    expect(
+      stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as OrderReply),
+    ).toEqual(orders.slice(1));
+  });
+
+  test("takes times and a status", async () => {
+    const flags = ["--since", "2030-01-01T01:00:00Z", "--until", "2030-01-02", "--status", "pending"];
+    const { stdout } = await run(["order", "export", "-n", "demo", ...flags]);
+    expect(readCsv(stdout).map(({ number }) => number)).toEqual(["2"]);
+  });
+
+  test("of no orders is the line of columns, and every column is told by the help", async () => {
+    const { stdout } = await run(["order", "export", "-n", "empty"]);
+    const columns = stdout.trimEnd().split(",");
+    expect(columns).toContain("line_total");
+    const help = (await run(["order", "export", "-h"])).stdout.replace(/\s+/g, " ");
+    expect(help).toContain(columns.join(", "));
+  });
+
+  test("has all of a thousand orders, each once", async () => {
+    const shop = await openShop("many");
+    const product_id = await makeProduct(shop, { title: "Lamp", price: 1 });
+    for (let made = 0; made < many; made += 100) {
+      // A hundred of the same moment: only their ids say which comes first.
+      const one = () => makeOrder(shop, start + made, { items: [{ product_id, quantity: 1 }] });
+      await Promise.all(Array.from({ length: 100 }, one));
+    }
+    const { stdout } = await run(["order", "export", "-n", "many"]);
+    const rows = readCsv(stdout);
+    expect(new Set(rows.map(({ number }) => number)).size).toBe(many);
+    const keys = rows.map(({ created_at, order_id }) => `${created_at} ${order_id}`);
+    expect(keys).toEqual(keys.toSorted());
+    expect(rows).toHaveLength(many);
+    expect(await json<unknown[]>("order", "list", "-n", "many", "--limit", "999")).toHaveLength(999);
+  });
+});
+
+describe("a file of an export", () => {
+  test("is there once it is whole, for its owner alone, and is told of", async () => {
+    const dir = makeDir();
+    const file = join(dir, "orders.csv");
+    expect(await json("order", "export", "-n", "demo", "--output", file)).toEqual({ file, format: "csv", orders: 3 });
+    expect(readCsv(readFileSync(file, "utf8"))).toHaveLength(4);
+    expect(readdirSync(dir)).toEqual(["orders.csv"]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test("replaces another only when that is wanted, and leaves it where the export fails", async () => {
+    const dir = makeDir();
+    const file = join(dir, "orders.csv");
+    writeFileSync(file, "mine");
+    expect(await failure("order", "export", "-n", "demo", "-o", file)).toMatchObject({ code: 2 });
+    expect(await failure("order", "export", "-n", "nobody", "-o", file, "--yes")).toMatchObject({ code: 3 });
+    expect(readFileSync(file, "utf8")).toBe("mine");
+    await json("order", "export", "-n", "demo", "-o", file, "--yes", "--format", "ndjson");
+    expect(readFileSync(file, "utf8").trimEnd().split("\n")).toHaveLength(3);
+    expect(readdirSync(dir)).toEqual(["orders.csv"]);
+  });
+
+  test("says at a terminal how far it is, and what was written", async () => {
+    const file = join(makeDir(), "orders.csv");
+    const { code, screen } = await runAtTerminal(["order", "export", "-n", "demo", "-o", file], [], {
+      env: environment(),
+    });
+    expect(code).toBe(0);
+    expect(screen).toContain("\r\u001b[K3 orders\r\u001b[K");
+    expect(stripEscapes(screen)).toMatch(/^Orders +3$/m);
+  });
+
+  // Linux only: a file that is always full.
+  test.skipIf(!existsSync("/dev/full"))("that cannot be written is a failure, and no device is replaced", async () => {
+    const { code, error } = await failure("order", "export", "-n", "demo", "-o", "/dev/full");
+    expect({ code, message: error.message }).toEqual({ code: 1, message: "/dev/full could not be written (ENOSPC)." });
+    expect(statSync("/dev/full").isCharacterDevice()).toBe(true);
+  });
+});
+
+test("an export whose reader has gone stops without an error", async () => {
+  const child = Bun.spawn(
+    ["sh", "-c", '{ "$@"; echo "code $?" >&2; } | head -n 1', "sh", ...command, "order", "export", "-n", "many"],
+    {
+      env: environment(),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  expect(stdout).toStartWith("order_id,number,");
+  expect(stderr).toBe("code 0\n");
+});
+
+test.concurrent.each([
+  [["list", "-n", "nobody"], 3],
+  [["list", "-n", "demo", "--customer", "nobody@example.com"], 3],
+  [["list", "-n", "demo", "--limit", "0"], 2],
+  [["list", "-n", "demo", "--since", "yesterday"], 2],
+  [["list", "-n", "demo", "--until", "2030-02-31"], 2],
+  [["list"], 2],
+  [["show", "-n", "demo", "4"], 3],
+  [["show", "-n", "demo", "0"], 3],
+  [["show", "-n", "demo", "ord_01k8z3v5x2f1rt9m6q7wbn4hcd"], 3],
+  [["show", "-n", "demo", "ord_1,ord_2"], 3],
+  [["show", "-n", "empty", "1"], 3],
+  [["show", "-n", "demo"], 2],
+  [["export", "-n", "demo"], 2],
+  [["export", "-n", "demo", "--output", "/nowhere/at/all"], 2],
+  [["export", "-n", "demo", "--output", "/"], 2],
+  [["export", "-n", "demo", "--format", "xml", "--output", "x"], 2],
+])("order %j is exit code %d", async (line, code) => {
+  expect(await failure("order", ...line)).toMatchObject({ code });
+});
+
+test("an unknown status is told which there are", async () => {
+  const { code, stderr } = await run(["order", "list", "-n", "demo", "--status", "pendign"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("--status must be one of pending, paid, completed, cancelled, expired.");
+  expect(stderr).toContain("Did you mean pending?");
+});
