@@ -47,6 +47,7 @@ export const auditEvents = [
   "webhook.rotated",
   "database.migrated",
   "database.rekeyed",
+  "doctor.fixed",
 ] as const;
 
 export type AuditEvent = (typeof auditEvents)[number];

@@ -46,7 +46,7 @@ export interface ReservedItem extends StockItem {
 type ItemRow = Omit<ReservedItem, "isCounted"> & { isCounted: number };
 
 /** Why pieces move; events say it. */
-export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit";
+export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit" | "repair";
 
 /** What a transaction that moves pieces has to know. */
 export type StockCtx = Pick<Ctx, "db" | "tenant" | "now">;

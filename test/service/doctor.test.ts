@@ -1,0 +1,222 @@
+import { expect, test } from "bun:test";
+import { type Drift, runDoctor } from "../../src/server/doctor.ts";
+import { listAudit } from "../../src/server/modules/audit/list.ts";
+import { openAccount } from "../support/account.ts";
+import type { Shop } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { actOn, makeOrder, readEvents } from "../support/orders.ts";
+import { givePoints } from "../support/rewards.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+onEachDatabase((suite) => {
+  const doctor = (options: Parameters<typeof runDoctor>[1]) => runDoctor(suite.app.system, options);
+  const execute = (...statements: string[]) => suite.app.db.batch(statements);
+  const found = (drift: readonly Drift[]) =>
+    drift.map(({ check, record, field, is, should, fixable, fixed }) => [
+      check,
+      record,
+      field,
+      is,
+      should,
+      fixed ? "fixed" : fixable ? "fixable" : "not",
+    ]);
+
+  /** A store with everything in it that the doctor looks at. */
+  async function openBusyShop() {
+    const shop = await suite.shop();
+    const { id: userId } = await openAccount(shop);
+    const lamp = await shop.createProduct({ title: "Lamp", price: 10, stock: 20 });
+    const shirt = await shop.createProduct({
+      title: "Shirt",
+      price: 5,
+      variants: [
+        { options: { size: "S" }, stock: 10 },
+        { options: { size: "M" }, stock: 10 },
+      ],
+    });
+    const gone = await shop.createProduct({ title: "Gone", stock: 1 });
+    await shop.call(`DELETE /products/${gone.id}/`);
+    const [small, medium] = shirt.variants.map(({ id }) => ({ variant_id: id }));
+    await givePoints(shop, userId, 500);
+    await givePoints(shop, userId, 100);
+    const items = [
+      { product_id: lamp.id, quantity: 2 },
+      { ...small, quantity: 3 },
+    ];
+    const pending = await makeOrder(shop, items, { customer_id: userId, use_points: 550, shipping: 4, tax: 1.01 });
+    const refunded = await makeOrder(shop, items, { customer_id: userId, use_points: 20 });
+    await actOn(shop, refunded, "pay");
+    const lines = [{ line_id: refunded.items[0]?.id, quantity: 1 }];
+    await actOn(shop, refunded, "refund", { body: { lines, restock: true } });
+    const paid = await makeOrder(shop, [{ ...medium, quantity: 1 }]);
+    await actOn(shop, paid, "pay");
+    await actOn(shop, await makeOrder(shop, items), "cancel");
+    return { shop, userId, lamp, shirt, gone, pending, refunded, paid };
+  }
+
+  /** What the doctor may mend, without what every write moves. */
+  async function snapshot({ namespace }: Shop) {
+    const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
+    const results = await suite.app.db.batch([
+      `select id, stock, reserved, variants, has_variants, variants_stock, variants_available, is_indexed from products where ${own} order by id`,
+      `select id, stock, reserved from product_variants where ${own} order by id`,
+      `select id, status, payment_status, subtotal_minor, discount_minor, tax_minor, total_minor, refunded_minor from orders where ${own} order by id`,
+      `select id, refunded_minor, refunded_quantity, restocked_quantity from order_lines where ${own} order by id`,
+      `select last from order_numbers where ${own}`,
+      `select user_id, balance from reward_balances where ${own}`,
+      `select sequence, remaining from reward_lots where ${own} order by sequence`,
+    ]);
+    return results.map(({ rows }) => rows.map((row) => ({ ...row })));
+  }
+
+  const auditOf = async (shop: Shop) =>
+    (await listAudit(suite.app.system, { event: "doctor.fixed", namespace: shop.namespace })).map((row) => row.details);
+
+  test("a clean busy store has no drift", async () => {
+    const { shop } = await openBusyShop();
+    const { ok, checked, drift } = await doctor({ namespace: shop.namespace });
+    expect(found(drift)).toEqual([]);
+    expect(ok).toBe(true);
+    expect(checked).toEqual(["stock", "variants", "totals", "refunds", "numbers", "rewards", "points", "search"]);
+    expect((await doctor({})).checked[0]).toBe("database");
+  });
+
+  test("each value that is changed behind the program's back is reported exactly, and mended", async () => {
+    const busy = await openBusyShop();
+    const { shop, userId, lamp, shirt, gone, pending, refunded } = busy;
+    const other = await openBusyShop();
+    const [small] = shirt.variants.map(({ id }) => id);
+    const [line] = refunded.items.map(({ id }) => id);
+    const shoes = await shop.createProduct({ title: "Shoes", variants: [{ options: { size: "40" }, stock: 3 }] });
+    const before = await snapshot(shop);
+    const untouched = await snapshot(other.shop);
+    await execute(
+      `update products set reserved = 7, is_indexed = 0 where id = '${lamp.id}'`,
+      `update product_variants set reserved = 0 where id = '${small}'`,
+      `update products set variants = '[]', has_variants = 0, variants_stock = 1, variants_available = null
+        where id = '${shoes.id}'`,
+      `update orders set subtotal_minor = 100, discount_minor = 0, tax_minor = 7, total_minor = 107 + shipping_minor
+        where id = '${pending.id}'`,
+      `update orders set refunded_minor = 0, payment_status = 'paid' where id = '${refunded.id}'`,
+      `update order_lines set refunded_quantity = 2, refunded_minor = 1, restocked_quantity = 0 where id = '${line}'`,
+      `update order_numbers set last = 1 where tenant_id = (select id from tenants where namespace = '${shop.namespace}')`,
+      `update reward_balances set balance = 9 where user_id = '${userId}'`,
+      `update reward_lots set remaining = 0 where user_id = '${userId}'`,
+      `delete from product_search where rowid = (select row_number from products where id = '${shirt.id}')`,
+      `insert into product_search (rowid, words) select row_number, 'x' from products where id = '${gone.id}'`,
+      // Of another store, which is not looked at.
+      `update products set reserved = 9 where id = '${other.lamp.id}'`,
+    );
+    const wrong = (state: string) =>
+      [
+        ["stock", lamp.id, "reserved", 7, 2, state],
+        ["stock", small, "reserved", 0, 3, state],
+        ["variants", shoes.id, "has_variants", 0, 1, state],
+        ["variants", shoes.id, "variants", "0 variants, out of date", "1 variants", state],
+        ["variants", shoes.id, "variants_available", null, 3, state],
+        ["variants", shoes.id, "variants_stock", 1, 3, state],
+        ["totals", pending.id, "discount_minor", 0, 550, state],
+        ["totals", pending.id, "subtotal_minor", 100, 3500, state],
+        ["totals", pending.id, "tax_minor", 7, 101, state],
+        ["totals", pending.id, "total_minor", 507, 3451, state],
+        ["refunds", line, "refunded_minor", 1, 994, state],
+        ["refunds", line, "refunded_quantity", 2, 1, state],
+        ["refunds", line, "restocked_quantity", 0, 1, state],
+        ["refunds", refunded.id, "payment_status", "paid", "partially_refunded", state],
+        ["refunds", refunded.id, "refunded_minor", 0, 994, state],
+        ["numbers", "order_numbers", "last", 1, 4, state],
+        ["rewards", userId, "balance", 9, 60, state],
+        ["rewards", userId, "lots", 0, 60, state],
+        ["search", gone.id, "words", "present", "missing", state],
+        ["search", lamp.id, "is_indexed", 0, 1, state],
+        ["search", shirt.id, "words", "missing", "present", state],
+      ].map((row) => JSON.stringify(row));
+    const { namespace } = shop;
+    const told = await doctor({ namespace });
+    expect(
+      found(told.drift)
+        .map((row) => JSON.stringify(row))
+        .sort(),
+    ).toEqual(wrong("fixable").sort());
+    expect(told.ok).toBe(false);
+    expect(await auditOf(shop)).toEqual([]);
+
+    const mended = await doctor({ namespace, fix: true });
+    expect(mended.ok).toBe(true);
+    expect(new Set(mended.drift.map(({ fixed }) => fixed))).toEqual(new Set([true]));
+    expect((await doctor({ namespace })).drift).toEqual([]);
+    expect(await snapshot(shop)).toEqual(before);
+    expect((await auditOf(shop)).map((details) => details?.check)).toEqual([
+      "search",
+      "rewards",
+      "numbers",
+      "refunds",
+      "totals",
+      "variants",
+      "stock",
+    ]);
+    const moved = (await readEvents(shop, "stock.changed")).filter(({ reason }) => reason === "repair");
+    expect(moved.map(({ product_id, variant_id, reserved }) => [product_id, variant_id, reserved])).toEqual([
+      [lamp.id, null, 2],
+      [shirt.id, small, 3],
+    ]);
+    const hits = await shop.call<{ id: string }[]>("GET /products/", { query: { q: "shirt" } });
+    expect(hits.data.map(({ id }) => id)).toEqual([shirt.id]);
+
+    const others = await doctor({ namespace: other.shop.namespace, fix: true });
+    expect(found(others.drift)).toEqual([["stock", other.lamp.id, "reserved", 9, 2, "fixed"]]);
+    expect(await snapshot(other.shop)).toEqual(untouched);
+  });
+
+  test("what only a person can judge is told and left as it is, with what to do", async () => {
+    const { shop, userId, paid, refunded } = await openBusyShop();
+    const { namespace } = shop;
+    const [entry] = (
+      await suite.app.db.primary.execute({
+        sql: "select id, source from reward_entries where user_id = ? and points = 100",
+        args: [userId],
+      })
+    ).rows;
+    const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
+    const trigger = "reward_entries_unchanged";
+    const { rows } = await suite.app.db.primary.execute(`select sql from sqlite_schema where name = '${trigger}'`);
+    await execute(
+      `update orders set subtotal_minor = subtotal_minor + 1, total_minor = total_minor + 1 where id = '${paid.id}'`,
+      `update orders set points_earned = points_earned + 1 where id = '${refunded.id}'`,
+      `update orders set number = 9 where ${own} and number = 2`,
+      `drop trigger ${trigger}`,
+      `update reward_entries set balance = balance + 1 where id = '${entry?.id}'`,
+      String(rows[0]?.sql),
+    );
+    const wrong = [
+      ["totals", paid.id, "subtotal_minor", 501, 500, "not"],
+      ["totals", paid.id, "total_minor", 501, 500, "not"],
+      ["numbers", "2", "number", "missing", "present", "not"],
+      ["numbers", "5-8", "number", "missing", "present", "not"],
+      ["rewards", entry?.id, "balance", 601, 600, "not"],
+    ];
+    for (const fix of [false, true]) {
+      const { ok, drift, notes } = await doctor({ namespace, fix });
+      expect(ok).toBe(false);
+      const shown = found(drift).filter(([check, , , , , state]) => state === "not" && check !== "points");
+      for (const row of wrong) expect(shown).toContainEqual(row as never);
+      expect(drift.filter(({ check }) => check === "points")).toMatchObject([
+        { record: refunded.id, field: "points_earned", fixable: false, fixed: false },
+      ]);
+      expect(notes.map(({ check }) => check)).toEqual(["totals", "numbers", "rewards", "points"]);
+    }
+  });
+
+  test("an order whose time is over is no drift: the server expires it", async () => {
+    const { shop, pending } = await openBusyShop();
+    suite.app.clock.advance(2 * 3_600_000);
+    const { ok, drift, notes } = await doctor({ namespace: shop.namespace, fix: true });
+    expect({ ok, drift }).toEqual({ ok: true, drift: [] });
+    expect(notes).toMatchObject([{ check: "orders", namespace: shop.namespace }]);
+    expect((await shop.call<{ status: string }>(`GET /orders/${pending.id}/`)).data.status).toBe("pending");
+  });
+
+  test("a store that is not there is 5301", async () => {
+    expect(await failureOf(doctor({ namespace: "nobody" }))).toMatchObject({ code: 5301 });
+  });
+});
