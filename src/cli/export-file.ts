@@ -3,16 +3,32 @@ import { rmSync } from "node:fs";
 import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError } from "../server/errors.ts";
+import type { FlagArg } from "./args.ts";
+import { escapeJson } from "./escape.ts";
 import type { Io } from "./io.ts";
 import { confirmAction } from "./prompt.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** A file that an export goes to. */
-export interface ExportFile {
-  /** Absolute. */
-  path: string;
+/** `--output` of a verb that exports. */
+export const outputArg = {
+  type: "string",
+  alias: "o",
+  valueHint: "file",
+  default: "-",
+  completes: "file",
+  description: "File to write; - is standard output",
+} as const satisfies FlagArg;
+
+/** What an export goes to: a file, or standard output. */
+export interface ExportTarget {
+  /** The file, absolute; undefined for standard output. */
+  path: string | undefined;
+  /** Whether what is written appears on the terminal, where nothing should be drawn beside it. */
+  isOnScreen: boolean;
   /** @throws AppError 5000 when it cannot be written, for instance to a full disk. */
   write(text: string): Promise<void>;
+  /** Whether nobody reads any more. */
+  isAbandoned(): boolean;
   /** Puts the whole file in its place. */
   finish(): Promise<void>;
   /** Removes what was written; a file that stood there before still does. */
@@ -20,18 +36,36 @@ export interface ExportFile {
 }
 
 /**
- * Opens a file of `--output`. It is written beside its place, readable by its owner only, and moved there once it is
- * whole. Pipes and devices are written as they are.
+ * Opens what `--output` names; `-` is standard output. A file is written beside its place and moved there once it is
+ * whole; pipes and devices are written as they are.
+ * @param mode who may read a file that is new; one that is replaced keeps its own.
  * @throws UsageError when it cannot be made, or would replace a file and nobody can be asked; CancelledError for a no.
  */
-export async function openExportFile(io: Io, given: string): Promise<ExportFile> {
+export function openExport(io: Io, given: string, { mode = 0o666 } = {}): Promise<ExportTarget> {
+  return given === "-" ? Promise.resolve(standardOutput(io)) : openFile(io, given, mode);
+}
+
+function standardOutput(io: Io): ExportTarget {
+  const nothing = async () => {};
+  return {
+    path: undefined,
+    isOnScreen: io.stdoutIsTerminal,
+    // Nobody's text can act on the terminal.
+    write: (text) => io.write(io.stdoutIsTerminal ? escapeJson(text) : text),
+    isAbandoned: () => !io.hasReader(),
+    finish: nothing,
+    discard: nothing,
+  };
+}
+
+async function openFile(io: Io, given: string, mode: number): Promise<ExportTarget> {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) throw unusable("is a folder", path);
   if (found?.isFile()) await confirmAction(io, `Replace the file ${path}?`);
   const isPlain = found === undefined || found.isFile();
   const place = isPlain ? join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`) : path;
-  const file = await openForWriting(place, path, isPlain);
+  const file = await openForWriting(place, path, isPlain ? "wx" : "w", found?.isFile() ? found.mode & 0o777 : mode);
   const removePart = () => rmSync(place, { force: true });
   // ctrl-C ends the process at once.
   if (isPlain) process.once("exit", removePart);
@@ -44,6 +78,8 @@ export async function openExportFile(io: Io, given: string): Promise<ExportFile>
   };
   return {
     path,
+    isOnScreen: false,
+    isAbandoned: () => false,
     write: (text) => attempt(() => file.writeFile(text)),
     async finish() {
       await attempt(async () => {
@@ -61,9 +97,9 @@ export async function openExportFile(io: Io, given: string): Promise<ExportFile>
   };
 }
 
-async function openForWriting(place: string, path: string, isPlain: boolean): Promise<FileHandle> {
+async function openForWriting(place: string, path: string, flags: "w" | "wx", mode: number): Promise<FileHandle> {
   try {
-    return await open(place, isPlain ? "wx" : "w", 0o600);
+    return await open(place, flags, mode);
   } catch (error) {
     throw unusable(`cannot be created (${codeOf(error)})`, path);
   }

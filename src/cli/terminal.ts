@@ -14,8 +14,6 @@ export interface Terminal {
    * @throws AppError 5000 when it cannot be written, for instance to a full disk.
    */
   write(text: string): Promise<void>;
-  /** Whether the reader of standard output has gone, so that nothing more need be made for it. */
-  isAbandoned(): boolean;
   /** Whether standard output still has a reader, as far as writing has shown; what is long stops without one. */
   hasReader(): boolean;
   /** Writes to standard error: remarks, questions, errors. Never throws. */
@@ -41,7 +39,6 @@ const interruptedExitCode = 130;
 export function openTerminal(host: NodeJS.Process): Terminal {
   const interrupt = () => host.exit(interruptedExitCode);
   host.on("SIGINT", interrupt);
-  const isAbandoned = false;
   // Failures reach the callbacks of write; without a listener the same event would end the process.
   for (const stream of [host.stdout, host.stderr]) stream.on("error", () => {});
   let isRead = true;
@@ -58,7 +55,6 @@ export function openTerminal(host: NodeJS.Process): Terminal {
       throw new AppError(5000, `The answer could not be written to standard output (${failure.code ?? "unknown"}).`);
     },
     hasReader: () => isRead,
-    isAbandoned: () => isAbandoned,
     async say(text) {
       await writeTo(host.stderr, text);
     },

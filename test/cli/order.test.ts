@@ -283,7 +283,11 @@ describe("a file of an export", () => {
   test("is there once it is whole, for its owner alone, and is told of", async () => {
     const dir = makeDir();
     const file = join(dir, "orders.csv");
-    expect(await json("order", "export", "-n", "demo", "--output", file)).toEqual({ file, format: "csv", orders: 3 });
+    expect(await json("order", "export", "-n", "demo", "--output", file)).toEqual({
+      exported: 3,
+      format: "csv",
+      output: file,
+    });
     expect(readCsv(readFileSync(file, "utf8"))).toHaveLength(4);
     expect(readdirSync(dir)).toEqual(["orders.csv"]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -301,14 +305,21 @@ describe("a file of an export", () => {
     expect(readdirSync(dir)).toEqual(["orders.csv"]);
   });
 
+  test("is what its name says, unless --format says otherwise", async () => {
+    const file = join(makeDir(), "orders.ndjson");
+    expect(await json("order", "export", "-n", "demo", "-o", file)).toMatchObject({ format: "ndjson" });
+    const flags = ["-o", file, "--yes", "--format", "csv"];
+    expect(await json("order", "export", "-n", "demo", ...flags)).toMatchObject({ format: "csv" });
+    expect(readFileSync(file, "utf8")).toStartWith("order_id,");
+  });
+
   test("says at a terminal how far it is, and what was written", async () => {
     const file = join(makeDir(), "orders.csv");
     const { code, screen } = await runAtTerminal(["order", "export", "-n", "demo", "-o", file], [], {
       env: environment(),
     });
     expect(code).toBe(0);
-    expect(screen).toContain("\r\u001b[K3 orders\r\u001b[K");
-    expect(stripEscapes(screen)).toMatch(/^Orders +3$/m);
+    expect(stripEscapes(screen)).toContain(`3 orders are in ${file}\n`);
   });
 
   // Linux only: a file that is always full.

@@ -1,10 +1,11 @@
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
+import type { OrderView } from "../../../server/modules/orders/order-views.ts";
 import { withTenant } from "../../context.ts";
-import { escapeJson } from "../../escape.ts";
-import { openExportFile } from "../../export-file.ts";
-import type { Io } from "../../io.ts";
+import { openExport, outputArg } from "../../export-file.ts";
+import { formatFlag, formatOf } from "../../file-format.ts";
 import { orderFilterFlags, orderNamespaceArg, readOrderFilter } from "../../order.ts";
-import { printRecord } from "../../output.ts";
+import { printJson, remark } from "../../output.ts";
+import { startProgress } from "../../progress.ts";
 import { UsageError } from "../../usage-error.ts";
 import { defineVerb } from "../../verb.ts";
 
@@ -15,15 +16,8 @@ export default defineVerb({
   description: "Write the orders of a tenant as CSV or NDJSON, oldest first",
   args: {
     namespace: orderNamespaceArg,
-    format: { type: "enum", options: ["csv", "ndjson"], default: "csv", description: "Form of the file" },
-    output: {
-      type: "string",
-      alias: "o",
-      valueHint: "file",
-      default: "-",
-      completes: "file",
-      description: "File to write; - is standard output",
-    },
+    format: { ...formatFlag, description: "What to write (default: by the file's name, else csv)" },
+    output: outputArg,
     ...orderFilterFlags,
   },
   examples: [
@@ -42,44 +36,39 @@ export default defineVerb({
   ],
   async run(args, io) {
     const filter = { ...readOrderFilter(args, Date.now()), sort: "created_at" as const };
-    const { format } = args;
+    const format = args.format ?? formatOf(args.output) ?? "csv";
     if (io.json && args.output === "-") {
-      const message = "needs --output with the name of a file, since the orders themselves go to standard output";
-      throw new UsageError(`--json ${message}.`, { details: [{ field: "--json", message }] });
+      throw new UsageError("--json would stand among the orders.", { hint: "Give --output <file> as well." });
     }
-    const file = args.output === "-" ? undefined : await openExportFile(io, args.output);
-    const write = file ? file.write : (text: string) => io.write(io.stdoutIsTerminal ? escapeJson(text) : text);
-    const progress = showProgress(io, file !== undefined);
-    let count = 0;
-    try {
-      await withTenant(args, io, async (ctx) => {
-        const { readOrderPages } = await import("../../../server/modules/orders/order-views.ts");
-        const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
-        if (format === "csv") await write(orderCsvHeader);
+    const { count, path } = await withTenant(args, io, async (ctx) => {
+      const { readOrderPages } = await import("../../../server/modules/orders/order-views.ts");
+      const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
+      // Orders hold names and addresses.
+      const target = await openExport(io, args.output, { mode: 0o600 });
+      const progress = await startProgress(target.isOnScreen ? { ...io, screen: undefined } : io, undefined);
+      let count = 0;
+      try {
+        if (format === "csv") await target.write(orderCsvHeader);
         for await (const views of readOrderPages(ctx, filter)) {
-          const documents = views.map(({ order }) => `${JSON.stringify(order)}\n`);
-          await write(format === "csv" ? orderCsvRows(views) : documents.join(""));
-          if (file === undefined && !io.hasReader()) break;
+          await target.write(format === "csv" ? orderCsvRows(views) : writeDocuments(views));
           count += views.length;
-          await progress.say(`${count} orders`);
+          progress.show(count, `${count} orders`);
+          if (target.isAbandoned()) break;
         }
-      });
-      await file?.finish();
-    } catch (error) {
-      await file?.discard();
-      throw error;
-    } finally {
-      await progress.clear();
-    }
-    if (file) await printRecord(io, { file: file.path, format, orders: count }, "file");
+        await target.finish();
+      } catch (error) {
+        await target.discard();
+        throw error;
+      } finally {
+        progress.end();
+      }
+      return { count, path: target.path };
+    });
+    if (io.json) await printJson(io, { exported: count, format, output: path });
+    else if (path !== undefined) await remark(io, `${count} orders are in ${path}`);
   },
 });
 
-/** A line that tells how far it is, where somebody watches and nothing else is written to the same screen. */
-function showProgress(io: Io, isToFile: boolean) {
-  const isShown = io.stderrIsTerminal && !io.quiet && !io.json && (isToFile || !io.stdoutIsTerminal);
-  const print = async (text: string) => {
-    if (isShown) await io.say(`\r\u001b[K${text}`);
-  };
-  return { say: print, clear: () => print("") };
+function writeDocuments(views: readonly OrderView[]): string {
+  return views.map(({ order }) => `${JSON.stringify(order)}\n`).join("");
 }

@@ -1,7 +1,8 @@
 import { namespaceArg } from "../../args.ts";
 import { withTenant } from "../../context.ts";
+import { openExport, outputArg } from "../../export-file.ts";
+import { formatFlag, formatOf } from "../../file-format.ts";
 import { printJson, remark } from "../../output.ts";
-import { formatFlag, formatOf, openTarget } from "../../product-file.ts";
 import { startProgress } from "../../progress.ts";
 import { UsageError } from "../../usage-error.ts";
 import { defineVerb } from "../../verb.ts";
@@ -11,14 +12,7 @@ export default defineVerb({
   description: "Write a store's products to a file or to standard output, oldest first",
   args: {
     namespace: { ...namespaceArg, required: true },
-    output: {
-      type: "string",
-      alias: "o",
-      valueHint: "file",
-      default: "-",
-      completes: "file",
-      description: "File to write, - for standard output (default)",
-    },
+    output: outputArg,
     format: { ...formatFlag, description: "What to write (default: by the file's name, else csv)" },
     status: {
       type: "enum",
@@ -34,7 +28,8 @@ export default defineVerb({
     "CSV has a line for each product, or one for each of its variants, of which the first tells of the product. An " +
       "apostrophe stands before what a spreadsheet would take for a formula. NDJSON has a product on each line, as the " +
       "API shows it.",
-    "`bodega product import` reads both back, to the letter. A file takes its place once it is whole.",
+    "`bodega product import` reads both back, to the letter. A file takes its place once it is whole; one that is there " +
+      "already is asked about, or replaced with --yes.",
   ],
   async run(args, io) {
     if (io.json && args.output === "-") {
@@ -45,7 +40,7 @@ export default defineVerb({
     const { csvHeader, writeCsvProduct } = await import("../../../server/modules/products/csv-write.ts");
     const count = await withTenant(args, io, async (ctx) => {
       const filter = { status: args.status };
-      const target = await openTarget(args.output, io);
+      const target = await openExport(io, args.output);
       const progress = await startProgress(io, io.screen && (await countProducts(ctx, filter)));
       let count = 0;
       try {

@@ -1,6 +1,7 @@
 import { namespaceArg } from "../../args.ts";
 import { withTenant } from "../../context.ts";
-import { formatFlag, formatOf, openSource } from "../../product-file.ts";
+import { formatFlag, formatOf } from "../../file-format.ts";
+import { openSource } from "../../product-file.ts";
 import { printImport } from "../../product-import.ts";
 import { startProgress } from "../../progress.ts";
 import { UsageError } from "../../usage-error.ts";

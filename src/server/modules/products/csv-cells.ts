@@ -1,21 +1,6 @@
 import { parseExactJson } from "../../exact-json.ts";
 import { CellError } from "./cell-error.ts";
 
-/**
- * A cell as spreadsheets may open it. They run what begins with = + - or @, tabs before it or not, as a formula: an
- * apostrophe before it makes it a text. One that begins with apostrophes already gets one more, so that `readGuarded`
- * gives back what was written, whatever that is. Numbers stay numbers.
- */
-export function guardFormula(text: string): string {
-  if (/^-?\d+(\.\d+)?$/.test(text)) return text;
-  return /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-}
-
-/** What stood in a cell before `guardFormula`. */
-export function readGuarded(cell: string): string {
-  return /^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
-}
-
 /** The items of a cell: a JSON array, or texts between bars. Errors: CellError. */
 export function readList(cell: string): unknown[] {
   if (cell.trim() === "") return [];

@@ -1,7 +1,7 @@
 import { CsvError, parse } from "csv-parse";
 import { AppError } from "../../errors.ts";
+import { readGuarded } from "../../formula-guard.ts";
 import { CellError } from "./cell-error.ts";
-import { readGuarded } from "./csv-cells.ts";
 import { type CellStyle, type CsvColumn, csvColumns, findColumn } from "./csv-columns.ts";
 import { type ImportItem, UnreadableInput } from "./import-item.ts";
 import { countBreaks, longestRecord } from "./import-text.ts";

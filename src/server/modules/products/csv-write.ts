@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { guardFormula } from "./csv-cells.ts";
+import { guardFormula } from "../../formula-guard.ts";
 import { csvColumns } from "./csv-columns.ts";
 
 type Fields = Record<string, unknown>;
