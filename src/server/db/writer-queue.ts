@@ -32,7 +32,7 @@ export class WriterQueue {
   readonly #connection: Connection;
   readonly #turns: LockTurns;
   readonly #options: WriterQueueOptions;
-  #jobs: Job[] = [];
+  #jobs: (Job | undefined)[] = [];
   #next = 0;
   #driving = false;
   #idle: (() => void)[] = [];
@@ -161,6 +161,8 @@ export class WriterQueue {
   #take(): Job | undefined {
     const job = this.#jobs[this.#next];
     if (job === undefined) return undefined;
+    // What a job holds, such as a whole portion of an import, is let go as soon as it is done.
+    this.#jobs[this.#next] = undefined;
     this.#next++;
     if (this.#next > 1024 && this.#next * 2 > this.#jobs.length) {
       this.#jobs = this.#jobs.slice(this.#next);

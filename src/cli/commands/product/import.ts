@@ -32,7 +32,7 @@ export default defineVerb({
   examples: [
     "bodega product import -n demo products.csv --dry-run",
     "bodega product import -n demo products.ndjson --on-error skip --json",
-    "bodega product export -n demo | bodega product import -n demo - --format csv",
+    "bodega product import -n demo - --format csv < products.csv",
   ],
   notes: [
     "A line changes the product of its id, else of its SKU, else creates one. What it does not name stays as it is; " +

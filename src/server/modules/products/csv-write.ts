@@ -20,8 +20,13 @@ export function writeCsvProduct(json: string): string {
 function rowOf(product: Fields, variant: Fields = {}): string[] {
   return csvColumns.map(({ of, field, write }) => {
     const value = (of === "product" ? product : variant)[field];
-    return value === undefined ? "" : guardFormula(write(value));
+    return value === undefined ? "" : guard(write(value));
   });
+}
+
+/** A number less than nothing is no formula, and stays a number. */
+function guard(text: string): string {
+  return /^-?\d+(\.\d+)?$/.test(text) ? text : guardFormula(text);
 }
 
 function writeRows(rows: string[][]): string {

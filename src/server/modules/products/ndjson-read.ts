@@ -1,3 +1,4 @@
+import { AppError } from "../../errors.ts";
 import { parseExactJson } from "../../exact-json.ts";
 import type { ImportItem } from "./import-item.ts";
 import { UnreadableInput } from "./import-item.ts";
@@ -17,14 +18,18 @@ const toldOnly = [
 
 /**
  * The products of a file with one JSON object a line; empty lines count, and are passed over.
- * @throws UnreadableInput for a line that is longer than any product.
+ * @throws AppError 5102 for a file without any; UnreadableInput for a line that is longer than any product.
  */
 export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<ImportItem> {
   let number = 0;
+  let isEmpty = true;
   for await (const line of splitLines(text)) {
     number++;
-    if (line.trim() !== "") yield readLine(line, number);
+    if (line.trim() === "") continue;
+    isEmpty = false;
+    yield readLine(line, number);
   }
+  if (isEmpty) throw new AppError(5102, "The file is empty: each of its lines must be a product.");
 }
 
 async function* splitLines(text: AsyncIterable<string>): AsyncGenerator<string> {
