@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Ctx } from "../../../src/server/context.ts";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
+import { runDoctor } from "../../../src/server/doctor.ts";
 import { AppError } from "../../../src/server/errors.ts";
 import { createOrder } from "../../../src/server/modules/orders/create.ts";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
@@ -62,6 +63,7 @@ test(`${steps} steps of a random walk keep stock, points, money and numbers true
       if (step % checkEvery === checkEvery - 1) await checkAll(walk);
     }
     await checkAll(walk);
+    expect((await runDoctor(walk.ctx)).drift).toEqual([]);
   } catch (error) {
     throw new Error(`The walk with BODEGA_TEST_SEED=${seed} went wrong at step ${step}.`, { cause: error });
   }
