@@ -2,12 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
+import { runCli } from "../../src/cli/run.ts";
+import { openTerminal } from "../../src/cli/terminal.ts";
 import type { Ctx } from "../../src/server/context.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { readGuarded } from "../../src/server/formula-guard.ts";
 import { createOrder } from "../../src/server/modules/orders/create.ts";
 import type { OrderInput } from "../../src/server/modules/orders/model.ts";
+import { orderCsvHeader } from "../../src/server/modules/orders/order-csv.ts";
 import { refundOrder } from "../../src/server/modules/orders/refund.ts";
 import { payOrder } from "../../src/server/modules/orders/service.ts";
 import { createProduct } from "../../src/server/modules/products/service.ts";
@@ -343,6 +346,25 @@ test("an export whose reader has gone stops without an error", async () => {
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   expect(stdout).toStartWith("order_id,number,");
   expect(stderr).toBe("code 0\n");
+});
+
+test("an export makes nothing more for a reader that has gone", async () => {
+  const terminal = openTerminal(process);
+  const written: string[] = [];
+  const code = await runCli(["order", "export", "-n", "many"], {
+    ...terminal,
+    env: environment(),
+    stderrIsTerminal: false,
+    screen: undefined,
+    stdoutIsTerminal: false,
+    async write(text) {
+      written.push(text);
+    },
+    hasReader: () => written.length < 3,
+  });
+  terminal.releaseSignals();
+  expect(code).toBe(0);
+  expect(written.map((text) => readCsv(`${orderCsvHeader}${text}`).length)).toEqual([1, 100, 100]);
 });
 
 test.concurrent.each([
