@@ -102,17 +102,19 @@ async function runCheck(
   known: ReadonlyMap<string, Tenant>,
   fix: boolean,
 ): Promise<Drift[]> {
-  const found = await check.find(ctx, tenantId);
-  const wrong = found.filter(({ fixable }) => fixable);
-  let left: Finding[] = found;
-  if (fix && wrong.length > 0) {
+  const found = new Map<string, Finding>();
+  let left = await check.find(ctx, tenantId);
+  for (;;) {
+    const fresh = left.filter((one) => !found.has(keyOf(one)));
+    for (const one of fresh) found.set(keyOf(one), one);
+    const wrong = fresh.filter(({ fixable }) => fixable);
+    if (!fix || wrong.length === 0) break;
     await mendAll(ctx, check, wrong, known);
-    // What has been mended is what does not show any more.
+    // What has been mended is what does not show any more; some checks show a part at a time.
     left = await check.find(ctx, tenantId);
   }
   const stays = new Set(left.map(keyOf));
-  const before = new Set(found.map(keyOf));
-  return [...found, ...left.filter((one) => !before.has(keyOf(one)))]
+  return [...found.values()]
     .map((one) => ({
       check: check.name,
       namespace: one.tenant_id === null ? null : (known.get(one.tenant_id)?.namespace ?? null),

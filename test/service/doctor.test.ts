@@ -216,6 +216,14 @@ onEachDatabase((suite) => {
     expect((await shop.call<{ status: string }>(`GET /orders/${pending.id}/`)).data.status).toBe("pending");
   });
 
+  test("words of a product that is not there any more are removed, of no store", async () => {
+    await execute("insert into product_search (rowid, words) values (987654, 'x')");
+    const wrong = ["search", "987654", "words", "present", "missing"];
+    expect(found((await doctor({})).drift)).toContainEqual([...wrong, "fixable"]);
+    expect(found((await doctor({ fix: true })).drift)).toContainEqual([...wrong, "fixed"]);
+    expect((await doctor({})).drift.filter(({ check }) => check === "search")).toEqual([]);
+  });
+
   test("a store that is not there is 5301", async () => {
     expect(await failureOf(doctor({ namespace: "nobody" }))).toMatchObject({ code: 5301 });
   });

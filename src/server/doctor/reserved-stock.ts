@@ -35,8 +35,12 @@ export const reservedStock: Check = {
   find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
   async mend(tx, targets, tenant) {
     if (tenant === null) return 0;
-    const values = { tenantId: tenant.id, ids: JSON.stringify(targets) };
-    const items = [...(await all(tx.db, mendProducts, values)), ...(await all(tx.db, mendVariants, values))];
+    const items: StockItem[] = [];
+    // What pending orders hold is added up anew for each statement.
+    for (const [areVariants, named] of Map.groupBy(targets, (id) => id.startsWith("var_"))) {
+      const values = { tenantId: tenant.id, ids: JSON.stringify(named) };
+      items.push(...(await all(tx.db, areVariants ? mendVariants : mendProducts, values)));
+    }
     if (items.length > 0) await tx.db.batch(items.map((item) => stockChanged({ ...tx, tenant }, item, "repair")));
     return items.length;
   },

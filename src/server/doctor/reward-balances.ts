@@ -16,9 +16,9 @@ function accountSums(scope: (alias: string, column: string) => SQL): SQL {
     where ${scope("e", "user_id")} group by tenant_id, user_id),
   rooms as (
     select l.sequence, l.tenant_id, l.user_id, l.remaining, case when e.sequence is null then l.points else 0 end as room
-    from ${rewardLots} l left join ${rewardEntries} e on e.tenant_id = l.tenant_id and e.user_id = l.user_id
+    from ${rewardEntries} own join ${rewardLots} l on l.sequence = own.sequence left join ${rewardEntries} e on e.tenant_id = l.tenant_id and e.user_id = l.user_id
       and e.source = 'lot:' || l.sequence || ':expire'
-    where ${scope("l", "user_id")}),
+    where ${scope("own", "user_id")}),
   lot_sums as (
     select tenant_id, user_id, sum(remaining) as remaining, sum(room) as room from rooms group by tenant_id, user_id),
   users_ as (
