@@ -28,12 +28,13 @@ export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "
 
 const pageSize = 100;
 
+// The sign keeps SQLite from walking all orders of the store for the few of a page.
 const selectNotes = statement<{ id: string; digits: number; sign: string | null; email: string | null }>(sql`
   select o.id as id, o.currency_digits as digits, u.email as email,
     case when t.currency = o.currency then t.currency_sign end as sign
   from ${orders} o join tenants t on t.id = o.tenant_id
   left join ${users} u on u.id = o.user_id and u.tenant_id = o.tenant_id
-  where o.tenant_id = ${param("tenantId")} and o.id in (select value from json_each(${param("ids")}))`);
+  where +o.tenant_id = ${param("tenantId")} and o.id in (select value from json_each(${param("ids")}))`);
 
 /** The orders of a JSON array, with what people need to read them. */
 async function viewOrders(ctx: Ctx, json: string): Promise<OrderView[]> {

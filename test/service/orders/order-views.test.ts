@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { listOrderViews, readOrderPages } from "../../../src/server/modules/orders/order-views.ts";
+import { openAccount } from "../../support/account.ts";
+import { tenantContext } from "../../support/factories.ts";
+import { makeOrder } from "../../support/orders.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+onEachDatabase((suite) => {
+  test("orders are read with their customer, digits and sign, page by page, without those of other stores", async () => {
+    const shop = await suite.shop({ tenant: { currency: "KWD", currencySign: "KD" } });
+    const other = await suite.shop();
+    for (const one of [shop, other]) {
+      const { id: product_id } = await one.createProduct({ price: 1 });
+      const { id: customer_id } = await openAccount(one);
+      await makeOrder(one, [{ product_id }], { customer_id });
+      await makeOrder(one, [{ product_id }]);
+    }
+    const ctx = await tenantContext(shop);
+    const { views, hasMore } = await listOrderViews(ctx, {}, 2);
+    expect(
+      views.map(({ order, customerEmail, digits, sign }) => [order.number, typeof customerEmail, digits, sign]),
+    ).toEqual([
+      [2, "object", 3, "KD"],
+      [1, "string", 3, "KD"],
+    ]);
+    expect(hasMore).toBe(false);
+    expect((await listOrderViews(ctx, {}, 1)).hasMore).toBe(true);
+    const pages: number[][] = [];
+    for await (const page of readOrderPages(ctx, { sort: "created_at" }))
+      pages.push(page.map(({ order }) => order.number));
+    expect(pages).toEqual([[1, 2]]);
+  });
+});
