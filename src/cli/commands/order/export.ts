@@ -26,8 +26,8 @@ export default defineVerb({
     "bodega order export -n demo --since 2030-01-01 --until 2030-02-01 --output january.csv --yes --json",
   ],
   notes: [
-    "A file appears only once it is whole, readable by its owner alone; one that is there already is asked about, or " +
-      "replaced with --yes.",
+    "A file appears only once it is whole. A new one is readable by its owner alone; one that is there already is asked " +
+      "about, or replaced with --yes, and keeps its permissions.",
     `CSV has a row for each line of an order, UTF-8, with the columns: ${columnNames}. What does not begin with line_ ` +
       "is the order's, and the same in all its rows: sum amounts of orders once for each order_id.",
     "Amounts have all decimals of their currency and no sign. A text that begins with = + - @, a tab or a line break " +
