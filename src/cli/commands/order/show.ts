@@ -1,5 +1,4 @@
 import { AppError } from "../../../server/errors.ts";
-import { isId } from "../../../server/ids.ts";
 import { withTenant } from "../../context.ts";
 import { orderNamespaceArg } from "../../order.ts";
 import { printOrder } from "../../order-sheet.ts";
@@ -18,6 +17,7 @@ export default defineVerb({
     const isNumber = /^[1-9]\d{0,14}$/.test(given);
     const filter = isNumber ? { number: Number(given) } : { ids: given };
     const view = await withTenant(args, io, async (ctx) => {
+      const { isId } = await import("../../../server/ids.ts");
       if (!isNumber && !isId("ord", given)) return undefined;
       const { listOrderViews } = await import("../../../server/modules/orders/order-views.ts");
       return (await listOrderViews(ctx, filter, 1)).views[0];
