@@ -78,9 +78,12 @@ export async function runDoctor(
     if (isStuck && check.remedy !== undefined) {
       report.notes.push({ check: check.name, namespace: null, text: check.remedy });
     }
+    for (const { tenant_id, text } of (await check.notes?.(ctx, one?.id ?? null)) ?? []) {
+      report.notes.push({ check: check.name, namespace: known.get(tenant_id)?.namespace ?? null, text });
+    }
   }
   for (const { tenant_id, due } of await all(ctx.db.primary, countDue, values(ctx, one))) {
-    const text = `${due} unpaid orders are past their time; the server expires them within a minute.`;
+    const text = `Unpaid orders past their time: ${due}. A running server expires them within a minute.`;
     report.notes.push({ check: "orders", namespace: known.get(tenant_id)?.namespace ?? null, text });
   }
   report.ok = report.drift.every(({ fixed }) => fixed);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Drift, runDoctor } from "../../src/server/doctor.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
+import { expireDuePoints } from "../../src/server/modules/rewards/due-lots.ts";
 import { openAccount } from "../support/account.ts";
 import type { Shop } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
@@ -171,29 +172,22 @@ onEachDatabase((suite) => {
   test("what only a person can judge is told and left as it is, with what to do", async () => {
     const { shop, userId, paid, refunded } = await openBusyShop();
     const { namespace } = shop;
-    const [entry] = (
-      await suite.app.db.primary.execute({
-        sql: "select id, source from reward_entries where user_id = ? and points = 100",
-        args: [userId],
-      })
-    ).rows;
     const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
-    const trigger = "reward_entries_unchanged";
-    const { rows } = await suite.app.db.primary.execute(`select sql from sqlite_schema where name = '${trigger}'`);
     await execute(
       `update orders set subtotal_minor = subtotal_minor + 1, total_minor = total_minor + 1 where id = '${paid.id}'`,
       `update orders set points_earned = points_earned + 1 where id = '${refunded.id}'`,
       `update orders set number = 9 where ${own} and number = 2`,
-      `drop trigger ${trigger}`,
-      `update reward_entries set balance = balance + 1 where id = '${entry?.id}'`,
-      String(rows[0]?.sql),
+      `insert into reward_entries (id, tenant_id, user_id, kind, points, balance, source, created_at)
+        select 'rwd_' || user_id, tenant_id, user_id, 'adjust', -5000, 0, 'x', 'a' from reward_balances where ${own}`,
     );
     const wrong = [
       ["totals", paid.id, "subtotal_minor", 501, 500, "not"],
       ["totals", paid.id, "total_minor", 501, 500, "not"],
       ["numbers", "2", "number", "missing", "present", "not"],
       ["numbers", "5-8", "number", "missing", "present", "not"],
-      ["rewards", entry?.id, "balance", 601, 600, "not"],
+      ["rewards", `rwd_${userId}`, "sum", -4940, "0 or more", "not"],
+      ["rewards", userId, "balance", 60, -4940, "not"],
+      ["rewards", userId, "lots", 60, -4940, "not"],
     ];
     for (const fix of [false, true]) {
       const { ok, drift, notes } = await doctor({ namespace, fix });
@@ -203,7 +197,7 @@ onEachDatabase((suite) => {
       expect(drift.filter(({ check }) => check === "points")).toMatchObject([
         { record: refunded.id, field: "points_earned", fixable: false, fixed: false },
       ]);
-      expect(notes.map(({ check }) => check)).toEqual(["totals", "numbers", "rewards", "points"]);
+      expect(notes.map(({ check }) => check)).toEqual(["totals", "numbers", "rewards", "rewards", "points"]);
     }
   });
 
@@ -214,6 +208,37 @@ onEachDatabase((suite) => {
     expect({ ok, drift }).toEqual({ ok: true, drift: [] });
     expect(notes).toMatchObject([{ check: "orders", namespace: shop.namespace }]);
     expect((await shop.call<{ status: string }>(`GET /orders/${pending.id}/`)).data.status).toBe("pending");
+  });
+
+  test("lots that have had their time stay empty, and what is left is in the youngest", async () => {
+    const shop = await suite.shop({ tenant: { pointsDays: 10 } });
+    const { id: userId } = await openAccount(shop);
+    for (const points of [100, 30, 50]) {
+      await givePoints(shop, userId, points);
+      suite.app.clock.advance(4 * 86_400_000);
+    }
+    await expireDuePoints(suite.app.system);
+    const lamp = await shop.createProduct({ price: 10 });
+    await makeOrder(shop, [{ product_id: lamp.id }], { customer_id: userId, use_points: 35 });
+    const before = await snapshot(shop);
+    await execute(`update reward_lots set remaining = points where user_id = '${userId}'`);
+    const { drift } = await doctor({ namespace: shop.namespace, fix: true });
+    expect(found(drift)).toEqual([["rewards", userId, "lots", 180, 45, "fixed"]]);
+    expect(await snapshot(shop)).toEqual(before);
+  });
+
+  test("what is mended beside a store at work is right at once", async () => {
+    const { shop, lamp, userId } = await openBusyShop();
+    const { namespace } = shop;
+    await execute(
+      `update products set reserved = reserved + 5 where id = '${lamp.id}'`,
+      `update reward_balances set balance = balance + 7 where user_id = '${userId}'`,
+    );
+    const order = () => makeOrder(shop, [{ product_id: lamp.id }], { customer_id: userId, use_points: 1 });
+    const mend = () => doctor({ namespace, fix: true });
+    const done = await Promise.all([order(), mend(), order(), mend(), order(), order(), mend(), order()]);
+    expect(done).toHaveLength(8);
+    expect((await doctor({ namespace })).drift).toEqual([]);
   });
 
   test("words of a product that is not there any more are removed, of no store", async () => {

@@ -28,6 +28,8 @@ export interface Check {
    * @param tenantId the store to look at; null for all.
    */
   find(ctx: SystemCtx, tenantId: string | null): Promise<Finding[]>;
+  /** What else there is to know, and nothing to do about. */
+  notes?(ctx: SystemCtx, tenantId: string | null): Promise<{ tenant_id: string; text: string }[]>;
   /**
    * Computes the values again, inside a transaction, by statements that touch only what is still wrong then.
    * @param tenant whose rows they are; null for those of no store.
