@@ -41,6 +41,8 @@ export const rewardEntries = sqliteTable(
     source: text("source").notNull(),
     orderId: text("order_id"),
     note: text("note"),
+    /** Of points that are spent: when the last of them would have expired; null for never. */
+    expiresAt: text("expires_at"),
     createdAt: text("created_at").notNull(),
   },
   (t) => [
