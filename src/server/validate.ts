@@ -26,7 +26,7 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
   }
   if (check.Check(value)) return value as Static<T>;
   const details = new Map<string, FieldError>();
-  for (const error of check.Errors(value)) {
+  for (const error of deepErrors(check.Errors(value))) {
     const path = error.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
     // An unknown name may be as long as the body; the reply need not be.
     const field = path.slice(0, 200) || root;
@@ -38,6 +38,26 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
   throw new AppError(5102, `Validation failed: ${names.join(", ")}${details.size > 3 ? ", …" : ""}.`, {
     details: [...details.values()],
   });
+}
+
+/**
+ * What is wrong, with the inner errors of a union instead of its own where one of its branches fits the value's kind: of an
+ * object that may be null, the field at fault is one of the object's.
+ */
+function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
+  for (const error of errors) {
+    const branch =
+      error.type === ValueErrorType.Union
+        ? error.errors.map((branchErrors) => [...branchErrors]).find((inner) => isWithin(inner, error.path))
+        : undefined;
+    if (branch) yield* deepErrors(branch);
+    else yield error;
+  }
+}
+
+/** Whether errors are all about what lies inside the value at a path, and so the value itself is of the right kind. */
+function isWithin(errors: readonly ValueError[], path: string): boolean {
+  return errors.length > 0 && errors.every((error) => error.path.length > path.length);
 }
 
 /**

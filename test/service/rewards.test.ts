@@ -89,17 +89,31 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(100 - taken);
   });
 
-  test("points that come back last as long as new ones", async () => {
+  test("the time of points stands still while an order holds them", async () => {
     const { userId, booked, check } = await openLedger(10);
+    const orderId = "ord_test";
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
-    await booked((tx) => spendPoints(tx, { userId, points: 10, source: "spend" }));
-    suite.app.clock.advance(11 * days);
-    await booked((tx) => givePointsBack(tx, { userId, points: 10, source: "cancel" }));
+    suite.app.clock.advance(8 * days);
+    await booked((tx) => spendPoints(tx, { userId, points: 10, source: "spend", orderId }));
+    suite.app.clock.advance(5 * days);
+    await booked((tx) => givePointsBack(tx, { userId, points: 10, source: "cancel", orderId }));
+    suite.app.clock.advance(2 * days - 1);
     await expireDuePoints(suite.app.system);
     expect(await check()).toBe(10);
-    suite.app.clock.advance(10 * days);
+    suite.app.clock.advance(1);
     await expireDuePoints(suite.app.system);
     expect(await check()).toBe(0);
+  });
+
+  test("points without an end come back without one", async () => {
+    const { userId, booked, check } = await openLedger(null);
+    const orderId = "ord_test";
+    await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
+    await booked((tx) => spendPoints(tx, { userId, points: 4, source: "spend", orderId }));
+    await booked((tx) => givePointsBack(tx, { userId, points: 4, source: "cancel", orderId }));
+    suite.app.clock.advance(10_000 * days);
+    await expireDuePoints(suite.app.system);
+    expect(await check()).toBe(10);
   });
 
   test("several sweeps at once expire each lot once", async () => {

@@ -19,3 +19,18 @@ test("every field at fault is named once", async () => {
 test("what is too large is not looked through for further faults", async () => {
   expect(await fieldsOf({ title: "A", tags: ["", "", "", ""] })).toEqual(["tags"]);
 });
+
+test("of an object that may be null, the field at fault is the object's", async () => {
+  const address = Type.Object({ city: Type.String(), country: Type.String() }, { additionalProperties: false });
+  const order = Type.Object({
+    to: Type.Union([address, Type.Null()]),
+    sort: Type.Union([Type.Literal("a"), Type.Literal("b")]),
+  });
+  const faults = async (value: unknown) => {
+    const { details } = (await failureOf(() => validate(order, value, "body"))) as { details: { field: string }[] };
+    return details.map(({ field }) => field);
+  };
+  expect(await faults({ sort: "a", to: { city: 1, zip: "x" } })).toEqual(["to.country", "to.zip", "to.city"]);
+  expect(await faults({ sort: "c", to: {} })).toEqual(["to.city", "to.country", "sort"]);
+  expect(await faults({ sort: "a", to: "Bern" })).toEqual(["to"]);
+});

@@ -203,13 +203,19 @@ function json(schema: unknown): Json {
   return { "application/json": { schema } };
 }
 
+const inQuery = "May stand in the query instead, which wins.";
+const commonHelp: Record<string, string> = {
+  user_id: `Beside app credentials: whom the call is about. ${inQuery} User tokens are sent with theirs in the query.`,
+  token: "A user's token is sent in the query, except to refresh and logout, which take it here as well.",
+};
+
 /** The schema of a body, with the parameters that may stand in any body beside its own fields. */
 function bodyReference(schema: TSchema, schemas: Record<string, unknown>): unknown {
   const body = reference(schema, schemas);
   const target = schema.$id === undefined ? body : schemas[schema.$id];
   const properties = (target as { properties?: Record<string, unknown> }).properties ?? {};
   for (const name of commonParameterNames) {
-    properties[name] ??= { type: "string", description: "May stand in the query instead, which wins." };
+    properties[name] ??= { type: "string", description: commonHelp[name] ?? inQuery };
   }
   return body;
 }

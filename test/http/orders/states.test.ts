@@ -137,6 +137,9 @@ onEachDatabase((suite) => {
     clock.advance(1);
     const refused = await shop.call(`POST /orders/${early[1]?.id}/pay/`);
     expect(refused.code).toBe(5306);
+    expect(refused.error?.message).toContain("time to pay");
+    const unpaid = await shop.call(`POST /orders/${late.id}/fulfill/`);
+    expect([unpaid.code, unpaid.error?.message]).toEqual([5306, "The order is pending."]);
     const other = await suite.database.openAgain();
     const swept = await Promise.all([system, { ...system, db: other }, system].map(expireDueOrders));
     expect(swept.reduce((sum, count) => sum + count, 0)).toBe(4);

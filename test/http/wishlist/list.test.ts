@@ -96,16 +96,16 @@ onEachDatabase((suite) => {
 
     for (const request of [`GET ${path}`, `DELETE ${path}`]) {
       expect((await mallory.call(request)).code).toBe(5301);
-      expect((await mallory.call(request, query(mallory, named))).code).toBe(5300);
+      expect((await mallory.call(request, query(mallory, named))).code).toBe(5301);
     }
     for (const [request, body] of [
       ["GET /wishlist/", undefined],
       [`PUT ${path}`, { note: "Mine" }],
     ] as const) {
       const reply = await mallory.call(request, { ...query(mallory, named), ...(body && { body }) });
-      expect(reply.code).toBe(5300);
+      expect(reply.code).toBe(5301);
     }
-    expect((await mallory.call("POST /wishlist/", { body: { product_id, ...named } })).code).toBe(5300);
+    expect((await mallory.call("POST /wishlist/", { body: { product_id, ...named } })).code).toBe(5301);
     expect((await mallory.call<unknown[]>("GET /wishlist/")).data).toEqual([]);
 
     expect((await staff.call<unknown[]>("GET /wishlist/")).data).toEqual([]);

@@ -47,7 +47,7 @@ const statements = new Map<string, CompiledStatement<PageRow>>();
 /**
  * One page of the tenant's orders by keyset, newest first unless asked otherwise; of customers only their own.
  * @param subject the `user_id` beside app credentials: whose orders.
- * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a filter at fault, 5300 for a
+ * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a filter at fault, 5301 for a
  * customer who asks for somebody else's.
  */
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<OrderPage> {

@@ -1,5 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { AppError } from "../../errors.ts";
+import { noSuchUser } from "../users/guards.ts";
 
 /** Whether the caller is a customer, who sees their own orders only. */
 export function isCustomer({ actor }: Pick<Ctx, "actor">): boolean {
@@ -22,12 +23,12 @@ export function requireStore(ctx: Pick<Ctx, "actor">): void {
 /**
  * Whose orders a call is about: `customer_id`, else the `user_id` beside app credentials, else nobody in particular;
  * for a customer themselves.
- * @throws AppError 5300 for a customer who names somebody else.
+ * @throws AppError 5301 for a customer who names somebody else.
  */
 export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefined, subject?: string): string | null {
   const own = ownOnly(ctx);
   const named = customerId ?? subject ?? null;
   if (own === null) return named;
-  if (named !== null && named !== own) throw new AppError(5300, "Customers order for themselves.");
+  if (named !== null && named !== own) throw noSuchUser();
   return own;
 }

@@ -32,7 +32,7 @@ export const orderRoutes = [
     access: readers,
     query: OrderListQuery,
     reply: { data: Type.Array(Order), page: true },
-    errors: [5100],
+    errors: [5100, 5301],
     handle: async ({ ctx, query, subject }) => {
       const { json, nextCursor, limit, total } = await listOrders(ctx, query, subject);
       const page = { next_cursor: nextCursor, has_more: nextCursor !== null, limit };
@@ -62,7 +62,7 @@ export const orderRoutes = [
     query: DryRunQuery,
     body: OrderInput,
     reply: { status: 201, data: Order },
-    errors: [5304, 5305],
+    errors: [5301, 5304, 5305],
     handle: async ({ ctx, query, body, lang, subject }) => {
       const isDryRun = query.dry_run ?? false;
       const order = await createOrder(ctx, { ...body, lang, subject }, isDryRun);

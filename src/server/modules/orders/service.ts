@@ -124,7 +124,7 @@ async function change(
     const isPaidSo = more.reference != null && state.payment_reference === more.reference;
     if (isPaidSo) return (await get(tx.db, selectOrder, values)) as RenderedOrder;
     if (ifMatch !== null && state.version !== ifMatch) throw new AppError(5303);
-    const isLate = state.status === "pending";
+    const isLate = state.status === "pending" && guarded === payPending;
     throw new AppError(5306, isLate ? "The time to pay the order is over." : `The order is ${state.status}.`);
   });
 }

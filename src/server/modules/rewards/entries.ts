@@ -27,6 +27,8 @@ export interface Entry {
   source: string;
   orderId?: string | undefined;
   note?: string | null | undefined;
+  /** Of points that are spent: when the last of them would have expired. */
+  expiresAt?: string | null;
 }
 
 const raiseBalance = statement<Written>(sql`
@@ -36,9 +38,11 @@ const raiseBalance = statement<Written>(sql`
     updated_at = excluded.updated_at
   returning balance, version`);
 const insertRow = statement<{ sequence: number }>(sql`
-  insert into ${rewardEntries} (id, tenant_id, user_id, kind, points, balance, source, order_id, note, created_at)
+  insert into ${rewardEntries} (id, tenant_id, user_id, kind, points, balance, source, order_id, note,
+    expires_at, created_at)
   values (${param("id")}, ${param("tenantId")}, ${param("userId")}, ${param("kind")}, ${param("points")},
-    ${param("balance")}, ${param("source")}, ${param("orderId")}, ${param("note")}, ${param("now")})
+    ${param("balance")}, ${param("source")}, ${param("orderId")}, ${param("note")},
+    ${param("expiresAt")}, ${param("now")})
   returning sequence`);
 
 /** Adds points to a balance, which begins at none. */
@@ -54,8 +58,8 @@ export async function addToBalance(tx: LedgerCtx, userId: string, points: number
  * @returns its sequence.
  */
 export async function writeEntry(tx: LedgerCtx, entry: Entry): Promise<number> {
-  const { orderId = null, note = null, ...others } = entry;
-  const values = { ...others, orderId, note, tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
+  const { orderId = null, note = null, expiresAt = null, ...others } = entry;
+  const values = { ...others, orderId, note, expiresAt, tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
   const row = await get(tx.db, insertRow, values);
   if (!row) throw new Error("An insert returned no row");
   return row.sequence;

@@ -44,7 +44,7 @@ export interface HistoryPage {
 
 /**
  * A page of a user's ledger, the latest entries first.
- * @throws AppError 5100 for a cursor that is broken or of another list, 5102; 5300, 5301 as `requireSubject`.
+ * @throws AppError 5100 for a cursor that is broken or of another list, 5102, 5301 as `requireSubject`.
  */
 export async function listRewardEntries(ctx: Ctx, query: RewardHistoryQuery, subject?: string): Promise<HistoryPage> {
   const { limit = defaultLimit, kind = null } = query;

@@ -10,6 +10,8 @@ import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 const param = sql.placeholder;
 const dayMs = 86_400_000;
+/** Sorts behind every time. */
+const never = "~";
 
 /** What is booked on a user's account. `points` is positive; which way it goes is the function's. */
 export interface Booking {
@@ -34,10 +36,18 @@ const takeFromBalance = statement<Written>(sql`
     updated_at = ${param("now")}
   where ${ofUser} and balance >= ${param("points")} returning balance, version`);
 const selectBalance = statement<{ balance: number }>(sql`select balance from ${rewardBalances} where ${ofUser}`);
+/** Lots in the order in which they are spent, with what the older ones hold. */
+const openLots = sql`(select sequence, remaining, expires_at, sum(remaining) over (order by sequence) - remaining as older
+    from ${rewardLots} where ${ofUser} and remaining > 0)`;
+const selectLatest = statement<{ latest: string | null }>(sql`
+  select nullif(max(coalesce(o.expires_at, ${never})), ${never}) as latest from ${openLots} o
+  where o.older < ${param("points")}`);
+const selectSpent = statement<{ expires_at: string | null; created_at: string }>(sql`
+  select expires_at, created_at from ${rewardEntries}
+  where ${ofUser} and order_id = ${param("orderId")} and kind = 'redeem' order by sequence limit 1`);
 const consumeLots = statement(sql`
   update ${rewardLots} set remaining = ${rewardLots}.remaining - min(o.remaining, ${param("points")} - o.older)
-  from (select sequence, remaining, sum(remaining) over (order by sequence) - remaining as older
-    from ${rewardLots} where ${ofUser} and remaining > 0) o
+  from ${openLots} o
   where ${rewardLots}.sequence = o.sequence and o.older < ${param("points")}`);
 
 /** No payment earns more, so that thousands of the largest fit into a balance: too many points must not stop a payment. */
@@ -64,11 +74,12 @@ export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
 }
 
 /**
- * Gives spent points back. They last as long as new ones: those that they were may have had their time meanwhile.
+ * Gives points back that an order had spent. Their time stood still meanwhile: they last as long as the latest of them
+ * still had when they were spent, so that nobody loses them by waiting, or renews them by ordering.
  * @returns how many: none when the source is booked already.
  */
-export function givePointsBack(tx: LedgerCtx, booking: Booking): Promise<number> {
-  return add(tx, "reverse", booking);
+export async function givePointsBack(tx: LedgerCtx, booking: Booking): Promise<number> {
+  return add(tx, "reverse", booking, await lifeBefore(tx, booking));
 }
 
 /**
@@ -92,19 +103,24 @@ export function adjustPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return points < 0 ? take(tx, "adjust", { ...booking, points: -points }) : add(tx, "adjust", booking);
 }
 
-async function add(tx: LedgerCtx, kind: "earn" | "reverse" | "adjust", booking: Booking): Promise<number> {
+/** @param life how long the points last, in milliseconds; null for ever. */
+async function add(
+  tx: LedgerCtx,
+  kind: "earn" | "reverse" | "adjust",
+  booking: Booking,
+  life: number | null = lifeOfNew(tx),
+): Promise<number> {
   const { userId, points } = booking;
   if (points <= 0 || (await isBooked(tx, booking))) return 0;
   const now = toTimestamp(tx.now());
   const { balance } = await addToBalance(tx, userId, points);
   const sequence = await writeEntry(tx, { ...booking, id: newId("rwd"), kind, balance });
-  const { pointsDays } = tx.tenant;
   await run(tx.db, insertLot, {
     sequence,
     tenantId: tx.tenant.id,
     userId,
     points,
-    expiresAt: pointsDays === null ? null : toTimestamp(tx.now() + pointsDays * dayMs),
+    expiresAt: life === null ? null : toTimestamp(tx.now() + life),
     now,
   });
   return points;
@@ -117,9 +133,20 @@ async function take(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", bookin
   const values = { tenantId: tx.tenant.id, userId, points, now: toTimestamp(tx.now()) };
   const left = await get(tx.db, takeFromBalance, values);
   if (!left) throw new AppError(5305);
-  await writeEntry(tx, { ...booking, id: newId("rwd"), kind, points: -points, balance: left.balance });
+  const expiresAt = kind === "redeem" ? ((await get(tx.db, selectLatest, values))?.latest ?? null) : null;
+  await writeEntry(tx, { ...booking, id: newId("rwd"), kind, points: -points, balance: left.balance, expiresAt });
   await run(tx.db, consumeLots, values);
   return points;
+}
+
+function lifeOfNew({ tenant: { pointsDays } }: LedgerCtx): number | null {
+  return pointsDays === null ? null : pointsDays * dayMs;
+}
+
+async function lifeBefore(tx: LedgerCtx, { userId, orderId }: Booking): Promise<number | null> {
+  const spent = await get(tx.db, selectSpent, { tenantId: tx.tenant.id, userId, orderId: orderId ?? null });
+  if (!spent) return lifeOfNew(tx);
+  return spent.expires_at === null ? null : Date.parse(spent.expires_at) - Date.parse(spent.created_at);
 }
 
 async function isBooked(tx: LedgerCtx, { userId, source }: Booking): Promise<boolean> {

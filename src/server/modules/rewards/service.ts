@@ -57,7 +57,7 @@ interface RewardsReply {
 
 /**
  * A user's balance: what can be spent now, what it is worth, and what runs out next.
- * @throws AppError 5300, 5301, 5102 as `requireSubject`.
+ * @throws AppError 5301, 5102 as `requireSubject`.
  */
 export async function getRewards(ctx: Ctx, customerId?: string, subject?: string): Promise<RewardsReply> {
   const userId = await requireSubject(ctx, customerId, subject);

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { get, statement } from "../../db/statement.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { invalidField } from "../../errors.ts";
 import { noSuchUser, oneUser, requireUserId } from "./guards.ts";
 import { users } from "./table.ts";
 
@@ -10,8 +10,8 @@ const selectId = statement<{ id: string }>(sql`select id from ${users} where ${o
 /**
  * Whose record a call is about. Customers act for themselves; staff for themselves unless they name somebody by
  * `customer_id`; app keys name somebody by `customer_id`, or by `user_id` beside their credentials.
- * @throws AppError 5300 for a customer who names somebody else, 5102 for an app key that names nobody, 5301 for a user
- * who is not there.
+ * @throws AppError 5102 for an app key that names nobody, 5301 for a user who is not there, or is not the customer who
+ * calls.
  */
 export async function requireSubject(
   ctx: Ctx,
@@ -23,9 +23,8 @@ export async function requireSubject(
   const named = customerId ?? subject ?? own;
   if (named === undefined) throw invalidField("user_id", "is required: it says whose record this is about");
   if (named === own) return named;
-  if (actor.kind === "user" && actor.role === "customer") {
-    throw new AppError(5300, "Customers act for themselves only.");
-  }
+  // Whether somebody else is there is nothing that a customer learns.
+  if (actor.kind === "user" && actor.role === "customer") throw noSuchUser();
   requireUserId(named);
   const user = await get(ctx.db.primary, selectId, { tenantId: ctx.tenant.id, id: named });
   if (!user) throw noSuchUser();

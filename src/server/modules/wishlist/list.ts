@@ -42,7 +42,7 @@ export interface WishlistPage {
  * A page of a user's wishlist, newest first, with what each item costs now and whether it can be bought.
  * @param subject the `user_id` beside app credentials: whose list.
  * @param lang the language in which titles are wanted.
- * @throws AppError 5100 for a cursor that is broken or of another list, 5102; 5300, 5301 as `requireSubject`.
+ * @throws AppError 5100 for a cursor that is broken or of another list, 5102, 5301 as `requireSubject`.
  */
 export async function listWishlist(
   ctx: Ctx,

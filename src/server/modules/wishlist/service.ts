@@ -84,7 +84,7 @@ export interface WishlistChoice extends WishlistReplacement {
 
 /**
  * Puts a product on a user's list, at its present price. What is there already stays as it is and is answered.
- * @throws AppError 5102 naming the field for what is not sold here, 5306 when the list is full; 5300, 5301 as
+ * @throws AppError 5102 naming the field for what is not sold here, 5306 when the list is full; 5301 as
  * `requireSubject`.
  */
 export async function addToWishlist(
