@@ -127,6 +127,7 @@ function writeOptions(value: unknown): string {
     .map(([name, choice]) => `${name}=${choice}`)
     .join("|");
   // Whatever would read back as something else is written as JSON.
-  const isSafe = cell !== "" && !cell.startsWith("{") && JSON.stringify(readOptions(cell)) === JSON.stringify(options);
-  return isSafe ? cell : writeObject(options);
+  const isPlain = (text: string, marks: RegExp) => text === text.trim() && !marks.test(text);
+  const isSafe = Object.entries(options).every(([name, choice]) => isPlain(name, /[|=]/) && isPlain(choice, /\|/));
+  return isSafe && cell !== "" && !cell.startsWith("{") ? cell : writeObject(options);
 }

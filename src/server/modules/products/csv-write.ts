@@ -12,12 +12,16 @@ export const csvHeader = writeRows([csvColumns.map(({ name }) => name)]);
  * @param json the product as replies show it.
  */
 export function writeCsvProduct(json: string): string {
-  const product = JSON.parse(json) as Fields & { id: string; variants: Fields[] };
+  const product = JSON.parse(json) as Fields & { id: string; slug: string; variants: Fields[] };
+  // The slug keeps the lines together also where the ids are taken out, for another store.
+  const { id, slug } = product;
   const [first, ...others] = product.variants;
-  return writeRows([rowOf(product, first), ...others.map((variant) => rowOf({ id: product.id }, variant))]);
+  return writeRows([rowOf(product, first), ...others.map((variant) => rowOf({ id, slug }, variant))]);
 }
 
-function rowOf(product: Fields, variant: Fields = {}): string[] {
+function rowOf(product: Fields, given: Fields = {}): string[] {
+  // Prices that are the product's stay so when the file is read back: an empty cell is none of its own.
+  const variant = given.has_own_price === false ? { ...given, price: null, compare_at_price: null } : given;
   return csvColumns.map(({ of, field, write }) => {
     const value = (of === "product" ? product : variant)[field];
     return value === undefined ? "" : guard(write(value));

@@ -79,7 +79,7 @@ export async function importProducts(
     }
   } catch (error) {
     // The reader of the file ends with an error when it is told to stop.
-    if (options.signal?.aborted) return { ...result, stopped: "interrupted" };
+    if (options.signal?.aborted && (error as Error).name === "AbortError") return { ...result, stopped: "interrupted" };
     if (result.last_line === 0 && error instanceof AppError) throw error;
     throw new ImportFailure({ ...result, stopped: "failure" }, error);
   }

@@ -1,0 +1,112 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeDir, openCli } from "./run-bodega.ts";
+
+const { json, failure, run } = openCli();
+const dir = makeDir();
+
+/** A file with these bytes, and its path. */
+function fileOf(name: string, content: string | Uint8Array): string {
+  const path = join(dir, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const importing = (path: string, ...flags: string[]) => run(["product", "import", "-n", "demo", path, ...flags]);
+
+beforeAll(async () => {
+  for (const [namespace, currency] of [
+    ["demo", "EUR"],
+    ["yen", "JPY"],
+    ["dinar", "KWD"],
+  ] as const) {
+    await json("tenant", "create", namespace, "--currency", currency);
+  }
+});
+
+test("files with a byte order mark, CRLF, semicolons or tabs are read, and again change nothing", async () => {
+  const files = [
+    fileOf("semicolon.csv", '\uFEFFsku;title;price;description\r\nF1;One;19,99;"Two\r\nlines"\r\nF2;Plain;5;\r\n'),
+    fileOf("tab.tsv", "sku\ttitle\tprice\nF3\tTab, comma\t1.5\n"),
+    fileOf("lines.jsonl", '{"sku":"F4","title":"😀","price":3}\n\n{"sku":"F5","title":"x","price":4}'),
+  ];
+  for (const [index, path] of files.entries()) {
+    const created = index === 1 ? 1 : 2;
+    const counts = { updated: 0, failed: 0, dry_run: false, stopped: null, errors: [] };
+    const args = ["product", "import", "-n", "demo", path];
+    expect(await json(...args)).toMatchObject({ ...counts, created, unchanged: 0 });
+    expect(await json(...args)).toMatchObject({ ...counts, created: 0, unchanged: created });
+  }
+});
+
+test("what one store exports another of the same currency takes, and one of another currency refuses", async () => {
+  for (const [namespace, price] of [
+    ["yen", "1500"],
+    ["dinar", "1.234"],
+  ] as const) {
+    const path = fileOf(`${namespace}.csv`, `sku,title,price\nA,A,${price}\n`);
+    expect(await json("product", "import", "-n", namespace, path)).toMatchObject({ created: 1 });
+    const { stdout } = await run(["product", "export", "-n", namespace]);
+    expect(stdout).toContain(`,${price},`);
+    const back = await run(["product", "import", "-n", namespace, "-", "--format", "csv", "--json"], { input: stdout });
+    expect(JSON.parse(back.stdout)).toMatchObject({ unchanged: 1, created: 0, updated: 0 });
+    const elsewhere = fileOf("elsewhere.csv", stdout.replaceAll(/^prod_\w+,/gm, ","));
+    const { code, stderr } = await importing(elsewhere);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("line 2: currency: must be EUR")]);
+  }
+});
+
+describe("a bad row is told with its line and field", () => {
+  const long = "x".repeat(301);
+  test.each([
+    ["price: must have at most 2 decimals in this currency", "title,price", "Lamp,1.999"],
+    ["price: must be a number", "title,price", "Lamp,1e3"],
+    ["price: must be a number", "title,price", "Lamp,-1"],
+    ["title: is required", "title,price", ",1"],
+    ["title: must be a string", "title,price", `${long},1`],
+    ["stock: must be", "title,price,stock", "Lamp,1,1.5"],
+    ["status: must be", "title,price,status", "Lamp,1,gone"],
+    ["metadata: is no JSON", "title,price,metadata", "Lamp,1,{"],
+    ["images: must be an http", "title,price,images", "Lamp,1,ftp://x"],
+    ["id: names no product", "id,title,price", "prod_1,Lamp,1"],
+    ["has 1 cells, where the header has 2", "title,price", "Lamp"],
+    ["variant_price: must have", "title,price,variant_title,variant_price", "Lamp,1,S,1.001"],
+  ])("%s", async (message, header, row) => {
+    const { code, stdout, stderr } = await importing(fileOf("bad.csv", `${header}\n\n${row}\n`), "--dry-run");
+    expect(stderr).toContain(`line 3: ${message}`);
+    expect(stdout).toMatch(/Failed +1/);
+    expect(code).toBe(1);
+  });
+});
+
+test.each([
+  ["unknown.csv", "sku,titel\nA,B\n", '"titel" is no column'],
+  ["twice.csv", "sku,sku\nA,B\n", "twice"],
+  ["empty.csv", "", "is empty"],
+  ["empty.ndjson", "\n\n", "is empty"],
+  ["noending", "x", "--format"],
+  [".", "", "--format"],
+])("%s is refused before anything is written", async (name, content, message) => {
+  const path = name === "." ? dir : fileOf(name, content);
+  const { code, error } = await failure("product", "import", "-n", "demo", path);
+  expect([code, `${error.message} ${error.remedy}`]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test("a file that is missing, a folder or no text is told so", async () => {
+  expect(await failure("product", "import", "-n", "demo", join(dir, "none.csv"))).toMatchObject({ code: 2 });
+  expect(await failure("product", "import", "-n", "demo", dir, "--format", "csv")).toMatchObject({ code: 2 });
+  const { code, stderr } = await importing(fileOf("junk.csv", new Uint8Array([0, 255, 254, 10, 200, 0])));
+  expect([code, stderr]).toEqual([1, expect.stringContaining("line 1: is no UTF-8 text")]);
+});
+
+test("an export is whole in its place, replaces only with --yes, and a full disk is an error", async () => {
+  await json("product", "import", "-n", "demo", fileOf("one.csv", "sku,title,price\nONE,One,1\n"));
+  const path = join(dir, "out.ndjson");
+  const args = ["product", "export", "-n", "demo", "--output", path];
+  const { exported } = await json<{ exported: number }>(...args);
+  expect(readFileSync(path, "utf8").trimEnd().split("\n")).toHaveLength(exported);
+  expect((await run(args)).code).not.toBe(0);
+  expect((await run([...args, "--yes"])).code).toBe(0);
+  expect((await run(["product", "export", "-n", "demo", "--output", "/dev/full"])).code).toBe(1);
+});

@@ -1,0 +1,158 @@
+import { beforeEach, expect, test } from "bun:test";
+import type { Ctx } from "../../src/server/context.ts";
+import { readCsv } from "../../src/server/modules/products/csv-read.ts";
+import { csvHeader, writeCsvProduct } from "../../src/server/modules/products/csv-write.ts";
+import { exportProducts } from "../../src/server/modules/products/export.ts";
+import { type ImportOptions, importProducts } from "../../src/server/modules/products/import.ts";
+import { decodeText } from "../../src/server/modules/products/import-text.ts";
+import { listProducts } from "../../src/server/modules/products/list.ts";
+import type { ProductInput } from "../../src/server/modules/products/model.ts";
+import { readNdjson } from "../../src/server/modules/products/ndjson-read.ts";
+import { createProduct } from "../../src/server/modules/products/service.ts";
+import { type ProductReply, type Shop, tenantContext } from "../support/factories.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+/** The bytes of a text, cut in pieces that end anywhere, within characters too. */
+async function* cut(text: string, size = 7): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+const nasty: ProductInput[] = [
+  { title: "Plain", price: 1 },
+  { title: "=cmd|' /C calc'!A0", price: 2.5, description: '+1\n@x\r\n\ttab, "quotes"; and\rmore', sku: "-SKU" },
+  { title: "'=already", price: 0, description: "" },
+  { title: "Émile 👩‍👩‍👧 שלום مرحبا", price: 9.99, tags: ["a|b", "[c", "d"], stock: 0, allow_backorder: true },
+  {
+    title: "Whole",
+    price: 3,
+    compare_at_price: 4,
+    status: "draft",
+    metadata: { a: { b: [1, null, "x,y"] }, c: true },
+    translations: { de: { title: "Ganz", description: "Zeile\nzwei" }, he: { title: "שלם" } },
+    images: [{ url: "https://example.com/a.png", alt: "A | B" }, { url: "https://example.com/b.png" }],
+  },
+  {
+    title: "Shirt",
+    price: 10,
+    variants: [
+      { options: { size: "S", "a=b": "x|y" }, sku: "S-1", stock: 3 },
+      { options: { size: "M" }, price: 12.5, compare_at_price: 15 },
+      { title: "-9", options: { size: "L" } },
+    ],
+  },
+];
+
+onEachDatabase((suite) => {
+  let shop: Shop;
+  let ctx: Ctx;
+  beforeEach(async () => {
+    shop = await suite.shop();
+    ctx = await tenantContext(shop);
+  });
+  const run = (items: Parameters<typeof importProducts>[1], options: Partial<ImportOptions> = {}) =>
+    importProducts(ctx, items, { onError: "stop", isDryRun: false, ...options });
+  const importCsv = (text: string, options?: Partial<ImportOptions>) => run(readCsv(decodeText(cut(text))), options);
+  const importNdjson = (text: string, options?: Partial<ImportOptions>) =>
+    run(readNdjson(decodeText(cut(text))), options);
+  const exported = async () => {
+    const pages = [];
+    for await (const page of exportProducts(ctx)) pages.push(...page);
+    return pages;
+  };
+  const products = async () => (await exported()).map((json) => JSON.parse(json) as ProductReply);
+  const countEvents = async () => {
+    const sql = "select count(*) as found from events where tenant_id = ?";
+    return (await suite.app.db.primary.execute({ sql, args: [ctx.tenant.id] })).rows[0]?.found;
+  };
+
+  test("what is exported changes nothing when it is imported again, and makes the same products elsewhere", async () => {
+    for (const fields of nasty) await createProduct(ctx, fields, fields.title === "Whole" ? "fr" : undefined);
+    const lines = await exported();
+    const before = [lines, await countEvents()];
+    const csv = csvHeader + lines.map(writeCsvProduct).join("");
+    for (const outcome of [await importCsv(csv), await importNdjson(`${lines.join("\n")}\n`)]) {
+      expect(outcome).toMatchObject({ created: 0, updated: 0, unchanged: nasty.length, failed: 0, errors: [] });
+    }
+    expect([await exported(), await countEvents()]).toEqual(before);
+
+    const told = (list: ProductReply[]) =>
+      list.map(({ id: _, created_at, updated_at, published_at, variants, ...rest }) => ({
+        ...rest,
+        variants: variants.map(({ id: _, created_at, updated_at, ...variant }) => variant),
+      }));
+    const originals = told(await products());
+    for (const form of ["csv", "ndjson"] as const) {
+      ctx = await tenantContext(await suite.shop());
+      if (form === "csv") await importCsv(csv.replaceAll(/^prod_\w+,/gm, ","));
+      else await importNdjson(lines.map((line) => line.replace(/"id":"prod_\w+",/, "")).join("\n"));
+      // An empty cell is no text.
+      const kept = (text: string | null) => (form === "csv" ? text || null : text);
+      const expected = originals.map((product) => ({ ...product, description: kept(product.description) }));
+      expect(told(await products())).toEqual(expected);
+    }
+  });
+
+  test("a bad row is undone alone, also after its first statements were run; stop ends there, skip goes on", async () => {
+    await createProduct(ctx, { title: "Lamp", price: 1, sku: "TAKEN" });
+    const file = [
+      { title: "First", price: 1, sku: "A" },
+      {
+        title: "Half",
+        price: 1,
+        variants: [
+          { options: { n: "x" }, sku: "B" },
+          { options: { n: "y" }, sku: "A" },
+        ],
+      },
+      { sku: "TAKEN", title: "Renamed", variants: [{ title: "z", sku: "A" }] },
+      { title: "Last", price: 2, sku: "C" },
+    ];
+    const text = file.map((line) => JSON.stringify(line)).join("\n");
+    const stopped = await importNdjson(text);
+    expect(stopped).toMatchObject({ created: 1, failed: 1, stopped: "error", last_line: 2 });
+    expect((await products()).map(({ title }) => title)).toEqual(["Lamp", "First"]);
+    const skipped = await importNdjson(text, { onError: "skip" });
+    expect(skipped).toMatchObject({ created: 1, unchanged: 1, failed: 2, stopped: null });
+    expect(skipped.errors.map(({ line, field }) => [line, field])).toEqual([
+      [2, "variants.1.sku"],
+      [3, "variants.0.sku"],
+    ]);
+    expect((await products()).map(({ title }) => title)).toEqual(["Lamp", "First", "Last"]);
+    expect(JSON.parse((await listProducts(ctx, { q: "Half" })).json)).toEqual([]);
+    expect(JSON.parse((await listProducts(ctx, { q: "Last" })).json)).toHaveLength(1);
+  });
+
+  test("a dry run counts as the real one does, and leaves no row and no event behind", async () => {
+    await createProduct(ctx, { title: "Lamp", price: 1, sku: "L" });
+    const before = [await exported(), await countEvents()];
+    const csv = "sku,title,price\nL,Lamp,2\nN,New,3\nX,Bad,1.234\n";
+    const dry = await importCsv(csv, { isDryRun: true, onError: "skip" });
+    expect([await exported(), await countEvents()]).toEqual(before);
+    expect(dry).toMatchObject({ created: 1, updated: 1, failed: 1 });
+    expect(await importCsv(csv, { onError: "skip" })).toEqual(dry);
+  });
+
+  test("rows name products by id before SKU, add and change variants, and leave alone what they do not name", async () => {
+    const { json } = await createProduct(ctx, {
+      title: "Shirt",
+      price: 10,
+      description: "kept",
+      variants: [
+        { options: { size: "S" }, sku: "S" },
+        { options: { size: "M" }, sku: "M" },
+      ],
+    });
+    const { id } = JSON.parse(json) as ProductReply;
+    const csv = `id,title,variant_sku,option:size,variant_price\n${id},Hemd,S,S,11\n${id},,,L,12\n`;
+    expect(await importCsv(csv)).toMatchObject({ updated: 1, failed: 0 });
+    expect(await importCsv(csv)).toMatchObject({ updated: 0, unchanged: 1, failed: 0 });
+    const [shirt] = await products();
+    expect([shirt?.title, shirt?.description]).toEqual(["Hemd", "kept"]);
+    expect(shirt?.variants.map(({ options, price }) => [options.size, price])).toEqual([
+      ["S", 11],
+      ["M", 10],
+      ["L", 12],
+    ]);
+  });
+});
