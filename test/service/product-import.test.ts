@@ -155,4 +155,24 @@ onEachDatabase((suite) => {
       ["L", 12],
     ]);
   });
+
+  test("texts of a file are those of the product's own language", async () => {
+    const translations = { en: { title: "Lamp" } };
+    await createProduct(ctx, { title: "Lampe", price: 1, sku: "L", translations }, "fr");
+    expect(await importCsv("sku,title\nL,Lampadaire\n")).toMatchObject({ updated: 1 });
+    const [line] = await exported();
+    expect(JSON.parse(line ?? "")).toMatchObject({ title: "Lampadaire", lang: "fr", translations });
+  });
+
+  test("one that is stopped has written what it counts, and nothing behind it", async () => {
+    const stop = new AbortController();
+    const lines = Array.from({ length: 600 }, (_, index) => `S-${index},Lamp,1`);
+    const onProgress = () => stop.abort();
+    const result = await importCsv(`sku,title,price\n${lines.join("\n")}`, { signal: stop.signal, onProgress });
+    expect(result.stopped).toBe("interrupted");
+    expect(result.created).toBeGreaterThan(0);
+    expect(result.last_line).toBe(result.created + 1);
+    const skus = (await products()).map(({ sku }) => sku);
+    expect(new Set(skus)).toEqual(new Set(lines.slice(0, result.created).map((line) => line.split(",")[0] ?? "")));
+  });
 });
