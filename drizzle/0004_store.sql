@@ -143,6 +143,7 @@ CREATE TABLE `product_variants` (
 	`options` text DEFAULT '{}' NOT NULL,
 	`options_key` text DEFAULT '{}' NOT NULL,
 	`price_minor` integer NOT NULL,
+	`has_own_price` integer DEFAULT true NOT NULL,
 	`compare_at_minor` integer,
 	`currency` text NOT NULL,
 	`currency_digits` integer NOT NULL,
@@ -159,6 +160,7 @@ CREATE TABLE `product_variants` (
     else json(printf('%d.%0*d', price_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, price_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'price_minor', price_minor,
   'compare_at_price', case when compare_at_minor is null or currency_digits = 0 then compare_at_minor
     else json(printf('%d.%0*d', compare_at_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, compare_at_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'currency', currency,
+  'has_own_price', json(case when has_own_price then 'true' else 'false' end),
   'stock', stock, 'available', case when stock is null then null else stock - reserved end, 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)) STORED,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
@@ -316,8 +318,8 @@ CREATE TABLE `__new_products` (
   'price', case when price_minor is null or currency_digits = 0 then price_minor
     else json(printf('%d.%0*d', price_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, price_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'price_minor', price_minor,
   'compare_at_price', case when compare_at_minor is null or currency_digits = 0 then compare_at_minor
-    else json(printf('%d.%0*d', compare_at_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, compare_at_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'currency', currency, 'sku', sku,
-  'stock', case when has_variants then variants_stock else stock end,
+    else json(printf('%d.%0*d', compare_at_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, compare_at_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'currency', currency,
+  'sku', case when has_variants then null else sku end, 'stock', case when has_variants then variants_stock else stock end,
   'available', case when has_variants then variants_available else case when stock is null then null else stock - reserved end end,
   'allow_backorder', json(case when allow_backorder then 'true' else 'false' end),
   'images', json(images), 'tags', json(tags), 'metadata', json(metadata), 'translations', json(translations),

@@ -46,6 +46,7 @@ export interface VariantReply {
   price_minor: number;
   compare_at_price: number | null;
   currency: string;
+  has_own_price: boolean;
   stock: number | null;
   available: number | null;
   position: number;

@@ -91,14 +91,14 @@ onEachDatabase((suite) => {
         const before = `"title":"A","price":1,"compare_at_price":${written}`;
         const product = `"title":"A","price":1`;
         const good = `{"title":"B"}`;
-        const cases: [request: string, raw: string, field: string][] = [
-          ["POST /products/", `{${product},"variants":[${good},{"title":"C","price":${written}}]}`, "variants.1.price"],
-          [`POST /products/${id}/variants/`, `{"title":"A","price":${written}}`, "price"],
-          [`PATCH ${variant}`, `{"price":${written}}`, "price"],
-          [`PUT ${variant}`, `{"title":"A","price":${written}}`, "price"],
-        ];
-        // Null is what has no price before.
+        const cases: [request: string, raw: string, field: string][] = [];
+        // Null is what has no price before, and a variant with the product's price.
         if (written !== "null") {
+          const variants = `[${good},{"title":"C","price":${written}}]`;
+          cases.push(["POST /products/", `{${product},"variants":${variants}}`, "variants.1.price"]);
+          cases.push([`POST /products/${id}/variants/`, `{"title":"A","price":${written}}`, "price"]);
+          cases.push([`PATCH ${variant}`, `{"price":${written}}`, "price"]);
+          cases.push([`PUT ${variant}`, `{"title":"A","price":${written}}`, "price"]);
           cases.push(["POST /products/", `{${before}}`, "compare_at_price"]);
           cases.push([`PUT /products/${id}/`, `{${before}}`, "compare_at_price"]);
           cases.push([`PATCH /products/${id}/`, `{"compare_at_price":${written}}`, "compare_at_price"]);

@@ -33,6 +33,7 @@ onEachDatabase((suite) => {
         price: 19.99,
         price_minor: 1999,
         compare_at_price: null,
+        has_own_price: false,
         stock: 3,
         available: 3,
         position: 0,
@@ -46,6 +47,7 @@ onEachDatabase((suite) => {
         price: 21.5,
         price_minor: 2150,
         compare_at_price: 25,
+        has_own_price: true,
         stock: 4,
         available: 4,
         position: 1,
@@ -85,6 +87,7 @@ onEachDatabase((suite) => {
       ...(product.variants[0] as VariantReply),
       price: 18,
       price_minor: 1800,
+      has_own_price: true,
       position: 9,
       version: 2,
       updated_at: at,
@@ -104,6 +107,7 @@ onEachDatabase((suite) => {
       price: 19.99,
       price_minor: 1999,
       compare_at_price: null,
+      has_own_price: false,
       stock: null,
       available: null,
       version: 2,
@@ -147,7 +151,7 @@ onEachDatabase((suite) => {
     }
     // What says nothing of them leaves them alone.
     const put = await shop.call<ProductReply>(`PUT /products/${product.id}/`, { body: { title: "A", price: 1 } });
-    expect([put.data.sku, put.data.stock, put.data.version]).toEqual(["own", 2, 3]);
+    expect([put.data.sku, put.data.stock, put.data.version]).toEqual([null, 2, 3]);
     await shop.call(`DELETE /products/${product.id}/variants/${add.data.id}/`);
     const now = await read(shop, product.id);
     expect([now.stock, now.available, now.sku, now.variants]).toEqual([8, 8, "own", []]);
@@ -340,6 +344,9 @@ onEachDatabase((suite) => {
     await shop.call(`PATCH ${at}`, { body: { price: 1 } });
     await shop.call(`PATCH ${at}`, { body: { sku: "T-L" } });
     await shop.call(`DELETE ${at}`);
+    const variants = `POST /products/${product.id}/variants/`;
+    const added = await shop.call<VariantReply>(variants, { body: { title: "Added", stock: 2 } });
+    await shop.call(variants, { body: { title: "Not counted", options: { a: "b" } } });
     await shop.call(`DELETE /products/${product.id}/`);
     const { rows } = await suite.database.db.primary.execute({
       sql: "select type, subject, data from events where tenant_id = (select id from tenants where namespace = ?) order by sequence",
@@ -360,7 +367,12 @@ onEachDatabase((suite) => {
       change(3),
       change(4),
       change(5),
-      ["product.deleted", product.id, { version: 6 }],
+      // A reader that adds up pieces hears of those that come and go with their variant.
+      ["stock.changed", product.id, { ...pieces, stock: 0 }],
+      change(6),
+      ["stock.changed", product.id, { ...pieces, variant_id: added.data.id, stock: 2 }],
+      change(7),
+      ["product.deleted", product.id, { version: 8 }],
     ]);
   });
 
@@ -379,10 +391,12 @@ onEachDatabase((suite) => {
     ["options", { options: Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`o${n}`, "x"])) }],
     ["price", { title: "x", price: -0.01 }],
     ["price", { title: "x", price: 19.999 }],
-    ["price", { title: "x", price: null }],
+    ["compare_at_price", { title: "x", compare_at_price: 9 }],
+    ["compare_at_price", { title: "x", price: null, compare_at_price: 9 }],
     ["compare_at_price", { title: "x", compare_at_price: 19.999 }],
     ["stock", { title: "x", stock: -1 }],
     ["stock", { title: "x", stock: 0.5 }],
+    ["stock", { title: "x", stock: 1_000_000_000_001 }],
     ["position", { title: "x", position: -1 }],
     ["colour", { title: "x", colour: "red" }],
   ];

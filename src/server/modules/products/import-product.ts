@@ -8,6 +8,7 @@ import { parseLanguage } from "../tenants/language.ts";
 import { findChanges } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 import { importVariants, newVariant, type StandingVariant } from "./import-variant.ts";
+import { keptSku } from "./input.ts";
 import { ProductInput, ProductPatch } from "./model.ts";
 import { createProduct, patchProduct } from "./service.ts";
 import { products, productVariants } from "./table.ts";
@@ -15,17 +16,25 @@ import { products, productVariants } from "./table.ts";
 const param = sql.placeholder;
 const living = sql`tenant_id = ${param("tenantId")} and deleted_at is null`;
 
-const selectById = statement<{ json: string }>(sql`
-  select rendered as json from ${products} where ${living} and id = ${param("key")}`);
-const selectBySku = statement<{ json: string }>(sql`
-  select rendered as json from ${products} where ${living} and sku = ${param("key")}`);
-const selectByVariantSku = statement<{ json: string }>(sql`
-  select rendered as json from ${products} where ${living}
+/** A product, and the SKU that it has without showing it while it has variants. */
+type Found = { json: string; sku: string | null };
+const selectById = statement<Found>(sql`
+  select rendered as json, sku from ${products} where ${living} and id = ${param("key")}`);
+const selectBySku = statement<Found>(sql`
+  select rendered as json, sku from ${products} where ${living} and sku = ${param("key")}`);
+const selectByVariantSku = statement<Found>(sql`
+  select rendered as json, sku from ${products} where ${living}
     and id = (select product_id from ${productVariants} where ${living} and sku = ${param("key")})`);
 
 type Fields = Record<string, unknown>;
 /** A product as it stands, as far as an import looks at it. */
-type Standing = Fields & { id: string; lang: string; currency: string; variants: StandingVariant[] };
+type Standing = Fields & {
+  id: string;
+  lang: string;
+  currency: string;
+  keptSku: string | null;
+  variants: StandingVariant[];
+};
 
 /** What became of one product of a file. */
 export type ImportOutcome = "created" | "updated" | "unchanged";
@@ -44,7 +53,7 @@ export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOu
   if (item.variants.length > 0 || (standing && standing.variants.length > 0)) delete fields.stock;
   if (!standing) {
     requireCurrency(currency, tx.tenant.currency);
-    const variants = item.variants.map(({ document }, index) => newVariant(tx, document, index));
+    const variants = item.variants.map(({ document }, index) => newVariant(tx, document, index, fields.price));
     const whole = variants.length > 0 ? { ...fields, variants } : fields;
     await createProduct(tx, validate(ProductInput, whole, "row"), lang);
     return "created";
@@ -52,6 +61,8 @@ export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOu
   if (lang !== undefined && lang !== standing.lang) {
     throw invalidField("lang", `is ${standing.lang}; texts in other languages belong into translations`);
   }
+  // It is named by that SKU still, though each variant is sold by its own.
+  if (standing.variants.length > 0 && fields.sku === standing.keptSku) delete fields.sku;
   const changes = findChanges(standing, fields, item.isTable);
   const isPriced = "price" in changes || "compare_at_price" in changes;
   requireCurrency(currency, isPriced ? tx.tenant.currency : standing.currency);
@@ -64,7 +75,7 @@ export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOu
 async function findStanding(tx: Ctx, { document: { id, sku }, variants }: ImportItem): Promise<Standing | undefined> {
   const find = async (select: typeof selectById, key: string) => {
     const found = await get(tx.db, select, { tenantId: tx.tenant.id, key });
-    return found && (JSON.parse(found.json) as Standing);
+    return found && ({ ...JSON.parse(found.json), keptSku: found.sku } as Standing);
   };
   if (id !== undefined && id !== null) {
     const found = isId("prod", String(id)) ? await find(selectById, String(id)) : undefined;
@@ -84,17 +95,15 @@ async function findStanding(tx: Ctx, { document: { id, sku }, variants }: Import
 /** A SKU that the database can be asked for; whatever else stands there is refused when it is written. */
 function skuOf(sku: unknown): string | undefined {
   if (typeof sku !== "string" || sku === "" || sku.includes("\0") || !sku.isWellFormed()) return undefined;
-  return sku.normalize("NFC");
+  return keptSku(sku);
 }
 
 /** The fields in the form in which they are kept, so that what stands already is seen to. */
 function canonical(given: Fields): Fields {
   const fields = { ...given };
-  for (const name of ["sku", "slug"]) {
-    const value = fields[name];
-    if (typeof value === "string") fields[name] = value.normalize("NFC");
-  }
-  const { translations } = fields;
+  const { sku, slug, translations } = fields;
+  if (typeof sku === "string") fields.sku = keptSku(sku);
+  if (typeof slug === "string") fields.slug = slug.normalize("NFC");
   if (typeof translations === "object" && translations !== null && !Array.isArray(translations)) {
     const entries = Object.entries(translations);
     const tags = new Set(entries.map(([name]) => parseLanguage(`translations.${name.slice(0, 64)}`, name)));

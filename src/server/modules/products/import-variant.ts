@@ -3,19 +3,28 @@ import { AppError, invalidField } from "../../errors.ts";
 import { validate } from "../../validate.ts";
 import { findChanges, isSame } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
+import { keptSku } from "./input.ts";
 import { VariantInput, VariantPatch } from "./variant-model.ts";
 import { addVariant, patchVariant } from "./variants.ts";
 
 type Fields = Record<string, unknown>;
 /** A variant as it stands, as far as an import looks at it. */
-export type StandingVariant = Fields & { id: string; sku: string | null; options: Fields; currency: string };
+export type StandingVariant = Fields & {
+  id: string;
+  sku: string | null;
+  options: Fields;
+  currency: string;
+  has_own_price: boolean;
+};
 
 /**
  * A variant of a file as the variant of a new product; it gets an id of its own.
+ * @param productPrice what the file says that its product costs.
  * @throws AppError 5102 for another currency than the store's.
  */
-export function newVariant(tx: Ctx, document: Fields, index: number): Fields {
-  const { id: _, currency, ...fields } = document;
+export function newVariant(tx: Ctx, document: Fields, index: number, productPrice: unknown): Fields {
+  const { id: _, currency, has_own_price: __, ...fields } = document;
+  if (isInherited(document, [productPrice], `variants.${index}.`)) return withoutPrice(fields);
   if (currency !== undefined && currency !== tx.tenant.currency) {
     throw invalidField(`variants.${index}.currency`, `must be ${tx.tenant.currency}, as prices are in this store`);
   }
@@ -35,11 +44,12 @@ export async function importVariants(
   let isChanged = false;
   for (const [index, { document }] of item.variants.entries()) {
     const fields = canonical(document);
+    const productPrice = item.document.price;
     const standing = findVariant(product.variants, fields);
     try {
       const did = standing
-        ? await changeVariant(tx, product.id, standing, fields, item.isTable)
-        : await makeVariant(tx, product.id, fields, index);
+        ? await changeVariant(tx, product.id, standing, fields, { productPrice, isTable: item.isTable })
+        : await makeVariant(tx, product.id, newVariant(tx, fields, index, productPrice), fields.id);
       isChanged ||= did;
     } catch (error) {
       throw placed(error, index);
@@ -48,11 +58,11 @@ export async function importVariants(
   return isChanged;
 }
 
-async function makeVariant(tx: Ctx, productId: string, fields: Fields, index: number): Promise<boolean> {
-  if (fields.id !== undefined && fields.id !== null) {
+async function makeVariant(tx: Ctx, productId: string, fields: Fields, id: unknown): Promise<boolean> {
+  if (id !== undefined && id !== null) {
     throw invalidField("id", "names no variant of this product; leave it out to add one");
   }
-  await addVariant(tx, productId, validate(VariantInput, newVariant(tx, fields, index), "row"));
+  await addVariant(tx, productId, validate(VariantInput, fields, "row"));
   return true;
 }
 
@@ -60,16 +70,41 @@ async function changeVariant(
   tx: Ctx,
   productId: string,
   standing: StandingVariant,
-  { id: _, currency, ...fields }: Fields,
-  isTable: boolean,
+  document: Fields,
+  { productPrice, isTable }: { productPrice: unknown; isTable: boolean },
 ): Promise<boolean> {
-  const changes = findChanges(standing, fields, isTable);
+  const { id: _, currency, has_own_price: __, ...fields } = document;
+  const inherits = isInherited(document, [productPrice, standing.price]);
+  const changes = findChanges(standing, inherits ? withoutPrice(fields) : fields, isTable);
+  if (inherits && standing.has_own_price) changes.price = null;
+  if (!inherits && !standing.has_own_price) {
+    // A price that is given is its own from now on, also where it is the product's of today.
+    const { price, compare_at_price } = fields;
+    const isOwn = price !== undefined && price !== null;
+    if (isOwn) Object.assign(changes, { price }, compare_at_price !== undefined && { compare_at_price });
+    // Null says what stands; an export as a table leaves both cells empty.
+    else for (const name of ["price", "compare_at_price"]) if (changes[name] === null) delete changes[name];
+  }
   const isPriced = "price" in changes || "compare_at_price" in changes;
   const needed = isPriced ? tx.tenant.currency : standing.currency;
-  if (currency !== undefined && currency !== needed) throw invalidField("currency", `must be ${needed}`);
+  if (!inherits && currency !== undefined && currency !== needed) throw invalidField("currency", `must be ${needed}`);
   if (Object.keys(changes).length === 0) return false;
   await patchVariant(tx, productId, standing.id, validate(VariantPatch, changes, "row"), null);
   return true;
+}
+
+/**
+ * Whether the price that a document shows is the product's: it says so, and shows one that the product or the variant has
+ * or had. Another one has been written over it, and is meant.
+ */
+function isInherited({ has_own_price: isOwn, price }: Fields, known: unknown[], prefix = ""): boolean {
+  if (isOwn !== undefined && typeof isOwn !== "boolean")
+    throw invalidField(`${prefix}has_own_price`, "must be true or false");
+  return isOwn === false && (price === undefined || price === null || known.includes(price));
+}
+
+function withoutPrice({ price: _, compare_at_price: __, ...fields }: Fields): Fields {
+  return fields;
 }
 
 function findVariant(variants: StandingVariant[], { id, sku, options }: Fields): StandingVariant | undefined {
@@ -85,7 +120,7 @@ function findVariant(variants: StandingVariant[], { id, sku, options }: Fields):
 function canonical(document: Fields): Fields {
   const fields = { ...document };
   const { sku, options } = fields;
-  if (typeof sku === "string") fields.sku = sku.normalize("NFC");
+  if (typeof sku === "string") fields.sku = keptSku(sku);
   if (typeof options === "object" && options !== null && !Array.isArray(options)) {
     const compose = (text: unknown) => (typeof text === "string" ? text.normalize("NFC") : text);
     fields.options = Object.fromEntries(

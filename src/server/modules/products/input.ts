@@ -5,6 +5,7 @@ import { parseMoney } from "../../money.ts";
 import { requireText } from "../../text.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import type { ProductPatch } from "./model.ts";
+import { mostPieces } from "./most-pieces.ts";
 import { isSlug } from "./slug.ts";
 import { requireSafeText, translationsText } from "./translation-input.ts";
 
@@ -61,22 +62,28 @@ export function compareAtMinor(ctx: Ctx, field: string, amount: number | null): 
   return amount === null ? null : parseMoney(field, amount, currencyDigits(ctx.tenant.currency));
 }
 
-/** A SKU as it is kept: composed, so that the same word is the same SKU. Errors: 5102 naming the field. */
+/** A SKU as it is kept: composed and without space around it, so that what looks the same is the same SKU. */
+export function keptSku(sku: string): string {
+  return sku.normalize("NFC").trim();
+}
+
+/** A SKU as it is kept. Errors: 5102 naming the field. */
 export function skuText(field: string, sku: string | null): string | null {
-  return sku === null ? null : requireText(field, sku.normalize("NFC"), 100);
+  return sku === null ? null : requireText(field, keptSku(sku), 100);
 }
 
 /** Pieces on hand, null where they are not counted. Errors: 5102 naming the field. */
 export function stockPieces(field: string, stock: number | null): number | null {
-  if (stock !== null && (!Number.isSafeInteger(stock) || stock < 0)) {
-    throw invalidField(field, "must be a whole number that is not negative");
+  if (stock !== null && (!Number.isInteger(stock) || stock < 0 || stock > mostPieces)) {
+    throw invalidField(field, `must be a whole number of 0 to ${mostPieces}`);
   }
   return stock;
 }
 
 function slug(given: string): string {
   const value = given.normalize("NFC");
-  if (!isSlug(value)) throw invalidField("slug", "must be lower-case letters and digits, joined by single hyphens");
+  if (!isSlug(value))
+    throw invalidField("slug", "must be lower-case letters and digits, joined by single hyphens or underscores");
   return value;
 }
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { nullable, timestamp } from "../../schema-parts.ts";
+import { mostPieces } from "./most-pieces.ts";
 import { Variant, VariantInput } from "./variant-model.ts";
 
 const status = Type.Union([Type.Literal("draft"), Type.Literal("published"), Type.Literal("archived")], {
@@ -21,10 +22,6 @@ const price = Type.Number({
 const title = Type.String({ minLength: 1, maxLength: 300 });
 const description = Type.String({ maxLength: 50_000 });
 const languageTag = Type.String({ maxLength: 35 });
-const translationsHelp = {
-  maxProperties: 50,
-  description: "Texts in other languages than `lang`, by language code.",
-};
 const fields = {
   title,
   slug: Type.String({ minLength: 1, maxLength: 120, description: "Made from the title unless given; unique." }),
@@ -35,7 +32,7 @@ const fields = {
     Type.Number({ minimum: 0, description: "What it cost before, or elsewhere; as `price`.", examples: [24.99] }),
   ),
   sku: nullable(Type.String({ minLength: 1, maxLength: 100, description: "Unique in the store." })),
-  stock: nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Null: not counted." })),
+  stock: nullable(Type.Integer({ minimum: 0, maximum: mostPieces, description: "Null: not counted." })),
   allow_backorder: Type.Boolean({ description: "Whether it is sold beyond its stock." }),
   images: Type.Array(image, { maxItems: 50 }),
   tags: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
@@ -52,7 +49,10 @@ const texts = Type.Object(
   { title: Type.Optional(title), description: Type.Optional(description) },
   { additionalProperties: false },
 );
-const translations = Type.Record(languageTag, texts, translationsHelp);
+// How many there can be is the database's to say: it knows what stands already.
+const translations = Type.Record(languageTag, texts, {
+  description: "Texts in other languages than `lang`, by language code; at most 50 languages.",
+});
 const optionalFields = Type.Partial(Type.Object({ ...others, translations }));
 
 /** What replaces a product: `{title, price}` is complete. */
@@ -87,8 +87,7 @@ export const ProductPatch = Type.Partial(
   Type.Object({
     ...fields,
     translations: Type.Record(languageTag, nullable(changedTexts), {
-      ...translationsHelp,
-      description: "Merged with those that stand; null takes away a text, or all of a language.",
+      description: "Merged with those that stand, to at most 50; null takes away a text, or all of a language.",
     }),
   }),
   { $id: "ProductPatch", additionalProperties: false },

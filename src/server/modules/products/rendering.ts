@@ -6,13 +6,13 @@ export const availableJson = "case when stock is null then null else stock - res
 
 /**
  * SQL for a product as JSON text, in the order of the API. A product with variants shows the sum of their stock; where
- * one of these is not counted, neither is the sum.
+ * one of these is not counted, neither is the sum. Its own stock and SKU wait unseen until its variants are gone.
  */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
-  'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency, 'sku', sku,
-  'stock', case when has_variants then variants_stock else stock end,
+  'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency,
+  'sku', case when has_variants then null else sku end, 'stock', case when has_variants then variants_stock else stock end,
   'available', case when has_variants then variants_available else ${availableJson} end,
   'allow_backorder', json(case when allow_backorder then 'true' else 'false' end),
   'images', json(images), 'tags', json(tags), 'metadata', json(metadata), 'translations', json(translations),
@@ -24,6 +24,7 @@ export const variantJson = sql.raw(`json_object(
   'id', id, 'title', title, 'sku', sku, 'options', json(options),
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
   'compare_at_price', ${moneyJson("compare_at_minor", "currency_digits")}, 'currency', currency,
+  'has_own_price', json(case when has_own_price then 'true' else 'false' end),
   'stock', stock, 'available', ${availableJson}, 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 

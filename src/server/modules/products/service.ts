@@ -2,7 +2,7 @@ import type { ResultSet } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
-import { bind, get, run, statement } from "../../db/statement.ts";
+import { all, bind, get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { newId } from "../../ids.ts";
@@ -19,6 +19,7 @@ import { products, productVariants } from "./table.ts";
 import { languageChain, servedJson, servedLanguage } from "./translation.ts";
 import { isOwnLanguage, updateProduct } from "./update.ts";
 import { insertVariants, searchedTexts, variantRows } from "./variant-insert.ts";
+import { followPrice } from "./variant-statement.ts";
 
 const param = sql.placeholder;
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
@@ -186,14 +187,23 @@ function write(ctx: Ctx, id: string, change: Parameters<typeof updateProduct>[2]
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id };
     const before = stock === undefined ? undefined : await get(tx.db, selectStock, values);
-    const product = await updateProduct(tx, id, change);
+    let product = await updateProduct(tx, id, change);
     await recordEvent(tx, { type: "product.updated", subject: id, data: { version: product.version, fields } });
     if (searched.some((name) => change.columns[name] !== undefined)) await indexProduct(tx, id);
+    // What was answered stood before the variants followed.
+    if (await letVariantsFollow(tx, id, change.columns)) product = await getProduct(tx, id, change.lang);
     if (before && !before.has_variants && before.stock !== stock) {
       await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit"));
     }
     return product;
   });
+}
+
+/** Gives variants without a price of their own that which the product has just got; answers whether any was changed. */
+async function letVariantsFollow(tx: Ctx, id: string, { priceMinor, compareAtMinor }: ProductColumns) {
+  if (priceMinor === undefined && compareAtMinor === undefined) return false;
+  const values = { tenantId: tx.tenant.id, productId: id, now: toTimestamp(tx.now()) };
+  return (await all(tx.db, followPrice, values)).length > 0;
 }
 
 function refuseOwn(columns: ProductColumns): void {

@@ -6,6 +6,7 @@ import { bind, get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { compileEvent } from "../events/service.ts";
+import { mostPieces } from "./most-pieces.ts";
 import { products, productVariants } from "./table.ts";
 
 const param = sql.placeholder;
@@ -123,7 +124,9 @@ const ofVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variant
 const free = sql`reserved = max(reserved - ${param("quantity")}, 0)`;
 const touched = sql`version = version + 1, updated_at = ${param("now")}`;
 const book = sql`stock = stock - ${param("quantity")}, ${free}, ${touched}`;
-const putBack = sql`stock = stock + ${param("quantity")}, ${touched}`;
+// At the limit a refund must not fail: what does not fit is not counted, and what lies above it stays.
+const most = sql.raw(String(mostPieces));
+const putBack = sql`stock = max(stock, min(stock + ${param("quantity")}, ${most})), ${touched}`;
 
 const moves = {
   release: [
@@ -143,7 +146,9 @@ const touchProduct = statement(sql`update ${products} set ${touched} where ${ofP
 
 const subject = sql`${param("productId")}`;
 const type = sql`'stock.changed'`;
-const data = sql`json_object('product_id', ${param("productId")}, 'variant_id', ${param("variantId")}, 'stock', stock,
+// Nothing is left of what was deleted, though orders that hold pieces of it still move them.
+const left = sql`case when deleted_at is null or stock is null then stock else 0 end`;
+const data = sql`json_object('product_id', ${param("productId")}, 'variant_id', ${param("variantId")}, 'stock', ${left},
   'reserved', reserved, 'reason', ${param("reason")})`;
 const productEvent = compileEvent({ type, subject, data, from: sql`from ${products} where ${ofProduct}` });
 const variantEvent = compileEvent({ type, subject, data, from: sql`from ${productVariants} where ${ofVariant}` });

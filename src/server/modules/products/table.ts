@@ -104,6 +104,8 @@ export const productVariants = sqliteTable(
     /** The same with its keys in order, so that two variants cannot be the same choice. */
     optionsKey: text("options_key").notNull().default("{}"),
     priceMinor: integer("price_minor").notNull(),
+    /** False: price, compare-at price and currency are copies of the product's, and follow it. */
+    hasOwnPrice: integer("has_own_price", { mode: "boolean" }).notNull().default(true),
     compareAtMinor: integer("compare_at_minor"),
     currency: text("currency").notNull(),
     currencyDigits: integer("currency_digits").notNull(),

@@ -2,7 +2,10 @@ import { invalidField } from "../../errors.ts";
 import { requireText } from "../../text.ts";
 import { parseLanguage } from "../tenants/language.ts";
 
-const mostLanguages = 50;
+/** How many languages a product can be translated into. */
+export const mostLanguages = 50;
+/** What to say of more of them. */
+export const tooManyLanguages = `a product has translations into at most ${mostLanguages} languages`;
 const longestDescription = 50_000;
 
 /** Texts of a product by language; null takes away, where what stands is merged with. */
@@ -14,7 +17,8 @@ export type TranslationsInput = Record<string, { title?: string | null; descript
  */
 export function translationsText(input: TranslationsInput): string {
   const names = Object.keys(input);
-  if (names.length > mostLanguages) throw invalidField("translations", `must be at most ${mostLanguages} languages`);
+  if (names.filter((name) => input[name] !== null).length > mostLanguages)
+    throw invalidField("translations", tooManyLanguages);
   const texts: TranslationsInput = {};
   for (const name of names) {
     const tag = parseLanguage(`translations.${name.slice(0, 64)}`, name);

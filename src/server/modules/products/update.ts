@@ -8,6 +8,7 @@ import { explaining, noSuchProduct } from "./refusal.ts";
 import type { RenderedProduct } from "./rendering.ts";
 import { products } from "./table.ts";
 import { languageChain, pathOf, servedJson, servedLanguage } from "./translation.ts";
+import { mostLanguages, tooManyLanguages } from "./translation-input.ts";
 
 const param = sql.placeholder;
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
@@ -47,8 +48,8 @@ const updates = new Map<string, CompiledStatement<RenderedProduct>>();
 /**
  * Writes the columns of a product, in a statement that holds every guard: between a read and a write there would be
  * room for another.
- * @throws AppError 5301, 5303, 5302, 5102 for stock or SKU of a product with variants, and for translations into its
- * own language.
+ * @throws AppError 5301, 5303, 5302, 5102 for stock or SKU of a product with variants, for translations into its own
+ * language, and for too many.
  */
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange): Promise<RenderedProduct> {
   const { columns, merge, lang, ifMatch } = change;
@@ -91,8 +92,11 @@ function updateStatement(names: (keyof ProductColumns)[], own: readonly string[]
     }
     return sql`${column} = ${param(name)}`;
   });
-  if (merge) changes.push(...mergedTranslations(names));
-  else changes.push(sql`lang = coalesce(${param("lang")}, lang)`);
+  const merged = merge ? mergedTranslations(names) : undefined;
+  if (merged)
+    changes.push(sql`translations = (
+    select json_group_object(key, json(value)) from json_each(${merged}) where value <> '{}')`);
+  if (!merge) changes.push(sql`lang = coalesce(${param("lang")}, lang)`);
   if (names.includes("status")) {
     changes.push(sql`published_at = case when ${param("status")} = 'published' then coalesce(published_at, ${param("now")})
       else published_at end`);
@@ -100,6 +104,11 @@ function updateStatement(names: (keyof ProductColumns)[], own: readonly string[]
   changes.push(sql`updated_at = ${param("now")}`, sql`version = version + 1`);
   const guards = [living, sql`version = coalesce(${param("ifMatch")}, version)`];
   if (own.length > 0) guards.push(sql`not has_variants`);
+  if (merged) {
+    guards.push(
+      sql`(select count(*) from json_each(${merged}) where value <> '{}') <= ${sql.raw(String(mostLanguages))}`,
+    );
+  }
   if (names.includes("translations")) {
     const lang = merge ? sql.raw("lang") : sql`coalesce(${param("lang")}, lang)`;
     guards.push(sql`json_type(${param("translations")}, ${pathOf(lang)}) is null`);
@@ -121,19 +130,19 @@ function isOwnText(text: "title" | "description"): SQL {
     and json_extract(translations, ${pathOf(sql`${target}`, text)}) is null))`;
 }
 
-/** SQL that sets the translations of a PATCH: those given merged, then the texts given in a language of their own. */
-function mergedTranslations(names: (keyof ProductColumns)[]): SQL[] {
+/**
+ * SQL for the translations after a PATCH: those given merged, then the texts given in a language of their own. A language
+ * of which no text is left is still in it, empty. Undefined where none is written.
+ */
+function mergedTranslations(names: (keyof ProductColumns)[]): SQL | undefined {
   const texts = (["title", "description"] as const).filter((name) => names.includes(name));
   const isGiven = names.includes("translations");
-  if (texts.length === 0 && !isGiven) return [];
+  if (texts.length === 0 && !isGiven) return undefined;
   let merged = isGiven ? sql`json_patch(translations, ${param("translations")})` : sql.raw("translations");
   for (const text of texts) {
     merged = sql`json_patch(${merged}, case when ${isOwnText(text)} then '{}' else ${param(`${text}Patch`)} end)`;
   }
-  // A language of which no text is left is gone.
-  return [
-    sql`translations = (select json_group_object(key, json(value)) from json_each(${merged}) where value <> '{}')`,
-  ];
+  return merged;
 }
 
 const selectStanding = statement<{ version: number; lang: string; has_variants: number }>(sql`
@@ -146,7 +155,10 @@ async function whyNot(ctx: Ctx, id: string, change: ProductChange, own: readonly
   const [field] = own;
   if (standing.has_variants && field) return invalidField(field, "is each variant's own: this product has variants");
   const lang = change.merge ? standing.lang : (change.lang ?? standing.lang);
-  return isOwnLanguage(change.columns.translations, lang) ?? new AppError(5303);
+  const clash = isOwnLanguage(change.columns.translations, lang);
+  if (clash || !change.merge) return clash ?? new AppError(5303);
+  // Read in the transaction of the write: nothing else can have kept it from being written.
+  return invalidField(change.columns.translations === undefined ? "lang" : "translations", tooManyLanguages);
 }
 
 /** The 5102 of translations into the language of the texts themselves; undefined when there are none. */

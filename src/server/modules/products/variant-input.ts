@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import { invalidField } from "../../errors.ts";
+import { type AppError, invalidField } from "../../errors.ts";
 import { parseMoney } from "../../money.ts";
 import { requireText } from "../../text.ts";
 import { currencyDigits } from "../tenants/currency.ts";
@@ -14,7 +14,10 @@ export interface VariantColumns {
   sku?: string | null;
   options?: string;
   optionsKey?: string;
-  priceMinor?: number;
+  /** Null, as undefined in a new variant: the product's, with its compare-at price and currency. */
+  priceMinor?: number | null;
+  currency?: string;
+  currencyDigits?: number;
   compareAtMinor?: number | null;
   stock?: number | null;
   position?: number;
@@ -31,10 +34,15 @@ export function variantColumns(ctx: Ctx, input: VariantPatch, prefix = ""): Vari
   if (title !== undefined) columns.title = requireText(`${prefix}title`, title, 300);
   if (sku !== undefined) columns.sku = skuText(`${prefix}sku`, sku);
   if (options !== undefined) Object.assign(columns, optionColumns(`${prefix}options`, options));
-  if (price !== undefined)
-    columns.priceMinor = parseMoney(`${prefix}price`, price, currencyDigits(ctx.tenant.currency));
+  if (price === null) columns.priceMinor = null;
+  if (typeof price === "number") {
+    columns.currency = ctx.tenant.currency;
+    columns.currencyDigits = currencyDigits(ctx.tenant.currency);
+    columns.priceMinor = parseMoney(`${prefix}price`, price, columns.currencyDigits);
+  }
   if (compare_at_price !== undefined)
     columns.compareAtMinor = compareAtMinor(ctx, `${prefix}compare_at_price`, compare_at_price);
+  if (price === null && typeof compare_at_price === "number") throw notOwn(prefix);
   if (stock !== undefined) columns.stock = stockPieces(`${prefix}stock`, stock);
   if (position !== undefined) columns.position = position;
   return columns;
@@ -51,18 +59,37 @@ function optionColumns(field: string, options: Record<string, string>): { option
   return { options: JSON.stringify(Object.fromEntries(entries)), optionsKey: JSON.stringify(sorted) };
 }
 
+/** The 5102 of a compare-at price beside a price that is the product's. */
+export function notOwn(prefix = ""): AppError {
+  return invalidField(
+    `${prefix}compare_at_price`,
+    "is the product's, like the price; give the variant a price as well",
+  );
+}
+
 /** The title that options make: `M / Red`; empty without any. */
 export function titleFrom(options: string): string {
   return Object.values(JSON.parse(options) as Record<string, string>).join(" / ");
 }
 
 /**
- * All columns of a new variant but its price and place, which may be its product's to give.
- * @throws AppError 5102 for a variant with neither title nor options.
+ * All columns of a new variant but its place; without a price of its own it has the product's.
+ * @throws AppError 5102 for a variant with neither title nor options, and for a compare-at price without a price.
  */
 export function completeVariant(columns: VariantColumns, prefix = "") {
   const { options = "{}", optionsKey = "[]" } = columns;
   const title = columns.title ?? titleFrom(options);
   if (title === "") throw invalidField(`${prefix}title`, "is required where there are no options");
-  return { sku: null, compareAtMinor: null, stock: null, ...columns, title: title.slice(0, 300), options, optionsKey };
+  const { priceMinor = null, compareAtMinor = null } = columns;
+  if (priceMinor === null && compareAtMinor !== null) throw notOwn(prefix);
+  return {
+    sku: null,
+    stock: null,
+    ...columns,
+    priceMinor,
+    compareAtMinor,
+    title: title.slice(0, 300),
+    options,
+    optionsKey,
+  };
 }

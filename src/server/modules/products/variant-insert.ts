@@ -15,13 +15,15 @@ const param = sql.placeholder;
 /** How many variants a product can have. */
 export const mostVariants = 100;
 
-// Price and currency are the product's where the variant names none; the guard on their number stands in the statement.
+// Prices and currency are the product's where the variant has no price of its own; the guard on their number stands in the statement.
 const insertRows = statement<Rendered>(sql`
-  insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, price_minor,
-    compare_at_minor, currency, currency_digits, stock, position, created_at, updated_at)
+  insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
+    price_minor, compare_at_minor, currency, currency_digits, stock, position, created_at, updated_at)
   select v.value ->> 'id', p.tenant_id, p.id, v.value ->> 'title', v.value ->> 'sku', v.value ->> 'options',
-    v.value ->> 'optionsKey', coalesce(v.value ->> 'priceMinor', p.price_minor), v.value ->> 'compareAtMinor',
-    p.currency, p.currency_digits, v.value ->> 'stock',
+    v.value ->> 'optionsKey', v.value ->> 'priceMinor' is not null, coalesce(v.value ->> 'priceMinor', p.price_minor),
+    case when v.value ->> 'priceMinor' is null then p.compare_at_minor else v.value ->> 'compareAtMinor' end,
+    coalesce(v.value ->> 'currency', p.currency), coalesce(v.value ->> 'currencyDigits', p.currency_digits),
+    v.value ->> 'stock',
     coalesce(v.value ->> 'position', (select max(position) + 1 from ${productVariants}
       where product_id = p.id and deleted_at is null), 0),
     ${param("now")}, ${param("now")}

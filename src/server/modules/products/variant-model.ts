@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { nullable, timestamp } from "../../schema-parts.ts";
+import { mostPieces } from "./most-pieces.ts";
 
 const option = Type.String({ minLength: 1, maxLength: 100 });
 const fields = {
@@ -9,9 +10,20 @@ const fields = {
     maxProperties: 10,
     description: 'What is chosen, such as `{"size": "M"}`; no other variant of the product has the same.',
   }),
-  price: Type.Number({ minimum: 0, description: "The product's unless given.", examples: [19.99] }),
-  compare_at_price: nullable(Type.Number({ minimum: 0, description: "What it cost before, or elsewhere." })),
-  stock: nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Null: not counted." })),
+  price: nullable(
+    Type.Number({
+      minimum: 0,
+      description: "Null, or not given at first: the product's, which it then follows.",
+      examples: [19.99],
+    }),
+  ),
+  compare_at_price: nullable(
+    Type.Number({
+      minimum: 0,
+      description: "What it cost before, or elsewhere; follows the product's as `price` does.",
+    }),
+  ),
+  stock: nullable(Type.Integer({ minimum: 0, maximum: mostPieces, description: "Null: not counted." })),
   position: Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Its place; after the others unless given." }),
 };
 
@@ -30,7 +42,9 @@ export const Variant = Type.Object(
   {
     id: Type.String({ description: "`var_…`" }),
     ...fields,
+    price: Type.Number({ minimum: 0, description: "What it is sold for: its own price, or the product's." }),
     price_minor: Type.Integer({ minimum: 0 }),
+    has_own_price: Type.Boolean({ description: "False: price and `compare_at_price` follow the product's." }),
     currency: Type.String({ description: "ISO 4217." }),
     stock: pieces("Pieces on hand; null: not counted."),
     available: pieces("Pieces that unpaid orders do not hold; null: not counted."),

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
-import { bind, type CompiledStatement, get, statement } from "../../db/statement.ts";
+import { bind, get, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { isId, newId } from "../../ids.ts";
@@ -12,15 +12,13 @@ import { indexProduct } from "./search.ts";
 import { seesDrafts } from "./service.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
-import { completeVariant, titleFrom, type VariantColumns, variantColumns } from "./variant-input.ts";
+import { completeVariant, notOwn, titleFrom, type VariantColumns, variantColumns } from "./variant-input.ts";
 import { insertVariant, mostVariants } from "./variant-insert.ts";
 import type { VariantInput, VariantPatch } from "./variant-model.ts";
+import { changedNames, livingVariant as living, ofProduct, updateVariantStatement } from "./variant-statement.ts";
 
 const param = sql.placeholder;
-const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null`;
 const seen = sql`(${param("seesDrafts")} or status = 'published')`;
-const living = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}
-  and product_id = ${param("productId")} and deleted_at is null`;
 
 const selectVariants = statement<{ json: string }>(sql`
   select variants as json from ${products} where ${ofProduct} and ${seen}`);
@@ -30,11 +28,11 @@ const selectVariant = statement<Rendered>(sql`
 const selectStock = statement<{ stock: number | null; version: number }>(sql`
   select stock, version from ${productVariants} where ${living}
     and exists (select 1 from ${products} where ${ofProduct})`);
-const deleteVariantRow = statement<{ id: string }>(sql`
+const deleteVariantRow = statement<{ stock: number | null }>(sql`
   update ${productVariants} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
   where ${living} and version = coalesce(${param("ifMatch")}, version)
     and exists (select 1 from ${products} where ${ofProduct})
-  returning id`);
+  returning stock`);
 const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
 const productUpdated = compileEvent({
@@ -65,17 +63,18 @@ export async function getVariant(ctx: Ctx, productId: string, variantId: string)
 }
 
 /**
- * Adds a variant to a product, which from its first one on is sold by variant only. Its price is the product's unless
- * given, its place after the others.
+ * Adds a variant to a product, which from its first one on is sold by variant only. Its price is the product's, and
+ * follows it, unless given; its place is after the others.
  * @throws AppError 5301, 5102, 5302 for options or a SKU that are taken, 5306 when there are as many as can be.
  */
 export async function addVariant(ctx: Ctx, productId: string, input: VariantInput): Promise<Rendered> {
   requireProductId(productId);
-  const row = completeVariant(variantColumns(ctx, input));
+  const variantId = newId("var");
+  const row = { id: variantId, ...completeVariant(variantColumns(ctx, input)) };
   return inTransaction(ctx, async (tx) => {
     const variant = await explaining(() => insertVariant(tx, productId, row));
     if (variant) {
-      await finishWrite(tx, productId);
+      await finishWrite(tx, productId, row.stock === null ? undefined : { productId, variantId });
       await indexProduct(tx, productId);
       return variant;
     }
@@ -96,13 +95,7 @@ export async function replaceVariant(
   input: VariantInput,
   ifMatch: number | null,
 ): Promise<Rendered> {
-  return update(
-    ctx,
-    productId,
-    variantId,
-    { priceMinor: null, ...completeVariant(variantColumns(ctx, input)) },
-    ifMatch,
-  );
+  return update(ctx, productId, variantId, completeVariant(variantColumns(ctx, input)), ifMatch);
 }
 
 /**
@@ -134,66 +127,30 @@ export async function deleteVariant(
   requireIds(productId, variantId);
   return inTransaction(ctx, async (tx) => {
     const values = { ...idsOf(tx, productId, variantId), now: toTimestamp(tx.now()), ifMatch };
-    if (!(await get(tx.db, deleteVariantRow, values))) throw await missOrChanged(tx, productId, variantId);
-    await finishWrite(tx, productId);
+    const gone = await get(tx.db, deleteVariantRow, values);
+    if (!gone) throw await whyNot(tx, productId, variantId, ifMatch);
+    await finishWrite(tx, productId, gone.stock === null ? undefined : { productId, variantId });
     await indexProduct(tx, productId);
   });
-}
-
-type ChangedColumns = Omit<VariantColumns, "priceMinor"> & { priceMinor?: number | null };
-
-const columnNames: Record<keyof VariantColumns, string> = {
-  title: "title",
-  sku: "sku",
-  options: "options",
-  optionsKey: "options_key",
-  priceMinor: "price_minor",
-  compareAtMinor: "compare_at_minor",
-  stock: "stock",
-  position: "position",
-};
-/** One statement for each set of columns that callers have changed together. */
-const updates = new Map<string, CompiledStatement<Rendered>>();
-
-function updateStatement(names: (keyof VariantColumns)[]): CompiledStatement<Rendered> {
-  const key = names.join(" ");
-  const kept = updates.get(key);
-  if (kept) return kept;
-  const changes = names.map((name) =>
-    name === "priceMinor"
-      ? sql`price_minor = coalesce(${param(name)}, (select price_minor from ${products} where ${ofProduct}))`
-      : sql`${sql.raw(columnNames[name])} = ${param(name)}`,
-  );
-  if (names.includes("options") && !names.includes("title")) {
-    const made = sql`select group_concat(value, ' / ') from (select value from json_each(options) order by id)`;
-    changes.push(sql`title = case when title = (${made}) then coalesce(${param("madeTitle")}, title) else title end`);
-  }
-  const made = statement<Rendered>(sql`
-    update ${productVariants} set ${sql.join([...changes, sql`updated_at = ${param("now")}`], sql`, `)},
-      version = version + 1
-    where ${living} and version = coalesce(${param("ifMatch")}, version)
-      and exists (select 1 from ${products} where ${ofProduct})
-    returning rendered as json, version`);
-  updates.set(key, made);
-  return made;
 }
 
 function update(
   ctx: Ctx,
   productId: string,
   variantId: string,
-  columns: ChangedColumns,
+  columns: VariantColumns,
   ifMatch: number | null,
 ): Promise<Rendered> {
   requireIds(productId, variantId);
-  const names = (Object.keys(columnNames) as (keyof VariantColumns)[]).filter((name) => columns[name] !== undefined);
+  const names = changedNames(columns);
+  const price = columns.priceMinor === undefined ? "same" : columns.priceMinor === null ? "product" : "own";
   return inTransaction(ctx, async (tx) => {
     const ids = idsOf(tx, productId, variantId);
     const before = columns.stock === undefined ? undefined : await get(tx.db, selectStock, ids);
     const madeTitle = columns.options === undefined ? null : titleFrom(columns.options).slice(0, 300) || null;
     const values = { ...columns, ...ids, madeTitle, now: toTimestamp(tx.now()), ifMatch };
-    const variant = await explaining(() => get(tx.db, updateStatement(names), values));
-    if (!variant) throw await missOrChanged(tx, productId, variantId);
+    const variant = await explaining(() => get(tx.db, updateVariantStatement(names, price), values));
+    if (!variant) throw await whyNot(tx, productId, variantId, ifMatch);
     const item = before && before.stock !== columns.stock ? { productId, variantId } : undefined;
     await finishWrite(tx, productId, item);
     if (columns.title !== undefined || columns.sku !== undefined || madeTitle !== null)
@@ -210,9 +167,10 @@ async function finishWrite(tx: Ctx, productId: string, edited?: { productId: str
   await tx.db.batch(statements);
 }
 
-async function missOrChanged(tx: Ctx, productId: string, variantId: string): Promise<AppError> {
+async function whyNot(tx: Ctx, productId: string, variantId: string, ifMatch: number | null): Promise<AppError> {
   const variant = await get(tx.db, selectStock, idsOf(tx, productId, variantId));
-  return variant ? new AppError(5303) : noSuchVariant();
+  if (!variant) return noSuchVariant();
+  return ifMatch !== null && ifMatch !== variant.version ? new AppError(5303) : notOwn();
 }
 
 function idsOf(ctx: Ctx, productId: string, variantId: string | null = null) {
