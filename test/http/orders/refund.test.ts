@@ -61,6 +61,15 @@ onEachDatabase((suite) => {
     expect((await readEvents(shop, "stock.changed")).at(-1)).toMatchObject({ reason: "restock", stock: 10 });
   });
 
+  test("pieces that are put back beyond the most that can be counted do not keep money from being given back", async () => {
+    const shop = await suite.shop();
+    const { lamp, order } = await paidOrder(shop);
+    const most = 1_000_000_000_000;
+    await shop.call(`PATCH /products/${lamp}/`, { body: { stock: most } });
+    expect((await refund(shop, order, { restock: true })).payment_status).toBe("refunded");
+    expect(await stockOf(shop, lamp)).toEqual({ stock: most, reserved: 0 });
+  });
+
   test("all lines without the shipping leave it to be given back; a completed order stays completed", async () => {
     const shop = await suite.shop();
     const { order, lines } = await paidOrder(shop);

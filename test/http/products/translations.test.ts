@@ -77,6 +77,35 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Shines."]);
   });
 
+  test("a product has texts in at most 50 languages beside its own, however they come", async () => {
+    const shop = await suite.shop();
+    const names = Array.from({ length: 52 }, (_, n) => `q${String.fromCharCode(97 + (n % 26))}-A${n > 25 ? "B" : "A"}`);
+    const all = (from: number, to: number) =>
+      Object.fromEntries(names.slice(from, to).map((name) => [name, { title: name }]));
+    const { id } = await lampOf(shop, all(0, 49));
+    await send(shop, `PATCH /products/${id}/`, { query: { lang: names[49] as string }, body: { title: "50" } });
+    const { version } = await read(shop, id);
+    for (const [request, field, options] of [
+      [`PATCH /products/${id}/`, "lang", { query: { lang: names[50] as string }, body: { title: "51" } }],
+      [`PATCH /products/${id}/`, "lang", { query: { lang: names[50] as string }, body: { description: "51" } }],
+      [`PATCH /products/${id}/`, "translations", { body: { translations: all(50, 51) } }],
+      [`PATCH /products/${id}/`, "translations", { body: { translations: all(0, 52) } }],
+      [`PUT /products/${id}/`, "translations", { body: { title: "A", price: 1, translations: all(0, 51) } }],
+      ["POST /products/", "translations", { body: { title: "A", price: 1, translations: all(0, 51) } }],
+    ] as [string, string, CallOptions][]) {
+      const { code, fields, text } = await shop.call(request, options);
+      expect([request, code, fields, text.includes("at most 50 languages")]).toEqual([request, 5102, [field], true]);
+    }
+    // What goes makes room, in the same request too; those that stand can be changed.
+    const [first = "", second = ""] = names;
+    const query = { lang: second };
+    await send(shop, `PATCH /products/${id}/`, { query, body: { title: "two", translations: { [first]: null } } });
+    await send(shop, `PATCH /products/${id}/`, { body: { translations: { ...all(50, 51), [second]: null } } });
+    await send(shop, `PATCH /products/${id}/`, { body: { title: "Own" } });
+    const after = await read(shop, id);
+    expect([after.version, Object.keys(after.translations).length]).toEqual([version + 3, 49]);
+  });
+
   test("PATCH with a language writes the texts of that language only, and fields that are no texts", async () => {
     const shop = await suite.shop();
     const { id, slug } = await lampOf(shop);
