@@ -1,0 +1,129 @@
+import { beforeEach, expect, test } from "bun:test";
+import type { Ctx } from "../../src/server/context.ts";
+import { readCsv } from "../../src/server/modules/products/csv-read.ts";
+import { csvHeader, writeCsvProduct } from "../../src/server/modules/products/csv-write.ts";
+import { exportProducts } from "../../src/server/modules/products/export.ts";
+import { importProducts } from "../../src/server/modules/products/import.ts";
+import { decodeText } from "../../src/server/modules/products/import-text.ts";
+import { readNdjson } from "../../src/server/modules/products/ndjson-read.ts";
+import { createProduct } from "../../src/server/modules/products/service.ts";
+import { addVariant } from "../../src/server/modules/products/variants.ts";
+import { type ProductReply, tenantContext, type VariantReply } from "../support/factories.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+/** A product of a file, with what its author says of it. */
+type Document = Partial<Omit<ProductReply, "variants">> & { variants?: Partial<VariantReply>[] };
+
+onEachDatabase((suite) => {
+  let ctx: Ctx;
+  beforeEach(async () => {
+    ctx = await tenantContext(await suite.shop());
+  });
+  const run = async (items: Parameters<typeof importProducts>[1], into = ctx) => {
+    const { created, updated, unchanged, errors } = await importProducts(into, items, {
+      onError: "stop",
+      isDryRun: false,
+    });
+    return { created, updated, unchanged, errors: errors.map(({ field, message }) => `${field} ${message}`) };
+  };
+  const csv = (text: string, into?: Ctx) => run(readCsv(decodeText(bytesOf(text))), into);
+  const ndjson = (documents: readonly (Document | string)[], into?: Ctx) => {
+    const lines = documents.map((document) => (typeof document === "string" ? document : JSON.stringify(document)));
+    return run(readNdjson(decodeText(bytesOf(lines.join("\n")))), into);
+  };
+  const exported = async (from = ctx) => {
+    const lines: string[] = [];
+    for await (const page of exportProducts(from)) lines.push(...page);
+    return lines;
+  };
+  const products = async (from = ctx) => (await exported(from)).map((line) => JSON.parse(line) as ProductReply);
+  const prices = async (from = ctx) =>
+    (await products(from)).map(({ price, variants }) => [
+      price,
+      ...variants.map(({ price, compare_at_price, has_own_price }) => [price, compare_at_price, has_own_price]),
+    ]);
+  const makeShirt = () =>
+    createProduct(ctx, {
+      title: "Shirt",
+      price: 5,
+      compare_at_price: 6,
+      variants: [{ options: { size: "S" } }, { options: { size: "M" }, price: 5 }],
+    });
+  const nothing = { created: 0, updated: 0, unchanged: 0, errors: [] };
+  const asMade = [5, [5, 6, false], [5, null, true]];
+
+  test("prices that are the product's stay so through an export and an import, here and in another store", async () => {
+    await makeShirt();
+    const before = await exported();
+    const table = csvHeader + before.map(writeCsvProduct).join("");
+    const other = await tenantContext(await suite.shop());
+    const third = await tenantContext(await suite.shop());
+    expect(await ndjson(before)).toEqual({ ...nothing, unchanged: 1 });
+    expect(await csv(table)).toEqual({ ...nothing, unchanged: 1 });
+    expect(await exported()).toEqual(before);
+
+    const [{ id, ...document }] = (await products()) as [ProductReply];
+    expect(await ndjson([document], other)).toEqual({ ...nothing, created: 1 });
+    expect(await csv(table.replaceAll(id, ""), third)).toEqual({ ...nothing, created: 1 });
+    expect([await prices(other), await prices(third)]).toEqual([[asMade], [asMade]]);
+  });
+
+  test("a new price of the product in an exported file is followed; one written to a variant is its own", async () => {
+    await makeShirt();
+    const [document] = (await products()) as [ProductReply];
+    const [small, medium] = document.variants as [VariantReply, VariantReply];
+    expect(await ndjson([{ ...document, price: 8 }])).toEqual({ ...nothing, updated: 1 });
+    expect(await prices()).toEqual([[8, [8, 6, false], [5, null, true]]]);
+    // An older file brings the old price back, to those that follow as well.
+    expect(await ndjson([document])).toEqual({ ...nothing, updated: 1 });
+    expect(await prices()).toEqual([asMade]);
+    const changed = { ...document, variants: [{ ...small, price: 9 }, medium] };
+    expect(await ndjson([changed])).toEqual({ ...nothing, updated: 1 });
+    expect(await prices()).toEqual([[5, [9, 6, true], [5, null, true]]]);
+    // Once more the older file: what it says of the price's owner holds.
+    expect(await ndjson([document])).toEqual({ ...nothing, updated: 1 });
+    expect(await prices()).toEqual([asMade]);
+  });
+
+  test("without a word on whose price it is a price is the variant's own, and null the product's", async () => {
+    await makeShirt();
+    const [{ id, variants }] = (await products()) as [ProductReply];
+    const [small] = variants as [VariantReply];
+    const say = (fields: object) => ndjson([{ id, variants: [{ id: small.id, ...fields }] }]);
+    expect(await say({ price: null, compare_at_price: null })).toEqual({ ...nothing, unchanged: 1 });
+    expect(await say({ stock: null })).toEqual({ ...nothing, unchanged: 1 });
+    expect(await say({ price: 5, compare_at_price: 6 })).toEqual({ ...nothing, updated: 1 });
+    expect(await prices()).toEqual([[5, [5, 6, true], [5, null, true]]]);
+    expect(await say({ price: 5, compare_at_price: 6 })).toEqual({ ...nothing, unchanged: 1 });
+    expect(await say({ price: null })).toEqual({ ...nothing, updated: 1 });
+    expect(await prices()).toEqual([asMade]);
+    expect((await say({ has_own_price: "no" })).errors).toEqual(["variants.0.has_own_price must be true or false"]);
+    expect((await say({ compare_at_price: 9 })).errors).toHaveLength(1);
+    const table = (price: string) =>
+      `id,variant_id,variant_price,variant_compare_at_price\n${id},${small.id},${price},\n`;
+    expect(await csv(table(""))).toEqual({ ...nothing, unchanged: 1 });
+    // A cell that is filled in is meant, also with today's price.
+    expect(await csv(table("5"))).toEqual({ ...nothing, updated: 1 });
+    expect(await prices()).toEqual([[5, [5, null, true], [5, null, true]]]);
+    expect(await csv(table("5"))).toEqual({ ...nothing, unchanged: 1 });
+  });
+
+  test("a product is found by a SKU that its variants hide, and SKUs are compared as they are kept", async () => {
+    const { json } = await createProduct(ctx, { title: "Lamp", price: 1, sku: "L" });
+    const { id } = JSON.parse(json) as ProductReply;
+    await addVariant(ctx, id, { title: "Red", sku: "L-R" });
+    expect(await ndjson(await exported())).toEqual({ ...nothing, unchanged: 1 });
+    expect(await csv("sku,variant_sku,price\n L , L-R ,1\n")).toEqual({ ...nothing, unchanged: 1 });
+    expect(await csv("sku,variant_sku,price\nL,L-R,2\n")).toEqual({ ...nothing, updated: 1 });
+    expect(await prices()).toEqual([[2, [2, null, false]]]);
+  });
+
+  test("more pieces than can be counted are refused with the line's field", async () => {
+    const { errors } = await csv("title,price,stock\nLamp,1,1000000000001\n");
+    expect(errors).toEqual(["stock must be a whole number of 0 to 1000000000000 or null"]);
+  });
+});
