@@ -13,26 +13,26 @@ export interface PageRow {
   /** JSON array of sort value and id of the page's last row; null when the page is not full. */
   last: string | null;
   has_more: number;
-  /** 1 where rows were left that might have fitted, and the page is not full. */
-  is_cut: number;
   total: number | null;
 }
 
 /**
- * Where the rows of a page come from: a walk in the order of the sort (`walk`), no further than some thousand rows
- * (`stroll`); all that fit a range or a status, gathered by its index and sorted (`price_minor` and so on); few that are named
- * (`ids`, `slug`); the search index, newest first (`match`).
+ * Where the rows of a page come from: a walk in the order of the sort, where one index tells all (`walk`); all that fit a
+ * range or a status, gathered by its index and sorted (`price_minor` and so on); few that are named (`ids`, `slug`); the
+ * search index, newest first (`match`).
  */
-export type Source = "walk" | "stroll" | Gathered | "ids" | "slug" | "match";
+export type Source = "walk" | Gathered | "ids" | "slug" | "match";
 export type Gathered = "price_minor" | "created_at" | "updated_at" | "status";
 
 /** Which list it is, apart from values. */
 export interface ListShape {
   key: ProductSortKey;
   descending: boolean;
-  source: Source;
   filters: ProductFilters;
   isContinued: boolean;
+  /** Whether the caller may see what is not published. */
+  isOpen: boolean;
+  /** Whether the statement counts all that match; only where these are few. */
   isCounted: boolean;
   /** Whether texts are looked for in other languages; without it rows are passed on as they were written. */
   isServed: boolean;

@@ -1,18 +1,14 @@
 import type { Ctx } from "../../context.ts";
 import { decodeCursor, encodeCursor } from "../../cursor.ts";
 import { KeptMap } from "../../db/kept-map.ts";
-import { get } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
 import { defaultLimit, parseFields, pickFields } from "../../list-query.ts";
-import { type ProductFilters, readFilters } from "./list-filters.ts";
+import { readFilters } from "./list-filters.ts";
 import { type ProductListQuery, type ProductSortKey, productFields } from "./list-model.ts";
-import { type Gathered, type ListShape, type PageRow, ranges, type Source } from "./list-shape.ts";
-import { countStatement, fewMatches, listStatement, sortColumn } from "./list-statement.ts";
+import { countMatches, findPage, namedBy } from "./list-plan.ts";
+import type { PageRow } from "./list-shape.ts";
 import { seesDrafts } from "./service.ts";
 import { languageChain } from "./translation.ts";
-
-/** More than these are not gathered and sorted for a page; they are met on the way in the order of the sort. */
-const mostGathered = { list: 20_000, search: 2000 };
 
 /**
  * Stores in whose lists translated products have been met. Only a hint: their lists look for languages at once, those of
@@ -47,13 +43,15 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   if (query.q !== undefined && key !== "created_at") {
     throw invalidField("sort", "must be created_at or -created_at where q is given");
   }
-  const filters = readFilters(ctx, query, seesDrafts(ctx));
+  const isOpen = seesDrafts(ctx);
+  const filters = readFilters(ctx, query, isOpen);
   const asked = [ctx.tenant.id, "products", sort, filters && Object.entries(filters).sort()];
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
   if (filters === null) return { json: "[]", nextCursor: null, limit, ...(query.include_total && { total: 0 }) };
 
   const values = {
     ...filters,
+    ...(filters.match !== undefined && { words: JSON.stringify(filters.match.split(" AND ")) }),
     tenantId: ctx.tenant.id,
     languages: languageChain(lang, ctx.tenant.language),
     value: after?.value,
@@ -62,9 +60,10 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
     more: limit + 1,
     lastIndex: limit - 1,
   };
-  const isCounted = query.include_total ?? false;
+  const isTotalAsked = query.include_total ?? false;
+  const isCounted = isTotalAsked && namedBy(filters) !== undefined;
   const isServed = translated.get(ctx.tenant.id) !== undefined;
-  const shape = { key, descending, filters, isContinued: after !== undefined, isCounted, isServed };
+  const shape = { key, descending, filters, isContinued: after !== undefined, isOpen, isCounted, isServed };
   let row = await findPage(ctx, shape, values);
   if (row?.is_unserved) {
     translated.set(ctx.tenant.id, true);
@@ -75,7 +74,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
     json: pickFields(`[${row?.json ?? ""}]`, fields),
     nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
     limit,
-    ...(row?.total != null && { total: row.total }),
+    ...(isTotalAsked && { total: row?.total ?? (await countMatches(ctx, filters, values)) }),
     ...(row?.first_language != null && { language: languagesOf(row) }),
   };
 }
@@ -85,38 +84,4 @@ function languagesOf({ json, first_language: first, last_language: last }: PageR
   if (first === last) return first as string;
   const documents = JSON.parse(`[${json}]`) as { lang: string }[];
   return [...new Set(documents.map(({ lang }) => lang))].join(", ");
-}
-
-/**
- * Finds the page in the way that costs least. Where a filter stands on another column than the sort, few that fit are
- * gathered by the filter's index; many are met soon on the way in order; in between, the way is gone for a while first.
- */
-async function findPage(
-  ctx: Ctx,
-  shape: Omit<ListShape, "source">,
-  values: Record<string, unknown>,
-): Promise<PageRow | undefined> {
-  const page = (source: Source) => get(ctx.db, listStatement({ ...shape, source }), values);
-  const { filters, key } = shape;
-  const isSearch = filters.match !== undefined;
-  const named = (["ids", "slug"] as const).find((name) => filters[name] !== undefined);
-  if (named !== undefined) return page(named);
-  const onTheWay = isSearch ? "match" : "walk";
-  const foreign = foreignFilter(filters, isSearch ? undefined : key);
-  if (foreign === undefined) return page(onTheWay);
-  const isAtMost = async (most: number) => {
-    const row = await get(ctx.db, countStatement(foreign, filters), { ...values, most: most + 1 });
-    return row !== undefined && row.found <= most;
-  };
-  if (!isSearch && (await isAtMost(fewMatches))) return page(foreign);
-  const row = await page("stroll");
-  if (!row?.is_cut) return row;
-  return page((await isAtMost(mostGathered[isSearch ? "search" : "list"])) ? foreign : onTheWay);
-}
-
-/** A filter on another column than that of the sort, unless one index has both. */
-function foreignFilter(filters: ProductFilters, key: ProductSortKey | undefined): Gathered | undefined {
-  const given = ranges.filter(({ from, to }) => filters[from] !== undefined || filters[to] !== undefined);
-  const range = given.find(({ column }) => key === undefined || column !== sortColumn(key))?.column;
-  return range ?? (filters.status !== undefined && key !== "created_at" ? "status" : undefined);
 }
