@@ -77,6 +77,13 @@ onEachDatabase((suite) => {
     expect((await call<unknown[]>("GET /products/")).data).toHaveLength(1);
   });
 
+  test("a slug that is refused is told what slugs are, and what that says is taken", async () => {
+    const { call, createProduct } = await suite.shop();
+    const { text } = await call("POST /products/", { body: { ...lamp, slug: "a--b" } });
+    expect(text).toContain("lower-case letters and digits, joined by single hyphens or underscores");
+    expect((await createProduct({ slug: "a_b-c" })).slug).toBe("a_b-c");
+  });
+
   test("the largest values that a field may hold are taken", async () => {
     const { createProduct } = await suite.shop();
     const body = {

@@ -25,9 +25,9 @@ export default defineVerb({
     "bodega product export -n demo --output products.ndjson --status published",
   ],
   notes: [
-    "CSV has a line for each product, or one for each of its variants, of which the first tells of the product. An " +
-      "apostrophe stands before what a spreadsheet would take for a formula. NDJSON has a product on each line, as the " +
-      "API shows it.",
+    "CSV has a line for each product, or one for each of its variants, of which the first tells of the product; " +
+      "variants that have the product's price leave theirs empty. An apostrophe stands before what a spreadsheet would " +
+      "take for a formula. NDJSON has a product on each line, as the API shows it.",
     "`bodega product import` reads both back, to the letter. A file takes its place once it is whole; one that is there " +
       "already is asked about, or replaced with --yes.",
   ],
