@@ -1,6 +1,9 @@
 import { RefusedAddress } from "./address.ts";
+import type { PostAnswer } from "./post.ts";
 
 const mostLength = 300;
+/** A receiver that asks for more is tried again after this. */
+const longestWaitMs = 3_600_000;
 
 /** The receiver has not answered in time. */
 export class TimedOut extends Error {
@@ -29,4 +32,21 @@ export function describeFailure(error: unknown): string {
   if (isOurs) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
   return `${code ?? "failed"}: ${message}`.slice(0, mostLength);
+}
+
+/** Whether other messages would fare no better now; a refusal (4xx, a redirect) may be about the one message. */
+export function isDown(status: number | null): boolean {
+  return status === null || status >= 500 || status === 429 || status === 408;
+}
+
+/**
+ * How long a receiver asks to be left alone, in milliseconds, an hour at most; 0 if it does not.
+ * @param answer heeded is the header Retry-After, seconds or a date, of a 429 or 503.
+ * @param now epoch milliseconds.
+ */
+export function readRetryAfter(answer: PostAnswer | undefined, now: number): number {
+  if (answer?.status !== 429 && answer?.status !== 503) return 0;
+  const text = answer.retryAfter?.trim() ?? "";
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return ms > 0 ? Math.min(ms, longestWaitMs) : 0;
 }

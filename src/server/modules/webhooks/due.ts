@@ -4,6 +4,7 @@ import type { SystemCtx } from "../../context.ts";
 import { all, get, run, statement } from "../../db/statement.ts";
 import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
+import type { ReadyWebhook } from "./shares.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
 const param = sql.placeholder;
@@ -13,8 +14,8 @@ const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
 export const leaseMs = 60_000;
 
 const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;
-const selectReady = statement<{ id: string }>(sql`
-  select w.id from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
+const selectReady = statement<ReadyWebhook>(sql`
+  select w.id, w.tenant_id from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
   where t.status = 'active' and exists(select 1 from ${webhookDeliveries} where webhook_id = w.id and ${isDue})
   order by w.id`);
 // Found and taken in one statement, so that no two senders can take the same one.
@@ -86,10 +87,9 @@ export interface AttemptResult {
   error: string;
 }
 
-/** Ids of the webhooks that have something due; without webhooks that costs one look at an empty table. */
-export async function listReady(ctx: Context): Promise<string[]> {
-  const rows = await all(ctx.db.primary, selectReady, { now: toTimestamp(ctx.now()) });
-  return rows.map(({ id }) => id);
+/** The webhooks that have something due; without webhooks that costs one look at an empty table. */
+export function listReady(ctx: Context): Promise<ReadyWebhook[]> {
+  return all(ctx.db.primary, selectReady, { now: toTimestamp(ctx.now()) });
 }
 
 /** Takes the delivery of a webhook that has been due the longest; undefined when none is, or its store is suspended. */

@@ -3,8 +3,9 @@ import { request as requestSecure } from "node:https";
 import ipaddr from "ipaddr.js";
 import { hostOf } from "./address.ts";
 
-/** What of an answer's body is read, so that the connection ends politely; nothing of it is kept. */
+/** What of an answer's body is read, and for how long, so that the connection ends politely; nothing of it is kept. */
 const mostBodyBytes = 16_384;
+const lingerMs = 500;
 /** These say that nothing has been sent: the name's next address may do better. */
 const unreached = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENETDOWN"]);
 
@@ -21,11 +22,21 @@ export interface Post {
   ca?: string | undefined;
 }
 
+/** What a receiver has answered, as far as it matters. */
+export interface PostAnswer {
+  status: number;
+  /** The header Retry-After as it came. */
+  retryAfter: string | undefined;
+  /** Settles, soon after, when the connection is closed. */
+  closed: Promise<void>;
+}
+
 /**
- * Posts a message, follows no redirect, and answers the status. Certificates are checked for the name of the URL.
+ * Posts a message and follows no redirect. The status is the answer: the body is not waited for. Certificates are
+ * checked for the name of the URL.
  * @throws the error of the connection, or the reason of the signal.
  */
-export async function postMessage(post: Post): Promise<number> {
+export async function postMessage(post: Post): Promise<PostAnswer> {
   let failure: unknown = new Error("the name has no address");
   for (const address of post.addresses) {
     try {
@@ -38,10 +49,10 @@ export async function postMessage(post: Post): Promise<number> {
   throw failure;
 }
 
-function postTo(address: string, { url, headers, body, signal, ca }: Post): Promise<number> {
+function postTo(address: string, { url, headers, body, signal, ca }: Post): Promise<PostAnswer> {
   const name = hostOf(url);
   const isSecure = url.protocol === "https:";
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>();
   const options = {
     method: "POST",
     host: address,
@@ -57,16 +68,28 @@ function postTo(address: string, { url, headers, body, signal, ca }: Post): Prom
     : requestPlain(options);
   request.on("error", reject);
   request.on("response", (response) => {
-    const status = response.statusCode as number;
+    const closed = Promise.withResolvers<void>();
+    resolve({
+      status: response.statusCode as number,
+      retryAfter: response.headers["retry-after"],
+      closed: closed.promise,
+    });
+    // Nothing that becomes of the body changes the answer.
+    response.on("error", () => {});
+    const leaving = setTimeout(leave, lingerMs);
     let bytes = 0;
     response.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= mostBodyBytes) return;
-      resolve(status);
-      response.destroy();
+      if (bytes > mostBodyBytes) leave();
     });
-    // The status is the answer, however the body ends.
-    for (const end of ["end", "close", "error"]) response.on(end, () => resolve(status));
+    response.on("end", leave);
+    response.on("close", leave);
+
+    function leave() {
+      clearTimeout(leaving);
+      response.destroy();
+      closed.resolve();
+    }
   });
   request.end(body);
   return promise;

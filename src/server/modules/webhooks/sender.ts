@@ -1,7 +1,7 @@
 import type { Session } from "../../db/session.ts";
 import type { Vault } from "../../vault.ts";
 import { type Lookup, lookupAddresses, resolveAddresses } from "./address.ts";
-import { describeFailure, describeStatus, LostSecret, TimedOut } from "./attempt-failure.ts";
+import { describeFailure, describeStatus, isDown, LostSecret, readRetryAfter, TimedOut } from "./attempt-failure.ts";
 import {
   type AttemptResult,
   type DeliveryTask,
@@ -13,7 +13,8 @@ import {
   takeDelivery,
 } from "./due.ts";
 import { fanOut } from "./fan-out.ts";
-import { postMessage } from "./post.ts";
+import { type PostAnswer, postMessage } from "./post.ts";
+import { createShares, type Slot } from "./shares.ts";
 import { signatureHeaders } from "./signature.ts";
 
 /** Waits between attempts, about a day in all; after the last of them there is one more attempt. */
@@ -23,8 +24,6 @@ const jitter = 0.2;
 /** However long its turn takes behind a receiver that is down: later than this it is not tried again. */
 const longestMs = 3 * 86_400_000;
 const attemptMs = 10_000;
-/** Sends at once: to one receiver, to one that failed last, and to all. */
-export const most = { each: 4, failing: 1, all: 64 };
 /** Waits between tries to note that a delivery has arrived: a note that fails means one that arrives twice. */
 const noteDelaysMs = [500, 2000, 8000];
 
@@ -44,9 +43,14 @@ export interface WebhookSenderDeps {
 
 export interface WebhookSender {
   /**
-   * Makes the deliveries of new events and sends what is due, a few at a time.
-   * @returns how many attempts were made.
-   * @throws AppError 5001 when the database cannot serve; what was taken is tried again later.
+   * Makes the deliveries of new events and begins to send what is due; whatever is due then goes out by turns.
+   * @throws AppError 5001 when the database cannot serve, or could not since the last look; what was taken is tried
+   * again later.
+   */
+  look(): Promise<void>;
+  /**
+   * The same, and waits until nothing is being sent.
+   * @returns how many attempts were made meanwhile.
    */
   runDue(): Promise<number>;
   /** Takes nothing more, waits for what is being sent, and breaks off what is left after `withinMs`. */
@@ -57,69 +61,99 @@ export interface WebhookSender {
 export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
   const { notice = () => {}, timeoutMs = attemptMs, lookup = lookupAddresses } = deps;
   const sending = new Set<AbortController>();
-  const lanes = new Set<Promise<number>>();
-  /** How many lanes each webhook has. */
-  const busy = new Map<string, number>();
-  const failing = new Set<string>();
+  const lanes = new Set<Promise<void>>();
+  const shares = createShares(deps.now);
+  let attempts = 0;
   let isStopping = false;
   let isHalted = false;
   let turn: Promise<void> | undefined;
+  /** Why the database could not be read or written. */
+  let trouble: { error: unknown } | undefined;
 
-  /** Sends one webhook's deliveries one after another; as long as there is more, another lane is started beside it. */
-  async function runLane(webhookId: string): Promise<number> {
-    const own = busy.get(webhookId) ?? 0;
-    if (isStopping || own >= (failing.has(webhookId) ? most.failing : most.each) || lanes.size >= most.all) return 0;
-    busy.set(webhookId, own + 1);
-    const beside: Promise<number>[] = [];
-    let attempts = 0;
-    try {
-      while (!isStopping) {
-        const task = await takeDelivery(deps, webhookId);
-        if (!task) break;
-        beside.push(startLane(webhookId));
-        await attempt(task);
-        attempts += 1;
-      }
-    } finally {
-      const left = (busy.get(webhookId) ?? 1) - 1;
-      if (left > 0) busy.set(webhookId, left);
-      else busy.delete(webhookId);
-    }
-    return (await Promise.all(beside)).reduce((total, count) => total + count, attempts);
+  /** Starts all who can have a slot now. */
+  function serve(): void {
+    for (let slot = nextSlot(); slot; slot = nextSlot()) startLane(slot);
   }
 
-  function startLane(webhookId: string): Promise<number> {
-    const lane = runLane(webhookId).finally(() => lanes.delete(lane));
+  const nextSlot = () => (isStopping ? undefined : shares.take());
+
+  function startLane(slot: Slot): void {
+    const lane = sendNext(slot)
+      .catch((error: unknown) => {
+        trouble = { error };
+      })
+      .finally(() => {
+        lanes.delete(lane);
+        shares.release(slot);
+        serve();
+      });
     lanes.add(lane);
-    // Whoever started it hears of its failure, maybe only later.
-    lane.catch(() => {});
-    return lane;
+  }
+
+  async function sendNext(slot: Slot): Promise<void> {
+    const task = await takeDelivery(deps, slot.id);
+    if (!task) return;
+    attempts += 1;
+    // There may be more; others come first.
+    shares.ask(slot);
+    serve();
+    await attempt(task);
+  }
+
+  function throwTrouble(): void {
+    if (!trouble) return;
+    const { error } = trouble;
+    trouble = undefined;
+    throw error;
+  }
+
+  async function look(): Promise<void> {
+    throwTrouble();
+    // One at a time makes deliveries; who comes meanwhile only sends.
+    turn ??= fanOut(deps, () => isStopping).finally(() => {
+      turn = undefined;
+    });
+    await turn;
+    if (isStopping) return;
+    for (const webhook of await listReady(deps)) shares.ask(webhook);
+    serve();
   }
 
   async function attempt(task: DeliveryTask): Promise<void> {
     if (task.attempts > delaysMs.length + 1) return end(task, { status: null, error: "every attempt was broken off" });
     if (task.event_id === null) return end(task, { status: null, error: "the event is not kept any more" });
+    const { webhook_id: webhookId } = task;
+    const began = performance.now();
+    let answer: PostAnswer | undefined;
     let failure: AttemptResult;
     try {
-      const status = await send(task, task.event_id);
-      if (status >= 200 && status < 300) {
-        if (failing.delete(task.webhook_id)) notice("info", `webhook ${task.webhook_id} takes events again`);
-        return await note(task, status);
-      }
-      failure = { status, error: describeStatus(status) };
+      answer = await send(task, task.event_id);
+      failure = { status: answer.status, error: describeStatus(answer.status) };
     } catch (error) {
       // Broken off by our own stop, it may have arrived; the receiver knows it by its id.
       if (isHalted) return returnDelivery(deps, task);
       failure = { status: null, error: describeFailure(error) };
     }
-    if (!failing.has(task.webhook_id)) notice("warn", `events wait for webhook ${task.webhook_id}: ${failure.error}`);
-    failing.add(task.webhook_id);
-    const next = nextAttempt(task, deps.now());
+    if (answer && answer.status >= 200 && answer.status < 300) {
+      const isBack = shares.noteSuccess(webhookId, performance.now() - began);
+      if (isBack) notice("info", `webhook ${webhookId} takes events again`);
+      await note(task, answer.status);
+    } else {
+      await fail(task, failure, readRetryAfter(answer, deps.now()));
+    }
+    await answer?.closed;
+  }
+
+  async function fail(task: DeliveryTask, failure: AttemptResult, waitMs: number): Promise<void> {
+    const { webhook_id: webhookId } = task;
+    const isFirst = shares.noteFailure(webhookId, { isDown: isDown(failure.status), waitMs });
+    if (isFirst) notice("warn", `events wait for webhook ${webhookId}: ${failure.error}`);
+    const next = nextAttempt(task, deps.now(), waitMs);
     if (failure.status === 410 || next === null) return end(task, failure);
     await recordDelay(deps, task, next, failure);
   }
 
-  async function send(task: DeliveryTask, id: string): Promise<number> {
+  async function send(task: DeliveryTask, id: string): Promise<PostAnswer> {
     const secret = deps.vault.open("webhook", task.webhook_id, task.secret);
     if (secret === null) throw new LostSecret();
     const { type, subject, event_at: created_at, namespace } = task;
@@ -167,14 +201,13 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
   }
 
   return {
+    look,
     async runDue() {
-      // One at a time makes deliveries; who comes meanwhile only sends.
-      turn ??= fanOut(deps, () => isStopping).finally(() => {
-        turn = undefined;
-      });
-      await turn;
-      const ready = isStopping ? [] : await listReady(deps);
-      return (await Promise.all(ready.map(startLane))).reduce((total, count) => total + count, 0);
+      const before = attempts;
+      await look();
+      while (lanes.size > 0) await Promise.all(lanes);
+      throwTrouble();
+      return attempts - before;
     },
     async stop(withinMs) {
       isStopping = true;
@@ -192,8 +225,8 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
 }
 
 /** When a delivery is tried again, in epoch milliseconds; null when that was the last time. */
-function nextAttempt({ attempts, created_at }: DeliveryTask, now: number): number | null {
+function nextAttempt({ attempts, created_at }: DeliveryTask, now: number, waitMs: number): number | null {
   const delay = delaysMs[attempts - 1];
   if (delay === undefined || now - Date.parse(created_at) > longestMs) return null;
-  return now + Math.round(delay * (1 + Math.random() * jitter));
+  return now + Math.max(Math.round(delay * (1 + Math.random() * jitter)), waitMs);
 }

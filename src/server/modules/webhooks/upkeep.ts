@@ -19,7 +19,7 @@ export function startWebhookUpkeep(deps: WebhookSenderDeps & { db: Database }): 
 
   /** Looks without waiting for what is being sent: a slow receiver must not hold up the next one. */
   function look(): void {
-    sender.runDue().then(
+    sender.look().then(
       () => {
         isFailing = false;
       },

@@ -1,0 +1,160 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { ServerResponse } from "node:http";
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { recordEvent } from "../../src/server/modules/events/service.ts";
+import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
+import { createShares, most } from "../../src/server/modules/webhooks/shares.ts";
+import { createClock } from "../support/clock.ts";
+import { tenantContext } from "../support/factories.ts";
+import { onDatabase } from "../support/suite.ts";
+import { until } from "../support/until.ts";
+import { closeReceivers, openHook, openReceiver } from "../support/webhooks.ts";
+
+afterAll(closeReceivers);
+
+onDatabase("file", (suite) => {
+  test("receivers that never answer hold up no other of their store, and no other store", async () => {
+    const held: ServerResponse[] = [];
+    const {
+      record,
+      ctx,
+      sender,
+      receiver: dead,
+    } = await openHook(suite, { answer: (response) => held.push(response) });
+    for (let i = 1; i < 19; i++) await addWebhook(ctx, { url: dead.url, allowPrivate: true });
+    const sound = await openReceiver();
+    await addWebhook(ctx, { url: sound.url, allowPrivate: true });
+    const neighbour = { ...(await tenantContext(await suite.shop())), now: ctx.now };
+    const next = await openReceiver();
+    await addWebhook(neighbour, { url: next.url, allowPrivate: true });
+    for (let i = 0; i < 40; i++) await record();
+    const data = { version: 2 };
+    await inTransaction(neighbour, (tx) => recordEvent(tx, { type: "product.updated", subject: "prod_1", data }));
+    const run = sender.runDue();
+    await until("the sound ones have all", () => sound.received.length === 40 && next.received.length === 1);
+    await until("each dead one is asked", () => dead.received.length === 19);
+    expect(held.filter((response) => response.closed)).toEqual([]);
+    await sender.stop(0);
+    await run;
+  });
+
+  test("a receiver that is down is asked with one message, and left alone longer each time until it is back", async () => {
+    let code = 500;
+    const { record, sender, receiver, clock } = await openHook(suite, {
+      answer: (response) => response.writeHead(code).end(),
+    });
+    for (let i = 0; i < 20; i++) await record();
+    expect(await sender.runDue()).toBe(1);
+    for (const seconds of [5, 10, 20, 40, 60, 60]) {
+      clock.advance(seconds * 1000 - 1);
+      expect(await sender.runDue()).toBe(0);
+      clock.advance(1);
+      expect(await sender.runDue()).toBe(1);
+    }
+    code = 200;
+    clock.advance(60_000);
+    expect(await sender.runDue()).toBe(20);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(20);
+  });
+
+  test("a receiver that refuses some events gets the others at once", async () => {
+    const { record, sender, deliveries } = await openHook(suite, {
+      answer: (response, { body }) => response.writeHead(body.subject === "odd" ? 422 : 204).end(),
+    });
+    for (let i = 0; i < 10; i++) await record("product.updated", i % 2 ? "odd" : "even");
+    expect(await sender.runDue()).toBe(10);
+    expect((await deliveries()).filter(({ status }) => status === "delivered")).toHaveLength(5);
+  });
+
+  test("a success counts once its status is there, though the body drips, and the connection is closed", async () => {
+    const held: ServerResponse[] = [];
+    const { record, sender, deliveries } = await openHook(suite, {
+      answer: (response) => held.push(response.writeHead(200, { "content-length": "100" })) && response.write("x"),
+      // Sooner than the connection is closed.
+      sender: { timeoutMs: 300 },
+    });
+    await record();
+    expect(await sender.runDue()).toBe(1);
+    expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1, last_status: 200 }]);
+    await until("the connection is closed", () => held.every((response) => response.closed));
+  });
+
+  const retryAfter: [string, number, (now: number) => string, number][] = [
+    ["seconds of a 429", 429, () => "120", 120],
+    ["seconds of a 503", 503, () => "120", 120],
+    ["a date", 503, (now) => new Date(now + 90_000).toUTCString(), 90],
+    ["at most an hour", 429, () => "99999999999999999999", 3600],
+    ["not less than would be waited anyway", 503, () => "0", 5],
+    ["not what cannot be read", 429, () => "soon", 5],
+    ["not of other answers", 500, () => "120", 5],
+  ];
+  for (const [what, code, header, seconds] of retryAfter) {
+    test(`Retry-After is heeded for all that waits: ${what}`, async () => {
+      const hook = await openHook(suite, {
+        answer: (response) => response.writeHead(code, { "retry-after": header(hook.clock.now()) }).end(),
+      });
+      const { record, sender, clock, deliveries } = hook;
+      await record();
+      expect(await sender.runDue()).toBe(1);
+      const [{ next_attempt_at } = {}] = await deliveries();
+      expect((Date.parse(next_attempt_at as string) - clock.now()) / 1000).toBeWithin(seconds, seconds * 1.2 + 0.01);
+      await record();
+      clock.advance(seconds * 1000 - 1);
+      expect(await sender.runDue()).toBe(0);
+      clock.advance(1);
+      expect(await sender.runDue()).toBe(1);
+    });
+  }
+});
+
+describe("shares", () => {
+  const webhook = (id: string, tenant_id = "a") => ({ id, tenant_id });
+  /** All that can start now. */
+  function takeAll(shares: ReturnType<typeof createShares>): string[] {
+    const ids: string[] = [];
+    for (let slot = shares.take(); slot; slot = shares.take()) {
+      ids.push(slot.id);
+      shares.ask(slot);
+    }
+    return ids;
+  }
+  const count = (ids: string[], id: string) => ids.filter((one) => one === id).length;
+
+  test("a quick receiver gets four at once, a slow, failing or unknown one a single message", () => {
+    const shares = createShares(createClock().now);
+    shares.noteSuccess("quick", 20);
+    shares.noteSuccess("slow", 5000);
+    shares.noteFailure("failing", { isDown: false, waitMs: 0 });
+    for (const id of ["slow", "failing", "unknown", "quick"]) shares.ask(webhook(id));
+    const taken = takeAll(shares);
+    expect(taken[0]).toBe("quick");
+    expect(["quick", "unknown", "slow", "failing"].map((id) => count(taken, id))).toEqual([most.each, 1, 1, 1]);
+  });
+
+  test("quick receivers are served however many others there are, and stores share alike", () => {
+    const shares = createShares(createClock().now);
+    for (let i = 0; i < 200; i++) shares.ask(webhook(`dead${i}`, `many${i % 10}`));
+    expect(takeAll(shares)).toHaveLength(most.pool);
+    for (let i = 0; i < 20; i++) {
+      shares.noteSuccess(`big${i}`, 1);
+      shares.ask(webhook(`big${i}`, "big"));
+    }
+    expect(takeAll(shares)).toHaveLength(most.tenant);
+    shares.noteSuccess("small", 1);
+    shares.ask(webhook("small", "small"));
+    expect(takeAll(shares)).toEqual(Array(most.each).fill("small"));
+  });
+
+  test("webhooks take turns, and a slot that is given back goes to the store that sends least", () => {
+    const shares = createShares(createClock().now);
+    for (let i = 0; i < most.pool; i++) shares.ask(webhook(`a${i}`));
+    const first = shares.take();
+    takeAll(shares);
+    for (let i = 0; i < most.pool - most.tenant; i++) shares.ask(webhook(`b${i}`, "b"));
+    takeAll(shares);
+    shares.ask(webhook("c0", "c"));
+    expect(shares.take()).toBeUndefined();
+    shares.release(first as NonNullable<typeof first>);
+    expect(shares.take()?.id).toBe("c0");
+  });
+});
