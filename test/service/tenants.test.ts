@@ -176,6 +176,17 @@ onEachDatabase((suite) => {
     });
   });
 
+  test("in another currency a point is worth its smallest unit, unless it is said", async () => {
+    const namespace = newNamespace();
+    await createTenant(ctx, { namespace, currency: "KWD", pointValue: 0.005 });
+    await updateTenant(ctx, namespace, { currency: "KWD" });
+    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.005 });
+    await updateTenant(ctx, namespace, { currency: "JPY" });
+    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 1 });
+    await updateTenant(ctx, namespace, { currency: "EUR", pointValue: 0.5 });
+    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.5 });
+  });
+
   test("suspending and resuming can be repeated", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace });

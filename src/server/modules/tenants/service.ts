@@ -145,7 +145,7 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
       language: fields.language ?? before.language,
       tokenLifetime: fields.tokenLifetime ?? before.token_lifetime,
       pointsRate,
-      pointValue: pointValue === undefined ? null : parsePointValue(pointValue, currency ?? before.currency),
+      pointValue: newPointValue(pointValue, currency ?? before.currency, before.currency),
       pointsDays: fields.pointsDays === undefined ? before.points_days : fields.pointsDays,
       now: toTimestamp(ctx.now()),
     });
