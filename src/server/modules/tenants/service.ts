@@ -193,3 +193,9 @@ function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["stat
 function noSuchTenant(namespace: string): AppError {
   return new AppError(5301, `There is no tenant named ${JSON.stringify(namespace)}.`);
 }
+
+/** What a point is worth after a change; null for the same. In another currency the old number would mean something else. */
+function newPointValue(given: number | undefined, currency: string, before: string): number | null {
+  if (given !== undefined) return parsePointValue(given, currency);
+  return currency === before ? null : 1;
+}
