@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { get } from "../../db/statement.ts";
 import { sortColumns } from "./list-conditions.ts";
 import type { ProductFilters } from "./list-filters.ts";
-import { countStatement, measureStatement, portionStatement } from "./list-portion.ts";
+import { countStatement, measureStatement, type PortionRow, portionStatement } from "./list-portion.ts";
 import { type Gathered, type ListShape, type PageRow, ranges, type Source } from "./list-shape.ts";
 import { listStatement } from "./list-statement.ts";
 
@@ -36,15 +36,15 @@ export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Prom
   return some === undefined ? goOn(ctx, shape, values, first) : page(some);
 }
 
-/** Adds portion to portion until the page is full, or long enough has been looked. */
-async function goOn(ctx: Ctx, shape: ListShape, values: Values, first: PageRow & Stretch): Promise<PageRow> {
+/** Adds portion to portion until the page is full, or enough has been looked through. */
+async function goOn(ctx: Ctx, shape: ListShape, values: Values, first: PortionRow): Promise<PageRow> {
   const statement = portionStatement({ ...shape, isContinued: true });
-  let page: PageRow & Stretch = first;
+  let page: PortionRow = first;
   let last = first.edge;
   for (let portions = 1; page.cut !== null && page.found < values.limit; portions++) {
     // What the caller may not know of cannot be where the page ends.
     if (portions >= mostPortions && last !== null) return { ...page, last, has_more: 1 };
-    await others();
+    await letOthersIn();
     const [value, id] = JSON.parse(page.cut) as [string | number, string];
     const limit = values.limit - page.found;
     const bound = { ...values, value, id, limit, more: limit + 1, lastIndex: limit - 1 };
@@ -56,13 +56,8 @@ async function goOn(ctx: Ctx, shape: ListShape, values: Values, first: PageRow &
   return page.cut === null ? page : { ...page, has_more: 1 };
 }
 
-interface Stretch {
-  found: number;
-  cut: string | null;
-  edge: string | null;
-}
-
-function joinPages(page: PageRow & Stretch, next: PageRow & Stretch): PageRow & Stretch {
+/** A page and the rows behind it as one; where it goes on is where the latter end. */
+function joinPages(page: PortionRow, next: PortionRow): PortionRow {
   if (page.json === null) return next;
   if (next.json === null) return { ...next, ...page, last: next.last, cut: next.cut, has_more: next.has_more };
   const tags = [page.first_language, page.last_language, next.first_language, next.last_language] as string[];
@@ -78,8 +73,8 @@ function joinPages(page: PageRow & Stretch, next: PageRow & Stretch): PageRow & 
 }
 
 /**
- * How many fit. Counted in portions between which others are served, in an order that no change of a product moves it in
- * where there is one: what others write meanwhile counts or not, as if it had come a moment earlier or later.
+ * How many fit. Counted in portions between which others are served, so it is exact unless products change meanwhile; in
+ * the order of age where it can be, in which no change moves a product from what is counted to what is not.
  */
 export async function countMatches(ctx: Ctx, filters: ProductFilters, values: Values): Promise<number> {
   const columns = otherColumns(filters, undefined);
@@ -88,7 +83,7 @@ export async function countMatches(ctx: Ctx, filters: ProductFilters, values: Va
   let total = 0;
   let after: [string | number, string] | undefined;
   do {
-    if (after) await others();
+    if (after) await letOthersIn();
     const bound = { ...values, value: after?.[0], id: after?.[1] };
     const row = await get(ctx.db, countStatement(by, filters, after !== undefined), bound);
     total += row?.found ?? 0;
@@ -131,7 +126,7 @@ async function rarest(
   return rarest;
 }
 
-/** Lets others be served. */
-function others(): Promise<void> {
+/** Ends the turn of the event loop, so that others are served. */
+function letOthersIn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

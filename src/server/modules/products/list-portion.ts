@@ -49,7 +49,7 @@ export function portionStatement(shape: ListShape): CompiledStatement<PortionRow
   return kept(portions, name, () => compilePortion(shape));
 }
 
-/** Counts those of the next rows in the order of age, or of `column`, that fit; `filters.match` goes before. */
+/** Counts those of the next rows along the index of `column`, or along the search index where words are looked for. */
 export function countStatement(
   column: Gathered,
   filters: ProductFilters,
@@ -58,15 +58,15 @@ export function countStatement(
   return kept(counts, `${column} ${Object.keys(filters)} ${isContinued}`, () => {
     const near = nearRows(column, filters, true, isContinued);
     const most = sql.raw(String(near.others.length === 0 ? counted : lookedThrough));
-    return statement(sql`select ${counting(near, most)} as found,
-      (select ${near.position} ${near.from} limit 1 offset ${most} - 1) as cut`);
+    const cut = sql`(select ${near.position} ${near.from} limit 1 offset ${most} - 1)`;
+    return statement(
+      near.others.length === 0
+        ? sql`select found, case found when ${most} then ${cut} end as cut
+            from (select count(*) as found from (${near.rows} limit ${most}))`
+        : sql`select count(*) as found, ${cut} as cut
+            from (${near.rows} limit ${most}) as near ${joinedProducts} where ${and(near.others)}`,
+    );
   });
-}
-
-function counting({ rows, others }: Near, most: SQL): SQL {
-  return others.length === 0
-    ? sql`(select count(*) from (${rows} limit ${most}))`
-    : sql`(select count(*) from (${rows} limit ${most}) as near ${joinedProducts} where ${and(others)})`;
 }
 
 function compilePortion(shape: ListShape): CompiledStatement<PortionRow> {

@@ -10,7 +10,7 @@ export interface PageRow {
   last_language: string | null;
   /** 1 where the rows stand in their own languages, and some of them have others. */
   is_unserved: number | null;
-  /** JSON array of sort value and id of the page's last row; null when the page is not full. */
+  /** JSON array of sort value and id of where the page ends: its last row; null when it is not full, and none follows. */
   last: string | null;
   has_more: number;
   total: number | null;
