@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import type { Config } from "../server/config.ts";
 import type { Ctx, SystemCtx } from "../server/context.ts";
 import type { Database } from "../server/db/session.ts";
@@ -34,7 +35,30 @@ export function withContext<T>(
 }
 
 /**
- * The same within one tenant.
+ * The same for what only judges a database: a folder without one is an error, since a new one has nothing wrong.
+ * @throws AppError 5301 when the folder holds no database file, and what `withContext` throws.
+ */
+export async function withExisting<T>(
+  flags: DatabaseFlags,
+  io: Io,
+  work: (ctx: SystemCtx, config: Config) => Promise<T>,
+): Promise<T> {
+  const { readCliConfig } = await import("./read-config.ts");
+  const { databaseUrl, databaseSyncUrl, dataDir } = readCliConfig(flags, io);
+  if (databaseUrl === undefined && databaseSyncUrl === undefined) {
+    const { databaseFile } = await import("../server/db/data-dir.ts");
+    if (!existsSync(databaseFile(dataDir))) throw await noDatabase(dataDir);
+  }
+  return withContext(flags, io, work);
+}
+
+async function noDatabase(dataDir: string): Promise<Error> {
+  const { AppError } = await import("../server/errors.ts");
+  return new AppError(5301, `There is no database in ${dataDir}. Name its folder with --data-dir or BODEGA_DATA_DIR.`);
+}
+
+/**
+ * Runs one service call within one tenant, as `withContext` does.
  * @throws AppError 5301 when there is no such tenant.
  */
 export function withTenant<T>(

@@ -1,7 +1,9 @@
 import { beforeAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { DoctorReport } from "../../src/server/doctor.ts";
-import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 const cli = openCli();
 const { json, run, failure } = cli;
@@ -37,6 +39,17 @@ test("a sound database is exit code 0, and says so", async () => {
   expect(await run(["doctor", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
   expect(await failure("doctor", "-n", "nobody")).toMatchObject({ error: { code: 5301 } });
 });
+
+test.each(["doctor", "doctor --fix", "audit verify"])(
+  "a folder without a database is not found, and stays without: %s",
+  async (words) => {
+    const dir = join(makeDir(), "nothing");
+    const { code, stdout, stderr } = await run([...words.split(" "), "--data-dir", dir]);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toContain(`There is no database in ${dir}.`);
+    expect(existsSync(dir)).toBe(false);
+  },
+);
 
 test("drift is exit code 1 until it is mended, and what is mended is written down once", async () => {
   await tamper(addProduct("prod_a", 4), "update products set is_indexed = 0");

@@ -1,6 +1,6 @@
 import type { DoctorReport, Drift } from "../../server/doctor.ts";
 import { namespaceArg } from "../args.ts";
-import { withContext } from "../context.ts";
+import { withExisting } from "../context.ts";
 import type { Io } from "../io.ts";
 import { formatValue, printJson, printList, remark } from "../output.ts";
 import { defineVerb } from "../verb.ts";
@@ -23,7 +23,7 @@ export default defineVerb({
     const { namespace, fix } = args;
     const onCheck = io.stderrIsTerminal ? (name: string) => remark(io, `Checking: ${name}`) : undefined;
     const { runDoctor } = await import("../../server/doctor.ts");
-    const report = await withContext(args, io, (ctx) =>
+    const report = await withExisting(args, io, (ctx) =>
       runDoctor(ctx, { namespace, fix, ...(onCheck && { onCheck }) }),
     );
     if (io.json) await printJson(io, report);
