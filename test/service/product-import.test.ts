@@ -41,6 +41,19 @@ const nasty: ProductInput[] = [
       { title: "-9", options: { size: "L" } },
     ],
   },
+  { title: "Brackets", price: 1, tags: [" [a"] },
+  { title: "Hard spaces", price: 1, tags: ["\u00A0[a", "[1]", "{}", '"q"', "a\u2028b"] },
+  {
+    title: "Braces",
+    price: 1,
+    variants: [
+      { options: { ' {"k': "v" } },
+      { options: { "\u00A0{": "}" } },
+      { options: { size: "S|M" } },
+      { options: { "a ": " b", "=": "=" } },
+      { options: { "{}": "x" } },
+    ],
+  },
 ];
 
 onEachDatabase((suite) => {
@@ -144,7 +157,7 @@ onEachDatabase((suite) => {
       ],
     });
     const { id } = JSON.parse(json) as ProductReply;
-    const csv = `id,title,variant_sku,option:size,variant_price\n${id},Hemd,S,S,11\n${id},,,L,12\n`;
+    const csv = `id,slug,title,variant_sku,option:size,variant_price\n${id},hemd,Hemd,S,S,11\n,hemd,,,L,12\n`;
     expect(await importCsv(csv)).toMatchObject({ updated: 1, failed: 0 });
     expect(await importCsv(csv)).toMatchObject({ updated: 0, unchanged: 1, failed: 0 });
     const [shirt] = await products();
@@ -154,6 +167,21 @@ onEachDatabase((suite) => {
       ["M", 10],
       ["L", 12],
     ]);
+  });
+
+  test("lines of a product stay together by their slug, and those that give nothing in common stay apart", async () => {
+    const csv = [
+      "sku,slug,title,price,option:size",
+      ",shirt,Shirt,10,S",
+      ",shirt,,,M",
+      ",hat,Hat,5,S",
+      ",hat,,,M",
+      ",,Lone,1,S",
+      ",,Other,1,S",
+    ].join("\n");
+    expect(await importCsv(csv)).toMatchObject({ created: 4, failed: 0 });
+    const found = (await products()).map(({ title, variants }) => [title, variants.length]);
+    expect(Object.fromEntries(found)).toEqual({ Shirt: 2, Hat: 2, Lone: 1, Other: 1 });
   });
 
   test("texts of a file are those of the product's own language", async () => {

@@ -13,12 +13,18 @@ export function readList(cell: string): unknown[] {
 /** Texts between bars, where they read back the same; else JSON. */
 export function writeList(items: readonly unknown[]): string {
   if (items.length === 0) return "";
-  const cell = items.join("|");
-  const isSafe =
-    items.every((item) => typeof item === "string") &&
-    !cell.startsWith("[") &&
-    JSON.stringify(readList(cell)) === JSON.stringify(items);
-  return isSafe ? cell : JSON.stringify(items);
+  const isPlain = items.every((item) => typeof item === "string");
+  return isPlain ? writeShortly(items.join("|"), readList, items) : JSON.stringify(items);
+}
+
+/** The short form of a value where a reader of the cell gets the same value from it; else JSON. */
+export function writeShortly(cell: string, read: (cell: string) => unknown, value: unknown): string {
+  try {
+    if (JSON.stringify(read(cell)) === JSON.stringify(value)) return cell;
+  } catch (error) {
+    if (!(error instanceof CellError)) throw error;
+  }
+  return JSON.stringify(value);
 }
 
 /** The JSON object of a cell; an empty cell is an empty object. Errors: CellError. */

@@ -1,6 +1,6 @@
 import { parseExactJson } from "../../exact-json.ts";
 import { CellError } from "./cell-error.ts";
-import { readList, readObject, writeList, writeObject } from "./csv-cells.ts";
+import { readList, readObject, writeList, writeObject, writeShortly } from "./csv-cells.ts";
 
 /** What a cell says, once read; undefined leaves the field as it is. */
 type ReadCell = (text: string, style: CellStyle) => unknown;
@@ -126,8 +126,5 @@ function writeOptions(value: unknown): string {
   const cell = Object.entries(options)
     .map(([name, choice]) => `${name}=${choice}`)
     .join("|");
-  // Whatever would read back as something else is written as JSON.
-  const isPlain = (text: string, marks: RegExp) => text === text.trim() && !marks.test(text);
-  const isSafe = Object.entries(options).every(([name, choice]) => isPlain(name, /[|=]/) && isPlain(choice, /\|/));
-  return isSafe && cell !== "" && !cell.startsWith("{") ? cell : writeObject(options);
+  return Object.keys(options).length === 0 ? "" : writeShortly(cell, readOptions, options);
 }

@@ -26,20 +26,19 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
   const separator = delimiter ?? findDelimiter(header);
   const style: CellStyle = { decimalComma: separator === ";" };
   let columns: CsvColumn[] | undefined;
-  let product: { item: ImportItem; key: string | null; cells: string[] } | undefined;
+  let product: { item: ImportItem; cells: string[] } | undefined;
   for await (const row of readRows(whole, separator)) {
     if (columns === undefined) {
       columns = readHeader(row.cells);
       continue;
     }
     if (row.cells.every((cell) => cell === "")) continue;
-    const key = productKey(columns, row.cells);
-    if (product && key !== null && key === product.key && hasVariant(columns, row.cells)) {
+    if (product && isSameProduct(columns, product.cells, row.cells) && hasVariant(columns, row.cells)) {
       addVariant(product.item, columns, row, style, product.cells);
       continue;
     }
     if (product) yield product.item;
-    product = { item: readItem(columns, row, style), key, cells: row.cells };
+    product = { item: readItem(columns, row, style), cells: row.cells };
   }
   if (columns === undefined) throw new AppError(5102, "The file is empty: its first line must name its columns.");
   if (product) yield product.item;
@@ -197,11 +196,11 @@ function hasVariant(columns: CsvColumn[], cells: string[]): boolean {
   return columns.some(({ of }, index) => of === "variant" && (cells[index] ?? "") !== "");
 }
 
-/** What tells that two rows are of one product; null where nothing does. */
-function productKey(columns: CsvColumn[], cells: string[]): string | null {
+/** Whether two rows are of one product: the first of id, slug and SKU that both of them give is the same. */
+function isSameProduct(columns: CsvColumn[], first: string[], row: string[]): boolean {
   for (const name of ["id", "slug", "sku"]) {
-    const cell = cells[columns.findIndex((column) => column.name === name)];
-    if (cell) return `${name} ${cell}`;
+    const index = columns.findIndex((column) => column.name === name);
+    if (first[index] && row[index]) return first[index] === row[index];
   }
-  return null;
+  return false;
 }
