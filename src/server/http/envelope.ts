@@ -1,4 +1,5 @@
 import { AppError, type FieldError, remedyOf, statusOf } from "../errors.ts";
+import type { ListPage } from "../list-page.ts";
 
 /** A page of a list: how to go on, beside `data`. */
 export interface Page {
@@ -25,6 +26,12 @@ export interface Reply {
 /** A reply whose `data` is an ordinary value. */
 export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
   return { json: JSON.stringify(data), ...rest };
+}
+
+/** A reply that is a page of a list. */
+export function pageReply({ json, nextCursor, limit, total }: ListPage): Reply {
+  const page = { next_cursor: nextCursor, has_more: nextCursor !== null, limit };
+  return { json, page: total === undefined ? page : { ...page, total } };
 }
 
 const contentType = "application/json; charset=utf-8";

@@ -1,8 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { decodeCursor, encodeCursor } from "../../cursor.ts";
+import { decodeCursor } from "../../cursor.ts";
 import { type CompiledStatement, get, statement } from "../../db/statement.ts";
-import { defaultLimit, parseFields, parseIds, pickFields, type RangeBound, readTimeRange } from "../../list-query.ts";
+import { type ListPage, type PageRow, toListPage } from "../../list-page.ts";
+import { defaultLimit, parseFields, parseIds, type RangeBound, readTimeRange } from "../../list-query.ts";
 import { Order, type OrderListQuery, type OrderSortKey } from "./model.ts";
 import { subjectOf } from "./ownership.ts";
 import { orderJson } from "./rendering.ts";
@@ -16,24 +17,6 @@ const sortColumns: Record<OrderSortKey, SQL> = {
   number: sql`number`,
 };
 const orderFields = Object.keys(Order.properties);
-
-/** A page of orders: their JSON in order, and how to go on. */
-export interface OrderPage {
-  json: string;
-  nextCursor: string | null;
-  limit: number;
-  /** How many match altogether, where that was asked. */
-  total?: number;
-}
-
-interface PageRow {
-  /** The orders, joined by commas; null when there are none. */
-  json: string | null;
-  /** JSON array of sort value and id of the page's last row; null when the page is not full. */
-  last: string | null;
-  has_more: number;
-  total: number | null;
-}
 
 /** One condition: its SQL, whose placeholders are named in `values`. */
 interface Condition {
@@ -50,7 +33,7 @@ const statements = new Map<string, CompiledStatement<PageRow>>();
  * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a filter at fault, 5301 for a
  * customer who asks for somebody else's.
  */
-export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<OrderPage> {
+export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {
   const limit = query.limit ?? defaultLimit;
   const sort = query.sort ?? "-created_at";
   const fields = parseFields(query.fields, orderFields);
@@ -75,13 +58,7 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
     limit,
     lastIndex: limit - 1,
   });
-  const last = row?.has_more && row.last ? (JSON.parse(row.last) as [string | number, string]) : undefined;
-  return {
-    json: pickFields(`[${row?.json ?? ""}]`, fields),
-    nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
-    limit,
-    ...(row?.total != null && { total: row.total }),
-  };
+  return toListPage(row, { asked, limit, fields });
 }
 
 function conditionsOf(query: OrderListQuery, userId: string | null): Condition[] {

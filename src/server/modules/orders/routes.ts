@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
+import { pageReply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { createOrder } from "./create.ts";
 import { listOrders } from "./list.ts";
@@ -33,11 +34,7 @@ export const orderRoutes = [
     query: OrderListQuery,
     reply: { data: Type.Array(Order), page: true },
     errors: [5100, 5301],
-    handle: async ({ ctx, query, subject }) => {
-      const { json, nextCursor, limit, total } = await listOrders(ctx, query, subject);
-      const page = { next_cursor: nextCursor, has_more: nextCursor !== null, limit };
-      return { json, page: total === undefined ? page : { ...page, total } };
-    },
+    handle: async ({ ctx, query, subject }) => pageReply(await listOrders(ctx, query, subject)),
   }),
   defineRoute({
     method: "GET",

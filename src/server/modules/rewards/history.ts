@@ -1,21 +1,15 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { decodeCursor, encodeCursor } from "../../cursor.ts";
+import { decodeCursor } from "../../cursor.ts";
 import { get, statement } from "../../db/statement.ts";
-import { defaultLimit, parseFields, pickFields, readTimeRange } from "../../list-query.ts";
+import { type ListPage, type PageRow, toListPage } from "../../list-page.ts";
+import { defaultLimit, parseFields, readTimeRange } from "../../list-query.ts";
 import { requireSubject } from "../users/subject.ts";
 import { RewardEntry, type RewardHistoryQuery } from "./model.ts";
 import { entryJson } from "./rendering.ts";
 import { rewardEntries } from "./table.ts";
 
 const param = sql.placeholder;
-
-interface PageRow {
-  json: string | null;
-  last: string | null;
-  has_more: number;
-  total: number | null;
-}
 
 const operators = { from: ">=", after: ">", until: "<=", before: "<" } as const;
 type BoundName = keyof typeof operators;
@@ -34,19 +28,11 @@ const selectPage = statement<PageRow>(sql`select
   exists(select 1 ${page} limit 1 offset ${param("limit")}) as has_more,
   case when ${param("isCounted")} = 1 then (select count(*) ${matching}) end as total`);
 
-/** A page of a user's ledger. */
-export interface HistoryPage {
-  json: string;
-  nextCursor: string | null;
-  limit: number;
-  total?: number;
-}
-
 /**
  * A page of a user's ledger, the latest entries first.
  * @throws AppError 5100 for a cursor that is broken or of another list, 5102, 5301 as `requireSubject`.
  */
-export async function listRewardEntries(ctx: Ctx, query: RewardHistoryQuery, subject?: string): Promise<HistoryPage> {
+export async function listRewardEntries(ctx: Ctx, query: RewardHistoryQuery, subject?: string): Promise<ListPage> {
   const { limit = defaultLimit, kind = null } = query;
   const fields = parseFields(query.fields, Object.keys(RewardEntry.properties));
   const userId = await requireSubject(ctx, query.customer_id, subject);
@@ -66,11 +52,5 @@ export async function listRewardEntries(ctx: Ctx, query: RewardHistoryQuery, sub
     lastIndex: limit - 1,
     isCounted: query.include_total ? 1 : 0,
   });
-  const last = row?.has_more && row.last ? (JSON.parse(row.last) as [number, string]) : undefined;
-  return {
-    json: pickFields(`[${row?.json ?? ""}]`, fields),
-    nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
-    limit,
-    ...(row?.total != null && { total: row.total }),
-  };
+  return toListPage(row, { asked, limit, fields });
 }

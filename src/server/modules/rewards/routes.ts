@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
+import { pageReply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { listRewardEntries } from "./history.ts";
 import { AdjustInput, RedeemInput, RewardEntry, RewardHistoryQuery, Rewards, RewardsQuery } from "./model.ts";
@@ -31,11 +32,7 @@ export const rewardRoutes = [
     query: RewardHistoryQuery,
     reply: { data: Type.Array(RewardEntry), page: true },
     errors: [5100, 5301],
-    handle: async ({ ctx, query, subject }) => {
-      const { json, nextCursor, limit, total } = await listRewardEntries(ctx, query, subject);
-      const page = { next_cursor: nextCursor, has_more: nextCursor !== null, limit };
-      return { json, page: total === undefined ? page : { ...page, total } };
-    },
+    handle: async ({ ctx, query, subject }) => pageReply(await listRewardEntries(ctx, query, subject)),
   }),
   defineRoute({
     method: "POST",

@@ -1,9 +1,10 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { decodeCursor, encodeCursor } from "../../cursor.ts";
+import { decodeCursor } from "../../cursor.ts";
 import { KeptMap } from "../../db/kept-map.ts";
 import { type CompiledStatement, get, statement } from "../../db/statement.ts";
-import { defaultLimit, parseFields, parseIds, pickFields } from "../../list-query.ts";
+import { type ListPage, type PageRow, toListPage } from "../../list-page.ts";
+import { defaultLimit, parseFields, parseIds } from "../../list-query.ts";
 import { requireText } from "../../text.ts";
 import { parseEmail } from "./email.ts";
 import { nameKey } from "./input.ts";
@@ -25,24 +26,6 @@ const countMatches = statement<{ emails: number; names: number }>(sql`select
   (select count(*) from (select 1 from ${users} where ${ofTenant} and ${emailBegins} limit ${param("most")})) as emails,
   (select count(*) from (select 1 from ${users} where ${ofTenant} and ${nameBegins} limit ${param("most")})) as names`);
 
-/** A page of users: their JSON texts in order, and how to go on. */
-export interface UserPage {
-  json: string;
-  nextCursor: string | null;
-  limit: number;
-  /** How many match altogether, where that was asked. */
-  total?: number;
-}
-
-interface PageRow {
-  /** The users, joined by commas; null when there are none. */
-  json: string | null;
-  /** JSON array of sort value and id of the page's last row; null when the page is not full. */
-  last: string | null;
-  has_more: number;
-  total: number | null;
-}
-
 interface Filters {
   status: string | undefined;
   role: string | undefined;
@@ -59,7 +42,7 @@ const statements = new KeptMap<CompiledStatement<PageRow>>(200);
  * One page of the tenant's users by keyset. `q` is what an address or a name begins with, whatever its case.
  * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a filter at fault.
  */
-export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPage> {
+export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPage> {
   const fields = parseFields(query.fields, userFields);
   const limit = query.limit ?? defaultLimit;
   const sort = query.sort ?? "-created_at";
@@ -91,13 +74,7 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<UserPag
     limit,
     lastIndex: limit - 1,
   });
-  const last = row?.has_more && row.last ? (JSON.parse(row.last) as [string, string]) : undefined;
-  return {
-    json: pickFields(`[${row?.json ?? ""}]`, fields),
-    nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
-    limit,
-    ...(row?.total != null && { total: row.total }),
-  };
+  return toListPage(row, { asked, limit, fields });
 }
 
 /** Page, last position, total and whether more follows are one statement, and so one snapshot, whatever others write. */

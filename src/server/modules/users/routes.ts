@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { pageReply, reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { parseFields, pickFields } from "../../list-query.ts";
 import { updateUser } from "./change.ts";
@@ -28,11 +28,7 @@ export const userRoutes = [
     query: UserListQuery,
     reply: { data: Type.Array(User), page: true },
     errors: [5100],
-    handle: async ({ ctx, query }) => {
-      const { json, nextCursor, limit, total } = await listUsers(ctx, query);
-      const page = { next_cursor: nextCursor, has_more: nextCursor !== null, limit };
-      return { json, page: total === undefined ? page : { ...page, total } };
-    },
+    handle: async ({ ctx, query }) => pageReply(await listUsers(ctx, query)),
   }),
   defineRoute({
     method: "GET",

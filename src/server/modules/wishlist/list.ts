@@ -1,8 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { decodeCursor, encodeCursor } from "../../cursor.ts";
+import { decodeCursor } from "../../cursor.ts";
 import { get, statement } from "../../db/statement.ts";
-import { defaultLimit, parseFields, pickFields } from "../../list-query.ts";
+import { type ListPage, type PageRow, toListPage } from "../../list-page.ts";
+import { defaultLimit, parseFields } from "../../list-query.ts";
 import { languageChain } from "../products/translation.ts";
 import { requireSubject } from "../users/subject.ts";
 import { WishlistItem, type WishlistQuery } from "./model.ts";
@@ -14,13 +15,6 @@ export const itemFields = Object.keys(WishlistItem.properties);
 /** After every time, and every id. */
 const end = "~";
 
-interface PageRow {
-  json: string | null;
-  last: string | null;
-  has_more: number;
-  total: number | null;
-}
-
 const own = sql`w.tenant_id = ${param("tenantId")} and w.user_id = ${param("userId")}`;
 const page = sql`where ${own} and (w.created_at, w.id) < (${param("createdAt")}, ${param("id")})
   order by w.created_at desc, w.id desc`;
@@ -30,26 +24,13 @@ const selectPage = statement<PageRow>(sql`select
   exists(select 1 from ${wishlistItems} w ${page} limit 1 offset ${param("limit")}) as has_more,
   case when ${param("isCounted")} = 1 then (select count(*) from ${wishlistItems} w where ${own}) end as total`);
 
-/** A page of a wishlist: the JSON of its items, and how to go on. */
-export interface WishlistPage {
-  json: string;
-  nextCursor: string | null;
-  limit: number;
-  total?: number;
-}
-
 /**
  * A page of a user's wishlist, newest first, with what each item costs now and whether it can be bought.
  * @param subject the `user_id` beside app credentials: whose list.
  * @param lang the language in which titles are wanted.
  * @throws AppError 5100 for a cursor that is broken or of another list, 5102, 5301 as `requireSubject`.
  */
-export async function listWishlist(
-  ctx: Ctx,
-  query: WishlistQuery,
-  subject?: string,
-  lang?: string,
-): Promise<WishlistPage> {
+export async function listWishlist(ctx: Ctx, query: WishlistQuery, subject?: string, lang?: string): Promise<ListPage> {
   const { limit = defaultLimit } = query;
   const fields = parseFields(query.fields, itemFields);
   const userId = await requireSubject(ctx, query.customer_id, subject);
@@ -65,11 +46,5 @@ export async function listWishlist(
     lastIndex: limit - 1,
     isCounted: query.include_total ? 1 : 0,
   });
-  const last = row?.has_more && row.last ? (JSON.parse(row.last) as [string, string]) : undefined;
-  return {
-    json: pickFields(`[${row?.json ?? ""}]`, fields),
-    nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
-    limit,
-    ...(row?.total != null && { total: row.total }),
-  };
+  return toListPage(row, { asked, limit, fields });
 }

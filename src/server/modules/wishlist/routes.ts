@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, token } from "../../http/access.ts";
-import { reply } from "../../http/envelope.ts";
+import { pageReply, reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { parseFields, pickFields } from "../../list-query.ts";
 import { itemFields, listWishlist } from "./list.ts";
@@ -32,11 +32,7 @@ export const wishlistRoutes = [
     query: WishlistQuery,
     reply: { data: Type.Array(WishlistItem), page: true },
     errors: [5100, 5301],
-    handle: async ({ ctx, query, subject, lang }) => {
-      const { json, nextCursor, limit, total } = await listWishlist(ctx, query, subject, lang);
-      const page = { next_cursor: nextCursor, has_more: nextCursor !== null, limit };
-      return { json, page: total === undefined ? page : { ...page, total } };
-    },
+    handle: async ({ ctx, query, subject, lang }) => pageReply(await listWishlist(ctx, query, subject, lang)),
   }),
   defineRoute({
     method: "POST",

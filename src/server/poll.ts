@@ -1,0 +1,50 @@
+import type { Database } from "./db/session.ts";
+
+/** Beside a file a look costs microseconds; elsewhere it is a round trip. With jitter up to twice as long. */
+const everyMs = { file: 250, elsewhere: 2000 };
+/** After the database could not answer. */
+const restMs = 5000;
+/** What is being sent when the server stops may take as long. */
+const graceMs = 5000;
+
+/** What sends from a table of the database. */
+export interface Sender {
+  /** Begins to send what is due, and settles once it has looked. */
+  look(): Promise<unknown>;
+  /** Gives what is being sent so many milliseconds. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/**
+ * Looks again and again for what is due, for as long as a server runs, without waiting for what is being sent: one that is
+ * slow must not hold up the next. Any number of servers may do so beside one another.
+ * @param onFailure told once each time that the database begins not to answer.
+ */
+export function startPolling(db: Database, sender: Sender, onFailure: () => void): { stop(): Promise<void> } {
+  const pauseMs = db.kind === "file" || db.kind === "memory" ? everyMs.file : everyMs.elsewhere;
+  let isStopping = false;
+  let isFailing = false;
+  let timer: ReturnType<typeof setTimeout>;
+
+  function look(): void {
+    sender.look().then(
+      () => {
+        isFailing = false;
+      },
+      () => {
+        if (!isFailing) onFailure();
+        isFailing = true;
+      },
+    );
+    if (!isStopping) timer = setTimeout(look, isFailing ? restMs : pauseMs * (1 + Math.random()));
+  }
+
+  look();
+  return {
+    stop() {
+      isStopping = true;
+      clearTimeout(timer);
+      return sender.stop(graceMs);
+    },
+  };
+}
