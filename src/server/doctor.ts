@@ -5,6 +5,7 @@ import { all, statement } from "./db/statement.ts";
 import { inTransaction } from "./db/transaction.ts";
 import { type Check, type Finding, inScope } from "./doctor/check.ts";
 import { checks } from "./doctor/checks.ts";
+import { AppError } from "./errors.ts";
 import { recordAudit } from "./modules/audit/service.ts";
 import { orders } from "./modules/orders/table.ts";
 import { requireTenant } from "./modules/tenants/service.ts";
@@ -71,15 +72,13 @@ export async function runDoctor(
   for (const check of checks) {
     if (one !== null && check.isGlobal) continue;
     await onCheck?.(check.name);
-    const drift = await runCheck(ctx, check, one?.id ?? null, known, fix);
     report.checked.push(check.name);
-    report.drift.push(...drift);
-    const isStuck = drift.some(({ fixable, fixed }) => (fix ? !fixed : !fixable));
-    if (isStuck && check.remedy !== undefined) {
-      report.notes.push({ check: check.name, namespace: null, text: check.remedy });
-    }
-    for (const { tenant_id, text } of (await check.notes?.(ctx, one?.id ?? null)) ?? []) {
-      report.notes.push({ check: check.name, namespace: known.get(tenant_id)?.namespace ?? null, text });
+    try {
+      await addCheck(ctx, report, check, one, known, fix);
+    } catch (error) {
+      // What the database refuses to read must not hide what the other checks find.
+      if (error instanceof AppError) throw error;
+      report.drift.push(brokenCheck(check, one, error));
     }
   }
   for (const { tenant_id, due } of await all(ctx.db.primary, countDue, values(ctx, one))) {
@@ -88,6 +87,31 @@ export async function runDoctor(
   }
   report.ok = report.drift.every(({ fixed }) => fixed);
   return report;
+}
+
+async function addCheck(
+  ctx: SystemCtx,
+  report: DoctorReport,
+  check: Check,
+  one: Tenant | null,
+  known: ReadonlyMap<string, Tenant>,
+  fix: boolean,
+): Promise<void> {
+  const drift = await runCheck(ctx, check, one?.id ?? null, known, fix);
+  report.drift.push(...drift);
+  const isStuck = drift.some(({ fixable, fixed }) => (fix ? !fixed : !fixable));
+  if (isStuck && check.remedy !== undefined) {
+    report.notes.push({ check: check.name, namespace: null, text: check.remedy });
+  }
+  for (const { tenant_id, text } of (await check.notes?.(ctx, one?.id ?? null)) ?? []) {
+    report.notes.push({ check: check.name, namespace: known.get(tenant_id)?.namespace ?? null, text });
+  }
+}
+
+function brokenCheck({ name }: Check, one: Tenant | null, error: unknown): Drift {
+  const is = error instanceof Error ? error.message : String(error);
+  const namespace = one?.namespace ?? null;
+  return { check: name, namespace, record: name, field: "check", is, should: "readable", fixable: false, fixed: false };
 }
 
 function values(ctx: SystemCtx, tenant: Tenant | null) {

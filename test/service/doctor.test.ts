@@ -211,6 +211,46 @@ onEachDatabase((suite) => {
     }
   });
 
+  test("a refund or a check that cannot be read is told, and the others still run", async () => {
+    const { shop, lamp, refunded } = await openBusyShop();
+    const { namespace } = shop;
+    const { rows } = await suite.app.db.execute(
+      `select id, lines from order_refunds where order_id = '${refunded.id}'`,
+    );
+    const [refund] = rows;
+    const damage = (lines: unknown) =>
+      suite.app.db.execute({
+        sql: "update order_refunds set lines = ? where id = ?",
+        args: [lines as string, refund?.id as string],
+      });
+    await execute(`update products set reserved = 7 where id = '${lamp.id}'`);
+    await damage('[1, "x", null]');
+    const told = await doctor({ namespace });
+    expect(found(told.drift)).toContainEqual([
+      "refunds",
+      refund?.id,
+      "lines",
+      "unreadable",
+      "pieces of its lines",
+      "not",
+    ]);
+    expect(found(told.drift)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixable"]);
+    await damage(refund?.lines);
+    // Sums that SQLite cannot hold.
+    await execute(
+      `insert into order_refunds (id, tenant_id, order_id, amount_minor, lines, created_at)
+        select 'ref_' || number || id, tenant_id, order_id, 9223372036854775807, '[]', 'a' from order_refunds
+        join (select 1 as number union select 2) where id = '${refund?.id}'`,
+    );
+    const mended = await doctor({ namespace, fix: true });
+    const broken = mended.drift.filter(({ field }) => field === "check");
+    expect(broken).toMatchObject([{ check: "refunds", namespace, should: "readable", fixable: false, fixed: false }]);
+    expect(broken[0]?.is).toContain("overflow");
+    expect(found(mended.drift)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixed"]);
+    expect(mended.checked.at(-1)).toBe("search");
+    await execute("delete from order_refunds where amount_minor = 9223372036854775807");
+  });
+
   test("an order whose time is over is no drift: the server expires it", async () => {
     const { shop, pending } = await openBusyShop();
     suite.app.clock.advance(2 * 3_600_000);

@@ -10,11 +10,14 @@ const param = sql.placeholder;
 function refundSums(scope: (alias: string, column: string) => SQL): SQL {
   return sql`given as (
     select order_id, sum(amount_minor) as amount from ${orderRefunds} r where ${scope("r", "order_id")} group by order_id),
+  pieces as (
+    select r.order_id, case when j.type = 'object' then j.value else '{}' end as value
+    from ${orderRefunds} r join json_each(r.lines) j where ${scope("r", "order_id")}),
   parts as (
-    select r.order_id, j.value ->> '$.line_id' as line_id, sum(j.value ->> '$.quantity') as quantity,
-      sum(j.value ->> '$.amount_minor') as amount,
-      sum(case when j.value ->> '$.restock' then j.value ->> '$.quantity' else 0 end) as restocked
-    from ${orderRefunds} r join json_each(r.lines) j where ${scope("r", "order_id")} group by r.order_id, line_id),
+    select order_id, value ->> '$.line_id' as line_id, sum(value ->> '$.quantity') as quantity,
+      sum(value ->> '$.amount_minor') as amount,
+      sum(case when value ->> '$.restock' then value ->> '$.quantity' else 0 end) as restocked
+    from pieces group by order_id, line_id),
   lines as (
     select l.tenant_id, l.id as record, l.order_id as target,
       coalesce(p.quantity, 0) between 0 and l.quantity and coalesce(p.amount, 0) between 0 and l.total_minor
@@ -39,7 +42,11 @@ const orderFields = ["refunded_minor", "payment_status"] as const;
 const everything = refundSums(inScope);
 const named = refundSums(isNamed);
 const select = statement<Finding>(sql`
-  with ${everything} ${differences("totals", orderFields)} union all ${differences("lines", lineFields)}`);
+  with ${everything} ${differences("totals", orderFields)} union all ${differences("lines", lineFields)}
+  union all
+  select r.tenant_id, r.id, r.order_id, 'lines', 'unreadable', 'pieces of its lines', 0 from ${orderRefunds} r
+  where ${inScope("r")} and (json_type(r.lines) <> 'array'
+    or exists (select 1 from json_each(r.lines) j where j.type <> 'object'))`);
 const mendLines = statement<{ id: string }>(sql`
   update ${orderLines} set refunded_quantity = r.right_refunded_quantity, refunded_minor = r.right_refunded_minor,
     restocked_quantity = r.right_restocked_quantity
