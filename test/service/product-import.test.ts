@@ -13,10 +13,13 @@ import { type ProductReply, type Shop, tenantContext } from "../support/factorie
 import { onEachDatabase } from "../support/suite.ts";
 
 /** The bytes of a text, cut in pieces that end anywhere, within characters too. */
-async function* cut(text: string, size = 7): AsyncGenerator<Uint8Array> {
+async function* cut(text: string | Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
+
+/** Half a character. */
+const BAD = Buffer.from([0xc3]);
 
 const nasty: ProductInput[] = [
   { title: "Plain", price: 1 },
@@ -65,8 +68,9 @@ onEachDatabase((suite) => {
   });
   const run = (items: Parameters<typeof importProducts>[1], options: Partial<ImportOptions> = {}) =>
     importProducts(ctx, items, { onError: "stop", isDryRun: false, ...options });
-  const importCsv = (text: string, options?: Partial<ImportOptions>) => run(readCsv(decodeText(cut(text))), options);
-  const importNdjson = (text: string, options?: Partial<ImportOptions>) =>
+  const importCsv = (text: string | Uint8Array, options?: Partial<ImportOptions>) =>
+    run(readCsv(decodeText(cut(text))), options);
+  const importNdjson = (text: string | Uint8Array, options?: Partial<ImportOptions>) =>
     run(readNdjson(decodeText(cut(text))), options);
   const exported = async () => {
     const pages = [];
@@ -167,6 +171,50 @@ onEachDatabase((suite) => {
       ["M", 10],
       ["L", 12],
     ]);
+  });
+
+  test("bytes that are no text are a fault of their line alone, which is named exactly", async () => {
+    const broken = (text: string) =>
+      Buffer.concat(
+        text
+          .split("!")
+          .flatMap((part) => [BAD, Buffer.from(part)])
+          .slice(1),
+      );
+    const utf8 = { field: null, message: expect.stringContaining("is no UTF-8 text") };
+    const zero = { field: null, message: expect.stringContaining("holds a zero byte") };
+    // The replacement character itself is a text like another.
+    const csv = broken('\uFEFFsku,title,price\nA,é\uFFFD,1\nB,"two\nlines!",1\nC,\0,1\nD,Fin,1\nE,é!,1');
+    expect(await importCsv(csv)).toMatchObject({ created: 1, failed: 1, errors: [{ ...utf8, line: 4 }] });
+    const skipped = await importCsv(csv, { onError: "skip" });
+    expect(skipped).toMatchObject({ created: 1, unchanged: 1, failed: 3, stopped: null });
+    expect(skipped.errors).toEqual([
+      { ...utf8, line: 4 },
+      { ...zero, line: 5 },
+      { ...utf8, line: 7 },
+    ]);
+    const ndjson = broken(
+      '{"sku":"F","title":"é","price":1}\n{"sku":"G!"}\n{"sku":"\0"}\n{"sku":"H","title":"x","price":1}',
+    );
+    const lines = await importNdjson(ndjson, { onError: "skip" });
+    expect(lines).toMatchObject({ created: 2, failed: 2 });
+    expect(lines.errors).toEqual([
+      { ...utf8, line: 2 },
+      { ...zero, line: 3 },
+    ]);
+    expect((await products()).map(({ title }) => title)).toEqual(["é\uFFFD", "Fin", "é", "x"]);
+  });
+
+  test("products before a quote at fault are written, except one with variants that may go on there", async () => {
+    const rows = "sku,title,price,option:size,variant_sku\nA,One,1,,\nB,Two,2,,\n";
+    for (const onError of ["stop", "skip"] as const) {
+      const plain = await importCsv(`${rows}C,a"b"c,3,,\nD,Four,4,,\n`, { onError });
+      expect(plain).toMatchObject({ failed: 1, stopped: "error", errors: [{ line: 4 }] });
+      expect(plain.created + plain.unchanged).toBe(2);
+    }
+    const open = await importCsv(`${rows},Shirt,3,S,S-1\n,Shirt,,"M,M-1\n`);
+    expect(open).toMatchObject({ created: 0, unchanged: 2, failed: 1, errors: [{ line: 5 }] });
+    expect(await products()).toHaveLength(2);
   });
 
   test("lines of a product stay together by their slug, and those that give nothing in common stay apart", async () => {

@@ -4,7 +4,7 @@ import { readGuarded } from "../../formula-guard.ts";
 import { CellError } from "./cell-error.ts";
 import { type CellStyle, type CsvColumn, csvColumns, findColumn } from "./csv-columns.ts";
 import { type ImportItem, UnreadableInput } from "./import-item.ts";
-import { countBreaks, longestRecord } from "./import-text.ts";
+import { countBreaks, findBadText, longestRecord } from "./import-text.ts";
 
 /** What may stand between the cells of a line. */
 export const delimiters = [",", ";", "\t"] as const;
@@ -12,6 +12,8 @@ export const delimiters = [",", ";", "\t"] as const;
 interface Row {
   line: number;
   cells: string[];
+  /** Why neither this row nor what follows can be read. */
+  fault?: Error;
 }
 
 /**
@@ -28,7 +30,14 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
   let columns: CsvColumn[] | undefined;
   let product: { item: ImportItem; cells: string[] } | undefined;
   for await (const row of readRows(whole, separator)) {
+    if (row.fault) {
+      // A product with variants may go on there: half of it is not to be written.
+      if (product?.item.variants.length === 0) yield product.item;
+      throw row.fault;
+    }
     if (columns === undefined) {
+      const bad = findBadText(row.cells, row.line);
+      if (bad) throw new UnreadableInput(bad.line, bad.message);
       columns = readHeader(row.cells);
       continue;
     }
@@ -89,7 +98,9 @@ async function* readRows(text: AsyncGenerator<string>, delimiter: string): Async
       for (const cell of cells) line += countBreaks(cell);
       yield row;
     }
-    if (failure) throw failure instanceof CsvError ? new UnreadableInput(line, explainCsv(failure)) : failure;
+    if (!failure) return;
+    const fault = failure instanceof CsvError ? new UnreadableInput(line, explainCsv(failure)) : failure;
+    yield { line, cells: [], fault };
   }
   try {
     for await (const piece of text) {
@@ -132,7 +143,7 @@ function headerFault(message: string): AppError {
 
 function readItem(columns: CsvColumn[], row: Row, style: CellStyle): ImportItem {
   const item: ImportItem = { line: row.line, document: {}, variants: [], faults: [], isTable: true };
-  if (!checkWidth(item, columns, row)) return item;
+  if (!checkRow(item, columns, row)) return item;
   readCells(item, item.document, columns, row, style, "product");
   if (hasVariant(columns, row.cells)) {
     const document = {};
@@ -144,7 +155,7 @@ function readItem(columns: CsvColumn[], row: Row, style: CellStyle): ImportItem 
 
 /** One more row of the same product: what it says of the product is what the first row says, or nothing. */
 function addVariant(item: ImportItem, columns: CsvColumn[], row: Row, style: CellStyle, first: string[]): void {
-  if (!checkWidth(item, columns, row)) return;
+  if (!checkRow(item, columns, row)) return;
   columns.forEach(({ of, name }, index) => {
     const cell = row.cells[index];
     if (of === "variant" || cell === "" || cell === first[index]) return;
@@ -156,8 +167,10 @@ function addVariant(item: ImportItem, columns: CsvColumn[], row: Row, style: Cel
   item.variants.push({ line: row.line, document });
 }
 
-function checkWidth(item: ImportItem, columns: CsvColumn[], { line, cells }: Row): boolean {
-  if (cells.length === columns.length) return true;
+function checkRow(item: ImportItem, columns: CsvColumn[], { line, cells }: Row): boolean {
+  const bad = findBadText(cells, line);
+  if (bad) item.faults.push(bad);
+  if (bad || cells.length === columns.length) return !bad;
   const message = `has ${cells.length} cells, where the header has ${columns.length}`;
   item.faults.push({ line, field: null, message });
   return false;

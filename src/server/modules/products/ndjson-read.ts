@@ -2,7 +2,7 @@ import { AppError } from "../../errors.ts";
 import { parseExactJson } from "../../exact-json.ts";
 import type { ImportItem } from "./import-item.ts";
 import { UnreadableInput } from "./import-item.ts";
-import { longestRecord } from "./import-text.ts";
+import { findBadText, longestRecord } from "./import-text.ts";
 
 /** What an export tells besides; it is the database's to say, so that a file need not be cleaned of it. */
 const toldOnly = [
@@ -48,6 +48,8 @@ async function* splitLines(text: AsyncIterable<string>): AsyncGenerator<string> 
 function readLine(text: string, line: number): ImportItem {
   const item: ImportItem = { line, document: {}, variants: [], faults: [], isTable: false };
   const fail = (field: string | null, message: string) => ({ ...item, faults: [{ line, field, message }] });
+  const bad = findBadText([text], line);
+  if (bad) return { ...item, faults: [bad] };
   let value: unknown;
   try {
     value = parseExactJson(text);
