@@ -10,18 +10,17 @@ const interruptedExitCode = 130;
  * @returns the exit code: 0, 1 when a line was at fault, 130 when it was interrupted.
  */
 export async function printImport(io: Io, result: ImportResult, isDryRun: boolean): Promise<number> {
-  const { errors, stopped, last_line: line, ...counts } = result;
+  const { errors, errors_omitted, stopped, last_line: line, ...counts } = result;
   const code = stopped === "interrupted" ? interruptedExitCode : counts.failed > 0 ? 1 : 0;
   if (io.json) {
-    await printJson(io, { ...counts, dry_run: isDryRun, stopped, last_line: line, errors });
+    await printJson(io, { ...counts, dry_run: isDryRun, stopped, last_line: line, errors, errors_omitted });
     return code;
   }
   const lines = errors.map(
     ({ line, field, message }) => `line ${line}: ${field === null ? "" : `${field}: `}${message}\n`,
   );
   await io.say(lines.map((text) => escapeControls(text.slice(0, -1)).concat("\n")).join(""));
-  const told = new Set(errors.map(({ line }) => line)).size;
-  if (counts.failed > told) await io.say(`… and ${counts.failed - told} more products at fault\n`);
+  if (errors_omitted > 0) await io.say(`… and ${errors_omitted} more faults\n`);
   if (!io.quiet) await printRecord(io, { ...counts, dry_run: isDryRun }, "created");
   if (stopped !== null) {
     const reason = { error: "Stopped at a fault", interrupted: "Interrupted", failure: "Broken off" }[stopped];

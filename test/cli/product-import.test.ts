@@ -80,6 +80,23 @@ describe("a bad row is told with its line and field", () => {
   });
 });
 
+test("among decimal commas a dot before three digits is refused, as it may be one between thousands", async () => {
+  const path = fileOf("dots.csv", "sku;title;price\nD1;x;1.500\nD2;x;1.50\nD3;x;1500,5\nD4;x;-12.000\nD5;x;0.500\n");
+  const { stdout, stderr } = await importing(path, "--on-error", "skip", "--dry-run");
+  expect(stderr).toContain("line 2: price: may be 1500 or 1,500");
+  expect(stderr).toContain("line 5: price: may be -12000 or -12,000");
+  expect(stdout).toMatch(/Created +3\n(.*\n)*Failed +2/);
+});
+
+test("a hundred faults are listed, and the others counted", async () => {
+  const path = fileOf("faults.csv", `title,price\n${"x,\n".repeat(103)}`);
+  const { stdout } = await importing(path, "--on-error", "skip", "--json");
+  const { errors, ...counts } = JSON.parse(stdout);
+  expect(errors).toHaveLength(100);
+  expect(counts).toMatchObject({ failed: 103, errors_omitted: 3 });
+  expect((await importing(path, "--on-error", "skip")).stderr).toContain("… and 3 more faults");
+});
+
 test.each([
   ["unknown.csv", "sku,titel\nA,B\n", '"titel" is no column'],
   ["twice.csv", "sku,sku\nA,B\n", "twice"],

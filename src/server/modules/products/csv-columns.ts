@@ -87,6 +87,10 @@ export function findColumn(name: string): CsvColumn | undefined {
 function readNumber(cell: string, { decimalComma }: CellStyle): unknown {
   const given = cell.trim();
   if (given === "") return null;
+  if (decimalComma && /^-?[1-9]\d{0,2}\.\d{3}$/.test(given)) {
+    const [thousands, decimals] = [given.replace(".", ""), given.replace(".", ",")];
+    throw new CellError(`may be ${thousands} or ${decimals}, as commas are decimal here; write one of these`);
+  }
   const plain = (decimalComma ? given.replace(",", ".") : given).replace(/^(-?)0+(?=\d)/, "$1");
   if (!/^-?\d+(\.\d+)?$/.test(plain)) throw new CellError("must be a number, such as 19.99");
   // More digits than a double holds come back as no number at all, and are refused like it.

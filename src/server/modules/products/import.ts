@@ -31,6 +31,8 @@ export interface ImportResult {
   failed: number;
   /** The first hundred faults. */
   errors: RowFault[];
+  /** How many faults there were beyond these. */
+  errors_omitted: number;
   /** Why the rest of the file was left alone: a line at fault, ctrl-C, trouble besides; null when all of it was read. */
   stopped: "error" | "interrupted" | "failure" | null;
   /** The line of the last product that was looked at, 0 for none. */
@@ -63,6 +65,7 @@ export async function importProducts(
     unchanged: 0,
     failed: 0,
     errors: [],
+    errors_omitted: 0,
     stopped: null,
     last_line: 0,
   };
@@ -152,5 +155,7 @@ async function importOne(tx: Ctx, item: ImportItem): Promise<ImportOutcome | Row
 
 function addFaults(result: ImportResult, faults: RowFault[]): void {
   result.failed++;
-  result.errors.push(...faults.slice(0, Math.max(0, mostFaults - result.errors.length)));
+  const told = faults.slice(0, mostFaults - result.errors.length);
+  result.errors.push(...told);
+  result.errors_omitted += faults.length - told.length;
 }
