@@ -19,6 +19,8 @@ export const outputArg = {
   description: "File to write; - is standard output",
 } as const satisfies FlagArg;
 
+const terminatedExitCode = 143;
+
 /** What an export goes to: a file, or standard output. */
 export interface ExportTarget {
   /** The file, absolute; undefined for standard output. */
@@ -67,8 +69,10 @@ async function openFile(io: Io, given: string, mode: number): Promise<ExportTarg
   const place = isPlain ? join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`) : path;
   const file = await openForWriting(place, path, isPlain ? "wx" : "w", found?.isFile() ? found.mode & 0o777 : mode);
   const removePart = () => rmSync(place, { force: true });
-  // ctrl-C ends the process at once.
-  if (isPlain) process.once("exit", removePart);
+  // ctrl-C ends the process at once; SIGTERM would, but past what is to be done at its exit.
+  const terminate = () => process.exit(terminatedExitCode);
+  if (isPlain) process.once("exit", removePart).once("SIGTERM", terminate);
+  const forget = () => void process.off("exit", removePart).off("SIGTERM", terminate);
   const attempt = async (work: () => Promise<unknown>) => {
     try {
       await work();
@@ -87,12 +91,12 @@ async function openFile(io: Io, given: string, mode: number): Promise<ExportTarg
         await file.close();
         if (isPlain) await rename(place, path);
       });
-      process.off("exit", removePart);
+      forget();
     },
     async discard() {
       await file.close().catch(() => {});
       if (isPlain) await rm(place, { force: true });
-      process.off("exit", removePart);
+      forget();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDir, openCli } from "./run-bodega.ts";
 
@@ -126,4 +126,21 @@ test("an export is whole in its place, replaces only with --yes, and a full disk
   expect((await run(args)).code).not.toBe(0);
   expect((await run([...args, "--yes"])).code).toBe(0);
   expect((await run(["product", "export", "-n", "demo", "--output", "/dev/full"])).code).toBe(1);
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)("%s leaves nothing of an export that is under way behind", async (signal) => {
+  const folder = makeDir();
+  const script = `
+    const { openTerminal } = await import("${join(import.meta.dir, "../../src/cli/terminal.ts")}");
+    const { openExport } = await import("${join(import.meta.dir, "../../src/cli/export-file.ts")}");
+    const target = await openExport(openTerminal(process), "half.csv");
+    await target.write("id\\n");
+    console.log("begun");
+    setInterval(() => {}, 1000);`;
+  const child = Bun.spawn([process.execPath, "-e", script], { cwd: folder, stdout: "pipe", stderr: "inherit" });
+  const { value } = await child.stdout.getReader().read();
+  expect([new TextDecoder().decode(value), readdirSync(folder).length]).toEqual(["begun\n", 1]);
+  child.kill(signal);
+  expect(await child.exited).toBe(signal === "SIGINT" ? 130 : 143);
+  expect(readdirSync(folder)).toEqual([]);
 });
