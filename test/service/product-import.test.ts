@@ -232,6 +232,27 @@ onEachDatabase((suite) => {
     expect(Object.fromEntries(found)).toEqual({ Shirt: 2, Hat: 2, Lone: 1, Other: 1 });
   });
 
+  test("a SKU or pieces that belong to a variant are refused where the file gives them to a product", async () => {
+    const variants = [
+      { options: { n: "x" }, sku: "C1", stock: 3 },
+      { options: { n: "y" }, stock: 4 },
+    ];
+    const { id } = JSON.parse((await createProduct(ctx, { title: "Cup", price: 1, variants })).json) as ProductReply;
+    const refused = async (csv: string) => (await importCsv(csv)).errors[0];
+    expect(await refused("sku,stock\nC1,55\n")).toMatchObject({
+      field: "sku",
+      line: 2,
+      message: expect.stringContaining("use variant_sku"),
+    });
+    const counted = { field: "stock", message: expect.stringContaining("use variant_stock") };
+    expect(await refused(`id,stock\n${id},8\n`)).toMatchObject(counted);
+    expect(await refused("title,price,stock,option:n\nNew,1,5,x\n")).toMatchObject(counted);
+    expect(await importCsv(`id,stock\n${id},7\n`)).toMatchObject({ unchanged: 1, failed: 0 });
+    const edited = `id,stock,variant_sku,variant_stock\n${id},7,C1,5\n`;
+    expect(await importCsv(edited)).toMatchObject({ updated: 1, failed: 0 });
+    expect(await importCsv(edited)).toMatchObject({ unchanged: 1, failed: 0 });
+  });
+
   test("texts of a file are those of the product's own language", async () => {
     const translations = { en: { title: "Lamp" } };
     await createProduct(ctx, { title: "Lampe", price: 1, sku: "L", translations }, "fr");

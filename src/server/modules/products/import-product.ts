@@ -49,8 +49,10 @@ export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOu
   const lang = languageOf(givenLang);
   const standing = await findStanding(tx, item);
   const fields = canonical(given);
-  // Its pieces are counted by variant.
-  if (item.variants.length > 0 || (standing && standing.variants.length > 0)) delete fields.stock;
+  if (item.variants.length > 0 || (standing && standing.variants.length > 0)) {
+    requireCounted(fields.stock, item, standing);
+    delete fields.stock;
+  }
   if (!standing) {
     requireCurrency(currency, tx.tenant.currency);
     const variants = item.variants.map(({ document }, index) => newVariant(tx, document, index, fields.price));
@@ -72,7 +74,9 @@ export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOu
   return isChanged || hasChangedVariants ? "updated" : "unchanged";
 }
 
-async function findStanding(tx: Ctx, { document: { id, sku }, variants }: ImportItem): Promise<Standing | undefined> {
+async function findStanding(tx: Ctx, item: ImportItem): Promise<Standing | undefined> {
+  const { document, variants, isTable } = item;
+  const { id, sku } = document;
   const find = async (select: typeof selectById, key: string) => {
     const found = await get(tx.db, select, { tenantId: tx.tenant.id, key });
     return found && ({ ...JSON.parse(found.json), keptSku: found.sku } as Standing);
@@ -83,7 +87,14 @@ async function findStanding(tx: Ctx, { document: { id, sku }, variants }: Import
     return found;
   }
   const key = skuOf(sku);
-  if (key !== undefined) return find(selectBySku, key);
+  if (key !== undefined) {
+    const found = await find(selectBySku, key);
+    if (found || variants.length > 0 || !(await find(selectByVariantSku, key))) return found;
+    throw invalidField(
+      "sku",
+      isTable ? "is a variant's SKU: use variant_sku" : "is a variant's SKU: give it in variants",
+    );
+  }
   const keys = variants.map(({ document }) => skuOf(document.sku)).filter((key) => key !== undefined);
   for (const key of keys) {
     const found = await find(selectByVariantSku, key);
@@ -113,6 +124,16 @@ function canonical(given: Fields): Fields {
     }
   }
   return fields;
+}
+
+/**
+ * Refuses pieces of a product that are counted by variant. What an export shows is the sum: it passes as it stands, and
+ * beside the pieces of variants, which are what counts.
+ */
+function requireCounted(stock: unknown, { variants, isTable }: ImportItem, standing: Standing | undefined): void {
+  if (stock === undefined || stock === null || stock === standing?.stock) return;
+  if (variants.some(({ document }) => document.stock !== undefined && document.stock !== null)) return;
+  throw invalidField("stock", `is counted by variant: use ${isTable ? "variant_stock" : "the stock of its variants"}`);
 }
 
 /** Refuses amounts that are meant in another currency than that which they would be taken for. */
