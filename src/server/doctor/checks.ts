@@ -3,6 +3,7 @@ import { databaseFile } from "./database-file.ts";
 import { numbers } from "./order-numbers.ts";
 import { orderPoints } from "./order-points.ts";
 import { refunds } from "./order-refunds.ts";
+import { orderStates } from "./order-states.ts";
 import { orderTotals } from "./order-totals.ts";
 import { reservedStock } from "./reserved-stock.ts";
 import { rewards } from "./reward-balances.ts";
@@ -12,6 +13,7 @@ import { variantSums } from "./variant-sums.ts";
 /** All checks, in the order in which they run: what others follow from comes first. */
 export const checks: readonly Check[] = [
   databaseFile,
+  orderStates,
   reservedStock,
   variantSums,
   orderTotals,

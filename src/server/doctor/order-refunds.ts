@@ -3,6 +3,7 @@ import { toTimestamp } from "../clock.ts";
 import { all, statement } from "../db/statement.ts";
 import { orderLines, orderRefunds, orders } from "../modules/orders/table.ts";
 import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
+import { isCoherent } from "./order-states.ts";
 
 const param = sql.placeholder;
 
@@ -21,7 +22,8 @@ function refundSums(scope: (alias: string, column: string) => SQL): SQL {
   lines as (
     select l.tenant_id, l.id as record, l.order_id as target,
       coalesce(p.quantity, 0) between 0 and l.quantity and coalesce(p.amount, 0) between 0 and l.total_minor
-        and coalesce(p.restocked, 0) <= coalesce(p.quantity, 0) as fixable,
+        and coalesce(p.restocked, 0) <= coalesce(p.quantity, 0) and coalesce(p.quantity, 0) >= l.refunded_quantity
+        and coalesce(p.amount, 0) >= l.refunded_minor and coalesce(p.restocked, 0) >= l.restocked_quantity as fixable,
       l.refunded_quantity, coalesce(p.quantity, 0) as right_refunded_quantity,
       l.refunded_minor, coalesce(p.amount, 0) as right_refunded_minor,
       l.restocked_quantity, coalesce(p.restocked, 0) as right_restocked_quantity, l.quantity
@@ -29,12 +31,16 @@ function refundSums(scope: (alias: string, column: string) => SQL): SQL {
   whole as (
     select target as order_id, sum(quantity) = sum(right_refunded_quantity) as is_all from lines group by target),
   totals as (
-    select o.tenant_id, o.id as record, o.id as target, coalesce(g.amount, 0) <= o.total_minor as fixable,
+    select *, is_sure and right_refunded_minor between refunded_minor and total_minor and case payment_status
+        when 'refunded' then right_payment_status = 'refunded'
+        when 'partially_refunded' then right_payment_status <> 'paid' else true end
+      and not (status = 'paid' and right_payment_status = 'refunded') as fixable
+    from (select o.tenant_id, o.id as record, o.id as target, o.status, o.total_minor, ${isCoherent("o")} as is_sure,
       o.refunded_minor, coalesce(g.amount, 0) as right_refunded_minor,
       o.payment_status, case when o.paid_at is null then 'unpaid' when g.order_id is null then 'paid'
         when g.amount = o.total_minor and w.is_all then 'refunded' else 'partially_refunded' end as right_payment_status
     from ${orders} o left join given g on g.order_id = o.id left join whole w on w.order_id = o.id
-    where ${scope("o", "id")})`;
+    where ${scope("o", "id")}))`;
 }
 const lineFields = ["refunded_quantity", "refunded_minor", "restocked_quantity"] as const;
 const orderFields = ["refunded_minor", "payment_status"] as const;
@@ -65,7 +71,8 @@ const touch = statement(sql`
 /** What orders and lines say has been refunded is what their refunds say; so is the status of the payment. */
 export const refunds: Check = {
   name: "refunds",
-  remedy: "Refunds that exceed their order cannot be right: restore a backup to see the order as it was.",
+  remedy:
+    "What an order says was given back is never lowered, nor raised above its total: compare it with the payment and a backup.",
   find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
   async mend(tx, targets, tenant) {
     const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets) };

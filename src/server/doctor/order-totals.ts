@@ -3,6 +3,7 @@ import { toTimestamp } from "../clock.ts";
 import { all, run, statement } from "../db/statement.ts";
 import { orderLines, orders } from "../modules/orders/table.ts";
 import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
+import { isCoherent } from "./order-states.ts";
 
 const param = sql.placeholder;
 const fields = ["subtotal_minor", "discount_minor", "tax_minor", "total_minor"] as const;
@@ -15,7 +16,8 @@ const differs = sql`(o.subtotal_minor <> s.subtotal or o.discount_minor <> s.dis
 const select = statement<Finding>(sql`
   with sums as (${lineSums} where ${inScope("l")} group by order_id),
   compared as (
-    select o.tenant_id, o.id as record, o.id as target, o.payment_status = 'unpaid' and s.order_id is not null as fixable,
+    select o.tenant_id, o.id as record, o.id as target, o.payment_status = 'unpaid' and ${isCoherent("o")}
+        and s.order_id is not null as fixable,
       o.subtotal_minor, coalesce(s.subtotal, 0) as right_subtotal_minor,
       o.discount_minor, coalesce(s.discount, 0) as right_discount_minor,
       o.tax_minor, coalesce(s.tax, 0) as right_tax_minor,
@@ -29,7 +31,7 @@ const mend = statement(sql`
     total_minor = s.total + s.shipping, version = version + 1, updated_at = ${param("now")}
   from (select o.id, o.shipping_minor as shipping, s.* from ${orders} o join (${lineSums}
       where ${isNamed("l", "order_id")} group by order_id) s on s.order_id = o.id
-    where o.payment_status = 'unpaid' and ${differs}) s
+    where o.payment_status = 'unpaid' and ${isCoherent("o")} and ${differs}) s
   where ${orders}.id = s.id and ${orders}.tenant_id = ${param("tenantId")}`);
 
 /** Totals of orders are the sums of their lines; those of unpaid orders can be mended. */

@@ -4,18 +4,24 @@ import { orderLines, orders } from "../modules/orders/table.ts";
 import { type StockItem, stockChanged } from "../modules/products/stock.ts";
 import { products, productVariants } from "../modules/products/table.ts";
 import { type Check, type Finding, inScope, isNamed } from "./check.ts";
+import { isCoherent } from "./order-states.ts";
 
 const held = sql`select l.product_id, l.variant_id, sum(l.quantity) as pieces
   from ${orders} o join ${orderLines} l on l.order_id = o.id
-  where o.status = 'pending' and l.is_counted and ${inScope("o")} group by l.product_id, l.variant_id`;
+  where o.status = 'pending' and ${isCoherent("o")} and l.is_counted and ${inScope("o")} group by l.product_id, l.variant_id`;
 const productHeld = sql`${products} i left join held h on h.product_id = i.id and h.variant_id is null`;
 const variantHeld = sql`${productVariants} i left join held h on h.variant_id = i.id`;
+// Whether an order in contradictory states holds pieces of it nobody knows.
+const doubtful = sql`select l.product_id, l.variant_id from ${orders} o join ${orderLines} l on l.order_id = o.id
+  where not ${isCoherent("o")} and l.is_counted and ${inScope("o")}`;
+const isCertain = sql`not exists (
+  select 1 from doubtful d where d.product_id = i.id and d.variant_id is null or d.variant_id = i.id)`;
 const differs = sql`i.reserved <> coalesce(h.pieces, 0)`;
 const finding = sql`i.tenant_id, i.id as record, 'reserved' as field, i.reserved as found,
-  coalesce(h.pieces, 0) as expected, 1 as fixable`;
+  coalesce(h.pieces, 0) as expected, ${isCertain} as fixable`;
 
 const select = statement<Finding>(sql`
-  with held as (${held})
+  with held as (${held}), doubtful as materialized (${doubtful})
   select ${finding} from ${productHeld} where ${differs} and ${inScope("i")}
   union all select ${finding} from ${variantHeld} where ${differs} and ${inScope("i")}`);
 const mendProducts: CompiledStatement<StockItem> = statement(sql`
@@ -32,6 +38,7 @@ const mendVariants: CompiledStatement<StockItem> = statement(sql`
 /** Pieces held of products and variants are those of counted lines of pending orders. */
 export const reservedStock: Check = {
   name: "stock",
+  remedy: "Set right by hand the orders whose states contradict each other; then doctor can say what they hold.",
   find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
   async mend(tx, targets, tenant) {
     if (tenant === null) return 0;
