@@ -80,15 +80,18 @@ test("the only lines of the README that are not run are those that set a checkou
 /** Runs a block in the terminal of the reader, where what earlier blocks exported still holds. */
 async function paste(block: string): Promise<{ code: number; output: string }> {
   const script = `. '${stateFile}'\n${block}\nexport -p > '${stateFile}'\n`;
+  // A file takes an answer of any length at once; some versions of curl give up where a pipe does not.
+  const printed = Bun.file(`${stateFile}.printed`);
+  writeFileSync(`${stateFile}.printed`, "");
   const child = Bun.spawn(["sh", "-euc", script], {
     cwd: binary.dir,
     env: binary.env,
     stdin: "ignore",
-    stdout: "pipe",
+    stdout: printed,
     stderr: "pipe",
   });
-  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  return { code, output: stdout + stderr };
+  const [stderr, code] = await Promise.all([child.stderr.text(), child.exited]);
+  return { code, output: (await printed.text()) + stderr };
 }
 
 /** The block with the latest values of its placeholders, and the port of this test. */
