@@ -10,6 +10,7 @@ import type { LogRequest } from "./http/request-log.ts";
 import type { Route } from "./http/route.ts";
 import { createCredentialLookup } from "./modules/app-keys/lookup.ts";
 import { createUsageRecorder } from "./modules/app-keys/usage.ts";
+import type { ProcessMemory } from "./process-memory.ts";
 import { routes as allRoutes } from "./routes.ts";
 import { mountSystemPages } from "./system-pages.ts";
 import type { Vault } from "./vault.ts";
@@ -21,6 +22,7 @@ export interface AppDeps {
   now: () => number;
   log: LogRequest;
   vault: Vault;
+  memory: ProcessMemory;
   trustedProxies: readonly string[];
   bodyLimits?: BodyLimits;
   /** The socket's peer, null where there is no socket. */
@@ -51,6 +53,7 @@ export function createApp(deps: AppDeps) {
     db,
     now,
     vault: deps.vault,
+    memory: deps.memory,
     log: deps.log,
     lookup: createCredentialLookup(db),
     countAttempt: createAttemptCounter(db, now),

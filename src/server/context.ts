@@ -1,4 +1,5 @@
 import type { Session } from "./db/session.ts";
+import type { ProcessMemory } from "./process-memory.ts";
 import type { Vault } from "./vault.ts";
 
 /** What a request needs to know of its store; kept in memory by the server. */
@@ -18,6 +19,10 @@ export interface Tenant {
   pointValue: number;
   /** How long points last, in days; null for ever. */
   pointsDays: number | null;
+  /** Public writes a minute from one address; 0 for as many as come. */
+  addressWrites: number;
+  /** The same of one visitor or user. */
+  visitorWrites: number;
 }
 
 /** Who is acting, once that is proved. */
@@ -43,6 +48,8 @@ export interface Ctx {
   now: () => number;
   /** The caller's address, null from the terminal. */
   clientIp: string | null;
+  /** What the process keeps between requests; undefined outside of a server. */
+  memory?: ProcessMemory | undefined;
 }
 
 /** The context of work that stands above a single store: administering tenants and keys. */

@@ -17,7 +17,11 @@ export type IdPrefix =
   | "rwd"
   | "evt"
   | "whk"
-  | "dlv";
+  | "dlv"
+  | "vis"
+  | "reg"
+  | "msg"
+  | "psh";
 
 /** A new TypeID (`prod_01h455vb4pex5vsknk084sn02q`): a UUIDv7 inside, so that ids sort by age. */
 export function newId<P extends IdPrefix>(prefix: P): string {

@@ -3,6 +3,8 @@ import type { Config } from "./config.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
+import { createWriteLimiter } from "./modules/rate-limits/public-writes.ts";
+import { createViewGatherer } from "./modules/views/gatherer.ts";
 import type { Vault } from "./vault.ts";
 
 /** A server that takes requests. */
@@ -10,7 +12,10 @@ export interface Listener {
   /** The address that answers, such as `http://127.0.0.1:8080`. */
   url: string;
   port: number;
-  /** Takes no new connections, lets what has begun finish, and cuts what is left after `graceMs`. */
+  /**
+   * Takes no new connections, lets what has begun finish, cuts what is left after `graceMs`, and writes down what was
+   * gathered.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -33,8 +38,14 @@ export function listen(config: Config, db: Database, { version, vault, log, shar
   let isDraining = false;
   // The application needs the socket's peer, which only the server knows, which needs the application.
   let peerOf = (_request: Request): string | null => null;
+  const notice = (message: string) => log.notice("warn", message);
+  const memory = {
+    views: createViewGatherer({ db, notice }),
+    writes: createWriteLimiter({ db, vault, now: Date.now, notice }),
+  };
   const app = createApp({
     db,
+    memory,
     version,
     vault,
     now: Date.now,
@@ -67,6 +78,7 @@ export function listen(config: Config, db: Database, { version, vault, log, shar
         await Promise.race([stopped, Bun.sleep(10)]);
       }
       await server.stop(true);
+      await Promise.all([memory.views.stop(), memory.writes.stop()]);
     },
   };
 }

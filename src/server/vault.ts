@@ -1,7 +1,17 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 /** What a value is sealed or signed for; each purpose has a key of its own. */
-export type VaultPurpose = "two-factor" | "recovery-code" | "reset-code" | "mail" | "idempotency" | "webhook";
+export type VaultPurpose =
+  | "two-factor"
+  | "recovery-code"
+  | "reset-code"
+  | "mail"
+  | "idempotency"
+  | "webhook"
+  | "visitor"
+  | "view"
+  | "limit"
+  | "push";
 
 /** The server's key, and the only things that are done with it. */
 export interface Vault {

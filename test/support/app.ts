@@ -2,6 +2,9 @@ import { type AppDeps, createApp } from "../../src/server/app.ts";
 import type { SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/http/request-log.ts";
+import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
+import { createViewGatherer } from "../../src/server/modules/views/gatherer.ts";
+import type { ProcessMemory } from "../../src/server/process-memory.ts";
 import { createVault } from "../../src/server/vault.ts";
 import { type ApiDescription, readDescription } from "./api-description.ts";
 import { createClock, type FakeClock } from "./clock.ts";
@@ -20,6 +23,8 @@ export interface TestApp {
   entries: RequestLogEntry[];
   /** The same as lines, in both forms. */
   lines: string[];
+  /** What the application keeps between requests: `memory.views.flush()` writes down the views of a test. */
+  memory: ProcessMemory;
   /** For services that stand above a tenant. */
   system: SystemCtx;
   /** What `/openapi.json` says, read once. */
@@ -40,7 +45,11 @@ type TestAppOptions = Partial<Omit<AppDeps, "db" | "now" | "log" | "peerOf">> & 
 export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOptions): TestApp {
   const entries: RequestLogEntry[] = [];
   const lines: string[] = [];
-  const common = { trustedProxies: [], version: "0.0.0-test", vault, ...deps, db, now: clock.now };
+  const memory = {
+    views: createViewGatherer({ db, notice: () => {} }),
+    writes: createWriteLimiter({ db, vault: deps.vault ?? vault, now: clock.now, notice: () => {} }),
+  };
+  const common = { trustedProxies: [], version: "0.0.0-test", vault, memory, ...deps, db, now: clock.now };
   const app = createApp({
     ...common,
     log: (entry) => {
@@ -73,8 +82,10 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
       description ??= readDescription(createApp({ ...common, log: () => {}, peerOf: () => null }));
       return description;
     },
+    memory: common.memory,
     async stop() {
       await server.stop(true);
+      await Promise.all([memory.views.stop(), memory.writes.stop()]);
       const leak = lines.find((line) => secretForm.test(line));
       if (leak !== undefined) throw new Error(`A secret was logged: ${leak}`);
     },

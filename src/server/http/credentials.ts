@@ -12,8 +12,9 @@ export type Common = Partial<Record<CommonParameter, string>>;
 /**
  * Takes the six common parameters out of query and body and merges them. A non-text in a body counts as an empty text,
  * which no check accepts.
+ * @param own the one that the body has as a field of its own, which stays there.
  */
-export function takeCommon(query: Query, body: Record<string, unknown> | undefined): Common {
+export function takeCommon(query: Query, body: Record<string, unknown> | undefined, own?: CommonParameter): Common {
   const common: Common = {};
   for (const name of commonParameters) {
     const inQuery = query[name];
@@ -21,7 +22,7 @@ export function takeCommon(query: Query, body: Record<string, unknown> | undefin
       common[name] = inQuery;
       delete query[name];
     }
-    if (body && Object.hasOwn(body, name)) {
+    if (body && name !== own && Object.hasOwn(body, name)) {
       const inBody = body[name];
       if (inQuery === undefined) common[name] = typeof inBody === "string" ? inBody : "";
       delete body[name];

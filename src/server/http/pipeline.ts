@@ -4,6 +4,7 @@ import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
 import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
 import { parseLanguage } from "../modules/tenants/language.ts";
+import type { ProcessMemory } from "../process-memory.ts";
 import type { Vault } from "../vault.ts";
 import { asksOwnToken, isUnsigned } from "./access.ts";
 import { logAnswer } from "./answer-log.ts";
@@ -29,6 +30,7 @@ export interface PipelineDeps extends AuthDeps {
   clientIpOf: (request: Request) => string | null;
   log: LogRequest;
   vault: Vault;
+  memory: ProcessMemory;
 }
 
 /** What is learned of a request on its way, for CORS and the log. */
@@ -115,7 +117,7 @@ async function work(
   const early = mayNameCaller(route, query, authorization) ? await readInto(deps, request, progress) : undefined;
   // User credentials stand in the query; only where the call is about the token itself may the body hold them.
   const { user_id, token } = query;
-  const common = takeCommon(query, early?.value);
+  const common = takeCommon(query, early?.value, route.ownField);
   const user = asksOwnToken(route.access) ? common : { user_id, token };
   const app = isUnsigned(route.access) ? null : readAppCredentials(authorization, common);
   progress.sentApp = app !== null;
@@ -140,7 +142,7 @@ async function work(
   const body = early ?? (route.method === "GET" ? undefined : await readInto(deps, request, progress));
   if (body?.error) throw body.error;
   if (!early) {
-    const inBody = takeCommon({}, body?.value);
+    const inBody = takeCommon({}, body?.value, route.ownField);
     common.lang ??= inBody.lang;
     common.user_id ??= inBody.user_id;
   }
@@ -151,6 +153,7 @@ async function work(
     vault: deps.vault,
     requestId,
     now: deps.now,
+    memory: deps.memory,
     // Asking the socket costs as much as the rest of a read, and few services want to know.
     get clientIp() {
       return deps.clientIpOf(request);

@@ -43,6 +43,8 @@ export interface RouteDefinition<P extends TObject, Q extends TObject, B extends
   errors: readonly ErrorCode[];
   /** Whether `If-Match` is honoured. */
   conditional?: boolean;
+  /** A common parameter that in this body is a field of its own: `token` of a device is no credential. */
+  ownField?: "token";
   /** Whether it proves or answers a secret: nothing of such a call is kept, and `Idempotency-Key` not looked at. */
   secret?: boolean;
   /**

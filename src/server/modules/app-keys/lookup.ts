@@ -43,7 +43,8 @@ interface KeyRow {
 
 const selectTenant = statement<TenantRow>(sql`
   select id, namespace, title, currency, language, token_lifetime as tokenLifetime,
-    points_rate as pointsRate, point_value as pointValue, points_days as pointsDays, status from ${tenants} where namespace = ${param("namespace")}`);
+    points_rate as pointsRate, point_value as pointValue, points_days as pointsDays,
+    address_writes as addressWrites, visitor_writes as visitorWrites, status from ${tenants} where namespace = ${param("namespace")}`);
 const selectKey = statement<KeyRow>(sql`
   select id, tenant_id, scopes, (active = 1 and published = 1 and revoked_at is null) as usable, expires_at,
     enforce_origins, allow_no_origin,

@@ -14,6 +14,7 @@ export const knownScopes = [
   "users:read",
   "users:write",
   "events:read",
+  "notifications:write",
 ] as const;
 
 /** A scope that a route can ask for. */

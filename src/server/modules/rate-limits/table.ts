@@ -1,4 +1,4 @@
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
  * One row per counted subject, with the times of its latest hits. A row never holds more hits than its limit, and is
@@ -15,4 +15,21 @@ export const rateLimits = sqliteTable(
     expiresAt: integer("expires_at").notNull(),
   },
   (t) => [index("rate_limits_by_expiry").on(t.expiresAt)],
+);
+
+/**
+ * What public writes one process has counted in one second, for the other processes to read. A process writes at most
+ * one row a second, whatever it is asked; rows are removed once their window has passed.
+ */
+export const publicHits = sqliteTable(
+  "public_hits",
+  {
+    /** A random name that the process has given itself. */
+    process: text("process").notNull(),
+    /** Epoch milliseconds at which the row was written. */
+    writtenAt: integer("written_at").notNull(),
+    /** JSON: hits of each subject by second. Subjects are keyed hashes. */
+    hits: text("hits").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.process, t.writtenAt] }), index("public_hits_by_age").on(t.writtenAt)],
 );

@@ -42,7 +42,8 @@ const insertTenant = statement(
 const selectTenant = statement<TenantDetails>(build.select(shown).from(tenants).where(byNamespace));
 const selectForWork = statement<Tenant>(sql`
   select id, namespace, title, currency, language, token_lifetime as tokenLifetime,
-    points_rate as pointsRate, point_value as pointValue, points_days as pointsDays from ${tenants} where ${byNamespace}`);
+    points_rate as pointsRate, point_value as pointValue, points_days as pointsDays,
+    address_writes as addressWrites, visitor_writes as visitorWrites from ${tenants} where ${byNamespace}`);
 const selectTenants = statement<TenantDetails>(build.select(shown).from(tenants).orderBy(tenants.namespace));
 const changeTenant = statement(sql`
   update ${tenants} set title = ${sql.placeholder("title")}, domain = ${sql.placeholder("domain")},

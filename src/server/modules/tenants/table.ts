@@ -22,6 +22,10 @@ export const tenants = sqliteTable(
     pointValue: integer("point_value").notNull().default(1),
     /** How long points last, in days; null for ever. */
     pointsDays: integer("points_days"),
+    /** Public writes (likes, bookmarks, new views, registrations) a minute from one address; 0: as many as come. */
+    addressWrites: integer("address_writes").notNull().default(1200),
+    /** The same of one visitor or user. */
+    visitorWrites: integer("visitor_writes").notNull().default(240),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()
       .default("active"),

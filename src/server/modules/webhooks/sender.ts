@@ -1,7 +1,15 @@
 import type { Session } from "../../db/session.ts";
+import { type Lookup, lookupAddresses, resolveAddresses } from "../../outbound/address.ts";
+import {
+  describeFailure,
+  describeStatus,
+  isDown,
+  LostSecret,
+  readRetryAfter,
+  TimedOut,
+} from "../../outbound/attempt-failure.ts";
+import { type PostAnswer, postMessage } from "../../outbound/post.ts";
 import type { Vault } from "../../vault.ts";
-import { type Lookup, lookupAddresses, resolveAddresses } from "./address.ts";
-import { describeFailure, describeStatus, isDown, LostSecret, readRetryAfter, TimedOut } from "./attempt-failure.ts";
 import {
   type AttemptResult,
   type DeliveryTask,
@@ -13,7 +21,6 @@ import {
   takeDelivery,
 } from "./due.ts";
 import { fanOut } from "./fan-out.ts";
-import { type PostAnswer, postMessage } from "./post.ts";
 import { createShares, type Slot } from "./shares.ts";
 import { signatureHeaders } from "./signature.ts";
 
@@ -155,7 +162,9 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
 
   async function send(task: DeliveryTask, id: string): Promise<PostAnswer> {
     const secret = deps.vault.open("webhook", task.webhook_id, task.secret);
-    if (secret === null) throw new LostSecret();
+    if (secret === null) {
+      throw new LostSecret("its secret was sealed with another key; make a new one: bodega webhook rotate");
+    }
     const { type, subject, event_at: created_at, namespace } = task;
     const body = JSON.stringify({ id, type, subject, data: JSON.parse(task.data), created_at, namespace });
     const breaker = new AbortController();

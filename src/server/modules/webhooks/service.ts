@@ -5,12 +5,13 @@ import { all, get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { newId } from "../../ids.ts";
+import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "../../outbound/address.ts";
 import { recordAudit } from "../audit/service.ts";
 import { parsePatterns } from "../events/patterns.ts";
 import { events } from "../events/table.ts";
-import { type Lookup, lookupAddresses, parseWebhookUrl, RefusedAddress, resolveAddresses } from "./address.ts";
 import { newSigningSecret } from "./signature.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
+import { parseWebhookUrl } from "./url.ts";
 
 const param = sql.placeholder;
 const mostWebhooks = 20;

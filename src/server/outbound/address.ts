@@ -1,8 +1,5 @@
 import { lookup as lookupName } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
-import { invalidField } from "../../errors.ts";
-
-const mostLength = 2000;
 
 /** Finds all addresses of a name; rejects when it has none. */
 export type Lookup = (name: string) => Promise<string[]>;
@@ -13,23 +10,6 @@ export const lookupAddresses: Lookup = async (name) =>
 
 /** Why an address is not connected to; the message is for operators. */
 export class RefusedAddress extends Error {}
-
-/**
- * The address of a webhook in its usual form.
- * @throws AppError 5102 naming `url`: it must be https, or http where private addresses are allowed, without
- * credentials and fragment.
- */
-export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
-  const url = given.length <= mostLength && URL.canParse(given) ? new URL(given) : undefined;
-  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
-  if (!url || !isWeb) throw invalidField("url", `must be an address such as https://example.com/hooks`);
-  if (url.protocol === "http:" && !allowPrivate) {
-    throw invalidField("url", "must be https; http is for private addresses only, which must be allowed");
-  }
-  if (url.username !== "" || url.password !== "") throw invalidField("url", "must hold no user name or password");
-  if (url.hash !== "") throw invalidField("url", "must have no part after #");
-  return url.href;
-}
 
 /**
  * The addresses that a URL's host has now, each fit to be connected to. A name is looked up this once: whoever

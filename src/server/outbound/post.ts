@@ -15,7 +15,7 @@ export interface Post {
   /** The addresses that were judged; the connection goes to one of these, whatever the name says by now. */
   addresses: readonly string[];
   headers: Record<string, string>;
-  body: string;
+  body: string | Uint8Array;
   /** Ends the attempt. */
   signal: AbortSignal;
   /** Certificates to trust instead of the usual ones. */

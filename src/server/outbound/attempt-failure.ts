@@ -12,16 +12,12 @@ export class TimedOut extends Error {
   }
 }
 
-/** The signing secret was sealed with a key that the server has not any more. */
-export class LostSecret extends Error {
-  constructor() {
-    super("its secret was sealed with another key; make a new one: bodega webhook rotate");
-  }
-}
+/** What is needed to send was sealed with a key that the server has not any more. */
+export class LostSecret extends Error {}
 
 /** What an answer that is no success means, for operators. */
 export function describeStatus(status: number): string {
-  if (status === 410) return "410: the receiver is gone for good; remove the webhook";
+  if (status === 410) return "410: the receiver is gone for good";
   if (status >= 300 && status < 400) return `${status}: redirects are not followed; give the final address`;
   return `${status}: the receiver did not accept it`;
 }

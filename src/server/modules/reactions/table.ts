@@ -1,0 +1,24 @@
+import { sql } from "drizzle-orm";
+import { check, index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { tenants } from "../tenants/table.ts";
+
+/** Who likes or has bookmarked what: one row each. */
+export const reactions = sqliteTable(
+  "reactions",
+  {
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    kind: text("kind", { enum: ["like", "bookmark"] }).notNull(),
+    resourceType: text("resource_type").notNull(),
+    resourceId: text("resource_id").notNull(),
+    /** Id of a user, whose rows go with them (by a trigger), or of a visitor. */
+    actor: text("actor").notNull(),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.resourceType, t.resourceId, t.kind, t.actor] }),
+    index("reactions_by_actor").on(t.tenantId, t.actor, t.kind, t.createdAt, t.resourceId),
+    check("reactions_kind", sql`${t.kind} in ('like', 'bookmark')`),
+  ],
+);

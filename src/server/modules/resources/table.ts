@@ -1,0 +1,25 @@
+import { sql } from "drizzle-orm";
+import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { tenants } from "../tenants/table.ts";
+
+/**
+ * How often a resource is liked, bookmarked and viewed. Likes and bookmarks are kept by triggers on their rows, so that
+ * no writer can forget it; a product shows its own numbers by a trigger on this table.
+ */
+export const resourceCounts = sqliteTable(
+  "resource_counts",
+  {
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    resourceType: text("resource_type").notNull(),
+    resourceId: text("resource_id").notNull(),
+    likes: integer("likes").notNull().default(0),
+    bookmarks: integer("bookmarks").notNull().default(0),
+    views: integer("views").notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.resourceType, t.resourceId] }),
+    check("resource_counts_positive", sql`${t.likes} >= 0 and ${t.bookmarks} >= 0 and ${t.views} >= 0`),
+  ],
+);

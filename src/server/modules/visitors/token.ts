@@ -1,0 +1,32 @@
+import { timingSafeEqual } from "node:crypto";
+import { isId, newId } from "../../ids.ts";
+import type { Vault } from "../../vault.ts";
+
+const form = /^(vis_[0-9a-z]{26})\.([0-9a-f]{64})$/;
+
+/** A visitor's id, and the token that proves it. */
+export interface NewVisitor {
+  id: string;
+  token: string;
+}
+
+/**
+ * Makes a visitor of one tenant. Nothing is stored: the token is the id with a signature by the server's key, so that
+ * nobody can make one, and none is worth anything in another store.
+ */
+export function mintVisitor(vault: Vault, tenantId: string): NewVisitor {
+  const id = newId("vis");
+  return { id, token: `${id}.${sign(vault, tenantId, id)}` };
+}
+
+/** The id that a token proves; null for anything that this server has not made for this tenant. */
+export function readVisitor(vault: Vault, tenantId: string, token: string): string | null {
+  const [, id, signature] = form.exec(token) ?? [];
+  if (id === undefined || signature === undefined || !isId("vis", id)) return null;
+  const right = Buffer.from(sign(vault, tenantId, id));
+  return timingSafeEqual(right, Buffer.from(signature)) ? id : null;
+}
+
+function sign(vault: Vault, tenantId: string, id: string): string {
+  return vault.mac("visitor", `${tenantId}:${id}`);
+}

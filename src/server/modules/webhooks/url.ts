@@ -1,0 +1,20 @@
+import { invalidField } from "../../errors.ts";
+
+const mostLength = 2000;
+
+/**
+ * The address of a webhook in its usual form.
+ * @throws AppError 5102 naming `url`: it must be https, or http where private addresses are allowed, without
+ * credentials and fragment.
+ */
+export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
+  const url = given.length <= mostLength && URL.canParse(given) ? new URL(given) : undefined;
+  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
+  if (!url || !isWeb) throw invalidField("url", `must be an address such as https://example.com/hooks`);
+  if (url.protocol === "http:" && !allowPrivate) {
+    throw invalidField("url", "must be https; http is for private addresses only, which must be allowed");
+  }
+  if (url.username !== "" || url.password !== "") throw invalidField("url", "must hold no user name or password");
+  if (url.hash !== "") throw invalidField("url", "must have no part after #");
+  return url.href;
+}

@@ -1,0 +1,45 @@
+import type { Tenant } from "./context.ts";
+
+/** A view of something by somebody who is named by a hash only, which is another for every resource and day. */
+export interface NotedView {
+  tenantId: string;
+  resourceType: string;
+  resourceId: string;
+  /** UTC, `2026-03-01`. */
+  day: string;
+  mark: string;
+}
+
+/** Gathers views and writes them down together. */
+export interface ViewGatherer {
+  /** Whether this process has noted the view already. */
+  knows(view: NotedView): boolean;
+  /**
+   * Notes a view, which is written down within a second.
+   * @throws AppError 5001 when so much waits that nothing more can be remembered.
+   */
+  note(view: NotedView): void;
+  /** Writes down what waits. Errors: those of the database; what was not written waits on. */
+  flush(): Promise<void>;
+  /** Writes down what waits and ends. */
+  stop(): Promise<void>;
+}
+
+/** Counts public writes of an address and of whom they are by, within this process first. */
+export interface WriteLimiter {
+  /**
+   * Counts one.
+   * @param actor id of the visitor or user.
+   * @throws AppError 5107 with `retryAfter`, and nothing is counted.
+   */
+  count(tenant: Tenant, address: string | null, actor: string): void;
+  /** Tells other processes what was counted here, and hears what was there. Errors: those of the database. */
+  share(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What one process of a server keeps between requests. */
+export interface ProcessMemory {
+  views: ViewGatherer;
+  writes: WriteLimiter;
+}
