@@ -11,6 +11,7 @@ import type { Route } from "./http/route.ts";
 import { createCredentialLookup } from "./modules/app-keys/lookup.ts";
 import { createUsageRecorder } from "./modules/app-keys/usage.ts";
 import type { ProcessMemory } from "./process-memory.ts";
+import { defaultPushSettings, type PushSettings } from "./push-settings.ts";
 import { routes as allRoutes } from "./routes.ts";
 import { mountSystemPages } from "./system-pages.ts";
 import type { Vault } from "./vault.ts";
@@ -23,6 +24,8 @@ export interface AppDeps {
   log: LogRequest;
   vault: Vault;
   memory: ProcessMemory;
+  /** Only Web Push to public endpoints unless given. */
+  push?: PushSettings;
   trustedProxies: readonly string[];
   bodyLimits?: BodyLimits;
   /** The socket's peer, null where there is no socket. */
@@ -54,6 +57,7 @@ export function createApp(deps: AppDeps) {
     now,
     vault: deps.vault,
     memory: deps.memory,
+    push: deps.push ?? defaultPushSettings,
     log: deps.log,
     lookup: createCredentialLookup(db),
     countAttempt: createAttemptCounter(db, now),

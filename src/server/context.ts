@@ -1,5 +1,6 @@
 import type { Session } from "./db/session.ts";
 import type { ProcessMemory } from "./process-memory.ts";
+import type { PushSettings } from "./push-settings.ts";
 import type { Vault } from "./vault.ts";
 
 /** What a request needs to know of its store; kept in memory by the server. */
@@ -48,8 +49,12 @@ export interface Ctx {
   now: () => number;
   /** The caller's address, null from the terminal. */
   clientIp: string | null;
+  /** What the caller's program says it is; null where it says nothing, undefined from the terminal. Kept nowhere. */
+  userAgent?: string | null;
   /** What the process keeps between requests; undefined outside of a server. */
   memory?: ProcessMemory | undefined;
+  /** As configured; undefined where it does not matter. */
+  push?: PushSettings | undefined;
 }
 
 /** The context of work that stands above a single store: administering tenants and keys. */

@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
 import { parseLanguage } from "../modules/tenants/language.ts";
 import type { ProcessMemory } from "../process-memory.ts";
+import type { PushSettings } from "../push-settings.ts";
 import type { Vault } from "../vault.ts";
 import { asksOwnToken, isUnsigned } from "./access.ts";
 import { logAnswer } from "./answer-log.ts";
@@ -31,6 +32,7 @@ export interface PipelineDeps extends AuthDeps {
   log: LogRequest;
   vault: Vault;
   memory: ProcessMemory;
+  push: PushSettings;
 }
 
 /** What is learned of a request on its way, for CORS and the log. */
@@ -154,9 +156,13 @@ async function work(
     requestId,
     now: deps.now,
     memory: deps.memory,
+    push: deps.push,
     // Asking the socket costs as much as the rest of a read, and few services want to know.
     get clientIp() {
       return deps.clientIpOf(request);
+    },
+    get userAgent() {
+      return request.headers.get("user-agent");
     },
   };
   const call: Call = {
