@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
-import { AppError } from "./errors.ts";
 import { parseFromAddress } from "./modules/mail/from-address.ts";
+import { type PushProviders, readPushProviders } from "./push-config.ts";
+import { type Environment, invalidSetting, readVariable } from "./setting.ts";
 
 /** Everything that can be set from outside, parsed and checked once, then passed in. */
 export interface Config {
@@ -25,6 +25,8 @@ export interface Config {
   smtpUrl: string | undefined;
   /** Sender of all mail: an address, or a name and an address. There is one where there is a mail server. */
   mailFrom: string | undefined;
+  /** Accounts at the services that reach devices which are no browsers; none unless they are set. */
+  pushProviders: PushProviders;
   /** Set by a server for the workers that it starts; not meant for people. */
   isWorker: boolean;
 }
@@ -40,9 +42,6 @@ export interface ConfigFlags {
   trustedProxy?: string[] | undefined;
   log?: string | undefined;
 }
-
-/** Environment variables, as `process.env` holds them. */
-export type Environment = Record<string, string | undefined>;
 
 export const defaultDataDir = "bodega-data";
 export const defaultPort = 8080;
@@ -75,6 +74,7 @@ export function readConfig(flags: ConfigFlags, env: Environment): Config {
     secret: secretText(env, "BODEGA_SECRET"),
     smtpUrl: smtpUrl(env, "BODEGA_SMTP_URL"),
     mailFrom: mailFrom(env, "BODEGA_MAIL_FROM"),
+    pushProviders: readPushProviders(env),
     isWorker: env.BODEGA_WORKER === "1",
   };
 }
@@ -84,31 +84,17 @@ interface Setting {
   source: string;
 }
 
-function invalid(source: string, message: string): AppError {
-  return new AppError(5102, `${source} ${message}`, { details: [{ field: source, message }] });
-}
-
-function readVariable(env: Environment, name: string): string | undefined {
-  const value = env[name];
-  if (value !== undefined && value !== "") return value;
-  const file = env[`${name}_FILE`];
-  if (file === undefined || file === "") return undefined;
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch (cause) {
-    throw new AppError(5102, `${name}_FILE names a file that cannot be read: ${file}`, { cause });
-  }
-}
-
 function headerText(env: Environment, name: string): string | undefined {
   const value = readVariable(env, name);
-  if (value !== undefined && !/^[\x21-\x7e]+$/.test(value)) throw invalid(name, "must be one line of visible ASCII");
+  if (value !== undefined && !/^[\x21-\x7e]+$/.test(value))
+    throw invalidSetting(name, "must be one line of visible ASCII");
   return value;
 }
 
 function secretText(env: Environment, name: string): string | undefined {
   const value = readVariable(env, name);
-  if (value !== undefined && value.length < 32) throw invalid(name, "must have at least 32 characters, all random");
+  if (value !== undefined && value.length < 32)
+    throw invalidSetting(name, "must have at least 32 characters, all random");
   return value;
 }
 
@@ -117,14 +103,14 @@ function smtpUrl(env: Environment, name: string): string | undefined {
   if (value === undefined) return undefined;
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if ((url?.protocol !== "smtp:" && url?.protocol !== "smtps:") || url.hostname === "") {
-    throw invalid(name, "must be an smtp or smtps address, such as smtps://user:password@mail.example.com");
+    throw invalidSetting(name, "must be an smtp or smtps address, such as smtps://user:password@mail.example.com");
   }
   // Other programs switch checks off here; whoever tries it should hear that it does nothing.
   if (!["", "/"].includes(url.pathname) || url.search !== "" || url.hash !== "") {
-    throw invalid(name, "must hold nothing after the host and port");
+    throw invalidSetting(name, "must hold nothing after the host and port");
   }
   if (![url.username, url.password].every(isDecodable)) {
-    throw invalid(name, "has a user or password with a % that must be written as %25");
+    throw invalidSetting(name, "has a user or password with a % that must be written as %25");
   }
   return value;
 }
@@ -141,23 +127,24 @@ function isDecodable(text: string): boolean {
 function mailFrom(env: Environment, name: string): string | undefined {
   const value = readVariable(env, name);
   if (value === undefined && smtpUrl(env, "BODEGA_SMTP_URL") !== undefined) {
-    throw invalid(name, "must name the sender of all mail, since BODEGA_SMTP_URL is set: shop@example.com");
+    throw invalidSetting(name, "must name the sender of all mail, since BODEGA_SMTP_URL is set: shop@example.com");
   }
   if (value !== undefined && parseFromAddress(value) === null) {
-    throw invalid(name, "must be an address, such as shop@example.com or Some shop <shop@example.com>");
+    throw invalidSetting(name, "must be an address, such as shop@example.com or Some shop <shop@example.com>");
   }
   return value;
 }
 
 function nonEmpty({ value, source }: Setting): string | undefined {
-  if (value !== undefined && value.trim() === "") throw invalid(source, "must not be empty");
+  if (value !== undefined && value.trim() === "") throw invalidSetting(source, "must not be empty");
   return value;
 }
 
 function integer({ value, source }: Setting, least: number, most: number): number | undefined {
   if (value === undefined) return undefined;
   const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= least && number <= most)) throw invalid(source, `must be a whole number from ${least} to ${most}`);
+  if (!(number >= least && number <= most))
+    throw invalidSetting(source, `must be a whole number from ${least} to ${most}`);
   return number;
 }
 
@@ -165,7 +152,10 @@ function databaseUrl({ value, source }: Setting): string | undefined {
   if (value === undefined) return undefined;
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !["http:", "https:", "libsql:", "ws:", "wss:"].includes(url.protocol)) {
-    throw invalid(source, "must begin with http:, https:, libsql:, ws: or wss:; a file is chosen with --data-dir");
+    throw invalidSetting(
+      source,
+      "must begin with http:, https:, libsql:, ws: or wss:; a file is chosen with --data-dir",
+    );
   }
   return value;
 }
@@ -174,7 +164,7 @@ function httpUrl({ value, source }: Setting): string | undefined {
   if (value === undefined) return undefined;
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:")
-    throw invalid(source, "must be an http or https address");
+    throw invalidSetting(source, "must be an http or https address");
   return value.replace(/\/+$/, "");
 }
 
@@ -187,12 +177,12 @@ function proxies(flags: string[] | undefined, variable: string | undefined): str
     .map((entry) => {
       if (ipaddr.isValidCIDR(entry)) return entry;
       if (ipaddr.isValid(entry)) return `${entry}/${ipaddr.parse(entry).kind() === "ipv4" ? 32 : 128}`;
-      throw invalid(source, `has an entry that is neither an address nor a CIDR range: ${entry}`);
+      throw invalidSetting(source, `has an entry that is neither an address nor a CIDR range: ${entry}`);
     });
 }
 
 function logFormat({ value, source }: Setting): "text" | "json" {
   if (value === undefined) return "text";
-  if (value !== "text" && value !== "json") throw invalid(source, "must be text or json");
+  if (value !== "text" && value !== "json") throw invalidSetting(source, "must be text or json");
   return value;
 }

@@ -1,4 +1,4 @@
-import type { Config, Environment } from "./config.ts";
+import type { Config } from "./config.ts";
 import { openDatabase } from "./db/open.ts";
 import { acquireServerLock } from "./db/server-lock.ts";
 import type { Database } from "./db/session.ts";
@@ -8,6 +8,7 @@ import { addressOf, type Listener, listen, reservePort } from "./listen.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import { shareCores } from "./modules/passwords/hash-queue.ts";
 import { openServerVault, prepareDatabase } from "./prepare-database.ts";
+import type { Environment } from "./setting.ts";
 import { startUpkeep } from "./upkeep.ts";
 import type { Vault } from "./vault.ts";
 import { startWorkers, workerEnvironment } from "./workers.ts";
