@@ -5,6 +5,7 @@ import { passwordResetRoutes } from "./modules/password-reset/routes.ts";
 import { productRoutes } from "./modules/products/routes.ts";
 import { variantRoutes } from "./modules/products/variant-routes.ts";
 import { profileRoutes } from "./modules/profile/routes.ts";
+import { reactionRoutes } from "./modules/reactions/routes.ts";
 import { rewardRoutes } from "./modules/rewards/routes.ts";
 import { sessionRoutes } from "./modules/sessions/routes.ts";
 import { twoFactorRoutes } from "./modules/two-factor/routes.ts";
@@ -18,6 +19,7 @@ export const routes: readonly Route[] = [
   ...passwordResetRoutes,
   ...productRoutes,
   ...profileRoutes,
+  ...reactionRoutes,
   ...rewardRoutes,
   ...sessionRoutes,
   ...twoFactorRoutes,

@@ -109,6 +109,8 @@ const moreCalls: Record<string, ((world: World) => Promise<RouteCall>)[]> = {
     }),
   ],
   refundOrder: [async (world) => ofOrder(world, "refund", "paid", {})],
+  getLikes: [(world) => likes.getOne(world)],
+  getBookmarks: [(world) => bookmarks.getOne(world)],
 };
 
 /** Every way to call a route that is known here. */
@@ -127,6 +129,28 @@ async function makeWish(world: World): Promise<string> {
   if (error) throw new Error(`The wish was not made: ${text}`);
   return `/wishlist/${id}/`;
 }
+
+const ofProduct = (id: string) => ({ resource_type: "product", resource_id: id });
+
+/** Calls about likes or bookmarks: the customer's list, an add by nobody yet, and the customer's removal. */
+function reactionCalls(path: "/likes/" | "/bookmarks/") {
+  const make = async (world: World) => {
+    const about = ofProduct(await makeProduct(world));
+    await world.customer.call(`POST ${path}`, { body: about });
+    return about;
+  };
+  return {
+    get: async (world: World) => {
+      for (let n = 0; n < 2; n++) await make(world);
+      return { request: `GET ${path}`, by: world.customer, isOwned: true };
+    },
+    getOne: async (world: World) => ({ request: `GET ${path}`, query: await make(world) }),
+    add: async (world: World) => ({ request: `POST ${path}`, body: ofProduct(await makeProduct(world)) }),
+    remove: async (world: World) => ({ request: `DELETE ${path}`, query: await make(world), by: world.customer }),
+  };
+}
+const likes = reactionCalls("/likes/");
+const bookmarks = reactionCalls("/bookmarks/");
 
 let numbers = 0;
 const lamp = () => ({ title: `Lamp ${++numbers}`, price: 2 });
@@ -222,6 +246,13 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     status: 200,
   }),
   removeFromWishlist: async (world) => ({ request: `DELETE ${await makeWish(world)}`, ...ofWish(world) }),
+  // Likes and bookmarks
+  getLikes: likes.get,
+  addLike: likes.add,
+  removeLike: likes.remove,
+  getBookmarks: bookmarks.get,
+  addBookmark: bookmarks.add,
+  removeBookmark: bookmarks.remove,
   // Users
   listUsers: async (world) => {
     for (let n = 0; n < 2; n++) await makeCustomer(world);

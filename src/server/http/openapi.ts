@@ -81,17 +81,13 @@ export function describeApi(routes: readonly Route[], version: string): Json {
 }
 
 function operation(route: Route, schemas: Record<string, unknown>): Json {
-  const { data, status = 200, page } = route.reply;
-  const envelope = {
-    type: "object",
-    required: ["request_id", "data", ...(page ? ["page"] : [])],
-    properties: {
-      request_id: { type: "string" },
-      data: route.query?.properties.fields ? partReference(data, schemas) : reference(data, schemas),
-      ...(page && { page: { $ref: "#/components/schemas/Page" } }),
-    },
-  };
-  const success: Json = { description: "Success", headers: requestIdHeader(), content: json(envelope) };
+  const { data, status = 200, page, single } = route.reply;
+  const usual = envelope(
+    route.query?.properties.fields ? partReference(data, schemas) : reference(data, schemas),
+    page,
+  );
+  const content = json(single ? { oneOf: [usual, envelope(reference(single, schemas))] } : usual);
+  const success: Json = { description: "Success", headers: requestIdHeader(), content };
   return {
     operationId: route.id,
     tags: [route.tag],
@@ -109,6 +105,19 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
       requestBody: { required: isRequired(route.body), content: json(bodyReference(route.body, schemas)) },
     }),
     responses: { [status]: success, ...notCreated(route, success), ...errorResponses(errorCodesOf(route)) },
+  };
+}
+
+/** The schema of a success whose `data` has this one. */
+function envelope(data: unknown, page = false): Json {
+  return {
+    type: "object",
+    required: ["request_id", "data", ...(page ? ["page"] : [])],
+    properties: {
+      request_id: { type: "string" },
+      data,
+      ...(page && { page: { $ref: "#/components/schemas/Page" } }),
+    },
   };
 }
 

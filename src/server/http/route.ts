@@ -36,9 +36,9 @@ export interface RouteDefinition<P extends TObject, Q extends TObject, B extends
   body?: B;
   /**
    * The schema of `data`, and whether the reply has `page`. `existing` says, of what is else created (201), when it is
-   * answered with 200.
+   * answered with 200; `single` is the schema of `data`, without `page`, where a call may ask about one thing instead.
    */
-  reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string };
+  reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema };
   /** Codes that this route adds to those that its access and input imply. */
   errors: readonly ErrorCode[];
   /** Whether `If-Match` is honoured. */

@@ -15,12 +15,14 @@ import {
 } from "../passwords/failures.ts";
 import { hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
 import { countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
+import { claimReactions } from "../reactions/claim.ts";
 import { getTenant } from "../tenants/service.ts";
 import { issueToken } from "../tokens/service.ts";
 import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUser, type SignInUser } from "../users/credentials.ts";
 import { emailKey } from "../users/email.ts";
 import { users } from "../users/table.ts";
+import { findVisitor } from "../visitors/actor.ts";
 import { levelRefusal } from "./level-refusal.ts";
 import type { LoginInput, LoginSession } from "./model.ts";
 
@@ -42,7 +44,8 @@ const noteLogin = statement(sql`
 
 /**
  * Signs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code are
- * answered alike, count alike, and cost the same hashes.
+ * answered alike, count alike, and cost the same hashes. What the visitor who comes along likes and has bookmarked becomes
+ * the user's; a `visitor` that is none is not looked at.
  * @throws AppError 5211 when two-factor is on and `otp` is missing or empty (counts as no failure), 5212, 5213 with
  * `retryAfter` after three failures for the email or 30 calls from the address, 5001 when too many passwords wait.
  */
@@ -60,7 +63,7 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
       verified.push(hash);
       const isRight = await verifyPassword(input.password, hash);
       if (!user || hash === null || !isRight) throw new AppError(5212);
-      const session = await signIn(ctx, user, hash, input.otp?.trim() ?? "");
+      const session = await signIn(ctx, user, hash, input);
       if (session) {
         if (needsRehash(hash)) await renewHash(ctx, user, hash, input.password);
         return session;
@@ -124,7 +127,9 @@ async function writeDown(
 }
 
 /** The session of a user whose password has this hash; undefined when it is no longer theirs. */
-async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, otp: string) {
+async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: LoginInput) {
+  const otp = input.otp?.trim() ?? "";
+  const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
   // Before the transaction, in which nobody should wait for the library that judges codes.
   await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, user.id);
   return inTransaction(ctx, async (tx): Promise<LoginSession | undefined> => {
@@ -140,6 +145,7 @@ async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, otp: str
     if (spent) throw spent;
     await clearFailures(tx, user.emailKey);
     const { token, tokenId, expiresAt } = await issueToken(tx, user.id);
+    if (visitorId !== null) await claimReactions(tx, visitorId, user.id);
     const actor = { kind: "user", userId: user.id, role: user.role } as const;
     await recordAudit({ ...tx, actor }, { event: "login.succeeded", subject: user.id, details: { token_id: tokenId } });
     const { namespace, title, domain, url, currency, currency_sign, logo } = await getTenant(tx, tenant.namespace);

@@ -13,6 +13,11 @@ export const LoginInput = Type.Object(
         description: "Six digits, or a recovery code. Only with two-factor on; an empty one counts as missing.",
       }),
     ),
+    visitor: Type.Optional(
+      Type.String({
+        description: "`vis_…`: whose likes and bookmarks become the user's. One that is none is ignored.",
+      }),
+    ),
   },
   { $id: "LoginInput", additionalProperties: false },
 );
@@ -30,6 +35,9 @@ export const PasswordChange = Type.Object(
   { $id: "PasswordChange", additionalProperties: false },
 );
 export type PasswordChange = Static<typeof PasswordChange>;
+
+/** The field of a login that the query may name as well. */
+export const LoginQuery = Type.Pick(LoginInput, ["visitor"], { $id: undefined });
 
 /** No fields of its own: `user_id` and `token` may stand here instead of in the query. */
 export const OwnTokenInput = Type.Object({}, { additionalProperties: false });

@@ -2,7 +2,15 @@ import { ownToken, token, unsigned } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { login } from "./login.ts";
-import { LoginInput, LoginSession, OwnTokenInput, PasswordChange, RevokedSession, Session } from "./model.ts";
+import {
+  LoginInput,
+  LoginQuery,
+  LoginSession,
+  OwnTokenInput,
+  PasswordChange,
+  RevokedSession,
+  Session,
+} from "./model.ts";
 import { changeOwnPassword, endSession, refreshSession } from "./service.ts";
 
 const tag = "Signing in";
@@ -16,10 +24,11 @@ export const sessionRoutes = [
     tag,
     summary: "Sign in with email and password",
     access: [unsigned],
+    query: LoginQuery,
     body: LoginInput,
     reply: { data: LoginSession },
     errors: [5211, 5212, 5213],
-    handle: async ({ ctx, body }) => reply(await login(ctx, body)),
+    handle: async ({ ctx, query, body }) => reply(await login(ctx, { ...body, ...query })),
   }),
   defineRoute({
     method: "POST",

@@ -1,0 +1,101 @@
+import { Type } from "@sinclair/typebox";
+import { anyone } from "../../http/access.ts";
+import { pageReply, reply } from "../../http/envelope.ts";
+import { defineRoute, type Route } from "../../http/route.ts";
+import { listReactions } from "./list.ts";
+import {
+  AddedReaction,
+  Reaction,
+  ReactionInput,
+  type ReactionKind,
+  ReactionQuery,
+  ReactionState,
+  ReactionsQuery,
+  VisitorInput,
+  VisitorQuery,
+} from "./model.ts";
+import { getReaction, react, unreact } from "./service.ts";
+
+/** What the routes of one kind are called, and what they say they do. */
+interface Naming {
+  kind: ReactionKind;
+  path: `/${string}/`;
+  tag: string;
+  ids: { get: string; add: string; remove: string };
+  summaries: { get: string; add: string; remove: string };
+}
+
+function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
+  const access = [anyone] as const;
+  return [
+    defineRoute({
+      method: "GET",
+      path,
+      id: ids.get,
+      tag,
+      summary: summaries.get,
+      access,
+      query: ReactionsQuery,
+      reply: { data: Type.Array(Reaction), page: true, single: ReactionState },
+      errors: [5301],
+      handle: async ({ ctx, query, subject }) => {
+        const { resource_id, resource_type = "" } = query;
+        if (resource_id === undefined) return pageReply(await listReactions(ctx, kind, query, subject));
+        return reply(await getReaction(ctx, kind, { ...query, resource_type, resource_id, subject }));
+      },
+    }),
+    defineRoute({
+      method: "POST",
+      path,
+      id: ids.add,
+      tag,
+      summary: summaries.add,
+      access,
+      query: VisitorQuery,
+      body: ReactionInput,
+      secret: true,
+      reply: { data: AddedReaction },
+      errors: [5107, 5301, 5306],
+      handle: async ({ ctx, query, body, subject }) => reply(await react(ctx, kind, { ...body, ...query, subject })),
+    }),
+    defineRoute({
+      method: "DELETE",
+      path,
+      id: ids.remove,
+      tag,
+      summary: summaries.remove,
+      access,
+      query: ReactionQuery,
+      body: VisitorInput,
+      reply: { data: ReactionState },
+      errors: [5107, 5301],
+      handle: async ({ ctx, query, body, subject }) => reply(await unreact(ctx, kind, { ...body, ...query, subject })),
+    }),
+  ];
+}
+
+/** The endpoints of likes and bookmarks (design, section 4). */
+export const reactionRoutes = [
+  ...routesOf({
+    kind: "like",
+    path: "/likes/",
+    tag: "Likes",
+    ids: { get: "getLikes", add: "addLike", remove: "removeLike" },
+    summaries: {
+      get: "Count a resource's likes and tell the caller's, or list the caller's own",
+      add: "Like a resource",
+      remove: "Take a like back",
+    },
+  }),
+  ...routesOf({
+    kind: "bookmark",
+    path: "/bookmarks/",
+    tag: "Bookmarks",
+    ids: { get: "getBookmarks", add: "addBookmark", remove: "removeBookmark" },
+    summaries: {
+      get: "Count a resource's bookmarks and tell the caller's, or list the caller's own",
+      add: "Bookmark a resource",
+      remove: "Take a bookmark back",
+    },
+  }),
+];
