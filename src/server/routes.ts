@@ -10,6 +10,7 @@ import { rewardRoutes } from "./modules/rewards/routes.ts";
 import { sessionRoutes } from "./modules/sessions/routes.ts";
 import { twoFactorRoutes } from "./modules/two-factor/routes.ts";
 import { userRoutes } from "./modules/users/routes.ts";
+import { viewRoutes } from "./modules/views/routes.ts";
 import { wishlistRoutes } from "./modules/wishlist/routes.ts";
 
 /** Every route of the API. What is not here does not exist. */
@@ -25,5 +26,6 @@ export const routes: readonly Route[] = [
   ...twoFactorRoutes,
   ...userRoutes,
   ...variantRoutes,
+  ...viewRoutes,
   ...wishlistRoutes,
 ];

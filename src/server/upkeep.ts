@@ -13,6 +13,7 @@ import { indexPendingProducts } from "./modules/products/search.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
 import { expireDuePoints } from "./modules/rewards/due-lots.ts";
 import { sweepTokens } from "./modules/tokens/service.ts";
+import { sweepViewMarks } from "./modules/views/sweep.ts";
 import { sweepDeliveries } from "./modules/webhooks/due.ts";
 import { startWebhookUpkeep } from "./modules/webhooks/upkeep.ts";
 import type { Vault } from "./vault.ts";
@@ -86,6 +87,7 @@ const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<num
     sweepMail,
     sweepDeliveries,
     sweepEvents,
+    sweepViewMarks,
   ].map((sweep) => ({ sweep, whole: portion })),
 ];
 

@@ -253,6 +253,9 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
   getBookmarks: bookmarks.get,
   addBookmark: bookmarks.add,
   removeBookmark: bookmarks.remove,
+  // Views
+  getViews: async (world) => ({ request: "GET /views/", query: ofProduct(await makeProduct(world)) }),
+  noteView: async (world) => ({ request: "POST /views/", body: ofProduct(await makeProduct(world)) }),
   // Users
   listUsers: async (world) => {
     for (let n = 0; n < 2; n++) await makeCustomer(world);

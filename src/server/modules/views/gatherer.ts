@@ -1,7 +1,121 @@
 import type { Database } from "../../db/session.ts";
+import { AppError } from "../../errors.ts";
 import type { ViewGatherer } from "../../process-memory.ts";
+import { KnownMarks } from "./known-marks.ts";
+import { WaitingList } from "./waiting.ts";
+import { writeViews } from "./write-views.ts";
 
-/** Makes the gatherer of one process. */
-export function createViewGatherer(_deps: { db: Database; notice: (message: string) => void }): ViewGatherer {
-  return { knows: () => false, note: () => {}, flush: async () => {}, stop: async () => {} };
+/** A view waits no longer, so that with the time of the write it is there within a second. */
+const pauseMs = 500;
+/** After the database could not answer. */
+const restMs = 1000;
+/** What one transaction writes: other writers wait for no more. */
+const portion = 2000;
+/** Some ten megabytes. */
+const mostWaiting = 100_000;
+const mostKnown = 50_000;
+/** How long a server that stops tries to write down what waits. */
+export const lastTriesMs = 5000;
+const lastPauseMs = 250;
+
+interface GathererDeps {
+  db: Database;
+  /** Told once each time that views begin not to be written down. */
+  notice: (message: string) => void;
+  /** How many views may wait. */
+  mostWaiting?: number;
+}
+
+/**
+ * Makes the gatherer of one process: views wait in memory and are written down together. Any number of processes may do so
+ * beside one another, for a view is added to the counts by who marks it.
+ */
+export function createViewGatherer(deps: GathererDeps): ViewGatherer {
+  const { db, notice } = deps;
+  const most = deps.mostWaiting ?? mostWaiting;
+  const waiting = new WaitingList();
+  const known = new KnownMarks(mostKnown);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let writing: Promise<void> | undefined;
+  let size = portion;
+  let isFailing = false;
+  let isStopped = false;
+
+  /** Writes what waits when it begins; the first failure ends it, so that a database that is away is not asked on. */
+  async function write(): Promise<void> {
+    let left = waiting.size;
+    while (left > 0) {
+      const taken = waiting.take(Math.min(size, left));
+      const count = taken.reduce((sum, { marks }) => sum + marks.length, 0);
+      left -= count;
+      try {
+        // What is not shown any more may be shown again today, and then counts anew.
+        for (const { marks } of await writeViews(db, taken)) for (const mark of marks) known.delete(mark);
+      } catch (error) {
+        waiting.putBack(taken);
+        // If it is one of these that cannot be written, it is alone in the end.
+        size = Math.max(1, Math.floor(count / 2));
+        throw error;
+      }
+      size = Math.min(portion, size * 2);
+    }
+  }
+
+  async function flush(): Promise<void> {
+    // What came after the writing began is not in it.
+    while (writing) await writing.catch(() => {});
+    if (waiting.size === 0) return;
+    clearTimeout(timer);
+    timer = undefined;
+    writing = write();
+    try {
+      await writing;
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) notice("views cannot be written down; they wait, and are tried again each second");
+      isFailing = true;
+      throw error;
+    } finally {
+      writing = undefined;
+      if (waiting.size > 0) wake();
+    }
+  }
+
+  function wake(): void {
+    if (isStopped || timer !== undefined) return;
+    timer = setTimeout(
+      () => {
+        timer = undefined;
+        flush().catch(() => {});
+      },
+      isFailing ? restMs : pauseMs,
+    );
+  }
+
+  return {
+    knows: ({ mark }) => known.has(mark),
+    note(view) {
+      if (waiting.size >= most) throw new AppError(5001, "Too many views wait to be written down.");
+      known.add(view.mark);
+      waiting.add(view);
+      if (writing === undefined) wake();
+    },
+    flush,
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      const deadline = performance.now() + lastTriesMs;
+      while (waiting.size > 0 || writing) {
+        try {
+          await flush();
+        } catch {
+          if (performance.now() > deadline) {
+            notice(`${waiting.size} views could not be written down and are lost`);
+            return;
+          }
+          await Bun.sleep(lastPauseMs);
+        }
+      }
+    },
+  };
 }

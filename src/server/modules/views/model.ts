@@ -1,0 +1,61 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { visitorPart } from "../visitors/model.ts";
+
+/** How many days a series shows unless it is told, and at most. */
+export const usualDays = 30;
+export const mostDays = 366;
+
+const resource = {
+  resource_type: Type.String({ maxLength: 50, description: "`product`" }),
+  resource_id: Type.String({ maxLength: 100 }),
+};
+
+/** What is viewed, and by whom. */
+export const ViewInput = Type.Object(
+  { ...resource, ...visitorPart },
+  { $id: "ViewInput", additionalProperties: false },
+);
+
+/** A visitor who stands in the query, where the rest is in the body. */
+export const ViewVisitorQuery = Type.Object(visitorPart, { additionalProperties: false });
+
+export const ViewsQuery = Type.Object(
+  {
+    ...resource,
+    ...visitorPart,
+    days: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: mostDays,
+        default: usualDays,
+        description: "How many days the series has, today included.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const standing = {
+  active: Type.Boolean({ description: "Whether the caller's view counts today; false for bots." }),
+  count: Type.Integer({ minimum: 0, description: "Views so far; new ones are added within a second." }),
+};
+
+/** What a view answers. */
+export const ViewState = Type.Object(standing, { $id: "ViewState" });
+export type ViewState = Static<typeof ViewState>;
+
+/** Total and series. */
+export const Views = Type.Object(
+  {
+    ...standing,
+    days: Type.Array(
+      Type.Object({
+        day: Type.String({ format: "date", description: "In UTC." }),
+        count: Type.Integer({ minimum: 0 }),
+      }),
+      { description: "The oldest first; days without views are 0." },
+    ),
+  },
+  { $id: "Views" },
+);
+export type Views = Static<typeof Views>;

@@ -1,0 +1,38 @@
+import { anyone } from "../../http/access.ts";
+import { reply } from "../../http/envelope.ts";
+import { defineRoute } from "../../http/route.ts";
+import { ViewInput, ViewState, Views, ViewsQuery, ViewVisitorQuery } from "./model.ts";
+import { getViews, noteView } from "./service.ts";
+
+const tag = "Views";
+
+/** The view endpoints (design, section 4). */
+export const viewRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/views/",
+    id: "getViews",
+    tag,
+    summary: "Get how often something was viewed, in all and by day",
+    access: [anyone],
+    query: ViewsQuery,
+    reply: { data: Views },
+    errors: [5301],
+    handle: async ({ ctx, query, subject }) => reply(await getViews(ctx, { ...query, subject })),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/views/",
+    id: "noteView",
+    tag,
+    summary: "Count a view, once for each viewer and day",
+    access: [anyone],
+    query: ViewVisitorQuery,
+    body: ViewInput,
+    reply: { data: ViewState },
+    errors: [5107, 5301],
+    // Asking twice counts once, whatever its key: nothing of the call is worth keeping.
+    secret: true,
+    handle: async ({ ctx, query, body, subject }) => reply(await noteView(ctx, { ...body, ...query, subject })),
+  }),
+];

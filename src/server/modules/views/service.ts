@@ -1,0 +1,111 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { bind, get, statement } from "../../db/statement.ts";
+import { AppError } from "../../errors.ts";
+import type { NotedView, ViewGatherer } from "../../process-memory.ts";
+import { forEachType, isShown, noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
+import { resourceCounts } from "../resources/table.ts";
+import { refuseSubject } from "../visitors/actor.ts";
+import { isBot } from "./bots.ts";
+import { usualDays, type ViewState, type Views } from "./model.ts";
+import { viewDays, viewMarks } from "./table.ts";
+import { dayOf, markView } from "./viewer.ts";
+
+const param = sql.placeholder;
+const dayMs = 86_400_000;
+
+const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
+  and resource_id = ${param("resourceId")}`;
+const selectCount = forEachType((type) =>
+  statement<{ count: number }>(sql`
+    select coalesce((select views from ${resourceCounts} where ${ofResource}), 0) as count where ${isShown(type)}`),
+);
+const selectDays = statement(sql`
+  select day, views from ${viewDays}
+  where ${ofResource} and day between ${param("first")} and ${param("last")}`);
+const selectMark = statement(sql`
+  select 1 from ${viewMarks} where day = ${param("last")} and ${ofResource} and mark = ${param("mark")}`);
+
+/** What a call names. */
+export interface ViewInput {
+  resource_type: string;
+  resource_id: string;
+  visitor?: string | undefined;
+  /** `user_id` beside app credentials, which is refused. */
+  subject?: string | undefined;
+}
+
+/**
+ * Counts a view, once for each viewer, resource and day (UTC). It is written down within a second; those of bots are not.
+ * @returns whether it counts, and how many are written down.
+ * @throws AppError 5102 naming `resource_type` or `user_id`, 5107, 5301 for what is not shown, 5001 when too many wait.
+ */
+export async function noteView(ctx: Ctx, input: ViewInput): Promise<ViewState> {
+  const { tenant } = ctx;
+  const resource = readInput(input);
+  const found = await get(ctx.db, selectCount[resource.type], valuesOf(ctx, resource));
+  if (!found) throw noSuchResource();
+  const { count } = found;
+  if (isBot(ctx.userAgent ?? "")) return { active: false, count };
+  const day = dayOf(ctx.now());
+  const mark = markView(ctx, resource, day, input.visitor);
+  const view: NotedView = { tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, mark };
+  const gatherer = requireGatherer(ctx);
+  if (!gatherer.knows(view)) gatherer.note(view);
+  return { active: true, count };
+}
+
+/**
+ * How often something was viewed: in all, and on each of the last days (UTC), the oldest first.
+ * @param input `days` is how many, today included; 30 unless it says otherwise.
+ * @returns these, and whether the caller's view counts today.
+ * @throws AppError 5102 naming `resource_type` or `user_id`, 5301 for what is not shown.
+ */
+export async function getViews(ctx: Ctx, input: ViewInput & { days?: number | undefined }): Promise<Views> {
+  const resource = readInput(input);
+  const now = ctx.now();
+  const days = Array.from({ length: input.days ?? usualDays }, (_, back) => dayOf(now - back * dayMs)).reverse();
+  const last = dayOf(now);
+  const mark = findMark(ctx, resource, last, input.visitor);
+  const values = { ...valuesOf(ctx, resource), first: days[0], last, mark: mark ?? "" };
+  const statements = [bind(selectCount[resource.type], values), bind(selectDays, values), bind(selectMark, values)];
+  const [counts, series, marks] = await ctx.db.batch(statements, "read");
+  const found = counts?.rows[0] as unknown as { count: number } | undefined;
+  if (!found) throw noSuchResource();
+  const byDay = new Map((series?.rows ?? []).map(({ day, views }) => [day, Number(views)]));
+  return {
+    active: mark !== null && (marks?.rows.length === 1 || isNoted(ctx, resource, last, mark)),
+    count: found.count,
+    days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })),
+  };
+}
+
+function readInput({ resource_type, resource_id, subject }: ViewInput): Resource {
+  refuseSubject(subject);
+  return parseResource(resource_type, resource_id);
+}
+
+function valuesOf({ tenant }: Ctx, { type, id }: Resource) {
+  return { tenantId: tenant.id, type, resourceId: id };
+}
+
+/** The caller's mark; null for a bot, and at a server without the database's key, which counts nothing. */
+function findMark(ctx: Ctx, resource: Resource, day: string, visitor: string | undefined): string | null {
+  if (isBot(ctx.userAgent ?? "")) return null;
+  try {
+    return markView(ctx, resource, day, visitor);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 5001) return null;
+    throw error;
+  }
+}
+
+function isNoted(ctx: Ctx, { type, id }: Resource, day: string, mark: string): boolean {
+  const view = { tenantId: ctx.tenant.id, resourceType: type, resourceId: id, day, mark };
+  return ctx.memory?.views.knows(view) ?? false;
+}
+
+function requireGatherer({ memory }: Ctx): ViewGatherer {
+  if (!memory) throw new Error("Views are counted by a server.");
+  return memory.views;
+}

@@ -1,0 +1,43 @@
+import { addressGroup } from "../../address-group.ts";
+import { toTimestamp } from "../../clock.ts";
+import type { Ctx } from "../../context.ts";
+import type { Vault } from "../../vault.ts";
+import type { Resource } from "../resources/registry.ts";
+import { findActor } from "../visitors/actor.ts";
+
+/** Of what a program says it is, as much counts. */
+const mostAgent = 512;
+/** As many characters of a hash in base64 are 128 bits. */
+const markLength = 22;
+
+const keys = new WeakMap<Vault, { day: string; hasher: Bun.CryptoHasher }>();
+
+/** The day of a moment in UTC, `2026-03-01`. */
+export function dayOf(epochMs: number): string {
+  return toTimestamp(epochMs).slice(0, 10);
+}
+
+/**
+ * What stands for one view of a resource by the caller on a day, so that it is counted once: a keyed hash, whose key is
+ * another each day and is kept nowhere. The caller is the user, else the visitor, else whoever has this address and agent.
+ * @throws AppError 5001 at a server without the database's key.
+ */
+export function markView(ctx: Ctx, { type, id }: Resource, day: string, visitor: string | undefined): string {
+  const viewer = findActor(ctx, visitor) ?? strangerOf(ctx);
+  const hasher = hasherOf(ctx.vault, day).copy();
+  return hasher.update(`${ctx.tenant.id}\n${type}\n${id}\n${viewer}`).digest("base64").slice(0, markLength);
+}
+
+function strangerOf({ clientIp, userAgent }: Ctx): string {
+  // An IPv4 address is its own group.
+  const group = clientIp?.includes(":") ? addressGroup(clientIp) : clientIp;
+  return `${group ?? ""}\n${userAgent?.slice(0, mostAgent) ?? ""}`;
+}
+
+function hasherOf(vault: Vault, day: string): Bun.CryptoHasher {
+  const kept = keys.get(vault);
+  if (kept?.day === day) return kept.hasher;
+  const hasher = new Bun.CryptoHasher("sha256", Buffer.from(vault.mac("view", day), "hex"));
+  keys.set(vault, { day, hasher });
+  return hasher;
+}
