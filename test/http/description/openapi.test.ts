@@ -135,7 +135,11 @@ function nameOf({ method, path }: Route): string {
 function credentialCodes(name: string): ErrorCode[] {
   const { access } = routes.find((route) => nameOf(route) === name) as Route;
   if (isUnsigned(access)) return [];
-  return asksOwnToken(access) ? [5202, 5203, 5204, 5206, 5214, 5300] : [5202, 5203, 5204, 5205, 5206, 5207, 5300];
+  const isPublic = access.some(({ kind }) => kind === "public");
+  const proving: ErrorCode[] = asksOwnToken(access)
+    ? [5202, 5203, 5204, 5206, 5214]
+    : [5202, 5203, 5204, 5205, 5206, 5207];
+  return isPublic ? proving : [...proving, 5300];
 }
 
 /** The codes that a response's schema allows. */
