@@ -93,6 +93,8 @@ onEachDatabase((suite) => {
       "numbers",
       "rewards",
       "points",
+      "likes",
+      "counts",
       "search",
     ]);
     expect((await doctor({})).checked[0]).toBe("database");

@@ -5,6 +5,8 @@ import { orderPoints } from "./order-points.ts";
 import { refunds } from "./order-refunds.ts";
 import { orderStates } from "./order-states.ts";
 import { orderTotals } from "./order-totals.ts";
+import { productCounts } from "./product-counts.ts";
+import { reactionCounts } from "./reaction-counts.ts";
 import { reservedStock } from "./reserved-stock.ts";
 import { rewards } from "./reward-balances.ts";
 import { searchIndex } from "./search-index.ts";
@@ -21,5 +23,7 @@ export const checks: readonly Check[] = [
   numbers,
   rewards,
   orderPoints,
+  reactionCounts,
+  productCounts,
   searchIndex,
 ];

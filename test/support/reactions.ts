@@ -1,0 +1,49 @@
+import type { ApiReply, Call } from "./client.ts";
+import { newAddress } from "./client.ts";
+
+export type ReactionPath = "/likes/" | "/bookmarks/";
+
+/** What a like or bookmark answers. */
+export interface ReactionReply {
+  active: boolean;
+  count: number;
+  visitor?: string;
+}
+
+/** One of somebody's likes or bookmarks. */
+export interface ListedReaction {
+  resource_type: string;
+  resource_id: string;
+  created_at: string;
+}
+
+/** How a product is named in a call. */
+export const ofProduct = (id: string) => ({ resource_type: "product", resource_id: id });
+
+/** What somebody does with likes or bookmarks. */
+export interface Reacting {
+  add: (id: string) => Promise<ApiReply<ReactionReply>>;
+  remove: (id: string) => Promise<ApiReply<ReactionReply>>;
+  get: (id: string) => Promise<ApiReply<ReactionReply>>;
+  list: (query?: Record<string, string>) => Promise<ApiReply<ListedReaction[]>>;
+}
+
+/**
+ * Somebody who likes or bookmarks.
+ * @param by what each query names them by: a visitor, or a user and their token; empty for nobody.
+ */
+export function reacting(call: Call, path: ReactionPath, by: Record<string, string>): Reacting {
+  return {
+    add: (id) => call(`POST ${path}`, { query: by, body: ofProduct(id), address: newAddress() }),
+    remove: (id) => call(`DELETE ${path}`, { query: { ...ofProduct(id), ...by }, address: newAddress() }),
+    get: (id) => call(`GET ${path}`, { query: { ...ofProduct(id), ...by } }),
+    list: (query = {}) => call(`GET ${path}`, { query: { ...query, ...by } }),
+  };
+}
+
+/** Likes or bookmarks something as a new visitor, and answers who that is. */
+export async function becomeVisitor(call: Call, path: ReactionPath, id: string): Promise<string> {
+  const { data, text } = await reacting(call, path, {}).add(id);
+  if (data?.visitor === undefined) throw new Error(`No visitor was made: ${text}`);
+  return data.visitor;
+}
