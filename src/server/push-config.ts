@@ -65,10 +65,11 @@ function readFcm(env: Environment): FcmAccount | undefined {
   };
   const projectId = part("project_id");
   if (!/^[a-z0-9][a-z0-9.:-]{0,99}$/.test(projectId)) throw invalidSetting(fcmName, "has no sound project_id");
-  const privateKey = part("private_key");
-  if (parseKey(privateKey)?.asymmetricKeyType !== "rsa") {
+  const key = parseKey(part("private_key"));
+  if (key?.asymmetricKeyType !== "rsa") {
     throw invalidSetting(fcmName, "has a private_key that is no RSA key in PEM form");
   }
+  const privateKey = toPem(key);
   const tokenUri = part("token_uri");
   if (!URL.canParse(tokenUri) || new URL(tokenUri).protocol !== "https:") {
     throw invalidSetting(fcmName, "has a token_uri that is no https address");
@@ -98,12 +99,12 @@ function readApns(env: Environment): ApnsAccount | undefined {
     return value;
   };
   // Where a value can have one line only, line ends are often written out.
-  const pem = key.replaceAll("\\n", "\n");
-  if (parseKey(pem)?.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
+  const parsed = parseKey(key.replaceAll("\\n", "\n"));
+  if (parsed?.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
     throw invalidSetting("BODEGA_APNS_KEY", "must be what the key's .p8 file holds");
   }
   return {
-    key: pem,
+    key: toPem(parsed),
     keyId: part("BODEGA_APNS_KEY_ID"),
     teamId: part("BODEGA_APNS_TEAM_ID"),
     topic: part("BODEGA_APNS_TOPIC"),
@@ -126,4 +127,8 @@ function parseKey(pem: string): KeyObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+function toPem(key: KeyObject): string {
+  return key.export({ type: "pkcs8", format: "pem" }) as string;
 }

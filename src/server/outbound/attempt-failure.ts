@@ -40,7 +40,7 @@ export function isDown(status: number | null): boolean {
  * @param answer heeded is the header Retry-After, seconds or a date, of a 429 or 503.
  * @param now epoch milliseconds.
  */
-export function readRetryAfter(answer: PostAnswer | undefined, now: number): number {
+export function readRetryAfter(answer: Pick<PostAnswer, "status" | "retryAfter"> | undefined, now: number): number {
   if (answer?.status !== 429 && answer?.status !== 503) return 0;
   const text = answer.retryAfter?.trim() ?? "";
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;

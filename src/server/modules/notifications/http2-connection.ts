@@ -1,0 +1,125 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+
+/** An answer's text is read up to here; what a push service says of a message is a line. */
+const mostText = 4096;
+
+/** What a service has answered by HTTP/2. */
+export interface Http2Answer {
+  status: number;
+  /** The header Retry-After as it came. */
+  retryAfter: string | undefined;
+  text: string;
+}
+
+/** One connection that is kept, and made anew when it has ended. */
+export interface Http2Connection {
+  /** Posts a message. @throws the error of the connection, or the reason of the signal. */
+  post(path: string, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<Http2Answer>;
+  /** Ends it, with what is under way. */
+  close(): void;
+}
+
+/**
+ * A connection to one origin.
+ * @param ca certificates to trust instead of the usual ones.
+ */
+export function createHttp2Connection(origin: string, ca?: string): Http2Connection {
+  let current: Promise<ClientHttp2Session> | undefined;
+  const open = new Set<ClientHttp2Session>();
+
+  /** Settles once the other side has said how much it takes at once: until then nothing would be queued for it. */
+  function begin(): Promise<ClientHttp2Session> {
+    const session = connect(origin, ca === undefined ? {} : { ca });
+    open.add(session);
+    const { promise, resolve, reject } = Promise.withResolvers<ClientHttp2Session>();
+    // Whoever waited for it may have given up by now.
+    promise.catch(() => {});
+    const leave = () => retire(promise);
+    session.on("error", (error) => {
+      leave();
+      reject(error);
+    });
+    session.on("goaway", () => {
+      leave();
+      session.close();
+    });
+    session.on("close", () => {
+      open.delete(session);
+      leave();
+      reject(new Error("the connection was closed"));
+    });
+    session.once("remoteSettings", () => resolve(session));
+    return promise;
+  }
+
+  /** Has the next message go over another connection. */
+  function retire(used: Promise<ClientHttp2Session>): void {
+    if (current === used) current = undefined;
+  }
+
+  async function post(path: string, headers: Record<string, string>, body: string, signal: AbortSignal) {
+    current ??= begin();
+    const used = current;
+    try {
+      const session = await withSignal(used, signal);
+      return await exchange(session.request({ ":method": "POST", ":path": path, ...headers }), body, signal);
+    } catch (error) {
+      // Whatever did not answer in time may never answer again.
+      if (signal.aborted) {
+        retire(used);
+        used.then(
+          (session) => session.close(),
+          () => {},
+        );
+      }
+      throw error;
+    }
+  }
+
+  return {
+    post,
+    close() {
+      current = undefined;
+      for (const session of open) session.destroy();
+    },
+  };
+}
+
+function exchange(stream: ClientHttp2Stream, body: string, signal: AbortSignal): Promise<Http2Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Http2Answer>();
+  const abort = () => {
+    stream.close();
+    reject(signal.reason);
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  let status = 0;
+  let retryAfter: string | undefined;
+  let text = "";
+  stream.setEncoding("utf8");
+  stream.on("response", (headers) => {
+    status = Number(headers[":status"]);
+    retryAfter = headers["retry-after"];
+  });
+  stream.on("data", (chunk: string) => {
+    if (text.length < mostText) text += chunk;
+  });
+  stream.on("error", reject);
+  stream.on("end", () => {
+    if (status > 0) resolve({ status, retryAfter, text });
+  });
+  stream.on("close", () => {
+    signal.removeEventListener("abort", abort);
+    reject(new Error("the connection ended before the answer"));
+  });
+  stream.end(body);
+  return promise;
+}
+
+/** The promise's outcome, or the signal's reason once that comes first. */
+export function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+}
