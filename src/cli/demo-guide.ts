@@ -23,6 +23,11 @@ export function formatDemoGuide({ url, namespace, ...demo }: DemoAccess): string
     ["Change its price", `${curl} -X PATCH ${send({ price: 9.99 })} ${address(`/products/${product_id}/`)}`],
     ["Find some", `${curl} '${url}/products/?namespace=${namespace}&q=shirt&lang=de'`],
     ["Order one", `${curl} ${send({ items: [{ product_id, quantity: 1 }] })} ${address("/orders/")}`],
+    [
+      "Like one, as anybody",
+      `curl ${send({ resource_type: "product", resource_id: product_id })} ${address("/likes/")}`,
+    ],
+    ["View it", `curl ${send({ resource_type: "product", resource_id: product_id })} ${address("/views/")}`],
     ["Sign a customer in", `curl ${send({ email, password })} ${address("/auth/login/")}`],
     ["Let them reset the password", `curl ${send({ email })} ${address("/auth/password/forgot/")}`],
   ];
