@@ -29,10 +29,11 @@ export interface ViewGatherer {
 export interface WriteLimiter {
   /**
    * Counts one.
-   * @param actor id of the visitor or user.
+   * @param address of the caller, null where it does not count.
+   * @param actor id of the visitor or user, null where there is neither.
    * @throws AppError 5107 with `retryAfter`, and nothing is counted.
    */
-  count(tenant: Tenant, address: string | null, actor: string): void;
+  count(tenant: Tenant, address: string | null, actor: string | null): void;
   /** Tells other processes what was counted here, and hears what was there. Errors: those of the database. */
   share(): Promise<void>;
   stop(): Promise<void>;

@@ -116,7 +116,7 @@ export async function createShop(
 /** The context in which the services of a tenant run, as its terminal. */
 export async function tenantContext({ app, namespace }: { app: TestApp; namespace: string }): Promise<Ctx> {
   const sql =
-    "select id, namespace, title, currency, language, token_lifetime as tokenLifetime, points_rate as pointsRate, point_value as pointValue, points_days as pointsDays from tenants where namespace = ?";
+    "select id, namespace, title, currency, language, token_lifetime as tokenLifetime, points_rate as pointsRate, point_value as pointValue, points_days as pointsDays, address_writes as addressWrites, visitor_writes as visitorWrites from tenants where namespace = ?";
   const { rows } = await app.db.primary.execute({ sql, args: [namespace] });
   return { ...app.system, tenant: { ...(rows[0] as unknown as Ctx["tenant"]) } };
 }

@@ -1,13 +1,117 @@
+import { addressGroup } from "../../address-group.ts";
+import type { Ctx, Tenant } from "../../context.ts";
+import { KeptMap } from "../../db/kept-map.ts";
 import type { Database } from "../../db/session.ts";
+import { AppError } from "../../errors.ts";
 import type { WriteLimiter } from "../../process-memory.ts";
 import type { Vault } from "../../vault.ts";
+import { createHitExchange } from "./hit-exchange.ts";
+import { createWriteCounts, windowMs } from "./write-counts.ts";
 
-/** Makes the limiter of one process. */
-export function createWriteLimiter(_deps: {
+/** Twice as many are remembered at most: in a storm of addresses, those who came least lately are forgotten. */
+const leastSubjects = 50_000;
+
+interface LimiterDeps {
   db: Database;
   vault: Vault;
   now: () => number;
   notice: (message: string) => void;
-}): WriteLimiter {
-  return { count: () => {}, share: async () => {}, stop: async () => {} };
+}
+
+/**
+ * Counts a public write of the caller, before its work. Whoever holds a key of the store may write for many visitors
+ * from one address; outside of a server nothing is counted.
+ * @param actorId of the visitor or user, null where there is neither.
+ * @throws AppError 5107 with `retryAfter`; nothing is counted then.
+ */
+export function countPublicWrite(ctx: Ctx, actorId: string | null): void {
+  if (!ctx.memory) return;
+  const address = ctx.actor.kind === "app" ? null : (ctx.clientIp ?? "unknown");
+  ctx.memory.writes.count(ctx.tenant, address, actorId);
+}
+
+/**
+ * Makes the limiter of one process (design, section 3). It judges by what it has in memory, and tells the other
+ * processes of the database twice a second what it has counted, under keyed hashes: what all let through together exceeds
+ * a limit by no more than what came within the last second. Without the database or its key, each judges by itself.
+ */
+export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): WriteLimiter {
+  const counts = createWriteCounts(leastSubjects);
+  const subjects = new KeptMap<string>(leastSubjects);
+  const others = createHitExchange({ db, present, onHeard: counts.add, notice });
+  let latest = 0;
+  let hasKey: boolean | undefined;
+
+  /** The time, which stands still for a moment when a clock is set back a little; by more, everything starts over. */
+  function present(): number {
+    const at = now();
+    if (at < latest - windowMs) {
+      counts.clear();
+      others.clear();
+      latest = at;
+    }
+    latest = Math.max(latest, at);
+    return latest;
+  }
+
+  /** What something is counted under: the same in every process that has the server's key, and of no meaning elsewhere. */
+  function subjectOf(tenant: Tenant, name: string, toGroup: (name: string) => string): string {
+    const known = subjects.get(`${tenant.id} ${name}`);
+    if (known !== undefined) return known;
+    const whole = `${tenant.id} ${toGroup(name)}`;
+    hasKey ??= isOpen(vault);
+    const subject = hasKey ? vault.mac("limit", `write ${whole}`).slice(0, 32) : whole;
+    subjects.set(`${tenant.id} ${name}`, subject);
+    return subject;
+  }
+
+  function limitsOf(tenant: Tenant, address: string | null, actor: string | null) {
+    const limits: { subject: string; most: number; of: string }[] = [];
+    if (address !== null && tenant.addressWrites > 0) {
+      const subject = subjectOf(tenant, address, addressGroup);
+      limits.push({ subject, most: tenant.addressWrites, of: "from this address" });
+    }
+    if (actor !== null && tenant.visitorWrites > 0) {
+      const of = actor.startsWith("usr_") ? "by this user" : "by this visitor";
+      limits.push({ subject: subjectOf(tenant, actor, (id) => id), most: tenant.visitorWrites, of });
+    }
+    return limits;
+  }
+
+  return {
+    count(tenant, address, actor) {
+      const limits = limitsOf(tenant, address, actor);
+      if (limits.length === 0) return;
+      const at = present();
+      let longest = { waitMs: 0, of: "" };
+      for (const { subject, most, of } of limits) {
+        const waitMs = counts.waitMs(subject, most, at);
+        if (waitMs > longest.waitMs) longest = { waitMs, of };
+      }
+      if (hasKey) others.keepGoing();
+      if (longest.waitMs > 0) {
+        // By the clock itself, as whoever waits has no other.
+        const retryAfter = Math.ceil((at + longest.waitMs - now()) / 1000);
+        throw new AppError(5107, `Too many writes ${longest.of}.`, { retryAfter });
+      }
+      for (const { subject } of limits) {
+        counts.add(subject, at, 1);
+        if (hasKey) others.add(subject, at);
+      }
+    },
+    async share() {
+      hasKey ??= isOpen(vault);
+      if (hasKey) await others.exchange();
+    },
+    stop: () => others.stop(),
+  };
+}
+
+function isOpen(vault: Vault): boolean {
+  try {
+    vault.mac("limit", "");
+    return true;
+  } catch {
+    return false;
+  }
 }

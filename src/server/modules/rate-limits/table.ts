@@ -18,8 +18,8 @@ export const rateLimits = sqliteTable(
 );
 
 /**
- * What public writes one process has counted in one second, for the other processes to read. A process writes at most
- * one row a second, whatever it is asked; rows are removed once their window has passed.
+ * What public writes one process has counted lately, for the other processes to read. A process writes at most two rows
+ * a second, whatever it is asked; rows are removed once their window has passed.
  */
 export const publicHits = sqliteTable(
   "public_hits",
@@ -28,7 +28,7 @@ export const publicHits = sqliteTable(
     process: text("process").notNull(),
     /** Epoch milliseconds at which the row was written. */
     writtenAt: integer("written_at").notNull(),
-    /** JSON: hits of each subject by second. Subjects are keyed hashes. */
+    /** JSON: `{"<subject>": [at, hits, …]}`, at in epoch milliseconds. Subjects are keyed hashes. */
     hits: text("hits").notNull(),
   },
   (t) => [primaryKey({ columns: [t.process, t.writtenAt] }), index("public_hits_by_age").on(t.writtenAt)],

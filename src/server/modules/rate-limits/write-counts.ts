@@ -1,0 +1,68 @@
+import { KeptMap } from "../../db/kept-map.ts";
+
+/** The stretch of time in which public writes are counted: a minute. */
+export const windowMs = 60_000;
+
+/** Hits of one second, which all count for as long as the latest of them does. */
+export interface HitBucket {
+  /** Epoch milliseconds of the latest. */
+  at: number;
+  hits: number;
+}
+
+/** The hits of a minute by subject, in memory. */
+export interface WriteCounts {
+  /** Counts hits of a subject, also such as are older than others that are counted already. */
+  add(subject: string, at: number, hits: number): void;
+  /** Milliseconds until a subject has fewer than `most` hits within a minute, 0 when it has now. Counts nothing. */
+  waitMs(subject: string, most: number, now: number): number;
+  clear(): void;
+}
+
+/**
+ * Makes empty counts: a window that slides by the second. A hit counts for a minute, and up to a second longer where
+ * others followed within its second, so that no minute ever has more than a limit allows.
+ * @param leastKept how many subjects are remembered at least; twice as many at most, by forgetting who came least lately.
+ */
+export function createWriteCounts(leastKept: number): WriteCounts {
+  const subjects = new KeptMap<HitBucket[]>(leastKept);
+  return {
+    add(subject, at, hits) {
+      const buckets = subjects.get(subject);
+      if (buckets) addHits(buckets, at, hits);
+      else subjects.set(subject, [{ at, hits }]);
+    },
+    waitMs(subject, most, now) {
+      const buckets = subjects.get(subject);
+      if (!buckets) return 0;
+      const gone = buckets.findIndex(({ at }) => at + windowMs > now);
+      if (gone !== 0) buckets.splice(0, gone < 0 ? buckets.length : gone);
+      let left = buckets.reduce((sum, { hits }) => sum + hits, 0);
+      let freeAt = now;
+      for (const { at, hits } of buckets) {
+        if (left < most) break;
+        left -= hits;
+        freeAt = at + windowMs;
+      }
+      return freeAt - now;
+    },
+    clear: () => subjects.clear(),
+  };
+}
+
+/** Adds hits to buckets that are in the order of their seconds. */
+export function addHits(buckets: HitBucket[], at: number, hits: number): void {
+  const second = secondOf(at);
+  const place = buckets.findLastIndex((bucket) => secondOf(bucket.at) <= second);
+  const bucket = buckets[place];
+  if (bucket !== undefined && secondOf(bucket.at) === second) {
+    bucket.hits += hits;
+    bucket.at = Math.max(bucket.at, at);
+  } else {
+    buckets.splice(place + 1, 0, { at, hits });
+  }
+}
+
+function secondOf(ms: number): number {
+  return Math.floor(ms / 1000);
+}
