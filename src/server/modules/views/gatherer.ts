@@ -9,8 +9,12 @@ import { writeViews } from "./write-views.ts";
 const pauseMs = 500;
 /** After the database could not answer. */
 const restMs = 1000;
-/** What one transaction writes: other writers wait for no more. */
-const portion = 2000;
+/**
+ * What one transaction writes at most: other writers wait for it. Marks lie scattered over their table, so that many at
+ * once cost each a fraction of what few do.
+ */
+const portion = 8000;
+const mostResources = 500;
 /** Some ten megabytes. */
 const mostWaiting = 100_000;
 const mostKnown = 50_000;
@@ -45,7 +49,7 @@ export function createViewGatherer(deps: GathererDeps): ViewGatherer {
   async function write(): Promise<void> {
     let left = waiting.size;
     while (left > 0) {
-      const taken = waiting.take(Math.min(size, left));
+      const taken = waiting.take(Math.min(size, left), mostResources);
       const count = taken.reduce((sum, { marks }) => sum + marks.length, 0);
       left -= count;
       try {

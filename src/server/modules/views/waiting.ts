@@ -23,12 +23,12 @@ export class WaitingList {
     this.#add({ tenantId, resourceType, resourceId, day, marks: [mark] });
   }
 
-  /** Takes at most so many views off the list. */
-  take(most: number): WaitingViews[] {
+  /** Takes at most so many views off the list, of at most so many groups. */
+  take(most: number, mostGroups: number): WaitingViews[] {
     const taken: WaitingViews[] = [];
     let room = most;
     for (const [key, group] of this.#groups) {
-      if (room === 0) break;
+      if (room === 0 || taken.length === mostGroups) break;
       const marks = group.marks.splice(0, room);
       if (group.marks.length === 0) this.#groups.delete(key);
       room -= marks.length;
