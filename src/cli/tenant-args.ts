@@ -47,6 +47,16 @@ export const tenantFlags = {
     valueHint: "days",
     description: "How many days points last that are earned from now on, or none for ever (default: none)",
   },
+  "address-writes": {
+    type: "string",
+    valueHint: "number",
+    description: "Likes, bookmarks, new views and registrations a minute from one address; 0: no limit (default: 1200)",
+  },
+  "visitor-writes": {
+    type: "string",
+    valueHint: "number",
+    description: "The same of one visitor or user; 0: no limit (default: 240)",
+  },
 } as const satisfies VerbArgs;
 
 /**
@@ -66,7 +76,9 @@ export function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
     tokenLifetime: lifetime === undefined ? undefined : parseDuration("--token-lifetime", lifetime) / 1000,
     pointsRate: readDecimal("--points-rate", args["points-rate"]),
     pointValue: readDecimal("--point-value", args["point-value"]),
-    pointsDays: days === "none" ? null : readDays(days),
+    pointsDays: days === "none" ? null : readWhole("--points-days", days, "days, or none"),
+    addressWrites: readWhole("--address-writes", args["address-writes"], "writes a minute"),
+    visitorWrites: readWhole("--visitor-writes", args["visitor-writes"], "writes a minute"),
   };
 }
 
@@ -78,11 +90,11 @@ function readDecimal(flag: string, text: string | undefined): number | undefined
   throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
 }
 
-function readDays(text: string | undefined): number | undefined {
+function readWhole(flag: string, text: string | undefined, what: string): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  const message = "must be a whole number of days, or none";
-  throw new UsageError(`--points-days ${message}.`, { details: [{ field: "--points-days", message }] });
+  const message = `must be a whole number of ${what}`;
+  throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
 }
 
 function clearEmpty(value: string | undefined): string | null | undefined {

@@ -20,6 +20,8 @@ const details = {
   points_rate: 1,
   point_value: 0.01,
   points_days: null,
+  address_writes: 1200,
+  visitor_writes: 240,
   updated_at: timestamp,
 };
 
@@ -90,6 +92,8 @@ describe("a field at fault is exit code 2 and names its flag", () => {
     [["tenant", "create", "a", "--currency", "JPY", "--point-value", "0.5"], "--point-value"],
     [["tenant", "create", "a", "--points-days", "0"], "--points-days"],
     [["tenant", "create", "a", "--points-days", "36501"], "--points-days"],
+    [["tenant", "create", "a", "--address-writes", "1000001"], "--address-writes"],
+    [["tenant", "create", "a", "--visitor-writes", "1000001"], "--visitor-writes"],
     [["tenant", "create", "a", "--domain", "two words"], "--domain"],
     [["tenant", "create", "a", "--url", "ftp://example.com"], "--url"],
     [["tenant", "create", "a", "--logo", "logo.png"], "--logo"],
@@ -127,12 +131,24 @@ test("what points are earned at, worth and last is set as people say it, and sho
   expect(listed).toMatchObject({ points_rate: 0, point_value: 2, points_days: null });
 });
 
+test("how much is written by anybody is limited as the store says, and shown, but not by create", async () => {
+  const { json } = openCli();
+  const flags = ["--address-writes", "5000", "--visitor-writes", "0"];
+  expect(Object.keys(await json("tenant", "create", "demo", ...flags))).toEqual(Object.keys(demo));
+  expect(await json("tenant", "show", "demo")).toMatchObject({ address_writes: 5000, visitor_writes: 0 });
+  await json("tenant", "update", "demo", "--title", "Demo");
+  await json("tenant", "update", "demo", "--visitor-writes", "1000000");
+  expect(await json("tenant", "show", "demo")).toMatchObject({ address_writes: 5000, visitor_writes: 1_000_000 });
+});
+
 describe("what is no number is a mistake of the command line", () => {
   const { failure } = openCli();
   test.concurrent.each([
     ["--points-rate", ["1e3", "-1", "1,5", ".5", "Infinity", "0.1000000000000001"]],
     ["--point-value", ["1e-2", "-0.01", "€1", "0x1"]],
     ["--points-days", ["365d", "1.5", "-1", "never"]],
+    ["--address-writes", ["none", "1.5", "-1", "1e3"]],
+    ["--visitor-writes", ["many", "1 000"]],
   ])("%s", async (flag, texts) => {
     for (const text of texts) {
       const { code, error } = await failure("tenant", "create", "a", `${flag}=${text}`);

@@ -46,6 +46,10 @@ const refused: [field: string, input: TenantInput][] = [
   ["points_days", { pointsDays: 0 }],
   ["points_days", { pointsDays: 1.5 }],
   ["points_days", { pointsDays: 36_501 }],
+  ["address_writes", { addressWrites: -1 }],
+  ["address_writes", { addressWrites: 0.5 }],
+  ["address_writes", { addressWrites: 1_000_001 }],
+  ["visitor_writes", { visitorWrites: Number.NaN }],
   ["domain", { domain: "https://shop.example" }],
   ["domain", { domain: "shop.example/path" }],
   ["domain", { domain: "a b" }],
@@ -82,6 +86,8 @@ onEachDatabase((suite) => {
       points_rate: 1,
       point_value: 0.01,
       points_days: null,
+      address_writes: 1200,
+      visitor_writes: 240,
       updated_at: at,
     });
   });

@@ -21,6 +21,10 @@ export interface TenantInput {
   pointValue?: number | undefined;
   /** How long points last, in whole days; null for ever. */
   pointsDays?: number | null | undefined;
+  /** Public writes a minute from one address; 0 for as many as come. */
+  addressWrites?: number | undefined;
+  /** The same of one visitor or user. */
+  visitorWrites?: number | undefined;
 }
 
 const shortestLifetime = 5 * 60;
@@ -30,6 +34,7 @@ const highestRate = 1000;
 const longestDays = 36_500;
 /** In minor units: what balances of points are worth stays a sum that is exact. */
 const highestValue = 1_000_000;
+const mostWrites = 1_000_000;
 
 /**
  * The same fields, with the language in its canonical form; the currency is judged where it is needed.
@@ -42,6 +47,8 @@ export function checkFields<T extends TenantInput>(input: T): T {
   if (input.domain) requireHost(input.domain);
   if (input.tokenLifetime !== undefined) requireLifetime(input.tokenLifetime);
   if (input.pointsDays != null) requireDays(input.pointsDays);
+  requireWrites("address_writes", input.addressWrites);
+  requireWrites("visitor_writes", input.visitorWrites);
   for (const field of ["url", "logo"] as const) {
     const value = input[field];
     if (value && !(URL.canParse(value) && /^https?:/i.test(value))) {
@@ -88,6 +95,13 @@ export function showPointValue(minor: number, currency: string): number {
 function requireDays(days: number): void {
   if (!Number.isInteger(days) || days < 1 || days > longestDays) {
     throw invalidField("points_days", `must be a whole number from 1 to ${longestDays}, or none`);
+  }
+}
+
+function requireWrites(field: string, perMinute: number | undefined): void {
+  if (perMinute === undefined) return;
+  if (!Number.isInteger(perMinute) || perMinute < 0 || perMinute > mostWrites) {
+    throw invalidField(field, `must be a whole number from 0, for no limit, to ${mostWrites}`);
   }
 }
 

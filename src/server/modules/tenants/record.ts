@@ -26,6 +26,10 @@ export interface TenantDetails extends TenantRecord {
   point_value: number;
   /** How long points last, in days; null for ever. */
   points_days: number | null;
+  /** Public writes a minute from one address; 0 for as many as come. */
+  address_writes: number;
+  /** The same of one visitor or user. */
+  visitor_writes: number;
   updated_at: string;
 }
 
@@ -45,6 +49,8 @@ export const shown = {
   points_rate: tenants.pointsRate,
   point_value: tenants.pointValue,
   points_days: tenants.pointsDays,
+  address_writes: tenants.addressWrites,
+  visitor_writes: tenants.visitorWrites,
   updated_at: tenants.updatedAt,
 };
 

@@ -17,6 +17,10 @@ import { tenants } from "./table.ts";
 
 /** 30 days, in seconds (specification, section 8). */
 const defaultTokenLifetime = 30 * 86_400;
+/** A minute: a household, an office or a school shares an address. */
+const defaultAddressWrites = 1200;
+/** A minute: more than anybody clicks. */
+const defaultVisitorWrites = 240;
 
 const byNamespace = eq(tenants.namespace, sql.placeholder("namespace"));
 const insertTenant = statement(
@@ -34,6 +38,8 @@ const insertTenant = statement(
     pointsRate: sql.placeholder("pointsRate"),
     pointValue: sql.placeholder("pointValue"),
     pointsDays: sql.placeholder("pointsDays"),
+    addressWrites: sql.placeholder("addressWrites"),
+    visitorWrites: sql.placeholder("visitorWrites"),
     status: "active",
     createdAt: sql.placeholder("now"),
     updatedAt: sql.placeholder("now"),
@@ -52,6 +58,7 @@ const changeTenant = statement(sql`
     language = ${sql.placeholder("language")}, token_lifetime = ${sql.placeholder("tokenLifetime")},
     points_rate = coalesce(${sql.placeholder("pointsRate")}, points_rate),
     point_value = coalesce(${sql.placeholder("pointValue")}, point_value), points_days = ${sql.placeholder("pointsDays")},
+    address_writes = ${sql.placeholder("addressWrites")}, visitor_writes = ${sql.placeholder("visitorWrites")},
     updated_at = ${sql.placeholder("now")}
   where ${byNamespace} and (currency = ${sql.placeholder("currency")}
     or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`);
@@ -87,6 +94,8 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
         pointsRate,
         pointValue,
         pointsDays: fields.pointsDays ?? null,
+        addressWrites: fields.addressWrites ?? defaultAddressWrites,
+        visitorWrites: fields.visitorWrites ?? defaultVisitorWrites,
         now: toTimestamp(ctx.now()),
       });
     } catch (error) {
@@ -148,6 +157,8 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
       pointsRate,
       pointValue: newPointValue(pointValue, currency ?? before.currency, before.currency),
       pointsDays: fields.pointsDays === undefined ? before.points_days : fields.pointsDays,
+      addressWrites: fields.addressWrites ?? before.address_writes,
+      visitorWrites: fields.visitorWrites ?? before.visitor_writes,
       now: toTimestamp(ctx.now()),
     });
     if (changed === 0) {
