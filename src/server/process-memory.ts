@@ -1,4 +1,5 @@
 import type { Tenant } from "./context.ts";
+import type { Resource } from "./modules/resources/registry.ts";
 
 /** A view of something by somebody who is named by a hash only, which is another for every resource and day. */
 export interface NotedView {
@@ -12,6 +13,11 @@ export interface NotedView {
 
 /** Gathers views and writes them down together. */
 export interface ViewGatherer {
+  /**
+   * How many views of a resource are written down; undefined for what is not shown. Remembered for as long as nobody
+   * commits. Errors: those of the database.
+   */
+  count(tenantId: string, resource: Resource): Promise<number | undefined> | number | undefined;
   /** Whether this process has noted the view already. */
   knows(view: NotedView): boolean;
   /**

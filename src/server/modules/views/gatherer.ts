@@ -1,6 +1,7 @@
 import type { Database } from "../../db/session.ts";
 import { AppError } from "../../errors.ts";
 import type { ViewGatherer } from "../../process-memory.ts";
+import { createCountReader } from "./kept-counts.ts";
 import { KnownMarks } from "./known-marks.ts";
 import { WaitingList } from "./waiting.ts";
 import { writeViews } from "./write-views.ts";
@@ -97,6 +98,7 @@ export function createViewGatherer(deps: GathererDeps): ViewGatherer {
   }
 
   return {
+    count: createCountReader(db),
     knows: ({ mark }) => known.has(mark),
     note(view) {
       if (waiting.size >= most) throw new AppError(5001, "Too many views wait to be written down.");

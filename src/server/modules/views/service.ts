@@ -1,12 +1,12 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, get, statement } from "../../db/statement.ts";
+import { bind, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import type { NotedView, ViewGatherer } from "../../process-memory.ts";
-import { forEachType, isShown, noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
-import { resourceCounts } from "../resources/table.ts";
+import { noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
 import { refuseSubject } from "../visitors/actor.ts";
 import { isBot } from "./bots.ts";
+import { bindCount } from "./kept-counts.ts";
 import { usualDays, type ViewState, type Views } from "./model.ts";
 import { viewDays, viewMarks } from "./table.ts";
 import { dayOf, markView } from "./viewer.ts";
@@ -16,10 +16,6 @@ const dayMs = 86_400_000;
 
 const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
   and resource_id = ${param("resourceId")}`;
-const selectCount = forEachType((type) =>
-  statement<{ count: number }>(sql`
-    select coalesce((select views from ${resourceCounts} where ${ofResource}), 0) as count where ${isShown(type)}`),
-);
 const selectDays = statement(sql`
   select day, views from ${viewDays}
   where ${ofResource} and day between ${param("first")} and ${param("last")}`);
@@ -43,14 +39,15 @@ export interface ViewInput {
 export async function noteView(ctx: Ctx, input: ViewInput): Promise<ViewState> {
   const { tenant } = ctx;
   const resource = readInput(input);
-  const found = await get(ctx.db, selectCount[resource.type], valuesOf(ctx, resource));
-  if (!found) throw noSuchResource();
-  const { count } = found;
+  const gatherer = requireGatherer(ctx);
+  const found = gatherer.count(tenant.id, resource);
+  // What is remembered is there at once.
+  const count = found instanceof Promise ? await found : found;
+  if (count === undefined) throw noSuchResource();
   if (isBot(ctx.userAgent ?? "")) return { active: false, count };
   const day = dayOf(ctx.now());
   const mark = markView(ctx, resource, day, input.visitor);
   const view: NotedView = { tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, mark };
-  const gatherer = requireGatherer(ctx);
   if (!gatherer.knows(view)) gatherer.note(view);
   return { active: true, count };
 }
@@ -68,14 +65,14 @@ export async function getViews(ctx: Ctx, input: ViewInput & { days?: number | un
   const last = dayOf(now);
   const mark = findMark(ctx, resource, last, input.visitor);
   const values = { ...valuesOf(ctx, resource), first: days[0], last, mark: mark ?? "" };
-  const statements = [bind(selectCount[resource.type], values), bind(selectDays, values), bind(selectMark, values)];
+  const statements = [bindCount(ctx.tenant.id, resource), bind(selectDays, values), bind(selectMark, values)];
   const [counts, series, marks] = await ctx.db.batch(statements, "read");
-  const found = counts?.rows[0] as unknown as { count: number } | undefined;
+  const found = counts?.rows[0];
   if (!found) throw noSuchResource();
   const byDay = new Map((series?.rows ?? []).map(({ day, views }) => [day, Number(views)]));
   return {
     active: mark !== null && (marks?.rows.length === 1 || isNoted(ctx, resource, last, mark)),
-    count: found.count,
+    count: Number(found.views),
     days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })),
   };
 }

@@ -1,0 +1,49 @@
+import { sql } from "drizzle-orm";
+import type { Database, Executor } from "../../db/session.ts";
+import { bind, get, statement } from "../../db/statement.ts";
+import { forEachType, isShown, type Resource } from "../resources/registry.ts";
+import { resourceCounts } from "../resources/table.ts";
+
+const param = sql.placeholder;
+/** How many resources are remembered. */
+const most = 1000;
+
+const select = forEachType((type) =>
+  statement<{ views: number }>(sql`
+    select coalesce((select views from ${resourceCounts} where tenant_id = ${param("tenantId")}
+      and resource_type = ${param("type")} and resource_id = ${param("resourceId")}), 0) as views
+    where ${isShown(type)}`),
+);
+
+/** The views of a resource that are written down, no row for what is not shown; for `batch`. */
+export function bindCount(tenantId: string, { type, id }: Resource) {
+  return bind(select[type], { tenantId, type, resourceId: id });
+}
+
+/**
+ * Makes the function that answers the views of a resource that are written down, undefined for what is not shown. Beside a
+ * file they are remembered until anyone commits: what many look at is asked for thousands of times between two commits.
+ */
+export function createCountReader(db: Database) {
+  const kept = new Map<string, number | undefined>();
+  let version: number | null = null;
+
+  return (tenantId: string, resource: Resource): Promise<number | undefined> | number | undefined => {
+    const present = db.dataVersion();
+    if (present === null) return read(db, tenantId, resource);
+    if (present !== version || kept.size >= most) {
+      kept.clear();
+      version = present;
+    }
+    const key = tenantId + resource.id;
+    if (kept.has(key)) return kept.get(key);
+    return read(db, tenantId, resource).then((views) => {
+      if (version === present) kept.set(key, views);
+      return views;
+    });
+  };
+}
+
+async function read(db: Executor, tenantId: string, { type, id }: Resource): Promise<number | undefined> {
+  return (await get(db, select[type], { tenantId, type, resourceId: id }))?.views;
+}
