@@ -1,0 +1,118 @@
+import { expect, test } from "bun:test";
+import { type Account, goodPassword, openAccount } from "../../support/account.ts";
+import { newAddress } from "../../support/client.ts";
+import type { ProductReply, Shop } from "../../support/factories.ts";
+import { becomeVisitor, type ReactionPath, reacting } from "../../support/reactions.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+onEachDatabase((suite) => {
+  const signIn = ({ callAnonymously }: Shop, { email }: Account, more: Record<string, unknown> = {}, query = {}) =>
+    callAnonymously("POST /auth/login/", {
+      query,
+      body: { email, password: goodPassword, ...more },
+      address: newAddress(),
+    });
+  /** Signs a user in with a visitor, and answers what they then have of one kind. */
+  async function open() {
+    const shop = await suite.shop();
+    const eve = await openAccount(shop);
+    const products: string[] = [];
+    for (let n = 0; n < 3; n++) products.push((await shop.createProduct()).id);
+    const [one, two, three] = products as [string, string, string];
+    const asUser = (path: ReactionPath, token = eve.token) =>
+      reacting(shop.callAnonymously, path, { user_id: eve.id, token });
+    const asVisitor = (path: ReactionPath, visitor: string) => reacting(shop.callAnonymously, path, { visitor });
+    return { shop, eve, one, two, three, asUser, asVisitor };
+  }
+  const likesOf = async (shop: Shop, id: string) =>
+    (await shop.call<ProductReply>(`GET /products/${id}/`)).data.likes_count;
+
+  test("a sign-in makes a visitor's likes and bookmarks the user's, and counts what both had once", async () => {
+    const { shop, eve, one, two, three, asUser, asVisitor } = await open();
+    const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
+    await asVisitor("/likes/", visitor).add(two);
+    await asVisitor("/bookmarks/", visitor).add(three);
+    const other = await becomeVisitor(shop.callAnonymously, "/likes/", two);
+    await asUser("/likes/").add(two);
+    const mine = (await asUser("/likes/").list()).data;
+    suite.app.clock.advance(1000);
+    expect([await likesOf(shop, one), await likesOf(shop, two)]).toEqual([1, 3]);
+
+    const { status, data } = await signIn(shop, eve, { visitor });
+    expect([status, Object.keys(data)]).toEqual([200, ["user_id", "token", "expires_at", "store"]]);
+    const token = data.token as string;
+    const likes = (await asUser("/likes/", token).list()).data;
+    expect(likes.map((like) => like.resource_id).toSorted()).toEqual([one, two].toSorted());
+    expect(likes).toContainEqual(mine[0] as never);
+    expect((await asUser("/bookmarks/", token).list()).data.map((mark) => mark.resource_id)).toEqual([three]);
+    expect([await likesOf(shop, one), await likesOf(shop, two)]).toEqual([1, 2]);
+    expect((await asUser("/likes/", token).get(two)).data).toEqual({ active: true, count: 2 });
+    for (const path of ["/likes/", "/bookmarks/"] as const) {
+      expect((await asVisitor(path, visitor).list()).data).toEqual([]);
+    }
+    expect((await asVisitor("/likes/", other).get(two)).data).toEqual({ active: true, count: 2 });
+    // The visitor has nothing left that another could claim.
+    const adam = await openAccount(shop);
+    expect((await signIn(shop, adam, { visitor })).status).toBe(200);
+    expect((await asUser("/likes/", token).list()).data).toHaveLength(2);
+  });
+
+  test("a sign-in that fails claims nothing; the visitor may stand in the query, which wins", async () => {
+    const { shop, eve, one, two, asVisitor } = await open();
+    const [first, second] = [
+      await becomeVisitor(shop.callAnonymously, "/likes/", one),
+      await becomeVisitor(shop.callAnonymously, "/likes/", two),
+    ];
+    expect((await signIn(shop, eve, { visitor: first, password: "wrong" })).code).toBe(5212);
+    expect((await asVisitor("/likes/", first).get(one)).data).toEqual({ active: true, count: 1 });
+    expect((await signIn(shop, eve, { visitor: first }, { visitor: second })).status).toBe(200);
+    expect((await asVisitor("/likes/", first).get(one)).data).toEqual({ active: true, count: 1 });
+    expect((await asVisitor("/likes/", second).get(two)).data).toEqual({ active: false, count: 1 });
+  });
+
+  test("with two-factor on, only the sign-in that succeeds claims", async () => {
+    const { shop, eve, one, asVisitor } = await open();
+    const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
+    await eve.enrol();
+    expect((await signIn(shop, eve, { visitor })).code).toBe(5211);
+    expect((await signIn(shop, eve, { visitor, otp: await eve.wrongCode() })).code).toBe(5212);
+    expect((await asVisitor("/likes/", visitor).get(one)).data).toEqual({ active: true, count: 1 });
+    expect((await signIn(shop, eve, { visitor, otp: await eve.code() })).status).toBe(200);
+    expect((await asVisitor("/likes/", visitor).get(one)).data).toEqual({ active: false, count: 1 });
+  });
+
+  test("a visitor that is none, or of another store, is ignored, and is nobody's to log", async () => {
+    const { shop, eve, one, asUser } = await open();
+    const other = await suite.shop();
+    const theirs = (await other.createProduct()).id;
+    const foreign = await becomeVisitor(other.callAnonymously, "/likes/", theirs);
+    const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
+    const altered = `${visitor.slice(0, -1)}${visitor.endsWith("0") ? "1" : "0"}`;
+    let token = "";
+    for (const wrong of [foreign, altered, eve.id, "", "x".repeat(5000), "\u0000"]) {
+      const { status, data } = await signIn(shop, eve, { visitor: wrong });
+      expect([wrong.slice(0, 99), status]).toEqual([wrong.slice(0, 99), 200]);
+      token = data.token as string;
+    }
+    expect((await asUser("/likes/", token).list()).data).toEqual([]);
+    expect(await likesOf(shop, one)).toBe(1);
+    expect((await reacting(other.callAnonymously, "/likes/", { visitor: foreign }).list()).data).toHaveLength(1);
+    expect((await signIn(shop, eve, { visitor: 5 })).fields).toEqual(["visitor"]);
+    expect(suite.app.lines.filter((line) => line.includes("vis_"))).toEqual([]);
+  });
+
+  test("of several users who claim one visitor at once, one gets it all, and nothing is doubled or lost", async () => {
+    const { shop, eve, one, two, asVisitor } = await open();
+    const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
+    await asVisitor("/likes/", visitor).add(two);
+    const people = [eve, await openAccount(shop), await openAccount(shop)];
+    await Promise.all([...people, ...people].map((who) => signIn(shop, who, { visitor })));
+    const { rows } = await suite.app.db.primary.execute({
+      sql: "select actor, count(*) as n from reactions where resource_id in (?, ?) group by actor",
+      args: [one, two],
+    });
+    expect(rows.map(({ n }) => n)).toEqual([2]);
+    expect(people.map(({ id }) => id)).toContain(rows[0]?.actor as string);
+    expect([await likesOf(shop, one), await likesOf(shop, two)]).toEqual([1, 1]);
+  });
+});

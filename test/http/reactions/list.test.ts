@@ -1,0 +1,100 @@
+import { expect, test } from "bun:test";
+import type { Shop } from "../../support/factories.ts";
+import { becomeVisitor, type ListedReaction, type ReactionPath, reacting } from "../../support/reactions.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+onEachDatabase((suite) => {
+  async function open(count: number, path: ReactionPath = "/bookmarks/") {
+    const shop = await suite.shop();
+    const ids: string[] = [];
+    for (let n = 0; n < count; n++) ids.push((await shop.createProduct()).id);
+    const visitor = await becomeVisitor(shop.callAnonymously, path, ids[0] as string);
+    return { shop, ids, visitor, me: reacting(shop.callAnonymously, path, { visitor }) };
+  }
+  const idsOf = (data: ListedReaction[]) => data.map((one) => one.resource_id);
+
+  /** Rows that no product of the store is behind. */
+  async function fill({ namespace }: Shop, actor: string, count: number) {
+    await suite.app.db.execute({
+      sql: `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?)
+        insert into reactions (tenant_id, kind, resource_type, resource_id, actor, created_at)
+        select t.id, 'bookmark', 'product', 'filler-' || i, ?, '2026-01-01T00:00:00.000Z' from n, tenants t
+        where t.namespace = ?`,
+      args: [count, actor, namespace],
+    });
+  }
+
+  test("a list goes from the newest to the oldest, each once, also those of one moment and with others coming in", async () => {
+    const { shop, ids, me } = await open(7);
+    const at = new Date(suite.app.clock.now()).toISOString();
+    for (const id of ids.slice(1, 6)) await me.add(id);
+    suite.app.clock.advance(1000);
+    await me.add(ids[6] as string);
+    const first = await me.list({ limit: "3", include_total: "true" });
+    expect(first.page).toEqual({ next_cursor: expect.any(String) as never, has_more: true, limit: 3, total: 7 });
+    expect(first.data[0]).toEqual({
+      resource_type: "product",
+      resource_id: ids[6] as string,
+      created_at: new Date(suite.app.clock.now()).toISOString(),
+    });
+    expect(first.data[1]?.created_at).toBe(at);
+    const seen = idsOf(first.data);
+    for (let cursor = first.page.next_cursor; cursor !== null; ) {
+      await me.add((await shop.createProduct()).id);
+      const { data, page } = await me.list({ limit: "2", cursor });
+      seen.push(...idsOf(data));
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual(ids.toSorted().toReversed());
+  });
+
+  test("a list has what is shown now, of the type asked for, and its cursor is for nothing else", async () => {
+    const { shop, ids, me } = await open(4);
+    const [gone, draft, archived, left] = ids as [string, string, string, string];
+    for (const id of ids) await me.add(id);
+    const { next_cursor: cursor } = (await me.list({ limit: "1" })).page;
+    await shop.call(`DELETE /products/${gone}/`);
+    await shop.call(`PATCH /products/${draft}/`, { body: { status: "draft" } });
+    await shop.call(`PATCH /products/${archived}/`, { body: { status: "archived" } });
+    for (const query of [{}, { resource_type: "product" }] as Record<string, string>[]) {
+      const { data, page } = await me.list({ ...query, include_total: "true", limit: "1" });
+      expect([idsOf(data), page]).toEqual([[left], { next_cursor: null, has_more: false, limit: 1, total: 1 }]);
+    }
+    const likes = reacting(shop.callAnonymously, "/likes/", {
+      visitor: await becomeVisitor(shop.callAnonymously, "/likes/", left),
+    });
+    const nobody = reacting(shop.callAnonymously, "/bookmarks/", {});
+    for (const wrong of [
+      me.list({ resource_type: "product", cursor: cursor as string }),
+      likes.list({ cursor: cursor as string }),
+      nobody.list({ cursor: cursor as string }),
+      me.list({ cursor: "x" }),
+    ]) {
+      expect((await wrong).code).toBe(5100);
+    }
+    await shop.call(`PATCH /products/${draft}/`, { body: { status: "published" } });
+    expect(idsOf((await me.list()).data)).toEqual([left, draft].toSorted().toReversed());
+    expect((await nobody.list({ include_total: "true" })).page).toEqual({
+      next_cursor: null,
+      has_more: false,
+      limit: 20,
+      total: 0,
+    });
+  });
+
+  test("one visitor has at most ten thousand; those who have so many can still take back and say again", async () => {
+    const { shop, ids, visitor, me } = await open(3);
+    await fill(shop, visitor.split(".")[0] as string, 9998);
+    const [first, second, third] = ids as [string, string, string];
+    expect((await me.add(second)).data.active).toBe(true);
+    const { code, status } = await me.add(third);
+    expect([code, status]).toEqual([5306, 409]);
+    expect((await me.add(first)).data).toEqual({ active: true, count: 1 });
+    expect((await me.get(third)).data).toEqual({ active: false, count: 0 });
+    // The other kind has its own room.
+    expect((await reacting(shop.callAnonymously, "/likes/", { visitor }).add(third)).data.active).toBe(true);
+    expect((await me.list({ include_total: "true" })).page.total).toBe(2);
+    await me.remove(second);
+    expect((await me.add(third)).data).toEqual({ active: true, count: 1 });
+  });
+});

@@ -1,0 +1,205 @@
+import { expect, test } from "bun:test";
+import { newId } from "../../../src/server/ids.ts";
+import { openAccount } from "../../support/account.ts";
+import type { ProductReply, Shop } from "../../support/factories.ts";
+import { becomeVisitor, ofProduct, type Reacting, type ReactionPath, reacting } from "../../support/reactions.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const visitorForm = /^vis_[0-9a-hjkmnp-tv-z]{26}\.[0-9a-f]{64}$/;
+const absent = "prod_01h455vb4pex5vsknk084sn02q";
+
+onEachDatabase((suite) => {
+  const read = async (shop: Shop, id: string) => (await shop.call<ProductReply>(`GET /products/${id}/`)).data;
+  const stateOf = async (who: Reacting, id: string) => {
+    const { data } = await who.get(id);
+    return [data.active, data.count];
+  };
+
+  for (const path of ["/likes/", "/bookmarks/"] as const) {
+    const open = async (shop?: Shop) => {
+      const made = shop ?? (await suite.shop());
+      const { id } = await made.createProduct();
+      const as = (visitor?: string) => reacting(made.callAnonymously, path, visitor === undefined ? {} : { visitor });
+      return { shop: made, id, as };
+    };
+
+    test(`${path} counts a visitor once, who is made by the first call and known by what it answers`, async () => {
+      const { shop, id, as } = await open();
+      const before = await read(shop, id);
+      expect((await as().get(id)).data).toEqual({ active: false, count: 0 });
+      const { status, data } = await as().add(id);
+      expect([status, data.active, data.count]).toEqual([200, true, 1]);
+      expect(data.visitor).toMatch(visitorForm);
+      const me = as(data.visitor);
+      for (let again = 0; again < 2; again++) expect((await me.add(id)).data).toEqual({ active: true, count: 1 });
+      expect(await stateOf(me, id)).toEqual([true, 1]);
+      expect(await stateOf(as(), id)).toEqual([false, 1]);
+      const other = as((await as().add(id)).data.visitor);
+      expect(await stateOf(other, id)).toEqual([true, 2]);
+      const shown = await read(shop, id);
+      expect(shown.likes_count).toBe(path === "/likes/" ? 2 : 0);
+      // Counting is no edit.
+      expect(shown).toEqual({ ...before, likes_count: shown.likes_count });
+      for (let again = 0; again < 2; again++) expect((await me.remove(id)).data).toEqual({ active: false, count: 1 });
+      expect(await stateOf(other, id)).toEqual([true, 1]);
+      expect((await as().remove(id)).data).toEqual({ active: false, count: 1 });
+      expect((await read(shop, id)).likes_count).toBe(path === "/likes/" ? 1 : 0);
+    });
+
+    test(`${path} of a signed-in user are the user's, whatever visitor is sent along`, async () => {
+      const { shop, id, as } = await open();
+      const eve = await openAccount(shop);
+      const visitor = (await as().add(id)).data.visitor as string;
+      const user = { user_id: eve.id, token: eve.token };
+      const asUser = reacting(shop.callAnonymously, path, { ...user, visitor });
+      expect((await asUser.add(id)).data).toEqual({ active: true, count: 2 });
+      expect((await asUser.remove(id)).data).toEqual({ active: false, count: 1 });
+      expect(await stateOf(as(visitor), id)).toEqual([true, 1]);
+      expect((await asUser.list()).data).toEqual([]);
+      const wrong = reacting(shop.callAnonymously, path, { ...user, token: `v2.${"x".repeat(43)}` });
+      for (const act of [wrong.add(id), wrong.remove(id), wrong.get(id), wrong.list()]) {
+        expect((await act).code).toBe(5205);
+      }
+      expect((await reacting(shop.callAnonymously, path, { user_id: eve.id }).add(id)).code).toBe(5204);
+    });
+
+    test(`${path} by app credentials are the visitor's who is passed on; a user needs their own token`, async () => {
+      const { shop, id, as } = await open();
+      const eve = await openAccount(shop);
+      const visitor = (await reacting(shop.call, path, {}).add(id)).data.visitor as string;
+      expect(await stateOf(as(visitor), id)).toEqual([true, 1]);
+      expect((await reacting(shop.call, path, { visitor }).add(id)).data).toEqual({ active: true, count: 1 });
+      const forEve = reacting(shop.call, path, { user_id: eve.id });
+      for (const act of [forEve.add(id), forEve.remove(id), forEve.get(id), forEve.list()]) {
+        const { code, fields } = await act;
+        expect([code, fields]).toEqual([5102, ["user_id"]]);
+      }
+      expect(await stateOf(as(), id)).toEqual([false, 1]);
+    });
+
+    test(`${path} take the visitor from query or body, and the query wins`, async () => {
+      const { shop, id, as } = await open();
+      const [first, second] = [
+        await becomeVisitor(shop.callAnonymously, path, id),
+        await becomeVisitor(shop.callAnonymously, path, id),
+      ];
+      const body = { ...ofProduct(id), visitor: first };
+      const remove = (query: Record<string, string>) =>
+        shop.callAnonymously(`DELETE ${path}`, { query: { ...ofProduct(id), ...query }, body: { visitor: first } });
+      await remove({ visitor: second });
+      expect(await stateOf(as(second), id)).toEqual([false, 1]);
+      await remove({});
+      expect(await stateOf(as(first), id)).toEqual([false, 0]);
+      const add = (query: Record<string, string>) => shop.callAnonymously(`POST ${path}`, { query, body });
+      expect((await add({ visitor: second })).data).toEqual({ active: true, count: 1 });
+      expect(await stateOf(as(first), id)).toEqual([false, 1]);
+      expect((await add({})).data).toEqual({ active: true, count: 2 });
+      expect(await stateOf(as(first), id)).toEqual([true, 2]);
+    });
+
+    test(`${path} of what is not shown or not there are 5301, and make no visitor`, async () => {
+      const shop = await suite.shop();
+      const hidden = async (status: string) => (await shop.createProduct({ status })).id;
+      const deleted = (await shop.createProduct()).id;
+      await shop.call(`DELETE /products/${deleted}/`);
+      const elsewhere = (await (await suite.shop()).createProduct()).id;
+      const ids = [await hidden("draft"), await hidden("archived"), deleted, elsewhere, absent, newId("usr"), "x", ""];
+      for (const by of [
+        {},
+        { visitor: await becomeVisitor(shop.callAnonymously, path, (await shop.createProduct()).id) },
+      ]) {
+        const who = reacting(shop.callAnonymously, path, by as Record<string, string>);
+        for (const id of ids) {
+          for (const reply of await Promise.all([who.add(id), who.remove(id), who.get(id)])) {
+            expect([id, reply.code, reply.text.includes("vis_")]).toEqual([id, 5301, false]);
+          }
+        }
+      }
+      const { rows } = await suite.app.db.primary.execute({
+        sql: "select count(*) as n from reactions where resource_id in (select value from json_each(?))",
+        args: [JSON.stringify(ids)],
+      });
+      expect(rows[0]?.n).toBe(0);
+    });
+
+    test(`${path} of what is hidden or deleted can be taken back by who has it, once, and show again with it`, async () => {
+      const { shop, id, as } = await open();
+      const visitors = [1, 2, 3].map(() => becomeVisitor(shop.callAnonymously, path, id));
+      const [me, two, three] = (await Promise.all(visitors)).map(as) as [Reacting, Reacting, Reacting];
+      const show = (status: string) => shop.call(`PATCH /products/${id}/`, { body: { status } });
+      await show("draft");
+      for (const reply of [await me.get(id), await me.add(id), await as().remove(id)]) expect(reply.code).toBe(5301);
+      expect((await me.list({ include_total: "true" })).page.total).toBe(0);
+      expect((await me.remove(id)).data).toEqual({ active: false, count: 2 });
+      expect((await me.remove(id)).code).toBe(5301);
+      await show("published");
+      expect(await stateOf(me, id)).toEqual([false, 2]);
+      expect((await two.list()).data.map((one) => one.resource_id)).toEqual([id]);
+      await shop.call(`DELETE /products/${id}/`);
+      expect((await two.list()).data).toEqual([]);
+      expect((await two.remove(id)).data).toEqual({ active: false, count: 1 });
+      expect((await two.remove(id)).code).toBe(5301);
+      expect((await three.get(id)).code).toBe(5301);
+    });
+
+    test(`${path} refuse what is no resource or no field, and name it`, async () => {
+      const { shop, id } = await open();
+      const of = ofProduct(id);
+      const bad: [request: string, query: Record<string, string>, body: unknown, field: string][] = [
+        ["POST", {}, { ...of, resource_type: "user" }, "resource_type"],
+        ["POST", {}, { ...of, resource_type: "constructor" }, "resource_type"],
+        ["POST", {}, { resource_id: id }, "resource_type"],
+        ["POST", {}, { resource_type: "product" }, "resource_id"],
+        ["POST", {}, { ...of, resource_id: 5 }, "resource_id"],
+        ["POST", {}, { ...of, visitor: 5 }, "visitor"],
+        ["POST", {}, { ...of, actor: "usr_1" }, "actor"],
+        ["POST", { limit: "5" }, of, "limit"],
+        ["DELETE", { resource_type: "product" }, undefined, "resource_id"],
+        ["DELETE", of, { limit: 5 }, "limit"],
+        ["GET", { resource_id: id }, undefined, "resource_type"],
+        ["GET", { ...of, resource_type: "lamp" }, undefined, "resource_type"],
+        ["GET", { resource_type: "lamp" }, undefined, "resource_type"],
+        ["GET", { limit: "0" }, undefined, "limit"],
+        ["GET", { fields: "resource_id" }, undefined, "fields"],
+      ];
+      for (const [method, query, body, field] of bad) {
+        const { code, fields } = await shop.callAnonymously(`${method} ${path}`, {
+          query,
+          ...(body !== undefined && { body }),
+        });
+        expect([method, query, body, code, fields]).toEqual([method, query, body, 5102, [field]]);
+      }
+      expect((await shop.callAnonymously(`GET ${path}`, { namespace: null })).code).toBe(5101);
+      expect((await shop.callAnonymously(`POST ${path}`, { namespace: "nobody", body: of })).code).toBe(5215);
+    });
+  }
+
+  test("likes and bookmarks of one product are apart, and another store's as well", async () => {
+    const shop = await suite.shop();
+    const { id } = await shop.createProduct();
+    const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);
+    const as = (path: ReactionPath) => reacting(shop.callAnonymously, path, { visitor });
+    expect(await stateOf(as("/bookmarks/"), id)).toEqual([false, 0]);
+    await as("/bookmarks/").add(id);
+    await as("/likes/").remove(id);
+    expect(await stateOf(as("/bookmarks/"), id)).toEqual([true, 1]);
+    expect((await as("/likes/").list()).data).toEqual([]);
+    expect((await as("/bookmarks/").list()).data.map((one) => one.resource_id)).toEqual([id]);
+  });
+
+  test("a removed user's likes and bookmarks go with them, and are counted no more", async () => {
+    const shop = await suite.shop();
+    const { id } = await shop.createProduct();
+    const eve = await openAccount(shop);
+    await becomeVisitor(shop.callAnonymously, "/likes/", id);
+    for (const path of ["/likes/", "/bookmarks/"] as const) {
+      await reacting(shop.callAnonymously, path, { user_id: eve.id, token: eve.token }).add(id);
+    }
+    expect((await read(shop, id)).likes_count).toBe(2);
+    expect((await shop.call(`DELETE /users/${eve.id}/`)).status).toBe(200);
+    expect((await read(shop, id)).likes_count).toBe(1);
+    expect(await stateOf(reacting(shop.callAnonymously, "/bookmarks/", {}), id)).toEqual([false, 0]);
+    const sql = "select count(*) as n from reactions where actor = ?";
+    expect((await suite.app.db.primary.execute({ sql, args: [eve.id] })).rows[0]?.n).toBe(0);
+  });
+});
