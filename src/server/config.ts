@@ -27,6 +27,8 @@ export interface Config {
   mailFrom: string | undefined;
   /** Accounts at the services that reach devices which are no browsers; none unless they are set. */
   pushProviders: PushProviders;
+  /** Whether Web Push endpoints may be this machine's, on private networks, and http. */
+  allowPrivatePush: boolean;
   /** Set by a server for the workers that it starts; not meant for people. */
   isWorker: boolean;
 }
@@ -41,6 +43,7 @@ export interface ConfigFlags {
   publicUrl?: string | undefined;
   trustedProxy?: string[] | undefined;
   log?: string | undefined;
+  allowPrivatePush?: string | undefined;
 }
 
 export const defaultDataDir = "bodega-data";
@@ -75,6 +78,7 @@ export function readConfig(flags: ConfigFlags, env: Environment): Config {
     smtpUrl: smtpUrl(env, "BODEGA_SMTP_URL"),
     mailFrom: mailFrom(env, "BODEGA_MAIL_FROM"),
     pushProviders: readPushProviders(env),
+    allowPrivatePush: switched(setting(flags.allowPrivatePush, "allow-private-push", "BODEGA_PUSH_PRIVATE")),
     isWorker: env.BODEGA_WORKER === "1",
   };
 }
@@ -185,4 +189,9 @@ function logFormat({ value, source }: Setting): "text" | "json" {
   if (value === undefined) return "text";
   if (value !== "text" && value !== "json") throw invalidSetting(source, "must be text or json");
   return value;
+}
+
+function switched({ value, source }: Setting): boolean {
+  if (value !== undefined && value !== "0" && value !== "1") throw invalidSetting(source, "must be 1 or 0");
+  return value === "1";
 }

@@ -5,6 +5,7 @@ import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
 import { createWriteLimiter } from "./modules/rate-limits/public-writes.ts";
 import { createViewGatherer } from "./modules/views/gatherer.ts";
+import { pushSettings } from "./push-settings.ts";
 import type { Vault } from "./vault.ts";
 
 /** A server that takes requests. */
@@ -46,6 +47,7 @@ export function listen(config: Config, db: Database, { version, vault, log, shar
   const app = createApp({
     db,
     memory,
+    push: pushSettings(config),
     version,
     vault,
     now: Date.now,

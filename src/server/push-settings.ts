@@ -1,3 +1,5 @@
+import type { Config } from "./config.ts";
+
 /** What a registration can be on. */
 export type PushPlatform = "web" | "ios" | "android";
 
@@ -11,3 +13,10 @@ export interface PushSettings {
 
 /** What holds where nothing is set. */
 export const defaultPushSettings: PushSettings = { allowPrivate: false, platforms: ["web"] };
+
+/** What the configuration says of it. */
+export function pushSettings(config: Pick<Config, "allowPrivatePush" | "pushProviders">): PushSettings {
+  const { fcm, apns } = config.pushProviders;
+  const platforms: PushPlatform[] = ["web", ...(apns ? ["ios" as const] : []), ...(fcm ? ["android" as const] : [])];
+  return { allowPrivate: config.allowPrivatePush, platforms };
+}

@@ -7,6 +7,8 @@ import { sweepEvents } from "./modules/events/sweep.ts";
 import { sweepReplies } from "./modules/idempotency/service.ts";
 import { expireMail, sweepMail } from "./modules/mail/due.ts";
 import { startMailUpkeep } from "./modules/mail/upkeep.ts";
+import { sweepMessages, sweepPushes } from "./modules/notifications/sweep.ts";
+import { startPushUpkeep } from "./modules/notifications/upkeep.ts";
 import { expireDueOrders } from "./modules/orders/expiry.ts";
 import { sweepResetCodes } from "./modules/password-reset/codes.ts";
 import { indexPendingProducts } from "./modules/products/search.ts";
@@ -24,7 +26,7 @@ const watchMs = 1000;
 const portion = 1000;
 
 /**
- * What one process does for all: empties the log of the database, sends mail and webhooks, sweeps rows that have had their time, and
+ * What one process does for all: empties the log of the database, sends mail, webhooks and push notifications, sweeps rows that have had their time, and
  * sees that the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
  */
 export async function startUpkeep(
@@ -35,6 +37,7 @@ export async function startUpkeep(
 ): Promise<{ stop(): Promise<void>; lost: Promise<AppError> }> {
   const mail = vault && (await startMailUpkeep({ ...config, db, vault, now: Date.now, notice: log.notice }));
   const webhooks = vault && startWebhookUpkeep({ db, vault, now: Date.now, notice: log.notice });
+  const pushes = vault && startPushUpkeep(config, { db, vault, now: Date.now, notice: log.notice });
   const checkpointer = startCheckpointer(db);
   const lost = Promise.withResolvers<AppError>();
   const watch = setInterval(() => {
@@ -68,7 +71,7 @@ export async function startUpkeep(
       clearInterval(sweep);
       clearInterval(watch);
       await isSweeping;
-      await Promise.all([mail?.stop(), webhooks?.stop()]);
+      await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop()]);
       await checkpointer.stop();
     },
   };
@@ -86,6 +89,8 @@ const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<num
     expireMail,
     sweepMail,
     sweepDeliveries,
+    sweepPushes,
+    sweepMessages,
     sweepEvents,
     sweepViewMarks,
   ].map((sweep) => ({ sweep, whole: portion })),

@@ -104,5 +104,6 @@ export function workerEnvironment(
     BODEGA_SECRET: config.secret,
     BODEGA_SMTP_URL: config.smtpUrl,
     BODEGA_MAIL_FROM: config.mailFrom,
+    BODEGA_PUSH_PRIVATE: config.allowPrivatePush ? "1" : "0",
   };
 }

@@ -28,6 +28,11 @@ export default defineVerb({
       configEnv: "BODEGA_TRUSTED_PROXY",
       description: "Proxies whose X-Forwarded-For is believed",
     },
+    "allow-private-push": {
+      type: "boolean",
+      configEnv: "BODEGA_PUSH_PRIVATE",
+      description: "Permit Web Push endpoints on this machine and private networks, and http: for development",
+    },
   },
   examples: [
     "bodega serve",
@@ -44,6 +49,7 @@ export default defineVerb({
       workers: args.workers,
       publicUrl: args["public-url"],
       trustedProxy: args["trusted-proxy"].length > 0 ? args["trusted-proxy"] : undefined,
+      allowPrivatePush: args["allow-private-push"] ? "1" : undefined,
     });
     const { runServer } = await import("../../server/serve.ts");
     return runServer(config, {

@@ -55,16 +55,14 @@ export async function queueMessage(tx: Pick<Ctx, "db" | "tenant" | "now">, messa
 }
 
 /**
- * A statement that tells the user of the row it reads what has become of it, for a batch in the transaction of the
- * change; of a user without devices it writes nothing. Its placeholders are `messageId`, `now`, `expiresAt` and those
- * of the parts given.
- * @param notice `content` as SQL of a JSON text, `from` as the rest of a `select` of one row with `tenant_id` and `user_id`.
+ * A statement that tells a user what has become of something of theirs, for a batch in the transaction of the change; for
+ * a user without devices it writes nothing. Its placeholders are `messageId`, `now`, `expiresAt` and those of `notice`.
+ * @param notice a `select` of one row or none: `tenant_id`, `user_id` and `content`, a JSON text.
  */
-export function compileNotice(notice: { content: SQL; from: SQL }): CompiledStatement<never> {
+export function compileNotice(notice: SQL): CompiledStatement<never> {
   return statement<never>(sql`
     insert into ${pushMessages} (${columns})
-    select ${param("messageId")}, tenant_id, 'order', ${notice.content}, null, user_id, null, '', ${param("now")},
+    select ${param("messageId")}, n.tenant_id, 'order', n.content, null, n.user_id, null, '', ${param("now")},
       ${param("expiresAt")}
-    ${notice.from} and user_id is not null
-      and exists(select 1 from ${pushRegistrations} r where r.user_id = user_id)`);
+    from (${notice}) n where exists(select 1 from ${pushRegistrations} r where r.user_id = n.user_id)`);
 }

@@ -32,6 +32,8 @@ export interface PushAnswer {
   retryAfterMs: number;
   /** Nobody is at that target any more: its registration goes. */
   isGone: boolean;
+  /** Whatever the status, another attempt would fare no better. */
+  isFinal?: boolean | undefined;
   /** What went wrong, for operators; null for a success. Holds neither targets nor secrets. */
   error: string | null;
 }

@@ -12,6 +12,7 @@ import { clawBackPoints, givePointsBack } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
 import { lastRow } from "./create.ts";
 import type { RefundInput } from "./model.ts";
+import { orderNotice } from "./notice.ts";
 import { requireStore } from "./ownership.ts";
 import { type PaidLine, planRefund, type RefundPlan } from "./refund-plan.ts";
 import type { RenderedOrder } from "./rendering.ts";
@@ -105,6 +106,7 @@ export async function refundOrder(
           restocked > 0 ? moveStock(tx, "restock", item, restocked, "restock") : [],
         ),
         orderEvent(tx, id, "order.refunded"),
+        ...orderNotice(tx, id, "order.refunded"),
         readOrder(tx, id),
       ]),
     );

@@ -5,6 +5,7 @@ import type { EventType } from "../events/types.ts";
 import { moveStock, type StockReason } from "../products/stock.ts";
 import { givePointsBack } from "../rewards/ledger.ts";
 import { lastRow } from "./create.ts";
+import { orderNotice } from "./notice.ts";
 import type { RenderedOrder } from "./rendering.ts";
 import { type OrderCtx, orderEvent, readOrder } from "./statements.ts";
 import { orderLines } from "./table.ts";
@@ -34,8 +35,8 @@ const selectCounted = statement<CountedItem>(sql`
   group by product_id, variant_id order by product_id, variant_id`);
 
 /**
- * What follows from an order's new state, inside its transaction: pieces move, the event is written, and the order is
- * read as it stands then.
+ * What follows from an order's new state, inside its transaction: pieces move, the event is written, the
+ * customer's devices are told, and the order is read as it stands then.
  * @param first statements that come before, such as a change of the order that was not known at its guarded update.
  */
 export async function settleOrder(
@@ -50,6 +51,7 @@ export async function settleOrder(
       ...(change.first ?? []),
       ...counted.flatMap((item) => moveStock(tx, kind, item, item.quantity, reason)),
       orderEvent(tx, id, change.event),
+      ...orderNotice(tx, id, change.event),
       readOrder(tx, id),
     ]),
   );

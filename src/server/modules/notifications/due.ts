@@ -1,0 +1,166 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { SystemCtx } from "../../context.ts";
+import { all, bind, get, run, statement } from "../../db/statement.ts";
+import type { PushPlatform } from "../../push-settings.ts";
+import { tenants } from "../tenants/table.ts";
+import { priorities } from "./fan-out.ts";
+import { pushDeliveries, pushMessages, pushRegistrations } from "./table.ts";
+
+const param = sql.placeholder;
+/** For longer than an attempt can take, nobody else takes a delivery that one sender has taken. */
+export const leaseMs = 60_000;
+
+const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;
+const hasDue = (priority: number) =>
+  sql`exists(select 1 from ${pushDeliveries} where tenant_id = t.id and priority = ${sql.raw(String(priority))} and ${isDue})`;
+// Goes from one store that has something waiting to the next, however many deliveries and stores there are.
+const selectReady = statement<ReadyStore>(sql`
+  with recursive stores(id) as (
+    select min(tenant_id) from ${pushDeliveries} where status = 'waiting'
+    union all
+    select (select min(tenant_id) from ${pushDeliveries} where status = 'waiting' and tenant_id > stores.id)
+    from stores where stores.id is not null
+  )
+  select t.id, ${hasDue(0)} as orders, ${hasDue(1)} as messages, ${hasDue(2)} as unproven
+  from stores s join ${tenants} t on t.id = s.id where t.status = 'active'`);
+// Found and taken in one statement, so that no two senders can take the same one.
+const takeDue = statement<{ id: string; attempts: number; lease: string }>(sql`
+  update ${pushDeliveries}
+  set attempts = attempts + 1, next_attempt_at = ${param("lease")}, leased_until = ${param("lease")}
+  where id = (select id from ${pushDeliveries}
+    where tenant_id = ${param("tenantId")} and priority = ${param("priority")} and ${isDue}
+    order by next_attempt_at limit 1)
+    and exists(select 1 from ${tenants} t where t.id = tenant_id and t.status = 'active')
+  returning id, attempts, leased_until as lease`);
+const selectTask = statement<Omit<PushTask, keyof TakenPush>>(sql`
+  select d.platform, d.tenant_id, m.id as message_id, m.kind, m.content, m.expires_at, r.id as registration_id,
+    r.target, r.lang, t.title as store, t.language, coalesce(t.url, 'https://' || t.domain) as store_url,
+    m.user_id is null or m.user_id is r.user_id as is_theirs
+  from ${pushDeliveries} d join ${pushMessages} m on m.id = d.message_id join ${tenants} t on t.id = d.tenant_id
+  left join ${pushRegistrations} r on r.id = d.registration_id
+  where d.id = ${param("id")}`);
+const isOurs = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;
+// Whoever has taken or ended it meanwhile: it has arrived, and should not be sent again.
+const markSent = statement(sql`
+  update ${pushDeliveries} set status = 'sent', last_status = ${param("status")}, last_error = null,
+    leased_until = null, finished_at = ${param("now")}
+  where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);
+const markProven = statement(sql`
+  update ${pushRegistrations} set is_proven = 1
+  where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and is_proven = 0`);
+const postpone = statement(sql`
+  update ${pushDeliveries} set next_attempt_at = ${param("next")}, priority = max(priority, ${param("priority")}),
+    last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null
+  where ${isOurs}`);
+const endDelivery = statement(sql`
+  update ${pushDeliveries} set status = ${param("outcome")}, last_status = ${param("status")},
+    last_error = ${param("error")}, leased_until = null, finished_at = ${param("now")}
+  where ${isOurs}`);
+// Not the one that has registered anew meanwhile: its target is sealed anew.
+const removeGone = statement(sql`
+  delete from ${pushRegistrations}
+  where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and target = ${param("target")}`);
+const giveBack = statement(sql`
+  update ${pushDeliveries} set next_attempt_at = ${param("next")}, leased_until = null, attempts = attempts - 1
+  where ${isOurs}`);
+
+type Context = Pick<SystemCtx, "db" | "now">;
+
+/** A store, and for what of it something is due (0 or 1). */
+export interface ReadyStore {
+  id: string;
+  orders: number;
+  messages: number;
+  unproven: number;
+}
+
+/** A delivery that one sender has taken. */
+export interface TakenPush {
+  id: string;
+  attempts: number;
+  /** Until then it is this sender's. */
+  lease: string;
+}
+
+/** The same with all that an attempt needs, as it stands now. */
+export interface PushTask extends TakenPush {
+  platform: PushPlatform;
+  tenant_id: string;
+  message_id: string;
+  kind: "order" | "message";
+  content: string;
+  expires_at: string;
+  /** Null, as what is its own, once it is gone. */
+  registration_id: string | null;
+  /** Sealed. */
+  target: string | null;
+  lang: string | null;
+  store: string;
+  language: string;
+  store_url: string | null;
+  /** 0 when the message is for a user whose device it is not any more. */
+  is_theirs: number;
+}
+
+/** What came of an attempt; `status` is that of the answer, null where there was none. */
+export interface PushResult {
+  status: number | null;
+  error: string;
+}
+
+/** The stores that have something due; where nothing waits, that costs one look at an empty index. */
+export function listReady(ctx: Context): Promise<ReadyStore[]> {
+  return all(ctx.db.primary, selectReady, { now: toTimestamp(ctx.now()) });
+}
+
+/** Takes the delivery of a store and priority that has been due the longest; undefined when none is. */
+export async function takePush(ctx: Context, tenantId: string, priority: number): Promise<PushTask | undefined> {
+  const at = ctx.now();
+  const lease = toTimestamp(at + leaseMs);
+  const taken = await get(ctx.db.primary, takeDue, { tenantId, priority, now: toTimestamp(at), lease });
+  const task = taken && (await get(ctx.db.primary, selectTask, { id: taken.id }));
+  return taken && task && { ...task, ...taken };
+}
+
+/** Notes that a message has arrived, and that something does where it went. */
+export async function recordSent(ctx: Context, task: PushTask, status: number): Promise<void> {
+  const { id, tenant_id: tenantId, registration_id: registrationId } = task;
+  await ctx.db.batch([
+    bind(markSent, { id, status, now: toTimestamp(ctx.now()) }),
+    bind(markProven, { tenantId, registrationId }),
+  ]);
+}
+
+/**
+ * Lets a delivery wait for its next attempt; one that got no answer comes after those that may.
+ * @param next epoch milliseconds.
+ */
+export async function recordDelay(ctx: Context, { id, lease }: TakenPush, next: number, result: PushResult) {
+  const priority = result.status === null ? priorities.unproven : priorities.order;
+  await run(ctx.db, postpone, { id, lease, next: toTimestamp(next), priority, ...result });
+}
+
+/** Ends a delivery that has not arrived. */
+export async function recordEnd(
+  ctx: Context,
+  { id, lease }: TakenPush,
+  outcome: "failed" | "dropped" | "expired",
+  { status, error }: { status: number | null; error: string | null },
+): Promise<void> {
+  await run(ctx.db, endDelivery, { id, lease, outcome, status, error, now: toTimestamp(ctx.now()) });
+}
+
+/** Ends a delivery to where nobody is any more, and removes the registration. */
+export async function recordGone(ctx: Context, task: PushTask, { status, error }: PushResult): Promise<void> {
+  const { id, lease, tenant_id: tenantId, registration_id: registrationId, target } = task;
+  await ctx.db.batch([
+    bind(endDelivery, { id, lease, outcome: "dropped", status, error, now: toTimestamp(ctx.now()) }),
+    bind(removeGone, { tenantId, registrationId, target }),
+  ]);
+}
+
+/** Gives back what was taken; the attempt that was not made does not count. @param next epoch milliseconds. */
+export async function returnPush(ctx: Context, { id, lease }: TakenPush, next = ctx.now()): Promise<void> {
+  await run(ctx.db, giveBack, { id, lease, next: toTimestamp(next) });
+}

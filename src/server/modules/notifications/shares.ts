@@ -1,0 +1,147 @@
+import { priorities } from "./fan-out.ts";
+
+/** What goes out at once: in a pool, and of it to one service that answers, for one store, or where nothing is known. */
+export const most = { pool: 32, service: 24, tenant: 24, unknown: 8, slow: 4 };
+/** A service that takes longer to answer is slow. */
+const slowMs = 2000;
+/** How long a service that is down is left alone: doubled with each failure in a row, up to the second. */
+const holdMs = { first: 5000, longest: 300_000 };
+
+/** What waits has a pool of its own by its priority, so that nothing behind can take the slots of what comes first. */
+export const pools = Object.values(priorities);
+
+/** Permission to make one attempt; to be given back. */
+export interface Slot {
+  tenantId: string;
+  pool: number;
+}
+
+/** What the last attempts have shown of a push service. */
+interface Health {
+  isKnown: boolean;
+  isSlow: boolean;
+  isFailing: boolean;
+  /** How often in a row it was down. */
+  failures: number;
+  /** Epoch milliseconds. */
+  heldUntil: number;
+  busy: number;
+}
+
+/**
+ * Who may send next, and where to. Stores take turns; of a service that is slow, failing or not known yet only so much is
+ * in the air that the rest has room, and one that is down is left alone for a while.
+ */
+export function createPushShares(now: () => number) {
+  const health = new Map<string, Health>();
+  const lanes = pools.map(() => ({ asking: new Set<string>(), busy: new Map<string, number>(), total: 0 }));
+  /** How many a store may send at once, where its service is full. */
+  const crowded = pools.map(() => new Map<string, number>());
+
+  function roomOf(pool: number, tenantId: string): boolean {
+    const lane = lanes[pool] as (typeof lanes)[number];
+    const limit = crowded[pool]?.get(tenantId) ?? most.tenant;
+    return lane.total < most.pool && (lane.busy.get(tenantId) ?? 0) < limit;
+  }
+
+  function healthOf(service: string): Health {
+    let known = health.get(service);
+    if (!known) {
+      forgetSome();
+      known = { isKnown: false, isSlow: false, isFailing: false, failures: 0, heldUntil: 0, busy: 0 };
+      health.set(service, known);
+    }
+    return known;
+  }
+
+  /** Strangers name the services: what is not in use goes when there are too many. */
+  function forgetSome(): void {
+    if (health.size < 10_000) return;
+    for (const [service, { busy, heldUntil }] of health) if (busy === 0 && heldUntil <= now()) health.delete(service);
+  }
+
+  return {
+    /** Puts a store at the end of those that wait for a turn, unless it is among them. */
+    ask(tenantId: string, pool: number): void {
+      lanes[pool]?.asking.add(tenantId);
+    },
+
+    /** Lets all try again how much their services take. */
+    reopen(): void {
+      for (const limits of crowded) limits.clear();
+    },
+
+    /** The slot of the store that sends least, who has to ask for the next one; undefined when nobody can have one now. */
+    take(): Slot | undefined {
+      for (const pool of pools) {
+        const lane = lanes[pool] as (typeof lanes)[number];
+        let chosen: string | undefined;
+        for (const tenantId of lane.asking) {
+          if (!roomOf(pool, tenantId)) continue;
+          if (chosen === undefined || (lane.busy.get(tenantId) ?? 0) < (lane.busy.get(chosen) ?? 0)) chosen = tenantId;
+        }
+        if (chosen === undefined) continue;
+        lane.asking.delete(chosen);
+        lane.busy.set(chosen, (lane.busy.get(chosen) ?? 0) + 1);
+        lane.total += 1;
+        return { tenantId: chosen, pool };
+      }
+      return undefined;
+    },
+
+    /** Gives a slot back. */
+    release({ tenantId, pool }: Slot): void {
+      const lane = lanes[pool] as (typeof lanes)[number];
+      const left = (lane.busy.get(tenantId) ?? 0) - 1;
+      if (left > 0) lane.busy.set(tenantId, left);
+      else lane.busy.delete(tenantId);
+      lane.total -= 1;
+    },
+
+    /**
+     * Asks for the service that a taken delivery goes to. Answers 0 when it may go now, and is to be `left` later; else
+     * the time, in epoch milliseconds, before which it has no chance.
+     */
+    enter(service: string, { tenantId, pool }: Slot): number {
+      const known = healthOf(service);
+      if (known.heldUntil > now()) return known.heldUntil;
+      const limit = known.isFailing ? 1 : known.isSlow ? most.slow : known.isKnown ? most.service : most.unknown;
+      if (known.busy < limit) {
+        known.busy += 1;
+        return 0;
+      }
+      const others = (lanes[pool]?.busy.get(tenantId) ?? 1) - 1;
+      crowded[pool]?.set(tenantId, Math.max(others, 1));
+      return now();
+    },
+
+    leave(service: string): void {
+      healthOf(service).busy -= 1;
+    },
+
+    /** Notes an answer that says the service works, and how long it took. Answers whether it failed before. */
+    noteAnswer(service: string, tookMs: number): boolean {
+      const known = healthOf(service);
+      const wasFailing = known.isFailing;
+      Object.assign(known, { isKnown: true, isSlow: tookMs >= slowMs, isFailing: false, failures: 0, heldUntil: 0 });
+      return wasFailing;
+    },
+
+    /**
+     * Notes that a service is down. Answers whether it is the first time since it worked.
+     * @param waitMs how long it asks to be left alone, 0 if it does not.
+     */
+    noteFailure(service: string, waitMs: number): boolean {
+      const known = healthOf(service);
+      const isFirst = !known.isFailing;
+      // What failed at the same time counts once.
+      if (known.heldUntil <= now()) {
+        known.heldUntil = now() + Math.min(holdMs.first * 2 ** known.failures, holdMs.longest);
+        known.failures = Math.min(known.failures + 1, 10);
+      }
+      known.isFailing = true;
+      known.heldUntil = Math.max(known.heldUntil, now() + waitMs);
+      return isFirst;
+    },
+  };
+}

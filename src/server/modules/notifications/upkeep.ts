@@ -1,0 +1,37 @@
+import type { Config } from "../../config.ts";
+import type { Database } from "../../db/session.ts";
+import { startPolling } from "../../poll.ts";
+import type { Vault } from "../../vault.ts";
+import { parseFromAddress } from "../mail/from-address.ts";
+import { createProviders } from "./providers.ts";
+import { createPushSender } from "./sender.ts";
+import { ensureVapidKeys } from "./vapid.ts";
+
+interface PushUpkeepDeps {
+  db: Database;
+  vault: Vault;
+  /** Epoch milliseconds. */
+  now: () => number;
+  notice: (level: "info" | "warn", message: string) => void;
+}
+
+/** Sends push notifications for as long as a server runs. Any number of servers may do so beside one another. */
+export function startPushUpkeep(
+  config: Pick<Config, "publicUrl" | "mailFrom" | "allowPrivatePush" | "pushProviders">,
+  deps: PushUpkeepDeps,
+): { stop(): Promise<void> } {
+  const { allowPrivatePush: allowPrivate, pushProviders: accounts } = config;
+  const readKeys = () => ensureVapidKeys(deps);
+  const providers = createProviders({ accounts, readKeys, now: deps.now, allowPrivate });
+  const sender = createPushSender({ ...deps, providers, contact: contactOf(config) });
+  return startPolling(deps.db, sender, () =>
+    deps.notice("warn", "push notifications cannot be read or written; they wait"),
+  );
+}
+
+/** Whom push services may write to (RFC 8292): the server's own address, else that of its mail. */
+function contactOf({ publicUrl, mailFrom }: Pick<Config, "publicUrl" | "mailFrom">): string | undefined {
+  if (publicUrl?.startsWith("https://")) return publicUrl;
+  const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
+  return from === null ? undefined : `mailto:${from.address}`;
+}
