@@ -14,7 +14,7 @@ const restMs = 1000;
  * What one transaction writes at most: other writers wait for it. Marks lie scattered over their table, so that many at
  * once cost each a fraction of what few do.
  */
-const portion = 8000;
+const portion = 20_000;
 const mostResources = 500;
 /** Some ten megabytes. */
 const mostWaiting = 100_000;
