@@ -13,6 +13,7 @@ import { expireDueOrders } from "./modules/orders/expiry.ts";
 import { sweepResetCodes } from "./modules/password-reset/codes.ts";
 import { indexPendingProducts } from "./modules/products/search.ts";
 import { sweepRateLimits } from "./modules/rate-limits/service.ts";
+import { sweepPublicHits } from "./modules/rate-limits/shared-hits.ts";
 import { expireDuePoints } from "./modules/rewards/due-lots.ts";
 import { sweepTokens } from "./modules/tokens/service.ts";
 import { sweepViewMarks } from "./modules/views/sweep.ts";
@@ -83,6 +84,7 @@ const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<num
   { sweep: expireDuePoints, whole: 1 },
   ...[
     sweepRateLimits,
+    sweepPublicHits,
     sweepTokens,
     sweepResetCodes,
     sweepReplies,

@@ -1,0 +1,365 @@
+import { expect, test } from "bun:test";
+import type { Tenant } from "../../src/server/context.ts";
+import type { Database } from "../../src/server/db/session.ts";
+import { AppError } from "../../src/server/errors.ts";
+import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
+import { sweepPublicHits } from "../../src/server/modules/rate-limits/shared-hits.ts";
+import { createWriteCounts } from "../../src/server/modules/rate-limits/write-counts.ts";
+import type { WriteLimiter } from "../../src/server/process-memory.ts";
+import { closedVault } from "../../src/server/secret-key.ts";
+import { createVault } from "../../src/server/vault.ts";
+import { vault } from "../support/app.ts";
+import { newAddress } from "../support/client.ts";
+import { createClock, type FakeClock } from "../support/clock.ts";
+import { failureOf } from "../support/failure.ts";
+import { onEachDatabase } from "../support/suite.ts";
+
+type Limits = Pick<Tenant, "addressWrites" | "visitorWrites">;
+const minute = 60_000;
+let tenants = 0;
+
+/** A store with such limits, as far as the limiter looks at it. */
+const store = (limits: Partial<Limits> = {}) =>
+  ({ id: `tnt_${tenants++}`, addressWrites: 3, visitorWrites: 3, ...limits }) as Tenant;
+
+const visitor = () => `vis_${Bun.randomUUIDv7("hex")}`;
+
+/** What counting one write answers: "counted", or the seconds until it can be. */
+function ask(limiter: WriteLimiter, tenant: Tenant, address: string | null, actor: string | null = null) {
+  try {
+    limiter.count(tenant, address, actor);
+    return "counted";
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 5107) throw error;
+    return error.retryAfter as number;
+  }
+}
+
+/** How many of so many writes are let through. */
+function admitted(times: number, limiter: WriteLimiter, ...write: [Tenant, string | null, (string | null)?]): number {
+  return Array.from({ length: times }, () => ask(limiter, ...write)).filter((answer) => answer === "counted").length;
+}
+
+/** What is counted stays in memory here: nothing is shared before a timer has run. */
+function alone(clock: FakeClock = createClock()) {
+  const db = { primary: { batch: () => Promise.reject(new AppError(5001)) } } as unknown as Database;
+  return { clock, limiter: createWriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
+}
+
+test("a place is free again a minute after it was taken, and Retry-After says so to the second", () => {
+  const { clock, limiter } = alone();
+  const tenant = store();
+  const address = newAddress();
+  for (let n = 0; n < 3; n++) {
+    expect(ask(limiter, tenant, address)).toBe("counted");
+    clock.advance(1500);
+  }
+  expect(ask(limiter, tenant, address)).toBe(56);
+  clock.advance(55_000);
+  expect(ask(limiter, tenant, address)).toBe(1);
+  clock.advance(499);
+  expect(ask(limiter, tenant, address)).toBe(1);
+  clock.advance(1);
+  expect(admitted(9, limiter, tenant, address)).toBe(1);
+  expect(ask(limiter, tenant, address)).toBe(2);
+});
+
+test("in no minute is there more than allowed, whoever keeps to Retry-After comes through, and no second sooner", () => {
+  const tenant = store({ addressWrites: 7, visitorWrites: 0 });
+  const { clock, limiter } = alone();
+  const address = newAddress();
+  const taken: number[] = [];
+  let state = 5;
+  for (let n = 0; n < 600; n++) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    clock.advance((state >>> 16) % 7000);
+    for (let burst = state % 4; burst >= 0; burst--) {
+      const answer = ask(limiter, tenant, address);
+      const recent = taken.filter((at) => at > clock.now() - minute).length;
+      if (answer === "counted") {
+        expect(recent).toBeLessThan(7);
+        taken.push(clock.now());
+      } else {
+        // Hits of one second leave together, so that the minute may be up to a second longer, never shorter.
+        const exact = minute - (clock.now() - (taken.at(-7) as number));
+        expect(answer).toBeGreaterThanOrEqual(Math.max(1, Math.ceil(exact / 1000)));
+        expect(answer).toBeLessThanOrEqual(Math.min(60, Math.ceil((exact + 1000) / 1000)));
+        if (n % 10 === 0) {
+          clock.advance((answer - 1) * 1000);
+          expect(ask(limiter, tenant, address)).toBe(1);
+          clock.advance(1000);
+          expect(ask(limiter, tenant, address)).toBe("counted");
+          taken.push(clock.now());
+        }
+      }
+    }
+  }
+  expect(taken.length).toBeGreaterThan(150);
+});
+
+test("what one limit refuses is counted by neither, and the longer wait is told", () => {
+  const { clock, limiter } = alone();
+  const tenant = store({ addressWrites: 4, visitorWrites: 2 });
+  const address = newAddress();
+  const [one, other] = [visitor(), visitor()];
+  expect(admitted(9, limiter, tenant, address, one)).toBe(2);
+  // The refused seven have taken nothing of the address's places.
+  clock.advance(10_000);
+  expect(admitted(9, limiter, tenant, address, other)).toBe(2);
+  expect(ask(limiter, tenant, address, visitor())).toBe(50);
+  expect(ask(limiter, tenant, address, other)).toBe(60);
+  // Another address's places were not taken by what the visitor's limit refused there.
+  const elsewhere = newAddress();
+  expect(admitted(9, limiter, tenant, elsewhere, other)).toBe(0);
+  for (let n = 0; n < 4; n++) expect(ask(limiter, tenant, elsewhere, visitor())).toBe("counted");
+});
+
+test("a refusal says which limit it was, to people who know nothing of settings", async () => {
+  const { limiter } = alone();
+  const tenant = store({ addressWrites: 1, visitorWrites: 1 });
+  const refusalOf = async (address: string | null, actor: string | null) => {
+    limiter.count(tenant, address, actor);
+    const { code, message } = (await failureOf(() => limiter.count(tenant, address, actor))) as AppError;
+    return [code, message];
+  };
+  expect(await refusalOf(newAddress(), null)).toEqual([5107, "Too many writes from this address."]);
+  expect(await refusalOf(null, visitor())).toEqual([5107, "Too many writes by this visitor."]);
+  expect(await refusalOf(null, "usr_1")).toEqual([5107, "Too many writes by this user."]);
+});
+
+test("stores, addresses and visitors have limits of their own; of IPv6 a whole /64 counts as one", () => {
+  const { limiter } = alone();
+  const tenant = store({ addressWrites: 2 });
+  const address = newAddress();
+  expect(admitted(9, limiter, tenant, address)).toBe(2);
+  expect(admitted(9, limiter, tenant, newAddress())).toBe(2);
+  expect(admitted(9, limiter, store({ addressWrites: 2 }), address)).toBe(2);
+  expect(admitted(9, limiter, tenant, `::ffff:${address}`)).toBe(0);
+  const inNetwork = (net: string) => ["::1", "::2", ":ffff::3"].map((end) => ask(limiter, tenant, `${net}${end}`));
+  expect(inNetwork("2001:db8:1:1")).toEqual(["counted", "counted", 60]);
+  expect(inNetwork("2001:db8:1:2")).toEqual(["counted", "counted", 60]);
+});
+
+test("a limit of 0 is none, and a changed one holds from the next write on", () => {
+  const { clock, limiter } = alone();
+  const tenant = store({ addressWrites: 0, visitorWrites: 0 });
+  const [address, actor] = [newAddress(), visitor()];
+  expect(admitted(5000, limiter, tenant, address, actor)).toBe(5000);
+  const limited = { ...tenant, addressWrites: 5 };
+  expect(admitted(9, limiter, limited, address, actor)).toBe(5);
+  expect(admitted(9, limiter, { ...tenant, addressWrites: 7 }, address, actor)).toBe(2);
+  clock.advance(30_000);
+  expect(admitted(9, limiter, { ...tenant, addressWrites: 9 }, address, actor)).toBe(2);
+  // With fewer allowed, more have to leave: the seven do together, in half a minute.
+  expect(ask(limiter, { ...tenant, addressWrites: 3 }, address)).toBe(30);
+  expect(ask(limiter, { ...tenant, addressWrites: 2 }, address)).toBe(60);
+  expect(ask(limiter, tenant, address, actor)).toBe("counted");
+});
+
+test("a clock that is set back by up to a minute lets nobody in sooner for it, and by more holds nobody up", () => {
+  for (const backMs of [5000, minute, minute + 1, 86_400_000]) {
+    const { clock, limiter } = alone();
+    const tenant = store();
+    const address = newAddress();
+    expect(admitted(9, limiter, tenant, address)).toBe(3);
+    clock.advance(-backMs);
+    const wait = ask(limiter, tenant, address);
+    if (backMs > minute) {
+      expect(wait).toBe("counted");
+    } else {
+      expect(wait).toBe((backMs + minute) / 1000);
+      clock.advance(backMs + minute - 1);
+      expect(ask(limiter, tenant, address)).toBe(1);
+      clock.advance(1);
+      expect(ask(limiter, tenant, address)).toBe("counted");
+    }
+  }
+});
+
+test("of any number of subjects, those who came lately are remembered, and no more than twice as many", () => {
+  const counts = createWriteCounts(100);
+  const now = createClock().now();
+  counts.add("busy", now, 5);
+  for (let n = 0; n < 100_000; n++) {
+    counts.add(`one of many ${n}`, now, 1);
+    // Who is refused again and again is not forgotten for it.
+    if (n % 50 === 0) expect(counts.waitMs("busy", 5, now)).toBe(minute);
+  }
+  const remembered = Array.from({ length: 100_000 }, (_, n) => counts.waitMs(`one of many ${n}`, 1, now) > 0);
+  const kept = remembered.filter(Boolean).length;
+  expect(kept).toBeGreaterThanOrEqual(99);
+  expect(kept).toBeLessThanOrEqual(200);
+});
+
+onEachDatabase((suite) => {
+  const notices: string[] = [];
+  /** A limiter as one process has it. */
+  function makeLimiter(clock: FakeClock = createClock(), { db = suite.app.db, key = vault } = {}): WriteLimiter {
+    return createWriteLimiter({ db, vault: key, now: clock.now, notice: (message) => notices.push(message) });
+  }
+
+  test("what one process has counted, another knows after each has shared once", async () => {
+    const clock = createClock();
+    const [here, there] = [makeLimiter(clock), makeLimiter(clock, { db: await suite.database.openAgain() })];
+    const tenant = store({ addressWrites: 5 });
+    const address = newAddress();
+    expect(admitted(3, here, tenant, address)).toBe(3);
+    await here.share();
+    await there.share();
+    expect(admitted(9, there, tenant, address)).toBe(2);
+    await there.share();
+    await here.share();
+    expect(ask(here, tenant, address)).toBe(60);
+    clock.advance(59_999);
+    expect(ask(here, tenant, address)).toBe(1);
+    clock.advance(1);
+    expect(admitted(9, here, tenant, address)).toBe(5);
+    await Promise.all([here.stop(), there.stop()]);
+  });
+
+  test("nothing is heard twice, and nothing of one's own, however often it is shared", async () => {
+    const clock = createClock();
+    const limiters = [makeLimiter(clock), makeLimiter(clock), makeLimiter(clock)] as const;
+    const tenant = store({ visitorWrites: 10 });
+    const actor = visitor();
+    for (const limiter of limiters) expect(admitted(2, limiter, tenant, null, actor)).toBe(2);
+    for (let n = 0; n < 3; n++) for (const limiter of limiters) await limiter.share();
+    for (const limiter of limiters) expect(admitted(99, limiter, tenant, null, actor)).toBe(4);
+    await Promise.all(limiters.map((limiter) => limiter.stop()));
+  });
+
+  test("what was counted before a restart still counts, for what is left of its minute", async () => {
+    const clock = createClock();
+    const tenant = store();
+    const [address, actor] = [newAddress(), visitor()];
+    const before = makeLimiter(clock);
+    expect(ask(before, tenant, address, actor)).toBe("counted");
+    clock.advance(20_000);
+    expect(admitted(2, before, tenant, address, actor)).toBe(2);
+    // As a stop by SIGTERM does, without a share before.
+    await before.stop();
+    clock.advance(39_000);
+    const after = makeLimiter(clock);
+    await after.share();
+    expect(ask(after, tenant, address, visitor())).toBe(1);
+    expect(ask(after, tenant, null, actor)).toBe(1);
+    clock.advance(1000);
+    expect(admitted(9, after, tenant, address, actor)).toBe(1);
+    await after.stop();
+  });
+
+  test("no address and no id is in the database, and what has had its time goes", async () => {
+    // Later than what the other tests leave behind.
+    const clock = createClock(Date.UTC(2031, 0, 15, 12));
+    const limiter = makeLimiter(clock);
+    const tenant = store();
+    const [address, actor] = [newAddress(), visitor()];
+    ask(limiter, tenant, address, actor);
+    await limiter.share();
+    const rows = async () => (await suite.app.db.primary.execute("select * from public_hits")).rows;
+    const text = JSON.stringify(await rows());
+    expect(text).not.toContain(address);
+    expect(text).not.toContain(actor);
+    expect(text).toContain(String(clock.now()));
+    clock.advance(2 * minute);
+    // With another row after it.
+    ask(limiter, tenant, address, actor);
+    await limiter.share();
+    expect(JSON.stringify(await rows())).not.toContain(String(clock.now() - 2 * minute));
+    clock.advance(2 * minute);
+    await sweepPublicHits({ db: suite.app.db, now: clock.now });
+    // The newest stays: rows are told apart by numbers that rise from it.
+    expect(await rows()).toHaveLength(1);
+    await limiter.stop();
+  });
+
+  test("between machines whose clocks are hours apart, what is new counts from when it is heard", async () => {
+    for (const apartMs of [3 * 3_600_000, -3 * 3_600_000]) {
+      const clock = createClock();
+      const [here, there] = [makeLimiter(clock), makeLimiter(createClock(clock.now() + apartMs))];
+      const tenant = store();
+      const address = newAddress();
+      await there.share();
+      await here.share();
+      expect(admitted(3, there, tenant, address)).toBe(3);
+      await there.share();
+      await here.share();
+      expect(ask(here, tenant, address)).toBe(60);
+      clock.advance(minute);
+      expect(ask(here, tenant, address)).toBe("counted");
+      await Promise.all([here.stop(), there.stop()]);
+    }
+  });
+
+  test("in a crowd of new visitors, a row stays small, those who write often come first, and nobody is left out", async () => {
+    const clock = createClock();
+    const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
+    const tenant = store({ addressWrites: 0, visitorWrites: 2 });
+    const crowd = Array.from({ length: 3000 }, visitor);
+    for (const actor of crowd) ask(here, tenant, null, actor);
+    const busy = crowd.at(-1) as string;
+    ask(here, tenant, null, busy);
+    await here.share();
+    await there.share();
+    expect(ask(there, tenant, null, busy)).toBe(60);
+    await here.share();
+    await there.share();
+    for (const actor of crowd) if (actor !== busy) expect(admitted(2, there, tenant, null, actor)).toBe(1);
+    await Promise.all([here.stop(), there.stop()]);
+  });
+
+  test("a database that fails keeps nobody from writing, and what it was not told it is told later", async () => {
+    const clock = createClock();
+    let isDown = true;
+    const failing = {
+      ...suite.app.db,
+      primary: {
+        batch: (...args: Parameters<Database["batch"]>) => {
+          if (isDown) throw new AppError(5001);
+          return suite.app.db.primary.batch(...args);
+        },
+      },
+    } as unknown as Database;
+    const [here, there] = [makeLimiter(clock, { db: failing }), makeLimiter(clock)];
+    const tenant = store();
+    const address = newAddress();
+    expect(admitted(2, here, tenant, address)).toBe(2);
+    expect(await failureOf(here.share())).toMatchObject({ code: 5001 });
+    expect(admitted(2, here, tenant, address)).toBe(1);
+    isDown = false;
+    await here.share();
+    await there.share();
+    expect(ask(there, tenant, address)).toBe(60);
+    await Promise.all([here.stop(), there.stop()]);
+  });
+
+  test("without the server's key a process limits by itself, and tells nobody", async () => {
+    const clock = createClock();
+    const tenant = store();
+    const address = newAddress();
+    const key = closedVault(new AppError(5306));
+    const [here, there] = [makeLimiter(clock, { key }), makeLimiter(clock, { key })];
+    const count = async () =>
+      (await suite.app.db.primary.execute("select count(*) as n, max(rowid) as last from public_hits")).rows[0];
+    const before = await count();
+    expect(admitted(9, here, tenant, address)).toBe(3);
+    await here.share();
+    await there.share();
+    expect(await count()).toEqual(before);
+    expect(admitted(9, there, tenant, address)).toBe(3);
+    await Promise.all([here.stop(), there.stop()]);
+  });
+
+  test("with another key the same address has another name", async () => {
+    const clock = createClock();
+    const tenant = store();
+    const address = newAddress();
+    const key = createVault(() => "another secret that only tests know, 32 characters or more");
+    const [here, there] = [makeLimiter(clock), makeLimiter(clock, { key })];
+    expect(admitted(3, here, tenant, address)).toBe(3);
+    await here.share();
+    await there.share();
+    expect(admitted(3, there, tenant, address)).toBe(3);
+    await Promise.all([here.stop(), there.stop()]);
+  });
+});
