@@ -108,6 +108,15 @@ const moreCalls: Record<string, ((world: World) => Promise<RouteCall>)[]> = {
       body: { items: [{ product_id: await makeProduct(world), quantity: 1 }] },
     }),
   ],
+  sendNotification: [
+    async () => ({ request: "POST /notifications/send/", body: { ...notice, topic: "contraband" } }),
+    async () => ({
+      request: "POST /notifications/send/",
+      query: { dry_run: "true" },
+      body: { ...notice, everyone: true },
+      status: 200,
+    }),
+  ],
   refundOrder: [async (world) => ofOrder(world, "refund", "paid", {})],
   getLikes: [(world) => likes.getOne(world)],
   getBookmarks: [(world) => bookmarks.getOne(world)],
@@ -151,6 +160,15 @@ function reactionCalls(path: "/likes/" | "/bookmarks/") {
 }
 const likes = reactionCalls("/likes/");
 const bookmarks = reactionCalls("/bookmarks/");
+
+const notice = { title: "Contraband", body: "It is here" };
+
+/** Tells all who want to hear of contraband, and answers the message's id. */
+async function sendNotice({ shop }: World): Promise<string> {
+  const { data, text } = await shop.call("POST /notifications/send/", { body: { ...notice, topic: "contraband" } });
+  if (!data?.id) throw new Error(`The message was not sent: ${text}`);
+  return data.id as string;
+}
 
 let numbers = 0;
 const lamp = () => ({ title: `Lamp ${++numbers}`, price: 2 });
@@ -256,6 +274,16 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
   // Views
   getViews: async (world) => ({ request: "GET /views/", query: ofProduct(await makeProduct(world)) }),
   noteView: async (world) => ({ request: "POST /views/", body: ofProduct(await makeProduct(world)) }),
+  // Messages to devices
+  sendNotification: async ({ customer }) => ({
+    request: "POST /notifications/send/",
+    body: { ...notice, customer_id: customer.id },
+  }),
+  listNotifications: async (world) => {
+    for (let n = 0; n < 2; n++) await sendNotice(world);
+    return { request: "GET /notifications/messages/" };
+  },
+  getNotification: async (world) => ({ request: `GET /notifications/messages/${await sendNotice(world)}/` }),
   // Users
   listUsers: async (world) => {
     for (let n = 0; n < 2; n++) await makeCustomer(world);

@@ -41,6 +41,7 @@ export const auditEvents = [
   "rewards.adjusted",
   "mail.retried",
   "mail.tested",
+  "notification.sent",
   "webhook.added",
   "webhook.removed",
   "webhook.replayed",

@@ -47,7 +47,7 @@ export function createApnsProvider(account: ApnsAccount, deps: ApnsDeps): PushPr
       "apns-push-type": "alert",
       "apns-priority": options.urgency === "high" ? "10" : "5",
       "apns-expiration": String(Math.floor(now() / 1000) + options.ttlSeconds),
-      ...(options.topic !== undefined && { "apns-collapse-id": options.topic }),
+      ...(payload.tag !== undefined && { "apns-collapse-id": payload.tag }),
     };
     return connection.post(`/3/device/${device}`, headers, apnsText(payload), options.signal);
   }
@@ -90,9 +90,9 @@ export function createApnsProvider(account: ApnsAccount, deps: ApnsDeps): PushPr
 }
 
 /** The message as iOS shows it; what else there is stands beside `aps`, for the app. */
-function apnsText({ title, body, url, tag, data }: PushPayload): string {
+function apnsText({ title, body, url, data }: PushPayload): string {
   return JSON.stringify({
-    aps: { alert: { title, body }, sound: "default", ...(tag !== undefined && { "thread-id": tag }) },
+    aps: { alert: { title, body }, sound: "default" },
     ...(url !== undefined && { url }),
     ...(data !== undefined && { data }),
   });

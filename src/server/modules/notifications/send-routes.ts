@@ -1,0 +1,61 @@
+import { Type } from "@sinclair/typebox";
+import { app, staff } from "../../http/access.ts";
+import { pageReply, reply } from "../../http/envelope.ts";
+import { defineRoute } from "../../http/route.ts";
+import { describeMessage, prepareMessage, sendMessage } from "./message.ts";
+import {
+  AcceptedMessage,
+  Message,
+  MessageInput,
+  MessageListQuery,
+  MessageParams,
+  MessageWithDeliveries,
+  SendQuery,
+} from "./message-model.ts";
+import { getMessage, listMessages } from "./messages.ts";
+
+const tag = "Notifications";
+const senders = [app("notifications:write"), staff] as const;
+
+/** The endpoints by which a store tells its devices something. */
+export const sendRoutes = [
+  defineRoute({
+    method: "POST",
+    path: "/notifications/send/",
+    id: "sendNotification",
+    tag,
+    summary: "Tell devices something",
+    access: senders,
+    query: SendQuery,
+    body: MessageInput,
+    reply: { status: 201, data: AcceptedMessage },
+    errors: [5301],
+    prepare: ({ ctx, body, subject, lang }) => prepareMessage(ctx, { ...body, subject, lang }),
+    handle: async ({ ctx, query }, prepared) =>
+      query.dry_run ? reply(describeMessage(ctx, prepared), { status: 200 }) : reply(await sendMessage(ctx, prepared)),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/notifications/messages/",
+    id: "listNotifications",
+    tag,
+    summary: "List what the store has told its devices",
+    access: senders,
+    query: MessageListQuery,
+    reply: { data: Type.Array(Message), page: true },
+    errors: [5100],
+    handle: async ({ ctx, query }) => pageReply(await listMessages(ctx, query)),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/notifications/messages/:id/",
+    id: "getNotification",
+    tag,
+    summary: "See what became of a message",
+    access: senders,
+    params: MessageParams,
+    reply: { data: MessageWithDeliveries },
+    errors: [5301],
+    handle: ({ ctx, params }) => getMessage(ctx, params.id),
+  }),
+];

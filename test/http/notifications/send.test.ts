@@ -1,0 +1,243 @@
+import { expect, test } from "bun:test";
+import { openAccount } from "../../support/account.ts";
+import { addDevice } from "../../support/devices.ts";
+import { bearer, type Shop } from "../../support/factories.ts";
+import { runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const send = "POST /notifications/send/";
+const sale = { title: "Sale", body: "Lamps for half" };
+const nobody = { web: 0, ios: 0, android: 0 };
+const unknownId = "msg_00000000000000000000000000";
+
+interface Accepted {
+  id: string | null;
+  recipients: Record<string, number>;
+  undeliverable: { platform: string; message: string }[];
+  created_at: string;
+  expires_at: string;
+  [field: string]: unknown;
+}
+interface Told {
+  id: string;
+  title: string;
+  deliveries: Record<string, number>;
+  [field: string]: unknown;
+}
+
+onEachDatabase((suite) => {
+  const wrong = (name: string, body: object, field: string) => ({
+    name: `${name} is refused`,
+    request: send,
+    send: { body },
+    expect: 5102 as const,
+    fields: [field],
+  });
+
+  runScenarios(suite, [
+    {
+      name: "a message to a topic is accepted",
+      request: send,
+      send: { body: { ...sale, topic: "sale" } },
+      expect: 201,
+    },
+    {
+      name: "a message to everyone is accepted",
+      request: send,
+      send: { body: { ...sale, everyone: true } },
+      expect: 201,
+    },
+    {
+      name: "a path of the shop may be where it leads",
+      request: send,
+      send: { body: { ...sale, topic: "a", url: "/sale?x=1" } },
+      expect: 201,
+    },
+    wrong("a message to nobody", sale, "topic"),
+    wrong("a message to a topic and to everyone", { ...sale, topic: "sale", everyone: true }, "topic"),
+    wrong("a message to a topic and a user", { ...sale, topic: "sale", user_id: "usr_x" }, "topic"),
+    wrong("everyone that is not true", { ...sale, everyone: false }, "everyone"),
+    wrong("a malformed topic", { ...sale, topic: "Sale!" }, "topic"),
+    wrong("no title", { body: "x", topic: "sale" }, "title"),
+    wrong("a blank title", { title: " ", body: "x", topic: "sale" }, "title"),
+    wrong("a title of two lines", { title: "a\nb", body: "x", topic: "sale" }, "title"),
+    wrong("a long title", { title: "x".repeat(201), body: "x", topic: "sale" }, "title"),
+    wrong("no body", { title: "x", topic: "sale" }, "body"),
+    wrong("a long body", { title: "x", body: "x".repeat(1001), topic: "sale" }, "body"),
+    wrong("what is too large together", { ...sale, body: "漢".repeat(1000), topic: "sale" }, "body"),
+    wrong("a plain http address", { ...sale, topic: "sale", url: "http://shop.example/" }, "url"),
+    wrong(
+      "an address of another host that looks like a path",
+      { ...sale, topic: "sale", url: "//evil.example/" },
+      "url",
+    ),
+    wrong("the same with a backslash", { ...sale, topic: "sale", url: "/\\evil.example/" }, "url"),
+    wrong("a script", { ...sale, topic: "sale", url: "javascript:alert(1)" }, "url"),
+    wrong("an address with credentials", { ...sale, topic: "sale", url: "https://a:b@shop.example/" }, "url"),
+    wrong("data that is no text", { ...sale, topic: "sale", data: { n: 1 } }, "data.n"),
+    wrong("data by a name of spaces", { ...sale, topic: "sale", data: { "a b": "1" } }, "data"),
+    wrong("data by a reserved name", { ...sale, topic: "sale", data: { from: "1" } }, "data.from"),
+    wrong("data that holds NUL", { ...sale, topic: "sale", data: { a: "\0" } }, "data.a"),
+    wrong("a minute that is too short", { ...sale, topic: "sale", ttl: 59 }, "ttl"),
+    wrong("five weeks", { ...sale, topic: "sale", ttl: 2_419_201 }, "ttl"),
+    wrong("an unknown field", { ...sale, topic: "sale", badge: 1 }, "badge"),
+    wrong("a language that is none", { ...sale, topic: "sale", lang: "!" }, "lang"),
+    {
+      name: "an unknown user is unknown",
+      request: send,
+      send: { body: { ...sale, customer_id: "usr_x" } },
+      expect: 5301,
+    },
+    { name: "an unknown message is unknown", request: `GET /notifications/messages/${unknownId}/`, expect: 5301 },
+    { name: "a malformed id is unknown", request: "GET /notifications/messages/x/", expect: 5301 },
+    {
+      name: "a broken cursor is refused",
+      request: "GET /notifications/messages/",
+      send: { query: { cursor: "x" } },
+      expect: 5100,
+    },
+  ]);
+
+  test("without credentials, with another scope, or as a customer nothing is sent or seen", async () => {
+    const shop = await suite.shop();
+    const body = { ...sale, topic: "sale" };
+    const { id } = (await shop.call<Accepted>(send, { body })).data;
+    const reader = await shop.issueKey({ scopes: ["orders:read", "users:read"] });
+    const customer = await openAccount(shop);
+    for (const request of [send, "GET /notifications/messages/", `GET /notifications/messages/${id}/`]) {
+      const more = request === send ? { body } : {};
+      expect((await shop.callAnonymously(request, more)).code).toBe(5206);
+      expect((await shop.call(request, { ...more, headers: { authorization: bearer(reader) } })).code).toBe(5300);
+      expect((await customer.call(request, more)).code).toBe(5300);
+    }
+    expect((await shop.call<Told[]>("GET /notifications/messages/")).data).toHaveLength(1);
+  });
+
+  test("what was sent is counted, seen and listed, and by nobody else's store", async () => {
+    const shop = await suite.shop();
+    const other = await suite.shop();
+    const user = await openAccount(shop);
+    await addDevice(shop, { platform: "web", topics: ["sale", "news"], userId: user.id, lang: "pt-BR" });
+    await addDevice(shop, { platform: "android", topics: ["sale"], lang: "de" });
+    await addDevice(shop, { platform: "ios", userId: user.id, lang: "pt" });
+    await addDevice(other, { platform: "web", topics: ["sale"] });
+    const fields = { url: "https://shop.example/sale", data: { campaign: "7" } };
+    const { data, status } = await shop.call<Accepted>(send, {
+      body: { ...sale, ...fields, topic: "sale", ttl: 3600 },
+    });
+    expect(status).toBe(201);
+    const now = suite.app.clock.now();
+    const parts = {
+      ...sale,
+      ...fields,
+      topic: "sale",
+      user_id: null,
+      lang: null,
+      created_at: new Date(now).toISOString(),
+      expires_at: new Date(now + 3_600_000).toISOString(),
+    };
+    expect(data).toEqual({
+      id: data.id,
+      ...parts,
+      recipients: { web: 1, ios: 0, android: 1 },
+      undeliverable: [{ platform: "android", message: "No provider for Android is set: BODEGA_FCM_CREDENTIALS" }],
+    });
+    const count = async (body: object) => (await shop.call<Accepted>(send, { body: { ...sale, ...body } })).data;
+    expect((await count({ everyone: true })).recipients).toEqual({ web: 1, ios: 1, android: 1 });
+    expect((await count({ everyone: true, lang: "pt" })).recipients).toEqual({ web: 1, ios: 1, android: 0 });
+    expect((await count({ everyone: true, lang: "pt-BR" })).recipients).toEqual({ ...nobody, web: 1 });
+    expect(await count({ user_id: user.id })).toMatchObject({
+      user_id: user.id,
+      recipients: { web: 1, ios: 1, android: 0 },
+    });
+    const told = await shop.call<Told>(`GET /notifications/messages/${data.id}/`);
+    expect(told.data).toEqual({
+      id: data.id as string,
+      ...parts,
+      is_complete: false,
+      deliveries: { waiting: 0, sent: 0, failed: 0, dropped: 0, expired: 0 },
+    });
+    const page = await shop.call<Told[]>("GET /notifications/messages/", { query: { include_total: "true" } });
+    expect(page.page?.total).toBe(5);
+    expect(page.data.at(-1)).toEqual({ id: data.id as string, ...parts } as unknown as Told);
+    expect((await other.call(`GET /notifications/messages/${data.id}/`)).code).toBe(5301);
+    expect((await other.call<Told[]>("GET /notifications/messages/")).data).toEqual([]);
+    expect((await other.call(send, { body: { ...sale, user_id: user.id } })).code).toBe(5301);
+  });
+
+  test("deliveries are counted by what became of them", async () => {
+    const shop = await suite.shop();
+    const { id } = (await shop.call<Accepted>(send, { body: { ...sale, topic: "sale" } })).data;
+    const [tenant] = (
+      await suite.app.db.primary.execute({ sql: "select tenant_id from push_messages where id = ?", args: [id] })
+    ).rows;
+    const statuses = ["waiting", "sent", "sent", "failed", "dropped", "expired", "expired"];
+    for (const [index, status] of statuses.entries()) {
+      await suite.app.db.primary.execute({
+        sql: `insert into push_deliveries (id, tenant_id, message_id, platform, priority, status, next_attempt_at, created_at)
+          values (?, ?, ?, 'web', 1, ?, '', '')`,
+        args: [`psh_${id}${index}`, tenant?.tenant_id as string, id, status],
+      });
+    }
+    await suite.app.db.primary.execute({ sql: "update push_messages set position = null where id = ?", args: [id] });
+    const { data } = await shop.call<Told>(`GET /notifications/messages/${id}/`);
+    expect(data.deliveries).toEqual({ waiting: 1, sent: 2, failed: 1, dropped: 1, expired: 2 });
+    expect(data.is_complete).toBe(true);
+  });
+
+  test("a dry run checks and counts, and leaves nothing", async () => {
+    const shop = await suite.shop();
+    await addDevice(shop, { platform: "web", topics: ["sale"] });
+    const query = { dry_run: "true" };
+    const { data, status } = await shop.call<Accepted>(send, { query, body: { ...sale, topic: "sale" } });
+    expect({ status, id: data.id, recipients: data.recipients }).toEqual({
+      status: 200,
+      id: null,
+      recipients: { ...nobody, web: 1 },
+    });
+    expect((await shop.call(send, { query, body: sale })).code).toBe(5102);
+    expect((await shop.call<Told[]>("GET /notifications/messages/")).data).toEqual([]);
+    expect(await auditOf(shop)).toEqual([]);
+  });
+
+  test("with an Idempotency-Key a message is sent once, however often and at once it is asked for", async () => {
+    const shop = await suite.shop();
+    const body = { ...sale, topic: "sale" };
+    const headers = { "idempotency-key": "sale-1" };
+    const replies = await Promise.all(Array.from({ length: 5 }, () => shop.call<Accepted>(send, { body, headers })));
+    expect(new Set(replies.map(({ data }) => data.id)).size).toBe(1);
+    expect((await shop.call<Told[]>("GET /notifications/messages/")).data).toHaveLength(1);
+    expect((await shop.call(send, { body: { ...body, title: "Other" }, headers })).code).toBe(5307);
+  });
+
+  test("staff send too; the audit log knows of what went to many, and not what it said", async () => {
+    const shop = await suite.shop();
+    const staff = await openAccount(shop, { role: "staff" });
+    const { data } = await staff.call<Accepted>(send, { body: { ...sale, topic: "sale" } });
+    const one = await staff.call<Accepted>(send, { body: { ...sale, customer_id: staff.id } });
+    expect(one.data).toMatchObject({ user_id: staff.id, topic: null });
+    expect((await staff.call<Told>(`GET /notifications/messages/${one.data.id}/`)).data.title).toBe("Sale");
+    const rows = await auditOf(shop);
+    expect(rows.map(({ subject, actor_id }) => [subject, actor_id])).toEqual([[data.id as string, staff.id]]);
+    expect(JSON.parse(rows[0]?.details as string)).toEqual({ topic: "sale", recipients: nobody });
+  });
+
+  test("a list of messages goes on where the page before ended", async () => {
+    const shop = await suite.shop();
+    for (let n = 0; n < 5; n++) await shop.call(send, { body: { title: `T${n}`, body: "x", topic: "a" } });
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: Record<string, string> = { limit: "2", fields: "title", ...(cursor && { cursor }) };
+      const { data, page } = await shop.call<Told[]>("GET /notifications/messages/", { query });
+      seen.push(...data.map(({ title }) => title));
+      cursor = page?.next_cursor ?? null;
+    } while (cursor);
+    expect(seen).toEqual(["T4", "T3", "T2", "T1", "T0"]);
+  });
+
+  async function auditOf({ namespace }: Shop) {
+    const sql = "select subject, actor_id, details from audit_log where namespace = ? and event = 'notification.sent'";
+    return (await suite.app.db.primary.execute({ sql, args: [namespace] })).rows;
+  }
+});
