@@ -109,7 +109,7 @@ const moreCalls: Record<string, ((world: World) => Promise<RouteCall>)[]> = {
     }),
   ],
   sendNotification: [
-    async () => ({ request: "POST /notifications/send/", body: { ...notice, topic: "contraband" } }),
+    async () => ({ request: "POST /notifications/send/", body: { ...notice, topic: "sale" } }),
     async () => ({
       request: "POST /notifications/send/",
       query: { dry_run: "true" },
@@ -161,11 +161,13 @@ function reactionCalls(path: "/likes/" | "/bookmarks/") {
 const likes = reactionCalls("/likes/");
 const bookmarks = reactionCalls("/bookmarks/");
 
-const notice = { title: "Contraband", body: "It is here" };
+const notice = { title: "Sale", body: "Lamps for half" };
 
-/** Tells all who want to hear of contraband, and answers the message's id. */
+/** Tells all who want to hear of sales, and answers the message's id. */
 async function sendNotice({ shop }: World): Promise<string> {
-  const { data, text } = await shop.call("POST /notifications/send/", { body: { ...notice, topic: "contraband" } });
+  const { data, text } = await shop.call("POST /notifications/send/", {
+    body: { ...notice, title: "Contraband", topic: "sale" },
+  });
   if (!data?.id) throw new Error(`The message was not sent: ${text}`);
   return data.id as string;
 }
