@@ -28,7 +28,20 @@ beforeAll(async () => {
 });
 
 test("a sound database is exit code 0, and says so", async () => {
-  const names = ["states", "stock", "variants", "totals", "refunds", "numbers", "rewards", "points", "likes", "counts", "search"];
+  const names = [
+    "states",
+    "stock",
+    "variants",
+    "totals",
+    "refunds",
+    "numbers",
+    "rewards",
+    "points",
+    "likes",
+    "views",
+    "counts",
+    "search",
+  ];
   expect(await json<DoctorReport>("doctor")).toEqual({
     ok: true,
     checked: ["database", ...names],

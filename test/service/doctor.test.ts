@@ -94,6 +94,7 @@ onEachDatabase((suite) => {
       "rewards",
       "points",
       "likes",
+      "views",
       "counts",
       "search",
     ]);

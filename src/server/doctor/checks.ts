@@ -11,6 +11,7 @@ import { reservedStock } from "./reserved-stock.ts";
 import { rewards } from "./reward-balances.ts";
 import { searchIndex } from "./search-index.ts";
 import { variantSums } from "./variant-sums.ts";
+import { viewCounts } from "./view-counts.ts";
 
 /** All checks, in the order in which they run: what others follow from comes first. */
 export const checks: readonly Check[] = [
@@ -24,6 +25,7 @@ export const checks: readonly Check[] = [
   rewards,
   orderPoints,
   reactionCounts,
+  viewCounts,
   productCounts,
   searchIndex,
 ];
