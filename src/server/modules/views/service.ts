@@ -3,8 +3,9 @@ import type { Ctx } from "../../context.ts";
 import { bind, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import type { NotedView, ViewGatherer } from "../../process-memory.ts";
+import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import { noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
-import { refuseSubject } from "../visitors/actor.ts";
+import { findActor, refuseSubject } from "../visitors/actor.ts";
 import { isBot } from "./bots.ts";
 import { bindCount } from "./kept-counts.ts";
 import { usualDays, type ViewState, type Views } from "./model.ts";
@@ -46,9 +47,13 @@ export async function noteView(ctx: Ctx, input: ViewInput): Promise<ViewState> {
   if (count === undefined) throw noSuchResource();
   if (isBot(ctx.userAgent ?? "")) return { active: false, count };
   const day = dayOf(ctx.now());
-  const mark = markView(ctx, resource, day, input.visitor);
+  const actorId = findActor(ctx, input.visitor);
+  const mark = markView(ctx, resource, day, actorId);
   const view: NotedView = { tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, mark };
-  if (!gatherer.knows(view)) gatherer.note(view);
+  if (!gatherer.knows(view)) {
+    countPublicWrite(ctx, actorId);
+    gatherer.note(view);
+  }
   return { active: true, count };
 }
 
@@ -90,7 +95,7 @@ function valuesOf({ tenant }: Ctx, { type, id }: Resource) {
 function findMark(ctx: Ctx, resource: Resource, day: string, visitor: string | undefined): string | null {
   if (isBot(ctx.userAgent ?? "")) return null;
   try {
-    return markView(ctx, resource, day, visitor);
+    return markView(ctx, resource, day, findActor(ctx, visitor));
   } catch (error) {
     if (error instanceof AppError && error.code === 5001) return null;
     throw error;

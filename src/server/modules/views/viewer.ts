@@ -3,7 +3,6 @@ import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import type { Vault } from "../../vault.ts";
 import type { Resource } from "../resources/registry.ts";
-import { findActor } from "../visitors/actor.ts";
 
 /** Of what a program says it is, as much counts. */
 const mostAgent = 512;
@@ -18,12 +17,13 @@ export function dayOf(epochMs: number): string {
 }
 
 /**
- * What stands for one view of a resource by the caller on a day, so that it is counted once: a keyed hash, whose key is
- * another each day and is kept nowhere. The caller is the user, else the visitor, else whoever has this address and agent.
+ * What stands for one view of a resource on a day, so that it is counted once: a keyed hash, whose key is another each day
+ * and is kept nowhere.
+ * @param actorId the user or visitor; null for whoever calls from this address with this agent.
  * @throws AppError 5001 at a server without the database's key.
  */
-export function markView(ctx: Ctx, { type, id }: Resource, day: string, visitor: string | undefined): string {
-  const viewer = findActor(ctx, visitor) ?? strangerOf(ctx);
+export function markView(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
+  const viewer = actorId ?? strangerOf(ctx);
   const hasher = hasherOf(ctx.vault, day).copy();
   return hasher.update(`${ctx.tenant.id}\n${type}\n${id}\n${viewer}`).digest("base64").slice(0, markLength);
 }
