@@ -3,7 +3,7 @@ import { mintVisitor } from "../../../src/server/modules/visitors/token.ts";
 import { createVault } from "../../../src/server/vault.ts";
 import { tenantContext } from "../../support/factories.ts";
 import { becomeVisitor, reacting } from "../../support/reactions.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 /** What is not the token of a visitor of the store, made from one that is, and from one of another store. */
 function forgeriesOf(visitor: string, foreign: string, strange: string): string[] {
@@ -29,7 +29,8 @@ function forgeriesOf(visitor: string, foreign: string, strange: string): string[
   ];
 }
 
-onEachDatabase((suite) => {
+// A token is judged alike wherever the data is.
+onDatabase("file", (suite) => {
   for (const path of ["/likes/", "/bookmarks/"] as const) {
     test(`${path} of a visitor are shown to and changed by nobody with a forged, altered or foreign token`, async () => {
       const shop = await suite.shop();
