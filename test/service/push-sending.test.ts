@@ -1,0 +1,407 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { ServerResponse } from "node:http";
+import { leaseMs, takePush } from "../../src/server/modules/notifications/due.ts";
+import { fanOut } from "../../src/server/modules/notifications/fan-out.ts";
+import type { PushProvider } from "../../src/server/modules/notifications/provider.ts";
+import { sweepMessages, sweepPushes } from "../../src/server/modules/notifications/sweep.ts";
+import { ensureVapidKeys } from "../../src/server/modules/notifications/vapid.ts";
+import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
+import { createUser } from "../../src/server/modules/users/service.ts";
+import { createVault } from "../../src/server/vault.ts";
+import { certificate } from "../support/certificate.ts";
+import { tenantContext } from "../support/factories.ts";
+import { createBrowser, readVapid } from "../support/push-browser.ts";
+import { closePushServices, openPushes, openPushService } from "../support/pushes.ts";
+import { onDatabase, onEachDatabase } from "../support/suite.ts";
+import { until } from "../support/until.ts";
+
+afterAll(closePushServices);
+
+const dayMs = 86_400_000;
+const status = (code: number, headers: Record<string, string> = {}) => {
+  return (response: ServerResponse) => response.writeHead(code, headers).end();
+};
+
+test("the tests' own browser reads the example of RFC 8291, appendix A", () => {
+  const { decrypt, keys } = createBrowser({
+    privateKey: "q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94",
+    auth: "BTBZMqHH6r4Tts7J_aSIgg",
+  });
+  expect(keys.p256dh).toBe("BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4");
+  const body =
+    "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl" +
+    "7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN";
+  expect(decrypt(Buffer.from(body, "base64url"))).toBe("When I grow up, I want to be a watermelon");
+});
+
+onEachDatabase((suite) => {
+  test("a message reaches every browser of the store once, encrypted for it, signed, and says how long it is of use", async () => {
+    const { service, register, queue, sender, deliveries, registrations, clock } = await openPushes(suite);
+    const browsers = [service.subscribe(), service.subscribe()];
+    for (const { subscription } of browsers) await register({ target: subscription });
+    const content = { title: "News", body: "Läden ✓ 灯", url: "/news", data: { page: 2 } };
+    const id = await queue({ content, expiresAt: clock.now() + 600_000 });
+    expect(await sender.runDue()).toBe(2);
+    expect(await sender.runDue()).toBe(0);
+    for (const { messages } of browsers) expect(messages()).toEqual([{ ...content, tag: id }]);
+    const { publicKey } = await ensureVapidKeys({ ...suite.app.system, now: clock.now });
+    for (const { headers } of service.received) {
+      const { authorization = "", ttl, urgency, "content-encoding": encoding, topic } = headers;
+      expect([ttl, urgency, encoding, topic]).toEqual(["600", "normal", "aes128gcm", undefined]);
+      const { aud, exp, sub } = readVapid(authorization, publicKey);
+      expect({ aud, sub }).toEqual({ aud: service.origin, sub: "mailto:ops@example.com" });
+      expect(exp - Date.now() / 1000).toBeWithin(3600, 86_400);
+    }
+    expect((await deliveries()).map((row) => [row.status, row.attempts, row.last_status])).toEqual([
+      ["sent", 1, 201],
+      ["sent", 1, 201],
+    ]);
+    expect((await registrations()).map(({ is_proven }) => is_proven)).toEqual([1, 1]);
+  });
+
+  test("only those hear of a message whom it is for: by topic, by user, by language, and never another store's", async () => {
+    const { service, register, queue, sender, rows, ctx } = await openPushes(suite);
+    const makeCustomer = async (name: string) => (await createUser(ctx, { email: `${name}@example.com` })).id;
+    const [ann, bob] = [await makeCustomer("ann"), await makeCustomer("bob")];
+    const people: [name: string, person: Omit<Parameters<typeof register>[0], "target">][] = [
+      ["ann", { userId: ann, lang: "pt-BR", topics: ["sale"] }],
+      ["bob", { userId: bob, lang: "de", topics: ["sale", "news"] }],
+      ["eve", { lang: "pt", topics: ["news"] }],
+      // Without a language of its own it speaks the store's.
+      ["guest", {}],
+    ];
+    const browsers = people.map(([name, person]) => ({ name, person, browser: service.subscribe() }));
+    for (const { person, browser } of browsers) await register({ target: browser.subscription, ...person });
+    const heard = async (message: Parameters<typeof queue>[0]) => {
+      const id = await queue(message);
+      await sender.runDue();
+      const tags = browsers.filter(({ browser }) => browser.messages().some(({ tag }) => tag === id));
+      return tags.map(({ name }) => name);
+    };
+    expect(await heard({})).toEqual(["ann", "bob", "eve", "guest"]);
+    expect(await heard({ topic: "sale" })).toEqual(["ann", "bob"]);
+    expect(await heard({ topic: "news", lang: "pt" })).toEqual(["eve"]);
+    expect(await heard({ lang: "pt" })).toEqual(["ann", "eve"]);
+    expect(await heard({ lang: "pt-br" })).toEqual(["ann"]);
+    expect(await heard({ lang: "en" })).toEqual(["guest"]);
+    expect(await heard({ userId: bob })).toEqual(["bob"]);
+    expect(await heard({ topic: "nothing" })).toEqual([]);
+    const { tenant: elsewhere } = await tenantContext(await suite.shop());
+    await suite.app.db.execute({ sql: "update push_registrations set tenant_id = ?", args: [elsewhere.id] });
+    expect(await heard({})).toEqual([]);
+    expect(await rows("select 1 from push_messages where position is not null")).toEqual([]);
+  });
+
+  test("what a push service cannot take now comes again, later each time, until it is of no use any more", async () => {
+    const { service, register, queue, sender, deliveries, skipToNext, clock, notices } = await openPushes(suite, {
+      answer: status(503),
+    });
+    await register({ target: service.subscribe().subscription, isProven: true });
+    await queue({ expiresAt: clock.now() + 4 * 3_600_000 });
+    const waits: number[] = [];
+    for (;;) {
+      const before = clock.now();
+      expect(await sender.runDue()).toBe(1);
+      const [row] = await deliveries();
+      if (row?.status !== "waiting") break;
+      expect(row).toMatchObject({ last_status: 503, priority: 1, attempts: waits.length + 1 });
+      await skipToNext();
+      waits.push((clock.now() - before) / 1000);
+    }
+    for (const [index, least] of [5, 30, 120, 600, 1800, 3600, 3600].entries()) {
+      // Longer where the service is left alone as a whole.
+      if (waits[index] !== undefined) expect(waits[index]).toBeWithin(least, least * 1.2 + 1);
+    }
+    expect(waits.length).toBeGreaterThan(5);
+    expect(await deliveries()).toMatchObject([{ status: "expired", last_status: 503 }]);
+    expect((await deliveries())[0]?.last_error).toContain("503");
+    expect(notices.filter((text) => text.includes("wait for web 127.0.0.1"))).toHaveLength(1);
+  });
+
+  test.each([404, 410])(
+    "where nobody is any more (%d) the registration goes, with all that waits for it",
+    async (gone) => {
+      const { service, register, queue, sender, deliveries, registrations } = await openPushes(suite, {
+        answer: (response, { path }) => response.writeHead(path === "/send/1" ? gone : 201).end(),
+      });
+      await register({ target: service.subscribe().subscription });
+      const stays = await register({ target: service.subscribe().subscription });
+      await queue();
+      await queue();
+      await sender.runDue();
+      expect((await registrations()).map(({ id }) => id)).toEqual([stays]);
+      const ended = (await deliveries()).map((row) => [row.status, row.registration_id]);
+      expect(ended.toSorted()).toEqual([
+        ["dropped", null],
+        ["dropped", null],
+        ["sent", stays],
+        ["sent", stays],
+      ]);
+      expect(await sender.runDue()).toBe(0);
+    },
+  );
+
+  test("a browser that registers anew while its old subscription is found to be gone keeps its registration", async () => {
+    const { service, register, queue, sender, registrations, rows } = await openPushes(suite, {
+      answer: async (response) => {
+        await suite.app.db.execute("update push_registrations set target = 'sealed anew'");
+        response.writeHead(410).end();
+      },
+    });
+    const id = await register({ target: service.subscribe().subscription });
+    await queue();
+    await sender.runDue();
+    expect((await registrations()).map((row) => row.id)).toEqual([id]);
+    expect(await rows("select status from push_deliveries")).toEqual([{ status: "dropped" }]);
+  });
+
+  test("two senders beside each other send each message once", async () => {
+    const { service, register, queue, openSender, deliveries } = await openPushes(suite);
+    const browsers = Array.from({ length: 12 }, () => service.subscribe());
+    for (const { subscription } of browsers) await register({ target: subscription });
+    await queue();
+    await queue();
+    await Promise.all([openSender().runDue(), openSender().runDue()]);
+    await openSender().runDue();
+    expect(service.received).toHaveLength(24);
+    for (const { messages } of browsers) expect(new Set(messages().map(({ tag }) => tag)).size).toBe(2);
+    expect((await deliveries()).every((row) => row.status === "sent")).toBe(true);
+  });
+});
+
+onDatabase("file", (suite) => {
+  test.each([400, 401, 403, 413, 302])(
+    "what a push service refuses (%d) has failed, and is not tried again",
+    async (code) => {
+      const { service, register, queue, sender, deliveries, registrations, clock } = await openPushes(suite, {
+        answer: status(code, { location: "http://127.0.0.1:1/" }),
+      });
+      await register({ target: service.subscribe().subscription });
+      await queue();
+      expect(await sender.runDue()).toBe(1);
+      expect(await deliveries()).toMatchObject([{ status: "failed", last_status: code, attempts: 1 }]);
+      expect((await deliveries())[0]?.last_error).toStartWith(`${code}: `);
+      clock.advance(dayMs / 2);
+      expect(await sender.runDue()).toBe(0);
+      expect(await registrations()).toHaveLength(1);
+    },
+  );
+
+  test("a service that asks to be left alone is, for as long as it says, as a whole", async () => {
+    let isBusy = true;
+    const { service, register, queue, sender, clock, notices } = await openPushes(suite, {
+      answer: (response) => response.writeHead(isBusy ? 429 : 201, { "retry-after": "300" }).end(),
+    });
+    await register({ target: service.subscribe().subscription });
+    await queue();
+    expect(await sender.runDue()).toBe(1);
+    await register({ target: service.subscribe().subscription });
+    await queue();
+    for (let seconds = 0; seconds < 290; seconds += 10) {
+      expect(await sender.runDue()).toBe(0);
+      clock.advance(10_000);
+    }
+    isBusy = false;
+    clock.advance(900_000);
+    // One goes ahead, and the rest once it has shown that the service is back.
+    const ahead = await sender.runDue();
+    clock.advance(2000);
+    expect(ahead + (await sender.runDue())).toBe(3);
+    expect(notices.at(-1)).toContain("takes push notifications again");
+  });
+
+  test("a message that nobody wants any more is not sent", async () => {
+    const { service, register, queue, sender, deliveries, clock } = await openPushes(suite);
+    await register({ target: service.subscribe().subscription });
+    await queue({ expiresAt: clock.now() + 60_000 });
+    await queue({ expiresAt: clock.now() - 1 });
+    clock.advance(30_000);
+    await fanOut({ db: suite.app.db, now: clock.now });
+    clock.advance(30_000);
+    expect(await sender.runDue()).toBe(0);
+    expect(service.received).toEqual([]);
+    expect((await deliveries()).map((row) => [row.status, row.attempts])).toEqual([["expired", 1]]);
+  });
+
+  test("a platform without a provider fails at once, says which setting is missing, and the log says it once", async () => {
+    const { register, queue, sender, deliveries, notices } = await openPushes(suite);
+    await register({ platform: "android", target: { token: "a:b" } });
+    await register({ platform: "ios", target: { token: "ab" } });
+    await queue();
+    await queue();
+    expect(await sender.runDue()).toBe(0);
+    const errors = (await deliveries()).map((row) => [row.status, row.last_error]);
+    expect(new Set(errors.map(String))).toEqual(
+      new Set([
+        "failed,No provider for Android is set: BODEGA_FCM_CREDENTIALS",
+        "failed,No provider for iOS is set: BODEGA_APNS_KEY",
+      ]),
+    );
+    expect(notices).toHaveLength(2);
+  });
+
+  test("what was sealed with another key is dropped", async () => {
+    const { service, register, queue, openSender, deliveries } = await openPushes(suite);
+    await register({ target: service.subscribe().subscription });
+    await queue();
+    await openSender({ vault: createVault(() => "another secret, 32 characters or more") }).runDue();
+    expect(await deliveries()).toMatchObject([{ status: "dropped", last_status: null }]);
+    expect(service.received).toEqual([]);
+  });
+
+  test("a suspended store tells nobody anything until it is resumed", async () => {
+    const { service, register, queue, sender, shop } = await openPushes(suite);
+    await register({ target: service.subscribe().subscription });
+    await queue();
+    await suspendTenant(suite.app.system, shop.namespace);
+    expect(await sender.runDue()).toBe(0);
+    await resumeTenant(suite.app.system, shop.namespace);
+    expect(await sender.runDue()).toBe(1);
+  });
+
+  const refused: [string, string, Record<string, string[]>][] = [
+    ["this machine", "https://127.0.0.1:9/push", {}],
+    ["a private network", "https://10.1.2.3/push", {}],
+    ["a name that leads there", "https://push.example.com/x", { "push.example.com": ["93.184.216.34", "192.168.0.1"] }],
+    ["http", "http://push.example.com/x", { "push.example.com": ["93.184.216.34"] }],
+  ];
+  test.each(refused)(
+    "an endpoint on %s is not connected to unless private ones are permitted",
+    async (_, endpoint, names) => {
+      const { register, queue, sender, deliveries } = await openPushes(suite, {
+        web: { allowPrivate: false, lookup: async (name) => names[name] ?? [] },
+      });
+      await register({ target: { endpoint, keys: createBrowser().keys } });
+      await queue();
+      await sender.runDue();
+      expect(await deliveries()).toMatchObject([{ status: "failed", attempts: 1, last_status: null }]);
+      expect((await deliveries())[0]?.last_error).toMatch(/not a public address|only https/);
+    },
+  );
+
+  test("a push service's certificate is proved", async () => {
+    for (const [ca, outcome] of [
+      [certificate, "sent"],
+      [undefined, "waiting"],
+    ] as const) {
+      const { service, register, queue, sender, deliveries } = await openPushes(suite, { secure: true, web: { ca } });
+      await register({ target: service.subscribe().subscription });
+      await queue();
+      await sender.runDue();
+      expect((await deliveries()).map((row) => row.status)).toEqual([outcome]);
+    }
+  });
+});
+
+describe("beside what does not answer", () => {
+  onDatabase("file", (suite) => {
+    test("a push service that hangs holds up nobody elsewhere, and what goes there comes last from then on", async () => {
+      const hanging = await openPushService(() => {});
+      const { service, register, queue, openSender, deliveries } = await openPushes(suite);
+      for (let n = 0; n < 12; n++) await register({ target: hanging.subscribe().subscription, isProven: true });
+      const browser = service.subscribe();
+      await register({ target: browser.subscription, isProven: true });
+      const sender = openSender({ timeoutMs: 400 });
+      await queue();
+      const run = sender.runDue();
+      await until("the message of the browser that answers", () => browser.messages().length === 1);
+      expect((await deliveries()).filter((row) => row.status === "sent")).toHaveLength(1);
+      await run;
+      const rest = (await deliveries()).filter((row) => row.status === "waiting");
+      expect(rest).toHaveLength(12);
+      const tried = rest.filter((row) => row.attempts > 0);
+      expect(tried).toHaveLength(8);
+      expect(tried.every((row) => row.priority === 2 && row.last_error === "no answer within 0.4 s")).toBe(true);
+    });
+
+    test("what orders say goes first, then messages, then what goes where nothing has arrived yet", async () => {
+      const sent: string[] = [];
+      const provider: PushProvider = {
+        serviceOf: () => "one",
+        deliver: async (target) => {
+          sent.push("endpoint" in target ? target.endpoint : "");
+          return { status: 201, retryAfterMs: 0, isGone: false, error: null };
+        },
+      };
+      const { register, queue, openSender, rows } = await openPushes(suite, {
+        sender: { providers: { web: provider } },
+      });
+      const { keys } = createBrowser();
+      for (const name of ["new", "old"]) await register({ target: { endpoint: name, keys }, isProven: name === "old" });
+      await queue();
+      await openSender().runDue();
+      const made = await rows<{ priority: number }>("select priority from push_deliveries order by priority");
+      expect(made.map(({ priority }) => priority)).toEqual([1, 2]);
+      expect(sent).toEqual(["old", "new"]);
+    });
+  });
+});
+
+onDatabase("file", (suite) => {
+  test("what a sender had taken when its process was killed is sent by another once the lease is over", async () => {
+    const { service, register, queue, sender, rows, clock, deliveries } = await openPushes(suite);
+    await register({ target: service.subscribe().subscription });
+    await queue();
+    const ctx = { db: suite.app.db, now: clock.now };
+    await fanOut(ctx);
+    const [{ tenant_id: tenantId } = { tenant_id: "" }] = await rows<{ tenant_id: string }>(
+      "select tenant_id from push_deliveries",
+    );
+    expect(await takePush(ctx, tenantId, 2)).toMatchObject({ attempts: 1, kind: "message" });
+    expect(await sender.runDue()).toBe(0);
+    clock.advance(leaseMs);
+    expect(await sender.runDue()).toBe(1);
+    expect(await deliveries()).toMatchObject([{ status: "sent", attempts: 2 }]);
+  });
+
+  test("a sender that stops gives back what it breaks off, and the attempt does not count", async () => {
+    const hanging = await openPushService(() => {});
+    const { register, queue, sender, deliveries } = await openPushes(suite);
+    await register({ target: hanging.subscribe().subscription });
+    await queue();
+    await sender.look();
+    await until("the attempt", () => hanging.received.length === 1);
+    await sender.stop(0);
+    expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 0, leased_until: null }]);
+  });
+
+  test("a message to ten thousand is fanned out in portions, and each of them hears of it once", async () => {
+    const { queue, rows, ctx, clock } = await openPushes(suite);
+    const now = new Date(clock.now()).toISOString();
+    await suite.app.db.execute({
+      sql: `with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000)
+        insert into push_registrations (id, tenant_id, platform, target_key, target, secret_hash, created_at, updated_at)
+        select printf('reg_%05d', i), ?, 'web', i, '', '', ?, ? from n`,
+      args: [ctx.tenant.id, now, now],
+    });
+    await queue();
+    const count = async () => (await rows<{ n: number }>("select count(*) as n from push_deliveries"))[0]?.n;
+    const deps = { db: suite.app.db, now: clock.now };
+    expect(await fanOut(deps)).toBe(true);
+    expect(await count()).toBe(500);
+    await Promise.all([fanOut(deps), fanOut(deps)]);
+    expect(await count()).toBe(1500);
+    while (await fanOut(deps));
+    expect(await count()).toBe(10_000);
+    expect(await rows("select 1 from push_messages where position is not null")).toEqual([]);
+  });
+
+  test("what ended thirty days ago goes, and with it browsers where nothing has ever arrived", async () => {
+    const { service, register, queue, sender, rows, clock } = await openPushes(suite, {
+      answer: (response, { path }) => response.writeHead(path === "/send/1" ? 400 : 201).end(),
+    });
+    const silent = await register({ target: service.subscribe().subscription });
+    const proven = await register({ target: service.subscribe().subscription });
+    await queue();
+    await sender.runDue();
+    const ctx = { db: suite.app.db, now: clock.now };
+    clock.advance(29 * dayMs);
+    expect([await sweepPushes(ctx), await sweepMessages(ctx)]).toEqual([0, 0]);
+    const fresh = await register({ platform: "ios", target: { token: "ab" } });
+    clock.advance(dayMs);
+    expect([await sweepPushes(ctx), await sweepMessages(ctx)]).toEqual([2, 1]);
+    const left = (await rows<{ id: string }>("select id from push_registrations order by id")).map(({ id }) => id);
+    expect(left).toEqual([proven, fresh]);
+    expect(left).not.toContain(silent);
+  });
+});

@@ -1,0 +1,66 @@
+import { createServer as createPlain, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecure } from "node:https";
+import type { AddressInfo } from "node:net";
+import { certificate, certificateKey } from "./certificate.ts";
+import { createBrowser, type PushBrowser } from "./push-browser.ts";
+
+/** A message as it came over the wire. */
+export interface ReceivedPush {
+  /** The endpoint's path. */
+  path: string;
+  headers: Record<string, string | undefined>;
+  body: Uint8Array;
+}
+
+/** A browser that is subscribed at the service. */
+export interface Subscriber extends PushBrowser {
+  subscription: { endpoint: string; keys: PushBrowser["keys"] };
+  path: string;
+  /** What has arrived for it, read with its keys. */
+  messages: () => Record<string, unknown>[];
+}
+
+/** A real push service on loopback. */
+export interface PushService {
+  origin: string;
+  received: ReceivedPush[];
+  subscribe: () => Subscriber;
+  close: () => Promise<void>;
+}
+
+/** Starts a push service. @param answer answers each message; 201 unless given. */
+export async function startPushService(
+  answer: (response: ServerResponse, message: ReceivedPush) => unknown = (response) => response.writeHead(201).end(),
+  { secure = false }: { secure?: boolean } = {},
+): Promise<PushService> {
+  const received: ReceivedPush[] = [];
+  let subscribers = 0;
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const headers = request.headers as ReceivedPush["headers"];
+    const message = { path: request.url ?? "", headers, body: new Uint8Array(Buffer.concat(chunks)) };
+    received.push(message);
+    answer(response, message);
+  };
+  const server = secure ? createSecure({ cert: certificate, key: certificateKey }, take) : createPlain(take);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `${secure ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    origin,
+    received,
+    subscribe() {
+      subscribers += 1;
+      const path = `/send/${subscribers}`;
+      const browser = createBrowser();
+      const messages = () =>
+        received.filter((message) => message.path === path).map(({ body }) => JSON.parse(browser.decrypt(body)));
+      return { ...browser, path, subscription: { endpoint: `${origin}${path}`, keys: browser.keys }, messages };
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

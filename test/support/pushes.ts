@@ -1,0 +1,132 @@
+import type { ServerResponse } from "node:http";
+import { newId } from "../../src/server/ids.ts";
+import { type NewMessage, queueMessage } from "../../src/server/modules/notifications/outbox.ts";
+import { createProviders } from "../../src/server/modules/notifications/providers.ts";
+import { createPushSender, type PushSenderDeps } from "../../src/server/modules/notifications/sender.ts";
+import { sealTarget, type Target } from "../../src/server/modules/notifications/target.ts";
+import { ensureVapidKeys } from "../../src/server/modules/notifications/vapid.ts";
+import type { WebPushDeps } from "../../src/server/modules/notifications/web-push.ts";
+import { vault } from "./app.ts";
+import { createClock } from "./clock.ts";
+import { tenantContext } from "./factories.ts";
+import { type PushService, type ReceivedPush, startPushService } from "./push-service.ts";
+import type { Suite } from "./suite.ts";
+
+const services: PushService[] = [];
+
+/** Ends all push services that were opened. */
+export async function closePushServices(): Promise<void> {
+  await Promise.all(services.splice(0).map((service) => service.close()));
+}
+
+export async function openPushService(...options: Parameters<typeof startPushService>): Promise<PushService> {
+  const service = await startPushService(...options);
+  services.push(service);
+  return service;
+}
+
+/** A delivery as it stands in the database. */
+export interface DeliveryRow {
+  id: string;
+  registration_id: string | null;
+  priority: number;
+  status: string;
+  attempts: number;
+  next_attempt_at: string;
+  last_status: number | null;
+  last_error: string | null;
+}
+
+interface Registration {
+  platform?: "web" | "ios" | "android";
+  target: Target;
+  userId?: string;
+  lang?: string;
+  topics?: string[];
+  isProven?: boolean;
+}
+
+/** A store under a clock of its own, a push service, and a sender. What other tests left waiting goes. */
+export async function openPushes(
+  suite: Suite,
+  options: {
+    answer?: (response: ServerResponse, message: ReceivedPush) => unknown;
+    sender?: Partial<PushSenderDeps>;
+    web?: Partial<WebPushDeps>;
+    secure?: boolean;
+  } = {},
+) {
+  const { db } = suite.app;
+  await db.batch(["delete from push_messages", "delete from push_registrations"]);
+  const shop = await suite.shop({ tenant: { title: "Lamps & more" } });
+  const clock = createClock();
+  const ctx = { ...(await tenantContext(shop)), now: clock.now };
+  const service = await openPushService(options.answer, { secure: options.secure ?? false });
+  const notices: string[] = [];
+  const readKeys = () => ensureVapidKeys({ db, vault, now: clock.now });
+  const openSender = (more: Partial<PushSenderDeps> = {}) =>
+    createPushSender({
+      db,
+      vault,
+      now: clock.now,
+      providers: createProviders({ accounts: {}, readKeys, now: clock.now, allowPrivate: true, ...options.web }),
+      contact: "mailto:ops@example.com",
+      notice: (_level, message) => notices.push(message),
+      ...options.sender,
+      ...more,
+    });
+  const rows = async <T>(sql: string): Promise<T[]> => (await db.primary.execute(sql)).rows as unknown as T[];
+  return {
+    shop,
+    clock,
+    ctx,
+    service,
+    notices,
+    openSender,
+    sender: openSender(),
+    /** Writes down a registration as it stands after one by HTTP. Answers its id. */
+    async register({ platform = "web", target, userId, lang, topics = [], isProven = false }: Registration) {
+      const id = newId("reg");
+      const now = new Date(clock.now()).toISOString();
+      const tenantId = ctx.tenant.id;
+      await db.execute({
+        sql: `insert into push_registrations (id, tenant_id, platform, target_key, target, user_id, lang, secret_hash,
+          is_proven, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?)`,
+        args: [
+          id,
+          tenantId,
+          platform,
+          id,
+          sealTarget(vault, id, target),
+          userId ?? null,
+          lang ?? null,
+          isProven ? 1 : 0,
+          now,
+          now,
+        ],
+      });
+      const sql = "insert into push_topics (tenant_id, topic, registration_id) values (?, ?, ?)";
+      await db.batch(topics.map((topic) => ({ sql, args: [tenantId, topic, id] })));
+      return id;
+    },
+    /** Puts a message into the outbox, of use for a day unless it says otherwise. */
+    queue: (message: Partial<NewMessage> = {}) =>
+      queueMessage(ctx, {
+        kind: "message",
+        content: { title: "News", body: "Lamps are here" },
+        expiresAt: clock.now() + 86_400_000,
+        ...message,
+      }),
+    deliveries: () => rows<DeliveryRow>("select * from push_deliveries order by id"),
+    registrations: () =>
+      rows<{ id: string; is_proven: number }>("select id, is_proven from push_registrations order by id"),
+    rows,
+    /** Moves the clock to when the delivery that waits is due again. */
+    async skipToNext() {
+      const [next] = await rows<DeliveryRow>(
+        "select * from push_deliveries where status = 'waiting' order by next_attempt_at limit 1",
+      );
+      clock.advance(Date.parse(next?.next_attempt_at as string) - clock.now());
+    },
+  };
+}
