@@ -60,7 +60,7 @@ export function createApp(deps: AppDeps) {
     push: deps.push ?? defaultPushSettings,
     log: deps.log,
     lookup: createCredentialLookup(db),
-    countAttempt: createAttemptCounter(db, now),
+    countAttempt: createAttemptCounter(db, deps.vault, now),
     noteUse: createUsageRecorder(db),
     bodyLimits: deps.bodyLimits ?? defaultBodyLimits,
     bodyMemory: { left: bodyMemoryBytes },

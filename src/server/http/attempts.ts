@@ -2,7 +2,9 @@ import { addressGroup } from "../address-group.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
+import { addressSubject } from "../modules/rate-limits/address-subject.ts";
 import { authAttempts, countHit } from "../modules/rate-limits/service.ts";
+import type { Vault } from "../vault.ts";
 
 const mostRemembered = 10_000;
 
@@ -21,7 +23,7 @@ export type CountAttempt = (by: AttemptBy) => Promise<void>;
  * in the database, shared by all processes. That an address is over it is remembered here until a place is free again,
  * so that a script which hammers costs neither a read nor a write; the audit log is told each time that it begins.
  */
-export function createAttemptCounter(db: Database, now: () => number): CountAttempt {
+export function createAttemptCounter(db: Database, vault: Vault, now: () => number): CountAttempt {
   const freeAt = new Map<string, number>();
   return async ({ clientIp, namespace, requestId }) => {
     const address = addressGroup(clientIp ?? "unknown");
@@ -30,7 +32,7 @@ export function createAttemptCounter(db: Database, now: () => number): CountAtte
     // A longer wait than there can be was reckoned before the clock was set back.
     if (waitMs <= 0 || waitMs > 2 * authAttempts.windowMs) {
       freeAt.delete(address);
-      waitMs = await countHit({ db, now }, authAttempts, address);
+      waitMs = await countHit({ db, now }, authAttempts, addressSubject(vault, clientIp));
       if (waitMs === 0) return;
       if (freeAt.size >= mostRemembered) freeAt.clear();
       freeAt.set(address, now() + waitMs);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { addressSubject } from "../../../src/server/modules/rate-limits/address-subject.ts";
 import { countHit } from "../../../src/server/modules/rate-limits/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
@@ -18,8 +19,9 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);
     const address = newAddress();
+    const subject = addressSubject(ctx.vault, address, ctx.tenant.id);
     const calls = { name: "login-calls", most: 30, windowMs: 20 * 60_000 };
-    for (let n = 0; n < 29; n++) expect(await countHit(ctx, calls, `${ctx.tenant.id}:${address}`)).toBe(0);
+    for (let n = 0; n < 29; n++) expect(await countHit(ctx, calls, subject)).toBe(0);
     const accounts = await Promise.all([1, 2, 3, 4].map(() => openAccount(shop)));
     const replies = await Promise.all(accounts.map(({ email }) => login(shop, email, goodPassword, { address })));
     expect(replies.map(({ code, status }) => code ?? status).toSorted()).toEqual([200, 5213, 5213, 5213]);

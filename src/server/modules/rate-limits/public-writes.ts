@@ -5,6 +5,7 @@ import type { Database } from "../../db/session.ts";
 import { AppError } from "../../errors.ts";
 import type { WriteLimiter } from "../../process-memory.ts";
 import type { Vault } from "../../vault.ts";
+import { hideSubject } from "./address-subject.ts";
 import { createHitExchange } from "./hit-exchange.ts";
 import { createWriteCounts, windowMs } from "./write-counts.ts";
 
@@ -40,7 +41,7 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
   const subjects = new KeptMap<string>(leastSubjects);
   const others = createHitExchange({ db, present, onHeard: counts.add, notice });
   let latest = 0;
-  let hasKey: boolean | undefined;
+  let hasKey = false;
 
   /** The time, which stands still for a moment when a clock is set back a little; by more, everything starts over. */
   function present(): number {
@@ -59,8 +60,9 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
     const known = subjects.get(`${tenant.id} ${name}`);
     if (known !== undefined) return known;
     const whole = `${tenant.id} ${toGroup(name)}`;
-    hasKey ??= isOpen(vault);
-    const subject = hasKey ? vault.mac("limit", `write ${whole}`).slice(0, 32) : whole;
+    const hidden = hideSubject(vault, `write ${whole}`);
+    hasKey = hidden !== null;
+    const subject = hidden ?? whole;
     subjects.set(`${tenant.id} ${name}`, subject);
     return subject;
   }
@@ -100,18 +102,8 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
       }
     },
     async share() {
-      hasKey ??= isOpen(vault);
-      if (hasKey) await others.exchange();
+      if (hideSubject(vault, "") !== null) await others.exchange();
     },
     stop: () => others.stop(),
   };
-}
-
-function isOpen(vault: Vault): boolean {
-  try {
-    vault.mac("limit", "");
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -7,7 +7,7 @@ import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlit
 export const rateLimits = sqliteTable(
   "rate_limits",
   {
-    /** Limit and subject, such as `auth:203.0.113.7`. */
+    /** Limit and subject, such as `auth:` and the keyed hash of an address. */
     key: text("key").primaryKey(),
     /** JSON array of epoch milliseconds, oldest first. */
     hits: text("hits").notNull(),

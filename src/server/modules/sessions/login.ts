@@ -1,5 +1,4 @@
 import { sql } from "drizzle-orm";
-import { addressGroup } from "../../address-group.ts";
 import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { run, statement } from "../../db/statement.ts";
@@ -14,6 +13,7 @@ import {
   tooManyAttempts,
 } from "../passwords/failures.ts";
 import { hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
+import { addressSubject } from "../rate-limits/address-subject.ts";
 import { countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 import { claimReactions } from "../reactions/claim.ts";
 import { getTenant } from "../tenants/service.ts";
@@ -110,8 +110,8 @@ async function longestWait(tx: Ctx, key: string, refusal: AppError): Promise<App
   return tooManyAttempts(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
 }
 
-function callerOf({ tenant, clientIp }: Ctx): string {
-  return `${tenant.id}:${addressGroup(clientIp ?? "unknown")}`;
+function callerOf({ tenant, clientIp, vault }: Ctx): string {
+  return addressSubject(vault, clientIp, tenant.id);
 }
 
 /** Counts and audits a refused call, without the email: people type their passwords into its field. */
