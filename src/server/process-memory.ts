@@ -1,6 +1,9 @@
 import type { Tenant } from "./context.ts";
 import type { Resource } from "./modules/resources/registry.ts";
 
+/** How long a process that stops tries to write down what it has gathered, in milliseconds. */
+export const lastWritesMs = 5000;
+
 /** A view of something by somebody who is named by a hash only, which is another for every resource and day. */
 export interface NotedView {
   tenantId: string;

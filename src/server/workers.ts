@@ -2,10 +2,11 @@ import type { Subprocess } from "bun";
 import type { Config } from "./config.ts";
 import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
+import { lastWritesMs } from "./process-memory.ts";
 
 /** Several processes that answer on one port. */
 export interface WorkerGroup {
-  /** Ends all of them: gently, and by force after `graceMs`. */
+  /** Ends all of them: gently, and by force once `graceMs` and the time of their last writes are over. */
   stop(graceMs: number): Promise<void>;
   /** Settles when the group gives up, because its workers keep ending. */
   failed: Promise<AppError>;
@@ -67,9 +68,12 @@ export async function startWorkers(
   async function stop(graceMs: number): Promise<void> {
     isStopping = true;
     for (const worker of workers) worker.kill(graceMs > 0 ? "SIGTERM" : "SIGKILL");
-    const timer = setTimeout(() => {
-      for (const worker of workers) worker.kill("SIGKILL");
-    }, graceMs + 1000);
+    const timer = setTimeout(
+      () => {
+        for (const worker of workers) worker.kill("SIGKILL");
+      },
+      graceMs + lastWritesMs + 1000,
+    );
     await Promise.all([...workers].map((worker) => worker.exited));
     clearTimeout(timer);
   }

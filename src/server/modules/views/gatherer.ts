@@ -1,6 +1,6 @@
 import type { Database } from "../../db/session.ts";
 import { AppError } from "../../errors.ts";
-import type { ViewGatherer } from "../../process-memory.ts";
+import { lastWritesMs, type ViewGatherer } from "../../process-memory.ts";
 import { createCountReader } from "./kept-counts.ts";
 import { KnownMarks } from "./known-marks.ts";
 import { WaitingList } from "./waiting.ts";
@@ -19,8 +19,6 @@ const mostResources = 500;
 /** Some ten megabytes. */
 const mostWaiting = 100_000;
 const mostKnown = 50_000;
-/** How long a server that stops tries to write down what waits. */
-export const lastTriesMs = 5000;
 const lastPauseMs = 250;
 
 interface GathererDeps {
@@ -110,7 +108,7 @@ export function createViewGatherer(deps: GathererDeps): ViewGatherer {
     async stop() {
       isStopped = true;
       clearTimeout(timer);
-      const deadline = performance.now() + lastTriesMs;
+      const deadline = performance.now() + lastWritesMs;
       while (waiting.size > 0 || writing) {
         try {
           await flush();
