@@ -6,6 +6,7 @@ import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
 import { recordAudit } from "./modules/audit/service.ts";
+import { makeVapidKeys } from "./modules/notifications/vapid.ts";
 import { claimDatabase, closedVault, openVault } from "./secret-key.ts";
 import type { Vault } from "./vault.ts";
 
@@ -16,14 +17,16 @@ export interface ServerVault {
 }
 
 /**
- * Brings a database to the present schema before it is served, and ties it to the server's key.
+ * Brings a database to the present schema before it is served, ties it to the server's key, and makes the keys by which
+ * push services will know the server.
  * @throws AppError 5001 as `migrate`; 5306 as `openServerVault`.
  */
 export async function prepareDatabase(config: Config, db: Database, log: LogWriter): Promise<ServerVault> {
   const { applied } = await migrate(db);
   const opened = await openServerVault(config, db, log);
+  const { vault, hasKey } = opened;
+  if (hasKey) await makeVapidKeys({ db, vault, now: Date.now });
   if (applied.length > 0) {
-    const { vault } = opened;
     const actor = { kind: "server" } as const;
     const ctx: SystemCtx = { db, actor, vault, requestId: randomUUID(), now: Date.now, clientIp: null };
     await recordAudit(ctx, { event: "database.migrated", details: { applied } });

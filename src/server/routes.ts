@@ -1,5 +1,6 @@
 import type { Route } from "./http/route.ts";
 import { eventRoutes } from "./modules/events/routes.ts";
+import { registrationRoutes } from "./modules/notifications/routes.ts";
 import { sendRoutes } from "./modules/notifications/send-routes.ts";
 import { orderRoutes } from "./modules/orders/routes.ts";
 import { passwordResetRoutes } from "./modules/password-reset/routes.ts";
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...productRoutes,
   ...profileRoutes,
   ...reactionRoutes,
+  ...registrationRoutes,
   ...rewardRoutes,
   ...sendRoutes,
   ...sessionRoutes,

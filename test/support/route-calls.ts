@@ -2,6 +2,7 @@ import { type Account, goodPassword, openAccount, otherPassword } from "./accoun
 import { type ApiReply, type CallOptions, newAddress } from "./client.ts";
 import type { Shop } from "./factories.ts";
 import { requestCode } from "./password-reset.ts";
+import { newSubscription, registerWith } from "./registrations.ts";
 import { makeUser } from "./users.ts";
 
 /** A call of a route that its store's own people can make. */
@@ -172,6 +173,12 @@ async function sendNotice({ shop }: World): Promise<string> {
   return data.id as string;
 }
 
+/** Registers a browser of nobody, and answers the path and the secret. */
+async function makeRegistration({ shop }: World): Promise<{ path: string; proof: { management_secret: string } }> {
+  const { id, management_secret } = await registerWith(shop.callAnonymously);
+  return { path: `/notifications/register/${id}/`, proof: { management_secret } };
+}
+
 let numbers = 0;
 const lamp = () => ({ title: `Lamp ${++numbers}`, price: 2 });
 
@@ -286,6 +293,20 @@ export const routeCalls: Record<string, (world: World) => Promise<RouteCall>> = 
     return { request: "GET /notifications/messages/" };
   },
   getNotification: async (world) => ({ request: `GET /notifications/messages/${await sendNotice(world)}/` }),
+  // Notifications
+  getPushOffer: async () => ({ request: "GET /notifications/register/" }),
+  registerDevice: async () => ({
+    request: "POST /notifications/register/",
+    body: { platform: "web", subscription: newSubscription(), topics: ["sale"] },
+  }),
+  changeRegistration: async (world) => {
+    const { path, proof } = await makeRegistration(world);
+    return { request: `PATCH ${path}`, body: { ...proof, topics: ["sale"] } };
+  },
+  removeRegistration: async (world) => {
+    const { path, proof } = await makeRegistration(world);
+    return { request: `DELETE ${path}`, body: proof };
+  },
   // Users
   listUsers: async (world) => {
     for (let n = 0; n < 2; n++) await makeCustomer(world);

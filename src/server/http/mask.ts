@@ -1,5 +1,5 @@
-// App secrets and user tokens.
-const secret = /(sk_|v2\.)[A-Za-z0-9_-]{43}/;
+// App secrets, user tokens, and the secrets of registrations.
+const secret = /(sk_|v2\.|rsec_)[A-Za-z0-9_-]{43}/;
 const everySecret = new RegExp(secret, "g");
 
 /** Whether a text holds what looks like a secret of ours, sent by mistake where none belongs. */

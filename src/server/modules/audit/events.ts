@@ -42,6 +42,7 @@ export const auditEvents = [
   "mail.retried",
   "mail.tested",
   "notification.sent",
+  "registration.removed",
   "webhook.added",
   "webhook.removed",
   "webhook.replayed",

@@ -1,0 +1,85 @@
+import { anyone } from "../../http/access.ts";
+import { reply } from "../../http/envelope.ts";
+import { defineRoute } from "../../http/route.ts";
+import { describeOffer } from "./offer.ts";
+import { registerDevice } from "./registration.ts";
+import { changeRegistration, removeOwnRegistration } from "./registration-change.ts";
+import {
+  NewRegistration,
+  PushOffer,
+  Registration,
+  RegistrationInput,
+  RegistrationParams,
+  RegistrationPatch,
+  RegistrationProof,
+  RegistrationProofQuery,
+  RemovedRegistration,
+} from "./registration-model.ts";
+
+const tag = "Notifications";
+const access = [anyone] as const;
+
+/** The endpoints by which browsers and devices register (design, section 4). */
+export const registrationRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/notifications/register/",
+    id: "getPushOffer",
+    tag,
+    summary: "Get what a browser or device needs to register",
+    access,
+    reply: { data: PushOffer },
+    errors: [],
+    handle: async ({ ctx }) => reply(await describeOffer(ctx)),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/notifications/register/",
+    id: "registerDevice",
+    tag,
+    summary: "Register a browser or device, or renew its registration",
+    access,
+    body: RegistrationInput,
+    ownField: "token",
+    secret: true,
+    reply: { status: 201, data: NewRegistration, existing: "It was registered already, and has been renewed." },
+    errors: [5107, 5301, 5302],
+    handle: async ({ ctx, body, lang, subject }) => {
+      const { isNew, ...registration } = await registerDevice(ctx, { ...body, lang, subject });
+      return reply(registration, { status: isNew ? 201 : 200 });
+    },
+  }),
+  defineRoute({
+    method: "PATCH",
+    path: "/notifications/register/:id/",
+    id: "changeRegistration",
+    tag,
+    summary: "Change a registration's topics, language, endpoint or token",
+    access,
+    params: RegistrationParams,
+    body: RegistrationPatch,
+    ownField: "token",
+    secret: true,
+    reply: { data: Registration },
+    errors: [5107, 5301, 5302],
+    handle: async ({ ctx, params, body, lang }) => reply(await changeRegistration(ctx, params.id, { ...body, lang })),
+  }),
+  defineRoute({
+    method: "DELETE",
+    path: "/notifications/register/:id/",
+    id: "removeRegistration",
+    tag,
+    summary: "Remove a registration",
+    access,
+    params: RegistrationParams,
+    query: RegistrationProofQuery,
+    body: RegistrationProof,
+    secret: true,
+    reply: { data: RemovedRegistration },
+    errors: [5107, 5301],
+    handle: async ({ ctx, params, query, body }) => {
+      await removeOwnRegistration(ctx, params.id, query.management_secret ?? body.management_secret);
+      return reply({ id: params.id, deleted: true });
+    },
+  }),
+];

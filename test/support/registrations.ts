@@ -1,0 +1,43 @@
+import { randomBytes } from "node:crypto";
+import type { Call } from "./client.ts";
+import { createBrowser } from "./push-browser.ts";
+
+/** A registration as replies show it. */
+export interface RegistrationReply {
+  id: string;
+  platform: "web" | "ios" | "android";
+  lang: string;
+  topics: string[];
+  user_id: string | null;
+  delivery: "on" | "off";
+  management_secret: string;
+  created_at: string;
+  updated_at: string;
+}
+
+let browsers = 0;
+
+/** The subscription of a browser, as it would be posted; each has keys and, unless it is given, an endpoint of its own. */
+export function newSubscription(endpoint = `https://push.example.com/send/${++browsers}-${Bun.randomUUIDv7("hex")}`) {
+  return { endpoint, expirationTime: null, keys: createBrowser().keys };
+}
+
+/** The token of an iPhone that nobody else has. */
+export function newAppleToken(): string {
+  return randomBytes(32).toString("hex");
+}
+
+/** The same of an Android phone. */
+export function newGoogleToken(): string {
+  return `${randomBytes(16).toString("base64url")}:APA91b${randomBytes(100).toString("base64url")}`;
+}
+
+/** Registers a browser, or what `fields` say, and answers the registration. */
+export async function registerWith(call: Call, fields: Record<string, unknown> = {}): Promise<RegistrationReply> {
+  const usual = "token" in fields ? {} : { platform: "web", subscription: newSubscription() };
+  const { data, text } = await call<RegistrationReply>("POST /notifications/register/", {
+    body: { ...usual, ...fields },
+  });
+  if (!data?.id) throw new Error(`It was not registered: ${text}`);
+  return data;
+}
