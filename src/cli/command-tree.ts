@@ -61,6 +61,17 @@ export const commandTree: CommandTree = {
       remove: () => import("./commands/webhook/remove.ts"),
     },
   },
+  notify: {
+    description: "Notifications: what a store tells the browsers and devices of its customers",
+    verbs: {
+      send: () => import("./commands/notify/send.ts"),
+      list: () => import("./commands/notify/list.ts"),
+      show: () => import("./commands/notify/show.ts"),
+      devices: () => import("./commands/notify/devices.ts"),
+      remove: () => import("./commands/notify/remove.ts"),
+      key: () => import("./commands/notify/key.ts"),
+    },
+  },
   product: {
     description: "Products: into the store from a file, and out of it",
     verbs: {

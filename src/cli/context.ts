@@ -75,6 +75,7 @@ export function withTenant<T>(
 /** Who acts at the terminal, with a database that has its schema. */
 export async function makeContext(db: Database, config: Config): Promise<SystemCtx> {
   const { openVault } = await import("../server/secret-key.ts");
+  const { pushSettings } = await import("../server/push-settings.ts");
   return {
     db,
     actor: { kind: "terminal", account: accountName() },
@@ -82,6 +83,7 @@ export async function makeContext(db: Database, config: Config): Promise<SystemC
     requestId: randomUUID(),
     now: Date.now,
     clientIp: null,
+    push: pushSettings(config),
   };
 }
 

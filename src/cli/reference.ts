@@ -26,8 +26,20 @@ the server's next request. A command on a new data directory makes the database 
 `;
 
 const variablesWithoutFlag: [name: string, text: string][] = [
+  [
+    "BODEGA_APNS_KEY",
+    "What the `.p8` file of a key for Apple's push service holds; without it, nothing is sent to iOS",
+  ],
+  ["BODEGA_APNS_KEY_ID", "Id of that key; needed with it"],
+  ["BODEGA_APNS_SANDBOX", "`1` for devices with an app under development"],
+  ["BODEGA_APNS_TEAM_ID", "Id of the team that the key belongs to; needed with it"],
+  ["BODEGA_APNS_TOPIC", "Bundle id of the app, such as `com.example.shop`; needed with the key"],
   ["BODEGA_DATABASE_AUTH_TOKEN", "Token for the database server"],
   ["BODEGA_DATABASE_SYNC_URL", "Database server to keep an embedded replica of"],
+  [
+    "BODEGA_FCM_CREDENTIALS",
+    "JSON of a Google service account for Firebase Cloud Messaging; without it, nothing is sent to Android",
+  ],
   ["BODEGA_MAIL_FROM", "Sender of all mail; needed with a mail server"],
   ["BODEGA_SMTP_URL", "Mail server, with user and password; without it, mail waits"],
   ["NO_COLOR", "Any value: print no colours"],

@@ -92,6 +92,8 @@ export const MessageWithDeliveries = Type.Object(
   { $id: "NotificationWithDeliveries" },
 );
 
+export type MessageWithDeliveries = Static<typeof MessageWithDeliveries>;
+
 /** A malformed id is answered as unknown (5301). */
 export const MessageParams = Type.Object({ id: Type.String() });
 

@@ -1,12 +1,12 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { decodeCursor } from "../../cursor.ts";
-import { get, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { all, get, statement } from "../../db/statement.ts";
+import { AppError, invalidField } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { type ListPage, type PageRow, toListPage } from "../../list-page.ts";
 import { defaultLimit, parseFields } from "../../list-query.ts";
-import { Message, type MessageListQuery } from "./message-model.ts";
+import { Message, type MessageListQuery, type MessageWithDeliveries } from "./message-model.ts";
 import { pushDeliveries, pushMessages } from "./table.ts";
 
 const param = sql.placeholder;
@@ -21,10 +21,13 @@ const countOf = (status: string) => sql`count(*) filter (where status = ${sql.ra
 const deliveries = sql`(select json_object('waiting', ${countOf("waiting")}, 'sent', ${countOf("sent")},
   'failed', ${countOf("failed")}, 'dropped', ${countOf("dropped")}, 'expired', ${countOf("expired")})
   from ${pushDeliveries} where message_id = ${pushMessages.id})`;
+const withDeliveries = sql`json_object(${messageParts}, 'is_complete', json(iif(position is null, 'true', 'false')),
+  'deliveries', ${deliveries})`;
 const selectMessage = statement<{ json: string }>(sql`
-  select json_object(${messageParts}, 'is_complete', json(iif(position is null, 'true', 'false')),
-    'deliveries', ${deliveries}) as json
-  from ${pushMessages} where ${ofTenant} and id = ${param("id")}`);
+  select ${withDeliveries} as json from ${pushMessages} where ${ofTenant} and id = ${param("id")}`);
+const selectRecords = statement<{ json: string }>(sql`
+  select ${withDeliveries} as json from ${pushMessages} where ${ofTenant} order by id desc limit ${param("limit")}`);
+const mostRecords = 1000;
 
 const page = (position: ReturnType<typeof sql>) =>
   sql`from ${pushMessages} where ${ofTenant}${position} order by id desc`;
@@ -66,4 +69,17 @@ export async function listMessages(ctx: Ctx, query: MessageListQuery): Promise<L
     isCounted: query.include_total ? 1 : 0,
   });
   return toListPage(row, { asked, limit, fields });
+}
+
+/**
+ * The newest messages with what became of each, as the terminal shows them.
+ * @param limit from 1 to 1000.
+ * @throws AppError 5102 for a limit out of range.
+ */
+export async function listMessageRecords(ctx: Ctx, limit: number): Promise<MessageWithDeliveries[]> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > mostRecords) {
+    throw invalidField("limit", `must be a whole number from 1 to ${mostRecords}`);
+  }
+  const rows = await all(ctx.db.primary, selectRecords, { tenantId: ctx.tenant.id, limit });
+  return rows.map(({ json }) => JSON.parse(json) as MessageWithDeliveries);
 }

@@ -1,0 +1,19 @@
+import { withContext } from "../../context.ts";
+import { printRecord } from "../../output.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "key",
+  description: "Show the public key that browsers subscribe with (VAPID)",
+  args: {},
+  examples: ["bodega notify key -q", "bodega notify key --json"],
+  notes: [
+    "It is applicationServerKey of pushManager.subscribe(), one for all stores, and no secret. Shops also find it in " +
+      "GET /notifications/register/.",
+  ],
+  async run(args, io) {
+    const { ensureVapidKeys } = await import("../../../server/modules/notifications/vapid.ts");
+    const { publicKey } = await withContext(args, io, ensureVapidKeys);
+    await printRecord(io, { vapid_public_key: publicKey }, "vapid_public_key");
+  },
+});

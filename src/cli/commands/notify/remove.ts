@@ -1,0 +1,26 @@
+import { withTenant } from "../../context.ts";
+import { notifyNamespaceArg } from "../../notify.ts";
+import { printRecord } from "../../output.ts";
+import { confirmAction } from "../../prompt.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "remove",
+  description: "Forget a browser or device, so that it is told nothing more",
+  args: {
+    registration_id: { type: "positional", required: true, description: "Id of the registration" },
+    namespace: notifyNamespaceArg,
+  },
+  examples: [
+    "bodega notify remove -n demo reg_01k8z3v5x2f1rt9m6q7wbn4hcd",
+    "bodega notify remove -n demo reg_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --json",
+  ],
+  notes: ["A browser or app that asks again is registered again."],
+  async run(args, io) {
+    const { registration_id: id } = args;
+    await confirmAction(io, `Forget ${id}? It is told nothing more.`);
+    const { removeRegistration } = await import("../../../server/modules/notifications/registrations.ts");
+    const removed = await withTenant(args, io, (ctx) => removeRegistration(ctx, id));
+    await printRecord(io, removed, "registration_id");
+  },
+});

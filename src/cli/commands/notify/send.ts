@@ -1,0 +1,111 @@
+import type { Ctx } from "../../../server/context.ts";
+import type { PreparedMessage } from "../../../server/modules/notifications/message.ts";
+import type { ArgValues, VerbArgs } from "../../args.ts";
+import { withTenant } from "../../context.ts";
+import { parseDuration } from "../../duration.ts";
+import { notifyNamespaceArg, printMessage, warnOfUndeliverable } from "../../notify.ts";
+import { remark } from "../../output.ts";
+import { confirmAction } from "../../prompt.ts";
+import { UsageError } from "../../usage-error.ts";
+import { defineVerb } from "../../verb.ts";
+
+const args = {
+  namespace: notifyNamespaceArg,
+  topic: { type: "string", valueHint: "topic", description: "Tell those who want to hear of this" },
+  user: { type: "string", valueHint: "id|email", field: "customer_id", description: "Tell the devices of this user" },
+  everyone: { type: "boolean", description: "Tell every device of the store" },
+  title: { type: "string", valueHint: "text", required: true, description: "First line, up to 200 characters" },
+  body: {
+    type: "string",
+    valueHint: "text",
+    required: true,
+    description: "What there is to say, up to 1000 characters",
+  },
+  url: { type: "string", valueHint: "url", description: "Where it leads: an https address, or a path such as /sale" },
+  data: {
+    type: "string",
+    valueHint: "name=value",
+    multiple: true,
+    description: "For the shop's own code, such as campaign=7",
+  },
+  lang: { type: "string", valueHint: "tag", description: "Only devices of this language, such as en or pt-BR" },
+  ttl: {
+    type: "string",
+    valueHint: "span",
+    default: "1d",
+    description: "How long it is worth telling, from 1m to 28d",
+  },
+  "dry-run": { type: "boolean", description: "Check it and count the devices; send nothing" },
+} as const satisfies VerbArgs;
+
+export default defineVerb({
+  name: "send",
+  description: "Tell browsers and devices something, by the running server",
+  args,
+  examples: [
+    "bodega notify send -n demo --topic sale --title 'Sale' --body 'Lamps for half, until Sunday' --url /sale",
+    "bodega notify send -n demo --user ada@example.com --title 'Your lamp' --body 'It can be repaired' --json",
+    "bodega notify send -n demo --everyone --title 'New' --body 'The spring catalogue' --lang de --dry-run",
+  ],
+  notes: [
+    "The running server sends it within a second, and tries again for as long as --ttl says; where none runs, it waits.",
+    "Browsers are always reached. Android needs BODEGA_FCM_CREDENTIALS and iOS BODEGA_APNS_KEY in the server's environment.",
+  ],
+  async run(args, io) {
+    const { "dry-run": isDryRun, namespace } = args;
+    const fields = await readMessage(args);
+    const { describeMessage, prepareMessage, sendMessage } = await import(
+      "../../../server/modules/notifications/message.ts"
+    );
+    const message = await withTenant(args, io, async (ctx) => {
+      const prepared = await prepareMessage(ctx, { ...fields, ...(await readUser(ctx, args.user)) });
+      if (isDryRun) return describeMessage(ctx, prepared);
+      if (args.everyone) await confirmAction(io, `Tell ${countDevices(prepared)} of ${namespace}?`);
+      return sendMessage(ctx, prepared);
+    });
+    await printMessage(io, message);
+    await warnOfUndeliverable(io, message);
+    if (!isDryRun) await remark(io, `See what becomes of it: bodega notify show -n ${namespace} ${message.id}`);
+  },
+});
+
+async function readMessage(given: ArgValues<typeof args>) {
+  const { topic, user, everyone, title, body, url, lang } = given;
+  if ([topic !== undefined, user !== undefined, everyone].filter(Boolean).length !== 1) {
+    throw new UsageError("Give exactly one of --topic, --user and --everyone.");
+  }
+  const { parseLanguage } = await import("../../../server/modules/tenants/language.ts");
+  const data = readData(given.data);
+  return {
+    title,
+    body,
+    ttl: Math.floor(parseDuration("--ttl", given.ttl) / 1000),
+    ...(topic !== undefined && { topic }),
+    ...(everyone && { everyone: true as const }),
+    ...(url !== undefined && { url }),
+    ...(data && { data }),
+    ...(lang !== undefined && { lang: parseLanguage("lang", lang) }),
+  };
+}
+
+function readData(pairs: readonly string[]): Record<string, string> | undefined {
+  if (pairs.length === 0) return undefined;
+  const entries = pairs.map((pair) => {
+    const at = pair.indexOf("=");
+    if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)] as const;
+    const message = "must be name=value, such as campaign=7";
+    throw new UsageError(`--data ${message}.`, { details: [{ field: "--data", message }] });
+  });
+  return Object.fromEntries(entries);
+}
+
+async function readUser(ctx: Ctx, user: string | undefined): Promise<{ customer_id?: string }> {
+  if (user === undefined) return {};
+  const { resolveUserId } = await import("../../../server/modules/users/service.ts");
+  return { customer_id: await resolveUserId(ctx, user) };
+}
+
+function countDevices({ counts }: PreparedMessage): string {
+  const count = Object.values(counts).reduce((sum, one) => sum + one, 0);
+  return count === 1 ? "1 device" : `${count} devices`;
+}

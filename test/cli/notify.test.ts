@@ -1,0 +1,133 @@
+import { beforeAll, expect, test } from "bun:test";
+import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+
+const { environment, json, failure, run } = openCli();
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const msgId = expect.stringMatching(/^msg_[0-9a-z]{26}$/);
+const unknownMessage = "msg_00000000000000000000000000";
+const unknownDevice = "reg_00000000000000000000000000";
+const text = ["--title", "Sale", "--body", "Lamps for half"];
+const none = { waiting: 0, sent: 0, failed: 0, dropped: 0, expired: 0 };
+
+interface Sent {
+  message_id: string;
+  [field: string]: unknown;
+}
+const send = (...args: string[]) => json<Sent>("notify", "send", "-n", "demo", ...text, ...args);
+const show = (id: string) => json<Sent>("notify", "show", "-n", "demo", id);
+
+/** Another store's. */
+let theirs: string;
+let ada: string;
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+  await json("tenant", "create", "other");
+  theirs = (await json<Sent>("notify", "send", "-n", "other", ...text, "--topic", "sale")).message_id;
+  ada = (await json<{ user_id: string }>("user", "create", "-n", "demo", "--email", "ada@example.com", "--no-password"))
+    .user_id;
+});
+
+test("send puts a message into the outbox, show and list tell what became of it, and the audit log has no word of it", async () => {
+  const sent = await send(
+    "--topic",
+    "sale",
+    "--url",
+    "/sale",
+    "--data",
+    "campaign=7",
+    "--data",
+    "a=b=c",
+    "--ttl",
+    "1h",
+  );
+  const parts = {
+    message_id: msgId,
+    title: "Sale",
+    body: "Lamps for half",
+    url: "/sale",
+    data: { campaign: "7", a: "b=c" },
+    topic: "sale",
+    user_id: null,
+    lang: null,
+    created_at: timestamp,
+    expires_at: timestamp,
+  };
+  expect(sent).toEqual({ ...parts, recipients: { web: 0, ios: 0, android: 0 }, undeliverable: [] } as never);
+  expect(Date.parse(String(sent.expires_at)) - Date.parse(String(sent.created_at))).toBe(3_600_000);
+  const shown = await show(sent.message_id);
+  expect(shown).toEqual({ ...parts, is_complete: false, deliveries: none } as never);
+  expect(Object.keys(shown)).toEqual([...Object.keys(parts), "is_complete", "deliveries"]);
+  expect(await json<unknown[]>("notify", "list", "-n", "demo")).toEqual([shown]);
+  const table = (await run(["notify", "list", "-n", "demo"])).stdout;
+  for (const word of [sent.message_id, "topic sale", "Sale", "none"]) expect(table).toContain(word);
+  expect((await run(["notify", "list", "-n", "demo", "-q"])).stdout).toBe(`${sent.message_id}\n`);
+  const acts = await json<{ event: string; subject: string }[]>("audit", "list", "-n", "demo");
+  expect(acts.filter(({ event }) => event === "notification.sent").map(({ subject }) => subject)).toEqual([
+    sent.message_id,
+  ]);
+  expect(JSON.stringify(acts)).not.toContain("Lamps");
+});
+
+test("a message goes to one user, named by id or email", async () => {
+  for (const user of [ada, "ada@example.com"]) {
+    expect(await send("--user", user, "--lang", "pt-br")).toMatchObject({ user_id: ada, topic: null, lang: "pt-BR" });
+  }
+  const unknown = await failure("notify", "send", "-n", "demo", ...text, "--user", "eve@example.com");
+  expect(unknown).toMatchObject({ code: 3, error: { code: 5301 } });
+});
+
+test("a message to everyone asks first, and without a terminal names --yes", async () => {
+  const line = ["notify", "send", "-n", "demo", ...text, "--everyone"];
+  expect(await failure(...line)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
+  expect((await run([...line, "--yes", "-q"])).stdout).toMatch(/^msg_[0-9a-z]{26}\n$/);
+  const before = (await json<unknown[]>("notify", "list", "-n", "demo")).length;
+  const no = await runAtTerminal(line, [["Tell 0 devices of demo?", "n\r"]], { env: environment() });
+  expect([no.code, stripEscapes(no.screen)]).toEqual([130, expect.stringContaining("Tell 0 devices of demo?")]);
+  expect(await json<unknown[]>("notify", "list", "-n", "demo")).toHaveLength(before);
+});
+
+test("a dry run checks and counts, asks nobody, and sends nothing", async () => {
+  const before = await json<unknown[]>("notify", "list", "-n", "demo");
+  expect(await send("--everyone", "--dry-run")).toMatchObject({ message_id: null });
+  expect(await json<unknown[]>("notify", "list", "-n", "demo")).toEqual(before);
+});
+
+for (const [what, args, flag] of [
+  ["nobody who is told", [...text], undefined],
+  ["a topic beside a user", [...text, "--topic", "sale", "--user", "ada@example.com"], undefined],
+  ["no title", ["--body", "x", "--topic", "sale"], "--title"],
+  ["no body", ["--title", "x", "--topic", "sale"], "--body"],
+  ["a malformed topic", [...text, "--topic", "Sale!"], "--topic"],
+  ["a plain http address", [...text, "--topic", "sale", "--url", "http://shop.example/"], "--url"],
+  ["data without a name", [...text, "--topic", "sale", "--data", "x"], "--data"],
+  ["a language that is none", [...text, "--topic", "sale", "--lang", "!"], "--lang"],
+  ["half a minute", [...text, "--topic", "sale", "--ttl", "30s"], "--ttl"],
+  ["five weeks", [...text, "--topic", "sale", "--ttl", "5w"], "--ttl"],
+  ["a title that is too long", ["--title", "x".repeat(201), "--body", "x", "--topic", "sale"], "--title"],
+] as const) {
+  test(`send refuses ${what} with exit code 2${flag ? ` and names ${flag}` : ""}`, async () => {
+    const { code, error } = await failure("notify", "send", "-n", "demo", ...args);
+    const { flag: named, field } = error.details?.[0] ?? {};
+    expect({ code, flag: flag && (named ?? field) }).toEqual({ code: 2, flag });
+  });
+}
+
+test("an unknown message or device, and another store's, is exit code 3", async () => {
+  for (const line of [
+    ["show", unknownMessage],
+    ["show", theirs],
+    ["remove", unknownDevice, "--yes"],
+  ]) {
+    expect(await failure("notify", line[0] as string, "-n", "demo", ...line.slice(1))).toMatchObject({
+      code: 3,
+      error: { code: 5301 },
+    });
+  }
+});
+
+test("key answers the key that browsers subscribe with, always the same", async () => {
+  const { vapid_public_key: key } = await json("notify", "key");
+  expect(Buffer.from(String(key), "base64url")).toHaveLength(65);
+  expect((await run(["notify", "key", "-q"])).stdout).toBe(`${key}\n`);
+});
