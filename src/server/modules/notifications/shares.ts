@@ -4,6 +4,8 @@ import { priorities } from "./fan-out.ts";
 export const most = { pool: 32, service: 24, tenant: 24, unknown: 8, slow: 4 };
 /** A service that takes longer to answer is slow. */
 const slowMs = 2000;
+/** What waits behind a slow service is looked through for what goes elsewhere, so much a look; it waits so long then. */
+const behindSlow = { most: 100, waitMs: 4000 };
 /** How long a service that is down is left alone: doubled with each failure in a row, up to the second. */
 const holdMs = { first: 5000, longest: 300_000 };
 
@@ -26,6 +28,8 @@ interface Health {
   /** Epoch milliseconds. */
   heldUntil: number;
   busy: number;
+  /** When something there began or ended last. */
+  movedAt: number;
 }
 
 /**
@@ -35,8 +39,9 @@ interface Health {
 export function createPushShares(now: () => number) {
   const health = new Map<string, Health>();
   const lanes = pools.map(() => ({ asking: new Set<string>(), busy: new Map<string, number>(), total: 0 }));
-  /** How many a store may send at once, where its service is full. */
+  /** How many a store may send at once, where its service is full; and how much was looked through behind a slow one. */
   const crowded = pools.map(() => new Map<string, number>());
+  const passed = pools.map(() => new Map<string, number>());
 
   function roomOf(pool: number, tenantId: string): boolean {
     const lane = lanes[pool] as (typeof lanes)[number];
@@ -48,7 +53,7 @@ export function createPushShares(now: () => number) {
     let known = health.get(service);
     if (!known) {
       forgetSome();
-      known = { isKnown: false, isSlow: false, isFailing: false, failures: 0, heldUntil: 0, busy: 0 };
+      known = { isKnown: false, isSlow: false, isFailing: false, failures: 0, heldUntil: 0, busy: 0, movedAt: 0 };
       health.set(service, known);
     }
     return known;
@@ -68,7 +73,7 @@ export function createPushShares(now: () => number) {
 
     /** Lets all try again how much their services take. */
     reopen(): void {
-      for (const limits of crowded) limits.clear();
+      for (const counts of [...crowded, ...passed]) counts.clear();
     },
 
     /** The slot of the store that sends least, who has to ask for the next one; undefined when nobody can have one now. */
@@ -107,16 +112,24 @@ export function createPushShares(now: () => number) {
       if (known.heldUntil > now()) return known.heldUntil;
       const limit = known.isFailing ? 1 : known.isSlow ? most.slow : known.isKnown ? most.service : most.unknown;
       if (known.busy < limit) {
+        if (known.busy === 0) known.movedAt = now();
         known.busy += 1;
         return 0;
       }
-      const others = (lanes[pool]?.busy.get(tenantId) ?? 1) - 1;
-      crowded[pool]?.set(tenantId, Math.max(others, 1));
-      return now();
+      const isMoving = !known.isFailing && !known.isSlow && now() - known.movedAt < slowMs;
+      const count = (passed[pool]?.get(tenantId) ?? 0) + 1;
+      passed[pool]?.set(tenantId, count);
+      // Where there is room again at once, looking for others only costs.
+      if (isMoving || count >= behindSlow.most) {
+        crowded[pool]?.set(tenantId, Math.max((lanes[pool]?.busy.get(tenantId) ?? 1) - 1, 1));
+      }
+      return now() + (isMoving ? 0 : behindSlow.waitMs);
     },
 
     leave(service: string): void {
-      healthOf(service).busy -= 1;
+      const known = healthOf(service);
+      known.busy -= 1;
+      known.movedAt = now();
     },
 
     /** Notes an answer that says the service works, and how long it took. Answers whether it failed before. */
