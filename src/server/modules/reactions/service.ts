@@ -3,6 +3,7 @@ import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { bind, get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
+import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import { forEachType, isShown, noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
 import { noSuchUser } from "../users/guards.ts";
@@ -66,7 +67,7 @@ const removeReaction = statement(sql`delete ${own}`);
 export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<AddedReaction> {
   const resource = readTarget(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
-  countWrite(ctx, actor);
+  countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
   const [, selected] = await ctx.db.batch([
     bind(addReaction[resource.type], { ...values, now: toTimestamp(ctx.now()) }),
@@ -89,7 +90,7 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
   // Nobody has nothing that could be taken back.
   if (visitor !== undefined) return getReaction(ctx, kind, { ...input, visitor: undefined });
-  countWrite(ctx, actor);
+  countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
   const [removed, selected] = await ctx.db.batch([
     bind(removeReaction, values),
@@ -115,11 +116,6 @@ export async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionT
 function readTarget(input: ReactionTarget): Resource {
   refuseSubject(input.subject);
   return parseResource(input.resource_type, input.resource_id);
-}
-
-/** Counts a write towards the limits; whoever holds a key of the store may send for many visitors. */
-function countWrite(ctx: Ctx, id: string): void {
-  ctx.memory?.writes.count(ctx.tenant, ctx.actor.kind === "app" ? null : ctx.clientIp, id);
 }
 
 function valuesOf({ tenant, actor }: Ctx, kind: ReactionKind, resource: Resource, id: string | null) {
