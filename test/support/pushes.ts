@@ -54,12 +54,14 @@ export async function openPushes(
     sender?: Partial<PushSenderDeps>;
     web?: Partial<WebPushDeps>;
     secure?: boolean;
+    /** By the application's clock, for what is done by HTTP. */
+    app?: boolean;
   } = {},
 ) {
   const { db } = suite.app;
   await db.batch(["delete from push_messages", "delete from push_registrations"]);
   const shop = await suite.shop({ tenant: { title: "Lamps & more" } });
-  const clock = createClock();
+  const clock = options.app ? suite.app.clock : createClock();
   const ctx = { ...(await tenantContext(shop)), now: clock.now };
   const service = await openPushService(options.answer, { secure: options.secure ?? false });
   const notices: string[] = [];

@@ -1,0 +1,126 @@
+import { afterAll, expect, test } from "bun:test";
+import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import { type Account, openAccount } from "../../support/account.ts";
+import { actOn, makeOrder } from "../../support/orders.ts";
+import { readVapid } from "../../support/push-browser.ts";
+import type { Subscriber } from "../../support/push-service.ts";
+import { closePushServices, openPushes } from "../../support/pushes.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+afterAll(closePushServices);
+
+onEachDatabase(
+  (suite) => {
+    /** Registers a browser by HTTP, for whoever is signed in. */
+    async function register(
+      { shop }: Awaited<ReturnType<typeof openPushes>>,
+      { subscription }: Subscriber,
+      { by, lang, topics }: { by?: Account; lang?: string; topics?: string[] } = {},
+    ): Promise<void> {
+      const body = { platform: "web", subscription, ...(lang && { lang }), ...(topics && { topics }) };
+      const { status, text } = await (by?.call ?? shop.callAnonymously)("POST /notifications/register/", {
+        body,
+        ...(by && { query: { user_id: by.id, token: by.token } }),
+      });
+      if (status !== 201) throw new Error(`It was not registered: ${text}`);
+    }
+
+    test("whoever orders is told on their own device of the payment, readable there only, and signed by the server", async () => {
+      const open = await openPushes(suite, { app: true });
+      const { shop, service, sender } = open;
+      const [ann, bob] = [await openAccount(shop), await openAccount(shop)];
+      const phone = service.subscribe();
+      const other = service.subscribe();
+      await register(open, phone, { by: ann, lang: "fr" });
+      await register(open, other, { by: bob });
+      const { id: product_id } = await shop.createProduct();
+      const order = await makeOrder(shop, [{ product_id }], { customer_id: ann.id });
+      expect(await sender.runDue()).toBe(0);
+      await actOn(shop, order, "pay");
+      expect(await sender.runDue()).toBe(1);
+      const body = `Votre paiement pour la commande ${order.number} a bien été reçu. Merci !`;
+      const data = { type: "order.paid", order_id: order.id, number: order.number, status: "paid" };
+      expect(phone.messages()).toEqual([{ title: "Lamps & more", body, tag: order.id, data }]);
+      const [message] = service.received;
+      expect(() => other.decrypt(message?.body ?? new Uint8Array())).toThrow();
+      const { data: offer } = await shop.callAnonymously<{ vapid_public_key: string }>("GET /notifications/register/");
+      const { authorization = "", ttl, urgency, topic } = message?.headers ?? {};
+      expect(readVapid(authorization, offer.vapid_public_key).aud).toBe(service.origin);
+      expect([ttl, urgency, topic]).toEqual(["86400", "high", order.id]);
+    });
+
+    test("what a store sends reaches those who want to hear of it, and nobody else", async () => {
+      const open = await openPushes(suite, { app: true });
+      const { shop, service, sender } = open;
+      const [keen, other] = [service.subscribe(), service.subscribe()];
+      await register(open, keen, { topics: ["offers"] });
+      await register(open, other, { topics: ["news"] });
+      const content = {
+        title: "Half price",
+        body: "Until Sunday ☀",
+        url: "https://shop.example/sale",
+        data: { a: "b" },
+      };
+      const { status, data, text } = await shop.call<{ id: string }>("POST /notifications/send/", {
+        body: { ...content, topic: "offers", ttl: 3600 },
+      });
+      expect([status, text]).toEqual([201, expect.any(String)]);
+      expect(await sender.runDue()).toBe(1);
+      expect(keen.messages()).toEqual([{ ...content, tag: data.id }]);
+      expect(other.messages()).toEqual([]);
+      expect(service.received[0]?.headers.ttl).toBe("3600");
+    });
+
+    test("each change of an order's state is told once, in each device's language; guests and new orders are not", async () => {
+      const open = await openPushes(suite, { app: true });
+      const { shop, service, sender, rows } = open;
+      const ann = await openAccount(shop);
+      const [german, unknown] = [service.subscribe(), service.subscribe()];
+      await register(open, german, { by: ann, lang: "de-AT" });
+      await register(open, unknown, { by: ann, lang: "tlh" });
+      const { id: product_id } = await shop.createProduct({ stock: 9 });
+      const make = (fields = {}) => makeOrder(shop, [{ product_id }], fields);
+      const own = { customer_id: ann.id };
+      const [paid, cancelled, expired, guests] = [await make(own), await make(own), await make(own), await make()];
+      await actOn(shop, guests, "pay");
+      for (const act of ["pay", "fulfill", "refund"] as const) {
+        await actOn(shop, paid, act);
+        await sender.runDue();
+      }
+      await actOn(shop, cancelled, "cancel");
+      await sender.runDue();
+      suite.app.clock.advance(3_600_000);
+      await expireDueOrders({ db: suite.app.db, now: suite.app.clock.now });
+      await sender.runDue();
+      const said = [
+        [paid, "paid", "Ihre Zahlung für die Bestellung # ist eingegangen. Vielen Dank!"],
+        [paid, "fulfilled", "Die Bestellung # ist abgeschlossen."],
+        [paid, "refunded", "Für die Bestellung # wurde Geld erstattet."],
+        [cancelled, "cancelled", "Die Bestellung # wurde storniert."],
+        [expired, "expired", "Die Bestellung # ist verfallen, weil sie nicht rechtzeitig bezahlt wurde."],
+      ] as const;
+      expect(german.messages().map(({ body }) => body)).toEqual(
+        said.map(([{ number }, , text]) => text.replace("#", String(number))),
+      );
+      expect(unknown.messages().map(({ data }) => (data as { type: string }).type)).toEqual(
+        said.map(([, event]) => `order.${event}`),
+      );
+      expect(unknown.messages()[1]?.body).toBe(`Order ${paid.number} has been completed.`);
+      expect(await rows("select 1 from push_messages")).toHaveLength(5);
+    });
+
+    test("an order's change that is undone tells nobody, and whom nothing can reach is not written of", async () => {
+      const open = await openPushes(suite, { app: true });
+      const { shop, service, sender, rows } = open;
+      const [ann, bob] = [await openAccount(shop), await openAccount(shop)];
+      await register(open, service.subscribe(), { by: ann });
+      const { id: product_id } = await shop.createProduct();
+      const order = await makeOrder(shop, [{ product_id }], { customer_id: ann.id });
+      await actOn(shop, await makeOrder(shop, [{ product_id }], { customer_id: bob.id }), "pay");
+      await shop.call(`POST /orders/${order.id}/refund/`);
+      expect(await rows("select 1 from push_messages")).toEqual([]);
+      expect(await sender.runDue()).toBe(0);
+    });
+  },
+  { push: { allowPrivate: true, platforms: ["web"] } },
+);
