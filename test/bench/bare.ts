@@ -1,6 +1,7 @@
 // The bare side of the benchmark: what Bun alone does with a copy of the same file. The same look-ups, but no
 // credentials, no checks, no log. Arguments: database file, port.
 import { Database } from "bun:sqlite";
+import { prepareContent } from "./bare-content.ts";
 import { prepareOrders } from "./bare-orders.ts";
 import { type DocumentRow, documentColumns, toDocument } from "./document.ts";
 
@@ -40,6 +41,8 @@ const insert = db.query<Rendered, (string | number | null)[]>(
 );
 
 const order = prepareOrders(db, tenantId);
+const content = prepareContent(db, tenantId);
+type Named = Parameters<typeof content.like>[0];
 
 function answer(json: string, status = 200): Response {
   return new Response(`{"data":${json}}`, { status, headers });
@@ -91,6 +94,12 @@ Bun.serve({
         const made = order((await request.json()) as Parameters<typeof order>[0]);
         return made ? answer(made, 201) : new Response(null, { status: 409 });
       },
+    },
+    "/likes/": {
+      POST: async (request) => answer(`{"active":true,"count":${content.like((await request.json()) as Named)}}`),
+    },
+    "/views/": {
+      POST: async (request) => answer(`{"active":true,"count":${content.view((await request.json()) as Named)}}`),
     },
     // The same without the text that the table keeps of each product: every document is built from its columns.
     "/columns/products/:id/": (request) => {

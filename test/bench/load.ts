@@ -1,8 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What is sent: paths asked for in turn, or one path that takes bodies. */
-export type Send = { paths: readonly string[] } | { path: string; body: string };
+/** What is sent: paths asked for in turn; or to one path a body, new each time, or bodies in turn. */
+export type Send =
+  | { paths: readonly string[] }
+  | { path: string; body: string }
+  | { path: string; bodies: readonly string[] };
 
 /** One load: requests of one kind for some seconds. */
 export interface Load {
@@ -29,9 +32,9 @@ export function missingWrk(): string | undefined {
  */
 export async function runLoad(workDir: string, { url, headers, seconds, send }: Load): Promise<number> {
   const file = join(workDir, "requests.txt");
-  writeFileSync(file, "body" in send ? send.body : send.paths.join("\n"));
+  writeFileSync(file, "body" in send ? send.body : ("paths" in send ? send.paths : send.bodies).join("\n"));
   const flags = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-  const kind = "path" in send ? ["post", send.path, file] : ["get", file];
+  const kind = "path" in send ? ["body" in send ? "post" : "posts", send.path, file] : ["get", file];
   const command = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, ...flags, url, "--", ...kind];
   const wrk = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [text, complaint] = await Promise.all([wrk.stdout.text(), wrk.stderr.text(), wrk.exited]);

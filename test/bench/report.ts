@@ -3,7 +3,7 @@ import type { Comparison } from "./compare.ts";
 /** One line of the table. */
 export interface Row extends Comparison {
   name: string;
-  unit: "/s" | "ms" | "MiB";
+  unit: "/s" | "ms" | "µs" | "MiB";
   /** `atLeast`, `ratioAtMost`: the ratio; `atMost`: our own figure in its unit; without it the row only informs. */
   mark?: { atLeast: number } | { atMost: number } | { ratioAtMost: number };
 }

@@ -1,4 +1,6 @@
 import { compareOnce } from "./compare.ts";
+import { compareLikes, compareViews } from "./content.ts";
+import { compareCosts } from "./content-cost.ts";
 import { compareLogins } from "./logins.ts";
 import {
   type Bench,
@@ -17,12 +19,22 @@ import { measureScale } from "./scale.ts";
 import { namespaceQuery } from "./store.ts";
 
 /** What can be measured by itself. */
-export const parts = ["start", "commands", "reads", "columns", "writes", "orders", "logins", "scale"] as const;
+export const parts = [
+  "start",
+  "commands",
+  "reads",
+  "columns",
+  "writes",
+  "orders",
+  "content",
+  "logins",
+  "scale",
+] as const;
 export type Part = (typeof parts)[number];
 /** What is measured only where it is asked for: it takes minutes to lay out a million products. */
 export const rareParts: ReadonlySet<Part> = new Set(["scale"]);
 /** The parts whose load is made by wrk. */
-export const wrkParts: ReadonlySet<Part> = new Set(["reads", "columns", "writes", "orders"]);
+export const wrkParts: ReadonlySet<Part> = new Set(["reads", "columns", "writes", "orders", "content"]);
 
 /** Highest memory seen of each side, in MiB. */
 type Memory = Record<Side, number>;
@@ -54,6 +66,7 @@ export async function measureRows(
     const orders = await compareOrders(bench, (side, server) => note(loaded, side, server));
     rows.push({ name: "create an order", unit: "/s", ...orders, mark: { atLeast: 0.5 } });
   }
+  if (wanted.has("content")) rows.push(...(await measureContent(bench, loaded, say)));
   if (wanted.has("logins")) {
     say("log in");
     const { logins, readsP99 } = await compareLogins(bench);
@@ -63,6 +76,21 @@ export async function measureRows(
   if (wanted.has("scale")) rows.push(...(await measureScale(bench, say)));
   if (loaded.bodega > 0) rows.push({ name: "loaded memory", unit: "MiB", ...compareOnce(loaded.bodega, loaded.bare) });
   return rows;
+}
+
+async function measureContent(bench: Bench, loaded: Memory, say: (text: string) => void): Promise<Row[]> {
+  const onLoaded = (side: Side, server: Running) => note(loaded, side, server);
+  say("like a product");
+  const likes = await compareLikes(bench, onLoaded);
+  say("view a product");
+  const views = await compareViews(bench, onLoaded);
+  say("a view beside a like");
+  const costs = await compareCosts(bench);
+  return [
+    { name: "like a product", unit: "/s", ...likes },
+    { name: "view a product", unit: "/s", ...views },
+    { name: "a view (left) beside a like", unit: "µs", ...costs, mark: { ratioAtMost: 0.1 } },
+  ];
 }
 
 async function measureCommands(bench: Bench, say: (text: string) => void): Promise<Row[]> {

@@ -33,7 +33,9 @@ export async function startBodega(
 /** Makes a tenant and a published key in the terminal; returns the headers of its callers. */
 export async function openTenant(binary: string, dataDir: string): Promise<Record<string, string>> {
   const flags = ["--data-dir", dataDir, "--json"];
-  await readJson([binary, "tenant", "create", "bench", "--currency", "EUR", ...flags]);
+  // Without limits on public writes: what is measured is the work, not the refusal.
+  const limits = ["--address-writes", "0", "--visitor-writes", "0"];
+  await readJson([binary, "tenant", "create", "bench", "--currency", "EUR", ...limits, ...flags]);
   const key = await readJson([binary, "key", "issue", "-n", "bench", "--name", "bench", "--publish", ...flags]);
   return { Authorization: `Bearer ${key.app_id}:${key.app_secret}` };
 }
