@@ -6,6 +6,7 @@ import { all, run, statement } from "./db/statement.ts";
 import { inTransaction } from "./db/transaction.ts";
 import { recordAudit } from "./modules/audit/service.ts";
 import { mailOutbox } from "./modules/mail/table.ts";
+import { pushRegistrations, vapidKeys } from "./modules/notifications/table.ts";
 import { passwordResetCodes } from "./modules/password-reset/table.ts";
 import { tenants } from "./modules/tenants/table.ts";
 import { twoFactor } from "./modules/two-factor/table.ts";
@@ -20,6 +21,9 @@ const dropMail = statement(sql`
     updated_at = ${param("now")}
   where sealed is not null`);
 const removeCodes = statement(sql`delete from ${passwordResetCodes}`);
+const removeRegistrations = statement(sql`delete from ${pushRegistrations}`);
+// The next start makes new ones; what browsers have subscribed with is of no use from here on.
+const removeVapidKeys = statement(sql`delete from ${vapidKeys}`);
 const selectTwoFactor = statement<TwoFactorUser>(sql`
   select t.namespace, u.id as user_id, u.email from ${twoFactor} f
   join ${users} u on u.id = f.user_id and u.tenant_id = f.tenant_id join ${tenants} t on t.id = f.tenant_id
@@ -50,6 +54,8 @@ export interface RekeyReport {
   mail_dropped: number;
   /** Reset codes that do not work any more; another can be asked for. */
   reset_codes_dropped: number;
+  /** Browsers and devices that hear nothing until they subscribe and register again. */
+  registrations_dropped: number;
   /** Who cannot sign in until their second factor is reset. */
   two_factor_users: TwoFactorUser[];
   /** Which webhooks need a new signing secret; their events wait until then, as far as these are kept. */
@@ -63,17 +69,20 @@ export interface RekeyReport {
 export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">): Promise<RekeyReport> {
   return inTransaction(ctx, async (tx) => {
     const rekeyed = await adoptSecret(tx.db, config);
-    if (!rekeyed) return { rekeyed, mail_dropped: 0, reset_codes_dropped: 0, two_factor_users: [], webhooks: [] };
+    const nothing = { mail_dropped: 0, reset_codes_dropped: 0, registrations_dropped: 0 };
+    if (!rekeyed) return { rekeyed, ...nothing, two_factor_users: [], webhooks: [] };
+    await run(tx.db, removeVapidKeys);
     const report = {
       rekeyed,
       mail_dropped: await run(tx.db, dropMail, { now: toTimestamp(ctx.now()) }),
       reset_codes_dropped: await run(tx.db, removeCodes),
+      registrations_dropped: await run(tx.db, removeRegistrations),
       two_factor_users: await all(tx.db, selectTwoFactor),
       webhooks: await all(tx.db, selectWebhooks),
     };
-    const { mail_dropped, reset_codes_dropped, two_factor_users } = report;
+    const { mail_dropped, reset_codes_dropped, registrations_dropped, two_factor_users } = report;
     const counts = { two_factor_users: two_factor_users.length, webhooks: report.webhooks.length };
-    const details = { mail_dropped, reset_codes_dropped, ...counts };
+    const details = { mail_dropped, reset_codes_dropped, registrations_dropped, ...counts };
     await recordAudit(tx, { event: "database.rekeyed", details });
     return report;
   });

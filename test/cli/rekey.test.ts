@@ -37,7 +37,13 @@ test("a lost key keeps the server from starting until the database takes another
   const refused = await run(["serve", "--port", "0"]);
   expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("bodega db rekey") });
   expect(await failure("db", "rekey")).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
-  const nothing = { mail_dropped: 0, reset_codes_dropped: 0, two_factor_users: [], webhooks: [] };
+  const nothing = {
+    mail_dropped: 0,
+    reset_codes_dropped: 0,
+    registrations_dropped: 0,
+    two_factor_users: [],
+    webhooks: [],
+  };
   expect(await json("db", "rekey", "--yes")).toEqual({ rekeyed: true, ...nothing });
   expect(await json("db", "rekey", "--yes")).toEqual({ rekeyed: false, ...nothing });
   expect((await (await serve()).end()).valueOf()).toBe(0);

@@ -5,11 +5,14 @@ import { join } from "node:path";
 import type { Ctx } from "../../src/server/context.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
+import { registerDevice } from "../../src/server/modules/notifications/registration.ts";
+import { ensureVapidKeys } from "../../src/server/modules/notifications/vapid.ts";
 import { addWebhook, type WebhookRecord } from "../../src/server/modules/webhooks/service.ts";
 import { rekeyDatabase } from "../../src/server/rekey.ts";
 import { claimDatabase, openVault } from "../../src/server/secret-key.ts";
 import { type Shop, tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
+import { newSubscription } from "../support/registrations.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "bodega-rekey-"));
@@ -22,6 +25,7 @@ onEachDatabase((suite) => {
   let ctx: Ctx;
   let shop: Shop;
   let webhook: WebhookRecord;
+  let vapidKey: string;
 
   const rows = async (statement: string) =>
     (await ctx.db.primary.execute(statement)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
@@ -35,6 +39,9 @@ onEachDatabase((suite) => {
     ctx = { ...base, vault };
     const { id: tenantId } = ctx.tenant;
     webhook = await addWebhook(ctx, { url: "https://1.1.1.1/" });
+    vapidKey = (await ensureVapidKeys(ctx)).publicKey;
+    const device = { platform: "web", subscription: newSubscription(), topics: ["sale"] } as const;
+    await registerDevice(ctx, { ...device, topics: [...device.topics], lang: undefined, subject: undefined });
     await queueMail(ctx, { kind: "reset_code", to: { emailKey: "ada@example.com" }, values: { code: "123456" } });
     await ctx.db.batch([
       {
@@ -62,11 +69,14 @@ onEachDatabase((suite) => {
       rekeyed: false,
       mail_dropped: 0,
       reset_codes_dropped: 0,
+      registrations_dropped: 0,
       two_factor_users: [],
       webhooks: [],
     });
     expect(await rows("select status from mail_outbox")).toEqual([{ status: "queued" }]);
     expect(await rows("select email_key from password_reset_codes")).toHaveLength(1);
+    expect(await rows("select topic from push_topics")).toEqual([{ topic: "sale" }]);
+    expect((await ensureVapidKeys(ctx)).publicKey).toBe(vapidKey);
     expect(await rekeyings()).toEqual([]);
   });
 
@@ -76,6 +86,7 @@ onEachDatabase((suite) => {
       rekeyed: true,
       mail_dropped: 1,
       reset_codes_dropped: 1,
+      registrations_dropped: 1,
       two_factor_users: [{ namespace: shop.namespace, user_id: "usr_on", email: "usr_on@example.com" }],
       webhooks: [{ namespace: shop.namespace, webhook_id: webhook.webhook_id, url: "https://1.1.1.1/" }],
     });
@@ -84,7 +95,18 @@ onEachDatabase((suite) => {
     expect(await rows("select user_id from two_factor")).toHaveLength(2);
     expect((await openVault(newKey, ctx.db)).fingerprint()).toMatch(/\S/);
     expect(await failureOf(async () => (await openVault(oldKey, ctx.db)).fingerprint())).toMatchObject({ code: 5306 });
-    const details = { mail_dropped: 1, reset_codes_dropped: 1, two_factor_users: 1, webhooks: 1 };
+    const dropped = { mail_dropped: 1, reset_codes_dropped: 1, registrations_dropped: 1 };
+    const details = { ...dropped, two_factor_users: 1, webhooks: 1 };
     expect(await rekeyings()).toMatchObject([{ details, namespace: null }]);
+  });
+
+  test("with another key, browsers are served new keys to subscribe with, and the old registrations are gone", async () => {
+    const { db, now } = ctx;
+    expect(
+      await rows("select (select count(*) from push_registrations) as r, (select count(*) from push_topics) as t"),
+    ).toEqual([{ r: 0, t: 0 }]);
+    const renewed = await ensureVapidKeys({ db, now, vault: await openVault(newKey, db) });
+    expect(renewed.publicKey).toMatch(/^B[\w-]{86}$/);
+    expect(renewed.publicKey).not.toBe(vapidKey);
   });
 });

@@ -16,7 +16,9 @@ export default defineVerb({
   notes: [
     "Stop every server of the database first. Mail that waits and reset codes are dropped, because only the old key " +
       "opens them. Users with two-factor sign-in stay locked out until it is reset for each: " +
-      "bodega user reset-two-factor. Webhooks tell nothing until each has a new secret: bodega webhook rotate. Passwords, tokens and app keys do not depend on the key.",
+      "bodega user reset-two-factor. Webhooks tell nothing until each has a new secret: bodega webhook rotate. Browsers " +
+      "and devices hear nothing until they register again, browsers with a new subscription. Passwords, tokens and " +
+      "app keys do not depend on the key.",
   ],
   async run(args, io) {
     const { AppError } = await import("../../../server/errors.ts");
@@ -27,7 +29,8 @@ export default defineVerb({
     }
     await confirmAction(
       io,
-      "Give the old key up? Waiting mail, reset codes, second factors and the secrets of webhooks made with it are lost.",
+      "Give the old key up? Waiting mail, reset codes, second factors, the secrets of webhooks and the devices that " +
+        "registered for notifications are lost.",
     );
     const { rekeyDatabase } = await import("../../../server/rekey.ts");
     await printReport(io, await withContext(args, io, rekeyDatabase));
