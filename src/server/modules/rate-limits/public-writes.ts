@@ -9,8 +9,10 @@ import { hideSubject } from "./address-subject.ts";
 import { createHitExchange } from "./hit-exchange.ts";
 import { createWriteCounts, windowMs } from "./write-counts.ts";
 
-/** Twice as many are remembered at most: in a storm of addresses, those who came least lately are forgotten. */
+/** Twice as many are counted at most, in some 20 MB: in a storm of addresses, who came least lately is forgotten. */
 const leastSubjects = 50_000;
+/** Subjects whose hash is remembered, which takes microseconds otherwise. */
+const leastHashes = 10_000;
 
 interface LimiterDeps {
   db: Database;
@@ -38,7 +40,7 @@ export function countPublicWrite(ctx: Ctx, actorId: string | null): void {
  */
 export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): WriteLimiter {
   const counts = createWriteCounts(leastSubjects);
-  const subjects = new KeptMap<string>(leastSubjects);
+  const subjects = new KeptMap<string>(leastHashes);
   const others = createHitExchange({ db, present, onHeard: counts.add, notice });
   let latest = 0;
   let hasKey = false;
