@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
+import { openAccount } from "../../support/account.ts";
+import { startTestApp } from "../../support/app.ts";
+import { type ApiReply, type CallOptions, createClient, newAddress } from "../../support/client.ts";
+import type { Shop } from "../../support/factories.ts";
+import { becomeVisitor, ofProduct } from "../../support/reactions.ts";
+import { newSubscription } from "../../support/registrations.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+type Reply = ApiReply<Record<string, unknown>>;
+/** A public write about something of its own each time. */
+type Write = (shop: Shop, more: CallOptions) => Promise<Reply>;
+
+const about = (request: string): Write => {
+  return async (shop, more) => {
+    const { id } = await shop.createProduct();
+    return shop.callAnonymously(request, { body: ofProduct(id), ...more });
+  };
+};
+const register: Write = (shop, more) =>
+  shop.callAnonymously("POST /notifications/register/", {
+    body: { platform: "web", subscription: newSubscription() },
+    ...more,
+  });
+/** Each kind of public write, and whether a visitor may make it. */
+const writes: [name: string, write: Write, byVisitor: boolean][] = [
+  ["POST /likes/", about("POST /likes/"), true],
+  ["POST /bookmarks/", about("POST /bookmarks/"), true],
+  ["POST /views/", about("POST /views/"), true],
+  ["POST /notifications/register/", register, false],
+];
+
+const answerOf = ({ status, code, headers }: Reply) => [code ?? status < 300, headers.get("retry-after")];
+const fine = [true, null];
+
+onEachDatabase((suite) => {
+  const open = (tenant: { addressWrites?: number; visitorWrites?: number }) => suite.shop({ tenant });
+
+  describe.each(writes)("%s", (_name, write, byVisitor) => {
+    test("is refused with 5107 once an address has spent its minute, and Retry-After is true to the second", async () => {
+      const { clock } = suite.app;
+      const shop = await open({ addressWrites: 3 });
+      const address = newAddress();
+      for (let n = 0; n < 3; n++) {
+        expect(answerOf(await write(shop, { address }))).toEqual(fine);
+        clock.advance(1000);
+      }
+      const refused = await write(shop, { address });
+      expect([refused.status, ...answerOf(refused)]).toEqual([429, 5107, "57"]);
+      expect(refused.error?.message).toBe("Too many writes from this address.");
+      expect(answerOf(await write(shop, { address: newAddress() }))).toEqual(fine);
+      expect(answerOf(await write(shop, { address, auth: shop.auth }))).toEqual(fine);
+      clock.advance(56_000);
+      expect(answerOf(await write(shop, { address }))).toEqual([5107, "1"]);
+      clock.advance(1000);
+      expect(answerOf(await write(shop, { address }))).toEqual(fine);
+      expect(answerOf(await write(shop, { address }))).toEqual([5107, "1"]);
+    });
+
+    test("is refused to a user, or a visitor, from whatever address, also beside a key of the store", async () => {
+      const shop = await open({ visitorWrites: 2 });
+      const { id: user_id, token } = await openAccount(shop);
+      const people: CallOptions[] = [{ query: { user_id, token } }];
+      if (byVisitor) {
+        const { id } = await shop.createProduct();
+        people.push({ query: { visitor: await becomeVisitor(shop.callAnonymously, "/likes/", id) } });
+        suite.app.clock.advance(60_000);
+        people.push({ ...people[1], auth: shop.auth });
+      }
+      const answers: unknown[] = [];
+      for (const by of people) {
+        for (let n = 0; n < 3; n++) answers.push(answerOf(await write(shop, { ...by, address: newAddress() })));
+      }
+      const byTheKey = byVisitor ? [fine, fine, [5107, "60"], ...Array(3).fill([5107, "60"])] : [];
+      expect(answers).toEqual([fine, fine, [5107, "60"], ...byTheKey]);
+    });
+  });
+
+  test("the writes of all kinds are counted together; reads, and views that were counted before, are not", async () => {
+    const shop = await open({ addressWrites: 4 });
+    const address = newAddress();
+    const { id } = await shop.createProduct();
+    const call = async (request: string, more: CallOptions = {}) =>
+      answerOf(await shop.callAnonymously(request, { address, ...more }));
+    const body = ofProduct(id);
+    expect(await call("POST /views/", { body })).toEqual(fine);
+    for (let n = 0; n < 9; n++) expect(await call("POST /views/", { body })).toEqual(fine);
+    expect(await call("POST /likes/", { body })).toEqual(fine);
+    expect(answerOf(await register(shop, { address }))).toEqual(fine);
+    const visitor = await becomeVisitor(shop.callAnonymously, "/bookmarks/", id);
+    expect(await call("DELETE /bookmarks/", { query: { ...body, visitor } })).toEqual(fine);
+    expect(await call("DELETE /bookmarks/", { query: { ...body, visitor } })).toEqual([5107, "60"]);
+    expect(await call("POST /bookmarks/", { body })).toEqual([5107, "60"]);
+    for (const path of ["/likes/", "/bookmarks/", "/views/"]) {
+      for (let n = 0; n < 9; n++) expect(await call(`GET ${path}`, { query: body })).toEqual(fine);
+    }
+    expect(await call("POST /views/", { body })).toEqual(fine);
+  });
+
+  test("a limit is changed with the server running, and 0 takes it away", async () => {
+    const shop = await open({ addressWrites: 1 });
+    const address = newAddress();
+    const like = about("POST /likes/");
+    expect(answerOf(await like(shop, { address }))).toEqual(fine);
+    expect(answerOf(await like(shop, { address }))).toEqual([5107, "60"]);
+    await updateTenant(suite.app.system, shop.namespace, { addressWrites: 2 });
+    expect(answerOf(await like(shop, { address }))).toEqual(fine);
+    expect(answerOf(await like(shop, { address }))).toEqual([5107, "60"]);
+    await updateTenant(suite.app.system, shop.namespace, { addressWrites: 0 });
+    for (let n = 0; n < 5; n++) expect(answerOf(await like(shop, { address }))).toEqual(fine);
+  });
+
+  test("two processes share the limits, and no table but the audit log holds who wrote", async () => {
+    const shop = await open({ addressWrites: 6, visitorWrites: 0 });
+    const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
+    const elsewhere: Shop = { ...shop, callAnonymously: createClient(app, { namespace: shop.namespace }) };
+    const address = newAddress();
+    const like = about("POST /likes/");
+    const share = async () => {
+      await suite.app.memory.writes.share();
+      await app.memory.writes.share();
+    };
+    for (let n = 0; n < 4; n++) expect(answerOf(await like(shop, { address }))).toEqual(fine);
+    await share();
+    for (let n = 0; n < 2; n++) expect(answerOf(await like(elsewhere, { address }))).toEqual(fine);
+    expect(answerOf(await like(elsewhere, { address }))).toEqual([5107, "60"]);
+    await share();
+    await suite.app.memory.writes.share();
+    expect(answerOf(await like(shop, { address }))).toEqual([5107, "60"]);
+    const { rows } = await suite.app.db.primary.execute("select * from public_hits");
+    expect(JSON.stringify(rows)).not.toContain(address);
+    await app.stop();
+  });
+});
