@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import { refundOrder } from "../../../src/server/modules/orders/refund.ts";
 import { type Account, openAccount } from "../../support/account.ts";
+import { tenantContext } from "../../support/factories.ts";
 import { actOn, makeOrder } from "../../support/orders.ts";
 import { readVapid } from "../../support/push-browser.ts";
 import type { Subscriber } from "../../support/push-service.ts";
@@ -109,7 +111,7 @@ onEachDatabase(
       expect(await rows("select 1 from push_messages")).toHaveLength(5);
     });
 
-    test("an order's change that is undone tells nobody, and whom nothing can reach is not written of", async () => {
+    test("an order's change that is refused or undone tells nobody, and whom nothing can reach is not written of", async () => {
       const open = await openPushes(suite, { app: true });
       const { shop, service, sender, rows } = open;
       const [ann, bob] = [await openAccount(shop), await openAccount(shop)];
@@ -119,7 +121,9 @@ onEachDatabase(
       await actOn(shop, await makeOrder(shop, [{ product_id }], { customer_id: bob.id }), "pay");
       await shop.call(`POST /orders/${order.id}/refund/`);
       expect(await rows("select 1 from push_messages")).toEqual([]);
-      expect(await sender.runDue()).toBe(0);
+      await actOn(shop, order, "pay");
+      await refundOrder(await tenantContext(shop), order.id, {}, null, true);
+      expect(await sender.runDue()).toBe(1);
     });
   },
   { push: { allowPrivate: true, platforms: ["web"] } },

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Binary, openShop, useBinaries } from "../support/binary.ts";
+import { certificate } from "../support/certificate.ts";
+import { findInFiles } from "../support/find-in-files.ts";
+import { readVapid } from "../support/push-browser.ts";
+import { type PushService, type Subscriber, startPushService } from "../support/push-service.ts";
+import type { Serving } from "../support/serving.ts";
+import { until } from "../support/until.ts";
+
+const { installBinary } = useBinaries();
+const password = "Vermilion-Kettle-4871";
+const email = "ada@example.com";
+
+let binary: Binary;
+let server: Serving;
+let auth: string;
+let service: PushService;
+let browser: Subscriber;
+
+beforeAll(async () => {
+  binary = installBinary();
+  service = await startPushService(undefined, { secure: true });
+  browser = service.subscribe();
+  writeFileSync(join(binary.dir, "ca.pem"), certificate);
+  binary.env.NODE_EXTRA_CA_CERTS = join(binary.dir, "ca.pem");
+  ({ auth } = await openShop(binary));
+  await binary.feed(password, "user", "create", "-n", "demo", "--email", email, "--password-stdin");
+  server = await binary.serve("--workers", "2", "--allow-private-push", "--public-url", "https://shop.example.com");
+}, 60_000);
+
+afterAll(() => service.close());
+
+async function send<T>(path: string, body?: object, headers: Record<string, string> = {}): Promise<T> {
+  const response = await fetch(`${server.url}${path}`, {
+    ...(body && { method: "POST", body: JSON.stringify(body) }),
+    headers: { "content-type": "application/json", ...headers },
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`);
+  return JSON.parse(text).data as T;
+}
+
+test("a browser that registers at a server of several processes reads that its owner's order is paid", async () => {
+  const { user_id, token } = await send<{ user_id: string; token: string }>("/auth/login/?namespace=demo", {
+    email,
+    password,
+  });
+  const offer = await send<{ vapid_public_key: string }>("/notifications/register/?namespace=demo");
+  const credentials = new URLSearchParams({ namespace: "demo", user_id, token });
+  const { subscription } = browser;
+  const registration = { platform: "web", subscription, lang: "es-MX", topics: ["news"] };
+  await send(`/notifications/register/?${credentials}`, registration);
+  const authorization = { authorization: auth };
+  const { id: product_id } = await send<{ id: string }>(
+    "/products/?namespace=demo",
+    { title: "Lamp", price: 9 },
+    authorization,
+  );
+  const items = [{ product_id, quantity: 1 }];
+  const order = await send<{ id: string; number: number }>(`/orders/?${credentials}`, { items });
+  await send(`/orders/${order.id}/pay/?namespace=demo`, {}, authorization);
+  const [message] = await until("the message", () => browser.messages().length > 0 && browser.messages());
+  expect(message).toMatchObject({
+    title: "demo",
+    body: `Hemos recibido el pago del pedido ${order.number}. ¡Gracias!`,
+  });
+  const vapid = readVapid(service.received[0]?.headers.authorization ?? "", offer.vapid_public_key);
+  expect(vapid).toMatchObject({ aud: service.origin, sub: "https://shop.example.com" });
+});
+
+test("what the terminal sends while no server runs goes out once one does, and is sent once", async () => {
+  expect(await server.end()).toBe(0);
+  const before = service.received.length;
+  const sent = await binary.json<{ message_id: string }>(
+    ...["notify", "send", "-n", "demo", "--topic", "news", "--title", "News", "--body", "Lamps", "--yes"],
+  );
+  server = await binary.serve("--allow-private-push");
+  const list = () =>
+    binary.json<{ deliveries: Record<string, number> }>("notify", "show", "-n", "demo", sent.message_id);
+  await until("the delivery noted", async () => (await list()).deliveries.sent === 1);
+  expect(service.received).toHaveLength(before + 1);
+  expect(browser.messages().at(-1)).toMatchObject({ title: "News", body: "Lamps", tag: sent.message_id });
+});
+
+test("neither the log nor the data directory holds an endpoint or what it is reached with", async () => {
+  await server.end();
+  const secrets = [service.origin, browser.path, browser.keys.p256dh, browser.keys.auth];
+  expect(secrets.filter((secret) => server.log().includes(secret))).toEqual([]);
+  expect(findInFiles(join(binary.dir, "bodega-data"), secrets)).toEqual([]);
+});
