@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { createApnsProvider } from "../../src/server/modules/notifications/apns.ts";
+import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/provider.ts";
+import { type ApnsService, startApnsService } from "../support/apns-service.ts";
+import { certificate } from "../support/certificate.ts";
+import { failureOf } from "../support/failure.ts";
+import { until } from "../support/until.ts";
+
+const start = Date.UTC(2030, 0, 1);
+const payload = { title: "Sale", body: "Lamps for half" };
+const target = { token: "a1b2".repeat(16) };
+let service: ApnsService;
+let provider: PushProvider;
+let now: number;
+
+beforeEach(async () => {
+  now = start;
+  await open();
+});
+afterEach(close);
+
+async function open(options: Parameters<typeof startApnsService>[0] = {}) {
+  service = await startApnsService(options);
+  provider = createApnsProvider(service.account, { now: () => now, origin: service.origin, ca: certificate });
+}
+async function close() {
+  await provider.stop?.();
+  await service.close();
+}
+
+const options = (signal = new AbortController().signal) => ({
+  ttlSeconds: 60,
+  urgency: "normal" as const,
+  contact: "mailto:shop@example.com",
+  signal,
+});
+const deliver = (signal?: AbortSignal) => provider.deliver(target, payload, options(signal));
+const sent = { status: 200, retryAfterMs: 0, isGone: false, error: null };
+
+test("a message arrives as iOS shows it, by a token that the account's key has signed", async () => {
+  const more = { url: "/sale", tag: "msg_1", data: { number: 7 } };
+  const urgent = { ...options(), urgency: "high" as const, ttlSeconds: 3600 };
+  expect(await provider.deliver(target, { ...payload, ...more }, urgent)).toEqual(sent);
+  const [message] = service.received;
+  expect(message?.path).toBe(`/3/device/${target.token}`);
+  expect(message?.payload).toEqual({
+    aps: { alert: payload, sound: "default" },
+    url: "/sale",
+    data: { number: 7 },
+  });
+  expect(message?.headers).toMatchObject({
+    "apns-topic": "com.example.shop",
+    "apns-push-type": "alert",
+    "apns-priority": "10",
+    "apns-expiration": String(start / 1000 + 3600),
+    "apns-collapse-id": "msg_1",
+  });
+  expect(message?.token).toEqual({
+    header: { alg: "ES256", kid: "KEY1234567" },
+    claims: { iss: "TEAM123456", iat: start / 1000 },
+  });
+});
+
+test("one connection and one token serve all messages, and no more go at once than the service takes", async () => {
+  await close();
+  await open({ maxConcurrentStreams: 2 });
+  expect(await Promise.all(Array.from({ length: 20 }, () => deliver()))).toEqual(Array(20).fill(sent));
+  expect(service.connections()).toBe(1);
+  expect(service.most()).toBeLessThanOrEqual(2);
+  expect(new Set(service.received.map(({ headers }) => headers.authorization)).size).toBe(1);
+});
+
+test("the token is renewed within the hour, and not more often than Apple permits", async () => {
+  await deliver();
+  now += 49 * 60_000;
+  await deliver();
+  now += 60_000;
+  await deliver();
+  const issued = service.received.map(({ token }) => token.claims.iat);
+  expect(issued).toEqual([start / 1000, start / 1000, start / 1000 + 3000]);
+  service.answers.push({ status: 403, reason: "ExpiredProviderToken" });
+  expect(await deliver()).toMatchObject({ status: null });
+  expect(service.received).toHaveLength(4);
+  now += 20 * 60_000;
+  service.answers.push({ status: 403, reason: "ExpiredProviderToken" });
+  expect(await deliver()).toEqual(sent);
+  expect(service.received.at(-1)?.token.claims.iat).toBe(now / 1000);
+});
+
+for (const [what, answer, expected] of [
+  [
+    "a device that is gone",
+    { status: 410, reason: "Unregistered" },
+    { status: 410, isGone: true, error: "410 Unregistered" },
+  ],
+  [
+    "a message that is too large",
+    { status: 413, reason: "PayloadTooLarge" },
+    { status: 413, error: "413 PayloadTooLarge" },
+  ],
+  [
+    "a device of another app",
+    { status: 400, reason: "DeviceTokenNotForTopic" },
+    { status: 400, error: "400 DeviceTokenNotForTopic" },
+  ],
+  [
+    "too many",
+    { status: 429, reason: "TooManyRequests", headers: { "retry-after": "9" } },
+    { status: 429, retryAfterMs: 9000, error: "429 TooManyRequests" },
+  ],
+  ["trouble there", { status: 503, reason: "Shutdown" }, { status: 503, error: "503 Shutdown" }],
+  ["an answer without a reason", { status: 500 }, { status: 500, error: "500" }],
+  [
+    "an account that is refused",
+    { status: 403, reason: "InvalidProviderToken" },
+    { status: null, error: "Apple refuses the account (403 InvalidProviderToken): see the BODEGA_APNS_ settings" },
+  ],
+] as const satisfies [string, ApnsService["answers"][number], Partial<PushAnswer>][]) {
+  test(`${what} is told for what it is`, async () => {
+    service.answers.push(answer);
+    expect(await deliver()).toEqual({ retryAfterMs: 0, isGone: false, ...expected });
+  });
+}
+
+test("a token that Apple does not know is gone only once another was reached: it may be of the other service", async () => {
+  const unknown = { status: 400, reason: "BadDeviceToken" };
+  service.answers.push(unknown);
+  expect(await deliver()).toMatchObject({ status: 400, isGone: false });
+  expect(await deliver()).toEqual(sent);
+  service.answers.push(unknown);
+  expect(await deliver()).toMatchObject({ status: 400, isGone: true });
+});
+
+test("after the service has sent a connection away, messages go over another", async () => {
+  await deliver();
+  service.sendAway();
+  await until(
+    "a message goes through again",
+    async () => (await deliver()).status === 200 && service.connections() === 2,
+  );
+});
+
+test("what does not answer in time is not asked again over the same connection", async () => {
+  await deliver();
+  service.fallSilent();
+  const stop = new AbortController();
+  const waiting = failureOf(deliver(stop.signal));
+  stop.abort(new Error("too late"));
+  expect(await waiting).toHaveProperty("message", "too late");
+  const second = deliver();
+  await until("another connection is made", () => service.connections() === 2);
+  await provider.stop?.();
+  expect(await second).toMatchObject({ status: null, isGone: false });
+});
+
+test("nothing is sent to a server whose certificate is not trusted", async () => {
+  const wary = createApnsProvider(service.account, { now: () => now, origin: service.origin });
+  expect(await wary.deliver(target, payload, options())).toMatchObject({ status: null });
+  expect(service.received).toEqual([]);
+});

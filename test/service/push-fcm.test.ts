@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { createFcmProvider } from "../../src/server/modules/notifications/fcm.ts";
+import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/provider.ts";
+import { certificate } from "../support/certificate.ts";
+import { failureOf } from "../support/failure.ts";
+import { type FcmService, startFcmService } from "../support/fcm-service.ts";
+
+const start = Date.UTC(2030, 0, 1);
+const payload = { title: "Sale", body: "Lamps for half" };
+const target = { token: "device:token" };
+let service: FcmService;
+let provider: PushProvider;
+let now: number;
+
+beforeAll(async () => {
+  service = await startFcmService();
+});
+afterAll(() => service.close());
+beforeEach(() => {
+  now = start;
+  service.received.length = 0;
+  service.asked.length = 0;
+  provider = createFcmProvider(service.account, { now: () => now, origin: service.origin, ca: certificate });
+});
+
+const options = (signal = new AbortController().signal) => ({
+  ttlSeconds: 60,
+  urgency: "normal" as const,
+  contact: "mailto:shop@example.com",
+  signal,
+});
+const deliver = (signal?: AbortSignal) => provider.deliver(target, payload, options(signal));
+const sent = { status: 200, retryAfterMs: 0, isGone: false, error: null };
+
+test("a message arrives as Android shows it, by a token that the account's key was signed for", async () => {
+  const more = { url: "/sale", tag: "msg_1", data: { number: 7, type: "order.paid" } };
+  const urgent = { ...options(), urgency: "high" as const, topic: "order-7", ttlSeconds: 3600 };
+  expect(await provider.deliver(target, { ...payload, ...more }, urgent)).toEqual(sent);
+  expect(service.received).toEqual([
+    {
+      path: "/v1/projects/demo-shop/messages:send",
+      message: {
+        token: "device:token",
+        notification: payload,
+        data: { number: "7", type: "order.paid", url: "/sale" },
+        android: { ttl: "3600s", priority: "HIGH", collapse_key: "order-7", notification: { tag: "msg_1" } },
+      },
+    },
+  ]);
+  expect(service.asked).toEqual([
+    {
+      header: { alg: "RS256", typ: "JWT", kid: "key-1" },
+      claims: {
+        iss: service.account.clientEmail,
+        aud: service.account.tokenUri,
+        scope: "https://www.googleapis.com/auth/firebase.messaging",
+        iat: start / 1000,
+        exp: start / 1000 + 3600,
+      },
+    },
+  ]);
+});
+
+test("one access token serves all messages until shortly before its end", async () => {
+  await Promise.all(Array.from({ length: 10 }, () => deliver()));
+  now += 3_539_000;
+  await deliver();
+  expect(service.asked).toHaveLength(1);
+  now += 2000;
+  await deliver();
+  expect(service.asked).toHaveLength(2);
+  expect(service.received).toHaveLength(12);
+});
+
+test("an access token that is not taken any more is replaced once", async () => {
+  await deliver();
+  service.revoke();
+  expect(await deliver()).toEqual(sent);
+  expect(service.asked).toHaveLength(2);
+});
+
+const detail = (errorCode: string, more: object[] = []) => ({
+  error: {
+    status: "SOME",
+    message: "device:token",
+    details: [{ "@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", errorCode }, ...more],
+  },
+});
+const ofField = (field: string) => [
+  { "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field, description: "device:token" }] },
+];
+const account = (error: string) => ({
+  status: null,
+  error: `Google refuses the account (${error}): see BODEGA_FCM_CREDENTIALS`,
+});
+for (const [what, answer, expected] of [
+  [
+    "a device that is gone",
+    { status: 404, body: detail("UNREGISTERED") },
+    { status: 404, isGone: true, error: "404 UNREGISTERED" },
+  ],
+  [
+    "a token that is none",
+    { status: 400, body: detail("INVALID_ARGUMENT", ofField("message.token")) },
+    { status: 400, isGone: true, error: "400 INVALID_ARGUMENT" },
+  ],
+  [
+    "a message that is none",
+    { status: 400, body: detail("INVALID_ARGUMENT", ofField("message.data")) },
+    { status: 400, error: "400 INVALID_ARGUMENT" },
+  ],
+  [
+    "a device of another project",
+    { status: 403, body: detail("SENDER_ID_MISMATCH") },
+    { status: 403, error: "403 SENDER_ID_MISMATCH" },
+  ],
+  [
+    "an account that may not send",
+    { status: 403, body: { error: { status: "PERMISSION_DENIED" } } },
+    account("403 PERMISSION_DENIED"),
+  ],
+  ["a project that is not there", { status: 404, body: { error: { status: "NOT_FOUND" } } }, account("404 NOT_FOUND")],
+  [
+    "too many",
+    { status: 429, body: detail("QUOTA_EXCEEDED"), headers: { "retry-after": "30" } },
+    { status: 429, retryAfterMs: 30_000, error: "429 QUOTA_EXCEEDED" },
+  ],
+  [
+    "trouble there",
+    { status: 503, body: {}, headers: { "retry-after": "5" } },
+    { status: 503, retryAfterMs: 5000, error: "503" },
+  ],
+  ["a redirect", { status: 302, headers: { location: "https://127.0.0.1:9/" } }, { status: 302, error: "302" }],
+] as const satisfies [string, FcmService["answers"][number], Partial<PushAnswer>][]) {
+  test(`${what} is told for what it is, and without the token`, async () => {
+    service.answers.push(answer);
+    expect(await deliver()).toEqual({ retryAfterMs: 0, isGone: false, ...expected });
+  });
+}
+
+test("an account that Google refuses leaves messages waiting, and says nothing of its key", async () => {
+  service.tokenAnswers.push({
+    status: 400,
+    body: { error: "invalid_grant", error_description: service.account.privateKey },
+  });
+  expect(await deliver()).toEqual({
+    status: null,
+    retryAfterMs: 0,
+    isGone: false,
+    error: "Google refuses the account (400 invalid_grant): see BODEGA_FCM_CREDENTIALS",
+  });
+  service.tokenAnswers.push({ status: 503, body: {} });
+  expect((await deliver()).status).toBeNull();
+  service.tokenAnswers.push({ status: 200, body: { access_token: 7 } });
+  expect((await deliver()).error).toContain("without an access token");
+  expect(await deliver()).toEqual(sent);
+});
+
+test("a network that fails is answered, an attempt that is broken off rejects", async () => {
+  const unreached = createFcmProvider(service.account, {
+    now: () => now,
+    origin: "https://127.0.0.1:1",
+    ca: certificate,
+  });
+  expect(await unreached.deliver(target, payload, options())).toMatchObject({ status: null, isGone: false });
+  const stop = new AbortController();
+  stop.abort(new Error("stopped"));
+  expect(await failureOf(deliver(stop.signal))).toHaveProperty("message", "stopped");
+});
+
+test("nothing is sent to a server whose certificate is not trusted", async () => {
+  const stranger = await startFcmService();
+  const wary = createFcmProvider(stranger.account, { now: () => now, origin: stranger.origin });
+  expect(await wary.deliver(target, payload, options())).toMatchObject({ status: null });
+  expect([stranger.asked, stranger.received]).toEqual([[], []]);
+  await stranger.close();
+});

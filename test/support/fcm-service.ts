@@ -1,0 +1,86 @@
+import { generateKeyPairSync } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { FcmAccount } from "../../src/server/push-config.ts";
+import { certificate, certificateKey } from "./certificate.ts";
+import { type ReadToken, readToken } from "./json-web-token.ts";
+
+/** A message as Google would take it. */
+export interface FcmMessage {
+  path: string;
+  message: { token: string; [part: string]: unknown };
+}
+
+/** What stands for Google: it gives access tokens to those who sign with the account's key, and takes messages. */
+export interface FcmService {
+  origin: string;
+  account: FcmAccount;
+  /** The assertions by which tokens were asked for. */
+  asked: ReadToken[];
+  received: FcmMessage[];
+  /** Answers the next calls, in turn, otherwise than with 200. */
+  tokenAnswers: { status: number; body: object }[];
+  answers: { status: number; body?: object; headers?: Record<string, string> }[];
+  /** From now on no token that was given is taken. */
+  revoke: () => void;
+  close: () => Promise<void>;
+}
+
+/** Starts it on loopback, by https. @param seconds how long its access tokens last. */
+export async function startFcmService({ seconds = 3600 } = {}): Promise<FcmService> {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const given = new Set<string>();
+  const asked: ReadToken[] = [];
+  const received: FcmMessage[] = [];
+  const tokenAnswers: FcmService["tokenAnswers"] = [];
+  const answers: FcmService["answers"] = [];
+  const send = (response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}) =>
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+
+  async function take(request: IncomingMessage, response: ServerResponse) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString("utf8");
+    if (request.url === "/token") {
+      const form = new URLSearchParams(text);
+      if (form.get("grant_type") !== "urn:ietf:params:oauth:grant-type:jwt-bearer") return send(response, 400, {});
+      asked.push(readToken(form.get("assertion") ?? "", publicKey));
+      const other = tokenAnswers.shift();
+      if (other) return send(response, other.status, other.body);
+      const token = `ya29.${asked.length}`;
+      given.add(token);
+      return send(response, 200, { access_token: token, expires_in: seconds, token_type: "Bearer" });
+    }
+    const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
+    if (!given.has(token)) return send(response, 401, { error: { code: 401, status: "UNAUTHENTICATED" } });
+    const other = answers.shift();
+    if (other) return send(response, other.status, other.body ?? {}, other.headers);
+    received.push({ path: request.url ?? "", ...(JSON.parse(text) as { message: FcmMessage["message"] }) });
+    return send(response, 200, { name: `projects/p/messages/${received.length}` });
+  }
+
+  const server = createServer({ cert: certificate, key: certificateKey }, take);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    origin,
+    account: {
+      projectId: "demo-shop",
+      clientEmail: "push@demo-shop.iam.gserviceaccount.com",
+      privateKey: privateKey.export({ type: "pkcs8", format: "pem" }) as string,
+      privateKeyId: "key-1",
+      tokenUri: `${origin}/token`,
+    },
+    asked,
+    received,
+    tokenAnswers,
+    answers,
+    revoke: () => given.clear(),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
