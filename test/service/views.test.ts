@@ -1,0 +1,273 @@
+import { expect, test } from "bun:test";
+import { runDoctor } from "../../src/server/doctor.ts";
+import { AppError } from "../../src/server/errors.ts";
+import { listAudit } from "../../src/server/modules/audit/list.ts";
+import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
+import { createViewGatherer } from "../../src/server/modules/views/gatherer.ts";
+import { sweepViewMarks } from "../../src/server/modules/views/sweep.ts";
+import { closedVault } from "../../src/server/secret-key.ts";
+import { startTestApp } from "../support/app.ts";
+import { createClient, newAddress } from "../support/client.ts";
+import type { Shop } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { becomeVisitor } from "../support/reactions.ts";
+import { onEachDatabase } from "../support/suite.ts";
+import { readViews, viewProduct } from "../support/views.ts";
+
+const dayMs = 86_400_000;
+const refusal = "the view is refused";
+
+onEachDatabase((suite) => {
+  const flush = () => suite.app.memory.views.flush();
+  const open = async () => {
+    const shop = await suite.shop();
+    return { shop, id: (await shop.createProduct()).id };
+  };
+  const look = ({ callAnonymously }: Shop, id: string, times = 1) =>
+    Promise.all(Array.from({ length: times }, () => viewProduct(callAnonymously, id, { address: newAddress() })));
+  const countOf = async ({ callAnonymously }: Shop, id: string) => (await readViews(callAnonymously, id)).data.count;
+  const today = () => new Date(suite.app.clock.now()).toISOString().slice(0, 10);
+  const execute = (...statements: string[]) => suite.app.db.batch(statements);
+  const countRows = async (table: string, where: string): Promise<number> => {
+    const { rows } = await suite.app.db.primary.execute(`select count(*) as n from ${table} where ${where}`);
+    return Number(rows[0]?.n);
+  };
+  /** From here on the database refuses marks of a product, or of any, until what is answered is called. */
+  async function refuseMarks(id?: string): Promise<() => Promise<unknown>> {
+    const when = id === undefined ? "" : `when new.resource_id = '${id}'`;
+    await execute(
+      `create trigger refuse_marks before insert on view_marks ${when} begin select raise(abort, '${refusal}'); end`,
+    );
+    return () => execute("drop trigger refuse_marks");
+  }
+  const noted = (tenantId: string, resourceId: string, mark: string) => ({
+    tenantId,
+    resourceType: "product",
+    resourceId,
+    day: today(),
+    mark,
+  });
+
+  test("what is hidden before its views are written down does not get them, and shown again counts anew", async () => {
+    const { shop, id } = await open();
+    const how = { address: newAddress() };
+    const publish = (status: string) => shop.call(`PATCH /products/${id}/`, { body: { status } });
+    await viewProduct(shop.callAnonymously, id, how);
+    await publish("draft");
+    await flush();
+    await publish("published");
+    expect(await countOf(shop, id)).toBe(0);
+    expect((await viewProduct(shop.callAnonymously, id, how)).data).toEqual({ active: true, count: 0 });
+    await flush();
+    expect(await countOf(shop, id)).toBe(1);
+  });
+
+  test("views of a store that is gone hold up nobody else's", async () => {
+    const [gone, other] = [await open(), await open()];
+    await look(gone.shop, gone.id);
+    await look(other.shop, other.id);
+    await deleteTenant(suite.app.system, gone.shop.namespace);
+    await flush();
+    expect(await countOf(other.shop, other.id)).toBe(1);
+    expect(await countRows("view_marks", `resource_id = '${gone.id}'`)).toBe(0);
+  });
+
+  test("views wait while the database does not take them, and count once it does; that is told once", async () => {
+    const { shop, id } = await open();
+    const told: string[] = [];
+    const gatherer = createViewGatherer({ db: suite.app.db, notice: (text) => told.push(text) });
+    const { id: tenantId } = await tenantOf(shop);
+    const accept = await refuseMarks();
+    for (let n = 0; n < 10; n++) gatherer.note(noted(tenantId, id, `mark-${n}`));
+    for (let n = 0; n < 3; n++) expect(String(await failureOf(gatherer.flush()))).toContain(refusal);
+    expect(told).toEqual([expect.stringContaining("views cannot be written down")]);
+    gatherer.note(noted(tenantId, id, "one more"));
+    await accept();
+    await gatherer.flush();
+    expect(await countOf(shop, id)).toBe(11);
+    await gatherer.stop();
+    expect(told.length).toBe(1);
+  });
+
+  test("a server that stops tries again, and says what it could not write down", async () => {
+    const { shop, id } = await open();
+    const told: string[] = [];
+    const gatherer = createViewGatherer({ db: suite.app.db, notice: (text) => told.push(text) });
+    const { id: tenantId } = await tenantOf(shop);
+    const accept = await refuseMarks();
+    gatherer.note(noted(tenantId, id, "a mark"));
+    await failureOf(gatherer.flush());
+    const stopped = gatherer.stop();
+    await accept();
+    await stopped;
+    expect(await countOf(shop, id)).toBe(1);
+  });
+
+  test("what alone cannot be written down keeps nothing else back", async () => {
+    const [bad, good] = [await open(), await open()];
+    const gatherer = createViewGatherer({ db: suite.app.db, notice: () => {} });
+    const [badTenant, goodTenant] = [await tenantOf(bad.shop), await tenantOf(good.shop)];
+    const accept = await refuseMarks(bad.id);
+    gatherer.note(noted(badTenant.id, bad.id, "a mark"));
+    for (let n = 0; n < 4; n++) gatherer.note(noted(goodTenant.id, good.id, `mark-${n}`));
+    for (let n = 0; n < 6; n++) await failureOf(gatherer.flush());
+    expect(await countOf(good.shop, good.id)).toBe(4);
+    await accept();
+    await gatherer.stop();
+    expect(await countOf(bad.shop, bad.id)).toBe(1);
+  });
+
+  test("no more waits than there is room for: then it is 5001, and those who are counted are answered still", async () => {
+    const { shop, id } = await open();
+    const views = createViewGatherer({ db: suite.app.db, notice: () => {}, mostWaiting: 2 });
+    const memory = { views, writes: suite.app.memory.writes };
+    const small = startTestApp({ db: suite.app.db, clock: suite.app.clock, memory });
+    try {
+      const call = createClient(small, { namespace: shop.namespace });
+      const [first, second, third] = [newAddress(), newAddress(), newAddress()].map((address) => ({ address }));
+      const accept = await refuseMarks();
+      expect((await viewProduct(call, id, first)).status).toBe(200);
+      expect((await viewProduct(call, id, second)).status).toBe(200);
+      const refused = await viewProduct(call, id, third);
+      expect([refused.code, refused.headers.get("retry-after")]).toEqual([5001, "1"]);
+      expect((await viewProduct(call, id, first)).data.active).toBe(true);
+      await accept();
+      await views.flush();
+      expect((await viewProduct(call, id, third)).data).toEqual({ active: true, count: 2 });
+    } finally {
+      await small.stop();
+      await views.stop();
+    }
+    expect(await countOf(shop, id)).toBe(3);
+  });
+
+  test("a server without the database's key counts nothing, and still shows what was counted", async () => {
+    const { shop, id } = await open();
+    const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);
+    await look(shop, id, 2);
+    await flush();
+    const app = startTestApp({ db: suite.app.db, clock: suite.app.clock, vault: closedVault(new AppError(5001)) });
+    try {
+      const call = createClient(app, { namespace: shop.namespace });
+      for (const query of [{}, { visitor }] as Record<string, string>[]) {
+        expect((await viewProduct(call, id, { query })).code).toBe(5001);
+        const { data } = await readViews(call, id, { query });
+        expect([data.active, data.count]).toEqual([false, 2]);
+      }
+    } finally {
+      await app.stop();
+    }
+  });
+
+  test("new views are limited by address and visitor; those who are counted are answered for as long as they like", async () => {
+    const shop = await suite.shop({ tenant: { addressWrites: 2 } });
+    const { id } = await shop.createProduct();
+    const address = newAddress();
+    const codes: unknown[] = [];
+    for (const agent of ["a", "b", "c", "a", "b", "c"]) {
+      const { code } = await viewProduct(shop.callAnonymously, id, { address, agent });
+      codes.push(code);
+    }
+    expect(codes).toEqual([undefined, undefined, 5107, undefined, undefined, 5107]);
+    await flush();
+    expect(await countOf(shop, id)).toBe(2);
+  });
+
+  test("marks of yesterday and today stay; older ones go, and the counts do not", async () => {
+    const { shop, id } = await open();
+    const { clock } = suite.app;
+    const marks = () => countRows("view_marks", `resource_id = '${id}'`);
+    await look(shop, id, 3);
+    await flush();
+    clock.advance(dayMs);
+    await look(shop, id, 2);
+    await flush();
+    while ((await sweepViewMarks(suite.app.system)) > 0);
+    expect(await marks()).toBe(5);
+    // An hour more for whoever's clock is behind.
+    clock.advance(dayMs - (clock.now() % dayMs) + 3_599_000);
+    expect(await sweepViewMarks(suite.app.system)).toBe(0);
+    clock.advance(2000);
+    expect(await sweepViewMarks(suite.app.system)).toBeGreaterThanOrEqual(3);
+    expect(await marks()).toBe(2);
+    clock.advance(2 * dayMs);
+    await sweepViewMarks(suite.app.system);
+    expect(await marks()).toBe(0);
+    expect(await countOf(shop, id)).toBe(5);
+    expect((await runDoctor(suite.app.system, { namespace: shop.namespace })).drift).toEqual([]);
+  });
+
+  test("the doctor proves totals by days and days by marks, mends both, and writes that down", async () => {
+    const { shop, id } = await open();
+    const [lost, made] = [await shop.createProduct(), await shop.createProduct()];
+    const other = await open();
+    for (const product of [id, lost.id]) await look(shop, product, 3);
+    await look(other.shop, other.id, 2);
+    suite.app.clock.advance(dayMs);
+    await look(shop, id, 2);
+    await flush();
+    const { namespace } = shop;
+    expect((await runDoctor(suite.app.system, { namespace })).ok).toBe(true);
+    const yesterday = new Date(suite.app.clock.now() - dayMs).toISOString().slice(0, 10);
+    await execute(
+      `update resource_counts set views = 9 where resource_id = '${id}'`,
+      `update view_days set views = 7 where resource_id = '${id}' and day = '${today()}'`,
+      `delete from view_days where resource_id = '${lost.id}'`,
+      `delete from resource_counts where resource_id = '${lost.id}'`,
+      `insert into resource_counts (tenant_id, resource_type, resource_id, views)
+        select tenant_id, 'product', id, 4 from products where id = '${made.id}'`,
+      `update resource_counts set views = 5 where resource_id = '${other.id}'`,
+    );
+    const found = async (fix: boolean) => {
+      const { drift } = await runDoctor(suite.app.system, { namespace, fix });
+      const views = drift.filter(({ check }) => check === "views");
+      return views
+        .map(({ record, field, is, should, fixed }) => JSON.stringify([record, field, is, should, fixed]))
+        .sort();
+    };
+    const wrong = (fixed: boolean) =>
+      [
+        [id, "views", 9, 10, fixed],
+        [id, today(), 7, 2, fixed],
+        [lost.id, yesterday, null, 3, fixed],
+        [made.id, "views", 4, 0, fixed],
+      ]
+        .map((row) => JSON.stringify(row))
+        .sort();
+    expect(await found(false)).toEqual(wrong(false));
+    expect(await found(true)).toEqual(wrong(true));
+    expect((await runDoctor(suite.app.system, { namespace })).drift).toEqual([]);
+    for (const [product, count] of [
+      [id, 5],
+      [lost.id, 3],
+      [made.id, 0],
+    ] as const) {
+      expect([product, await countOf(shop, product)]).toEqual([product, count]);
+      const shown = await shop.call<{ views_count: number }>(`GET /products/${product}/`);
+      expect(shown.data.views_count).toBe(count);
+    }
+    const acts = await listAudit(suite.app.system, { event: "doctor.fixed", namespace });
+    expect(acts.map(({ details }) => details?.check)).toContain("views");
+    expect(await countRows("resource_counts", `resource_id = '${other.id}' and views = 5`)).toBe(1);
+  });
+
+  test("the doctor finds nothing wrong beside a store at work", async () => {
+    const { shop, id } = await open();
+    const work = Array.from({ length: 8 }, async () => {
+      await look(shop, id, 5);
+      await flush();
+    });
+    const looks = Array.from({ length: 4 }, () => runDoctor(suite.app.system, { namespace: shop.namespace }));
+    for (const { drift } of await Promise.all(looks)) expect(drift).toEqual([]);
+    await Promise.all(work);
+    expect(await countOf(shop, id)).toBe(40);
+  });
+
+  async function tenantOf({ namespace }: Shop): Promise<{ id: string }> {
+    const { rows } = await suite.app.db.primary.execute({
+      sql: "select id from tenants where namespace = ?",
+      args: [namespace],
+    });
+    return { id: String(rows[0]?.id) };
+  }
+});
