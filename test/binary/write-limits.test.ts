@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { newAddress } from "../support/client.ts";
+import { ofProduct } from "../support/reactions.ts";
+import { useServedShops } from "../support/served-shop.ts";
+import { until } from "../support/until.ts";
+
+const { startServedShop } = useServedShops();
+const limit = 200;
+/** So many refusals one after the other come from both workers. */
+const manyRefusals = 30;
+
+test("two workers hold an address to one limit, but for what came within the last second, and after a restart", async () => {
+  const shop = await startServedShop({ workers: 2 });
+  const { binary, namespace, clock } = shop;
+  await binary.json("tenant", "update", namespace, "--address-writes", String(limit), "--visitor-writes", "0");
+  const { data } = await shop.call<{ id: string }>("POST /products/", { body: { title: "Lamp", price: 10 } });
+  const address = newAddress();
+  // A connection for each call, as each is taken by the one worker or the other.
+  const headers = { connection: "close", "content-type": "application/json", "x-forwarded-for": address };
+
+  /** Likes until nobody is let in any more, at a person's pace for a script; answers how many were let in. */
+  async function likeUntilRefused(url: string): Promise<number> {
+    let admitted = 0;
+    let refusals = 0;
+    await until("both workers refuse", async () => {
+      const body = JSON.stringify({ namespace, ...ofProduct(data.id) });
+      const reply = await fetch(`${url}/likes/`, { method: "POST", headers, body });
+      refusals = reply.status === 429 ? refusals + 1 : 0;
+      admitted += reply.ok ? 1 : 0;
+      if (reply.status === 429) expect(reply.headers.get("retry-after")).toBe("60");
+      else expect(reply.status).toBe(200);
+      return refusals === manyRefusals;
+    });
+    return admitted;
+  }
+
+  const admitted = await likeUntilRefused(shop.server.url);
+  expect(admitted).toBeGreaterThanOrEqual(limit);
+  // Each alone would have let in as many as the limit says.
+  expect(admitted).toBeLessThan(2 * limit - 25);
+
+  expect(await shop.server.end()).toBe(0);
+  const db = await openDatabase({ dataDir: shop.dataDir });
+  const { rows } = await db.execute("select process, hits from public_hits");
+  await db.close();
+  expect(new Set(rows.map(({ process }) => process)).size).toBe(2);
+  const told = rows.flatMap(({ hits }) => Object.values(JSON.parse(String(hits)) as Record<string, number[]>));
+  expect(told.flatMap((pairs) => pairs.filter((_, n) => n % 2 === 1)).reduce((sum, hits) => sum + hits, 0)).toBe(
+    admitted,
+  );
+  expect(JSON.stringify(rows)).not.toContain(address);
+
+  const again = await binary.serve("--workers", "2", "--trusted-proxy", "127.0.0.1/32");
+  expect(await likeUntilRefused(again.url)).toBeLessThan(limit / 2);
+  clock.advance(60_000);
+  expect(await likeUntilRefused(again.url)).toBeGreaterThanOrEqual(limit);
+}, 60_000);
