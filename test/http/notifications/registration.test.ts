@@ -1,0 +1,391 @@
+import { expect, test } from "bun:test";
+import { newId } from "../../../src/server/ids.ts";
+import { openAccount } from "../../support/account.ts";
+import { createClient, newAddress } from "../../support/client.ts";
+import {
+  newAppleToken,
+  newGoogleToken,
+  newSubscription,
+  type RegistrationReply,
+  registerWith,
+} from "../../support/registrations.ts";
+import { runScenarios } from "../../support/scenarios.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const path = "/notifications/register/";
+const post = `POST ${path}`;
+const secretForm = /^rsec_[\w-]{43}$/;
+const absent = `${path}reg_01h455vb4pex5vsknk084sn02q/`;
+const web = (more: Record<string, unknown> = {}) => ({ platform: "web", subscription: newSubscription(), ...more });
+
+interface Offer {
+  vapid_public_key: string;
+  platforms: { platform: string; delivery: string }[];
+}
+
+onEachDatabase((suite) => {
+  const rows = async (sql: string, ...args: string[]) =>
+    (await suite.app.db.primary.execute({ sql, args })).rows.map((row) => ({ ...row }) as Record<string, unknown>);
+  const idsIn = async (namespace: string) =>
+    rows(
+      "select r.id from push_registrations r join tenants t on t.id = r.tenant_id where t.namespace = ? order by r.id",
+      namespace,
+    ).then((found) => found.map(({ id }) => id));
+
+  test("anyone learns which key browsers subscribe with, and what can be sent to", async () => {
+    const [first, second] = [await suite.shop(), await suite.shop()];
+    const offer = await first.callAnonymously<Offer>(`GET ${path}`);
+    expect(offer.data.vapid_public_key).toMatch(/^B[\w-]{86}$/);
+    expect(offer.data.platforms).toEqual([
+      { platform: "web", delivery: "on" },
+      { platform: "ios", delivery: "off" },
+      { platform: "android", delivery: "off" },
+    ]);
+    expect((await second.callAnonymously<Offer>(`GET ${path}`)).data).toEqual(offer.data);
+  });
+
+  test("a browser registers, is shown its secret once, and changes and removes its registration by it", async () => {
+    const { callAnonymously: call, namespace } = await suite.shop({ tenant: { language: "de" } });
+    const made = await call<RegistrationReply>(post, { body: web({ topics: ["sale", "news", "sale"] }) });
+    expect(made.status).toBe(201);
+    const at = new Date(suite.app.clock.now()).toISOString();
+    const { management_secret, ...shown } = made.data;
+    expect(management_secret).toMatch(secretForm);
+    expect(shown).toEqual({
+      id: expect.stringMatching(/^reg_/) as unknown as string,
+      platform: "web",
+      lang: "de",
+      topics: ["news", "sale"],
+      user_id: null,
+      delivery: "on",
+      created_at: at,
+      updated_at: at,
+    });
+    const own = `${path}${shown.id}/`;
+    suite.app.clock.advance(1000);
+    const body = { management_secret, topics: ["b", "a"], lang: "pt-br" };
+    const changed = await call<RegistrationReply>(`PATCH ${own}`, { body });
+    const later = new Date(suite.app.clock.now()).toISOString();
+    expect([changed.status, changed.data as unknown]).toEqual([
+      200,
+      { ...shown, lang: "pt-BR", topics: ["a", "b"], updated_at: later },
+    ]);
+    const unchanged = await call<RegistrationReply>(`PATCH ${own}`, { body: { management_secret } });
+    expect(unchanged.data).toEqual(changed.data);
+    const cleared = await call<RegistrationReply>(`PATCH ${own}`, { body: { management_secret, topics: [] } });
+    expect(cleared.data.topics).toEqual([]);
+
+    const removed = await call(`DELETE ${own}`, { body: { management_secret } });
+    expect([removed.status, removed.data]).toEqual([200, { id: shown.id, deleted: true }]);
+    expect(await idsIn(namespace)).toEqual([]);
+    expect((await call(`DELETE ${own}`, { body: { management_secret } })).code).toBe(5301);
+  });
+
+  test("phones register by their tokens, which stay in the body beside every kind of credentials", async () => {
+    const shop = await suite.shop();
+    const customer = await openAccount(shop);
+    const plain = createClient(suite.app);
+    const body = { platform: "android", token: newGoogleToken() };
+    const fromBody = await plain<RegistrationReply>(post, { body: { ...body, namespace: shop.namespace, lang: "fr" } });
+    expect([fromBody.status, fromBody.data.lang, fromBody.data.user_id]).toEqual([201, "fr", null]);
+    // The query's token is the user's, the body's is the device's.
+    const signedIn = await plain<RegistrationReply>(post, {
+      namespace: shop.namespace,
+      query: { user_id: customer.id, token: customer.token },
+      body,
+    });
+    expect([signedIn.status, signedIn.data.id, signedIn.data.user_id]).toEqual([200, fromBody.data.id, customer.id]);
+    const { app_id, app_secret } = shop.key;
+    const byKey = await plain<RegistrationReply>(post, {
+      body: { ...body, namespace: shop.namespace, app_id, app_secret },
+    });
+    expect([byKey.status, byKey.data.id, byKey.data.user_id]).toEqual([200, fromBody.data.id, null]);
+    const apple = newAppleToken();
+    const ios = await registerWith(shop.callAnonymously, { platform: "ios", token: apple.toUpperCase() });
+    const again = await shop.call<RegistrationReply>(post, { body: { platform: "ios", token: apple } });
+    expect([again.status, again.data.id, again.data.delivery]).toEqual([200, ios.id, "off"]);
+  });
+
+  test("registering again replaces what was said, whose it is included, and ends the secret before", async () => {
+    const shop = await suite.shop();
+    const customer = await openAccount(shop);
+    const subscription = newSubscription();
+    const first = await registerWith(customer.call, { subscription, topics: ["sale"], lang: "fr" });
+    expect(first.user_id).toBe(customer.id);
+    const anew = await shop.callAnonymously<RegistrationReply>(post, { body: { platform: "web", subscription } });
+    expect(anew.status).toBe(200);
+    expect(anew.data).toMatchObject({
+      id: first.id,
+      created_at: first.created_at,
+      topics: [],
+      lang: "en",
+      user_id: null,
+    });
+    expect(anew.data.management_secret).not.toBe(first.management_secret);
+    const change = (management_secret: string) =>
+      shop.callAnonymously(`PATCH ${path}${first.id}/`, { body: { management_secret } });
+    expect((await change(first.management_secret)).code).toBe(5301);
+    expect((await change(anew.data.management_secret)).status).toBe(200);
+    expect(await idsIn(shop.namespace)).toEqual([first.id]);
+  });
+
+  test("an endpoint with other keys is taken over by its own secret only", async () => {
+    const { callAnonymously: call, namespace } = await suite.shop();
+    const subscription = newSubscription();
+    const mine = await registerWith(call, { subscription, topics: ["sale"] });
+    const other = newSubscription(subscription.endpoint);
+    const auth = { ...subscription, keys: { ...subscription.keys, auth: other.keys.auth } };
+    const stored = () => rows("select * from push_registrations where id = ?", mine.id);
+    const before = await stored();
+    const strange = (await registerWith(call)).management_secret;
+    for (const forged of [other, auth]) {
+      for (const secret of [{}, { management_secret: "rsec_x" }, { management_secret: strange }]) {
+        const refused = await call(post, {
+          body: { platform: "web", subscription: forged, topics: ["mine"], ...secret },
+        });
+        expect([refused.code, refused.status]).toEqual([5302, 409]);
+      }
+    }
+    expect(await stored()).toEqual(before);
+    expect(await rows("select topic from push_topics where registration_id = ?", mine.id)).toEqual([{ topic: "sale" }]);
+    const { management_secret } = mine;
+    const taken = await call<RegistrationReply>(post, {
+      body: { platform: "web", subscription: other, management_secret },
+    });
+    expect([taken.status, taken.data.id]).toEqual([200, mine.id]);
+    // From here on the new keys are those that prove it.
+    expect((await call(post, { body: { platform: "web", subscription } })).code).toBe(5302);
+    expect((await call(post, { body: { platform: "web", subscription: other } })).status).toBe(200);
+    expect(await idsIn(namespace)).toHaveLength(2);
+  });
+
+  test("a browser whose subscription has changed keeps its registration, and takes nobody else's", async () => {
+    const { callAnonymously: call } = await suite.shop();
+    const taken = newSubscription();
+    await registerWith(call, { subscription: taken });
+    const { id, management_secret } = await registerWith(call, { topics: ["sale"] });
+    const change = (more: object) =>
+      call<RegistrationReply>(`PATCH ${path}${id}/`, { body: { management_secret, ...more } });
+    await suite.app.db.execute({ sql: "update push_registrations set is_proven = 1 where id = ?", args: [id] });
+    const renewed = newSubscription();
+    expect((await change({ subscription: renewed })).data).toMatchObject({ id, topics: ["sale"] });
+    expect(await rows("select is_proven from push_registrations where id = ?", id)).toEqual([{ is_proven: 0 }]);
+    expect((await call<RegistrationReply>(post, { body: { platform: "web", subscription: renewed } })).data.id).toBe(
+      id,
+    );
+    expect((await change({})).code).toBe(5301);
+    const mine = await registerWith(call);
+    const steal = { management_secret: mine.management_secret, subscription: taken };
+    expect((await call(`PATCH ${path}${mine.id}/`, { body: steal })).code).toBe(5302);
+    const token = { management_secret: mine.management_secret, token: newAppleToken() };
+    expect(await call(`PATCH ${path}${mine.id}/`, { body: token })).toMatchObject({ code: 5102, fields: ["token"] });
+  });
+
+  test("an unknown registration, another store's and a wrong secret are told apart by nothing", async () => {
+    const [ours, theirs] = [await suite.shop(), await suite.shop()];
+    const mine = await registerWith(ours.callAnonymously);
+    const foreign = await registerWith(theirs.callAnonymously);
+    const tries: [string, string][] = [
+      [`${path}${mine.id}/`, foreign.management_secret],
+      [`${path}${mine.id}/`, `${mine.management_secret.slice(0, -1)}_`],
+      [`${path}${mine.id}/`, "x"],
+      [`${path}${foreign.id}/`, foreign.management_secret],
+      [`${path}${newId("reg")}/`, mine.management_secret],
+      [absent, mine.management_secret],
+      [`${path}reg_x/`, mine.management_secret],
+      [`${path}${newId("usr")}/`, mine.management_secret],
+    ];
+    const verdicts = new Set<string>();
+    for (const [at, management_secret] of tries) {
+      for (const method of ["PATCH", "DELETE"]) {
+        for (const call of [ours.callAnonymously, ours.call]) {
+          const { status, error } = await call(`${method} ${at}`, { body: { management_secret } });
+          verdicts.add(JSON.stringify([status, error]));
+        }
+      }
+    }
+    expect([...verdicts].map((text) => JSON.parse(text)[1].code)).toEqual([5301]);
+    expect(await idsIn(ours.namespace)).toEqual([mine.id]);
+    expect(await idsIn(theirs.namespace)).toEqual([foreign.id]);
+  });
+
+  test("the same browser in two stores has two registrations", async () => {
+    const [ours, theirs] = [await suite.shop(), await suite.shop()];
+    const subscription = newSubscription();
+    const here = await registerWith(ours.callAnonymously, { subscription });
+    const there = await registerWith(theirs.callAnonymously, { subscription });
+    expect(here.id).not.toBe(there.id);
+    const keys = await rows(
+      "select target_key, proof_key from push_registrations where id in (?, ?)",
+      here.id,
+      there.id,
+    );
+    expect(new Set(keys.flatMap((row) => Object.values(row))).size).toBe(4);
+  });
+
+  test("a user who is removed takes their devices along, and signing out leaves these as they are", async () => {
+    const shop = await suite.shop();
+    const customer = await openAccount(shop);
+    const { id } = await registerWith(customer.call, { topics: ["sale"] });
+    const query = { user_id: customer.id, token: customer.token };
+    await shop.callAnonymously("POST /auth/logout/", { query, body: {}, address: newAddress() });
+    expect(await idsIn(shop.namespace)).toEqual([id]);
+    expect((await shop.call(`DELETE /users/${customer.id}/`)).status).toBe(200);
+    expect(await idsIn(shop.namespace)).toEqual([]);
+    expect(await rows("select 1 from push_topics where registration_id = ?", id)).toEqual([]);
+  });
+
+  if (suite.kind !== "replica") {
+    test("of a user's devices the fifty that registered last are kept", async () => {
+      const shop = await suite.shop();
+      const customer = await openAccount(shop);
+      const first = newSubscription();
+      const oldest = await registerWith(customer.call, { subscription: first });
+      const second = await registerWith(customer.call);
+      for (let n = 0; n < 48; n++) await registerWith(customer.call);
+      suite.app.clock.advance(1000);
+      await registerWith(customer.call, { subscription: first });
+      const last = await registerWith(customer.call);
+      const ids = await idsIn(shop.namespace);
+      expect(ids).toHaveLength(50);
+      expect(ids).toContainValues([oldest.id, last.id]);
+      expect(ids).not.toContain(second.id);
+    });
+  }
+
+  runScenarios(suite, [
+    {
+      name: "a query may hold the secret of a removal",
+      request: `DELETE ${absent}`,
+      send: { query: { management_secret: "x" } },
+      expect: 5301,
+    },
+    ...["PATCH", "DELETE"].map((method) => ({
+      name: `${method} without the secret names it`,
+      request: `${method} ${absent}`,
+      send: { body: {}, auth: null },
+      expect: 5102 as const,
+      fields: ["management_secret"],
+    })),
+    {
+      name: "a secret is a text",
+      request: `PATCH ${absent}`,
+      send: { body: { management_secret: 7 } },
+      expect: 5102,
+      fields: ["management_secret"],
+    },
+    {
+      name: "app credentials register for no user",
+      request: post,
+      send: () => ({ body: web({ user_id: newId("usr") }) }),
+      expect: 5102,
+      fields: ["user_id"],
+    },
+    {
+      name: "a wrong user token stays an error",
+      request: post,
+      send: () => ({ auth: null, body: web(), query: { user_id: newId("usr"), token: "v2.x" }, address: newAddress() }),
+      expect: 5205,
+    },
+    {
+      name: "without a store nothing is registered",
+      request: post,
+      send: () => ({ namespace: null, auth: null, body: web() }),
+      expect: 5101,
+    },
+    {
+      name: "a platform must be one of the three",
+      request: post,
+      send: () => ({ body: web({ platform: "windows" }) }),
+      expect: 5102,
+      fields: ["platform"],
+    },
+    {
+      name: "a body must name its platform and what that needs",
+      request: post,
+      send: { body: {} },
+      expect: 5102,
+      fields: ["platform"],
+    },
+    {
+      name: "a browser needs a subscription",
+      request: post,
+      send: { body: { platform: "web" } },
+      expect: 5102,
+      fields: ["subscription"],
+    },
+    {
+      name: "a phone needs a token",
+      request: post,
+      send: { body: { platform: "ios" } },
+      expect: 5102,
+      fields: ["token"],
+    },
+    {
+      name: "a token that is no text is not taken for none",
+      request: post,
+      send: { body: { platform: "ios", token: 5 } },
+      expect: 5102,
+      fields: ["token"],
+    },
+    {
+      name: "a field of a subscription that is unknown is refused",
+      request: post,
+      send: () => ({ body: web({ subscription: { ...newSubscription(), extra: 1 } }) }),
+      expect: 5102,
+      fields: ["subscription.extra"],
+    },
+    {
+      name: "a key that is no point is named, and not told",
+      request: post,
+      send: () => ({
+        body: web({ subscription: { ...newSubscription(), keys: { p256dh: "B".repeat(87), auth: "A".repeat(22) } } }),
+      }),
+      expect: 5102,
+      fields: ["subscription.keys.p256dh"],
+      lacks: ["BBBB"],
+    },
+    {
+      name: "an endpoint on a private network is refused",
+      request: post,
+      send: () => ({ body: web({ subscription: newSubscription("https://169.254.169.254/x") }) }),
+      expect: 5102,
+      fields: ["subscription.endpoint"],
+      lacks: ["169.254"],
+    },
+    {
+      name: "an endpoint without TLS is refused",
+      request: post,
+      send: () => ({ body: web({ subscription: newSubscription("http://push.example.com/x") }) }),
+      expect: 5102,
+      fields: ["subscription.endpoint"],
+    },
+    {
+      name: "a language must be one",
+      request: post,
+      send: () => ({ body: web({ lang: "no language" }) }),
+      expect: 5102,
+      fields: ["lang"],
+    },
+    ...["Sale", "", "-sale", ".", "a b", "é", "x".repeat(65), "*", "sale/1"].map((topic) => ({
+      name: `${JSON.stringify(topic)} is no topic`,
+      request: post,
+      send: () => ({ body: web({ topics: ["good", topic] }) }),
+      expect: 5102 as const,
+      fields: ["topics.1"],
+    })),
+    {
+      name: "more than twenty topics are too many",
+      request: post,
+      send: () => ({ body: web({ topics: Array.from({ length: 21 }, (_, n) => `t${n}`) }) }),
+      expect: 5102,
+      fields: ["topics"],
+    },
+    {
+      name: "twenty of the longest topics fit",
+      request: post,
+      send: () => ({ body: web({ topics: Array.from({ length: 20 }, (_, n) => `${"t".repeat(62)}${n + 10}`) }) }),
+      expect: 201,
+    },
+  ]);
+});

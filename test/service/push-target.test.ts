@@ -1,0 +1,236 @@
+import { expect, test } from "bun:test";
+import { createECDH, randomBytes } from "node:crypto";
+import { AppError } from "../../src/server/errors.ts";
+import {
+  openTarget,
+  type Subscription,
+  sealTarget,
+  type Target,
+} from "../../src/server/modules/notifications/target.ts";
+import { parseTarget } from "../../src/server/modules/notifications/target-input.ts";
+import type { PushPlatform } from "../../src/server/push-settings.ts";
+import { createVault } from "../../src/server/vault.ts";
+import { newAppleToken, newGoogleToken, newSubscription } from "../support/registrations.ts";
+
+const usual = newSubscription();
+
+/** The field that is refused, or the target. */
+function outcome(platform: PushPlatform, given: Parameters<typeof parseTarget>[1], allowPrivate = false) {
+  try {
+    return parseTarget(platform, given, allowPrivate);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 5102) return error.details?.[0]?.field;
+    throw error;
+  }
+}
+
+const ofEndpoint = (endpoint: string, allowPrivate?: boolean) =>
+  outcome("web", { subscription: { ...usual, endpoint } }, allowPrivate);
+const ofKeys = (keys: Partial<Subscription["keys"]>) =>
+  outcome("web", { subscription: { ...usual, keys: { ...usual.keys, ...keys } } });
+
+test.each([
+  "https://fcm.googleapis.com/fcm/send/c1Zb:APA91b-_",
+  "https://updates.push.services.mozilla.com/wpush/v2/gAAAA",
+  "https://web.push.apple.com/QAB",
+  "https://sg2p.notify.windows.com/w/?token=BQYAAA%2fb%3d",
+  "https://push.example.com:8443/up?id=1&x=%20",
+  "https://8.8.8.8/x",
+  "https://[2606:4700::1111]/x",
+  "https://xn--bcher-kva.example.com/",
+  "https://internal.example.com/",
+])("an endpoint of a push service is taken as it is: %s", (endpoint) => {
+  expect(ofEndpoint(endpoint)).toEqual({ endpoint, keys: usual.keys });
+});
+
+test("an endpoint is the same however its host is written", () => {
+  const written = [
+    "https://PUSH.example.com/Ab",
+    "HTTPS://push.example.com:443/Ab",
+    "https://push.example.com/x/../Ab",
+  ];
+  for (const one of written) expect(ofEndpoint(one)).toMatchObject({ endpoint: "https://push.example.com/Ab" });
+});
+
+const privateHosts = [
+  ...["127.0.0.1", "127.1", "2130706433", "0x7f.1", "017700000001", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.9.9"],
+  ...["192.168.1.1", "169.254.169.254", "100.64.0.1", "198.18.0.1", "192.0.2.1", "203.0.113.9", "224.0.0.1"],
+  ...[
+    "255.255.255.255",
+    "[::]",
+    "[::1]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:8.8.8.8]",
+    "[fe80::1]",
+    "[fc00::1]",
+    "[fd12::1]",
+  ],
+  ...["[ff02::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[2001:db8::1]", "[2001::1]", "127.0.0.1.", "①②⑦.0.0.1"],
+  ...[
+    "localhost",
+    "LOCALHOST",
+    "localhost.",
+    "a.localhost",
+    "push",
+    "push.",
+    "printer.local",
+    "db.internal",
+    "a.b.lan",
+  ],
+  ...[
+    "router.home.arpa",
+    "x.home",
+    "x.corp",
+    "x.intranet",
+    "x.private",
+    "x.localdomain",
+    "abc.onion",
+    "a..example.com",
+  ],
+];
+test.each(privateHosts)("an endpoint that is not on the public internet is refused: %s", (host) => {
+  expect(ofEndpoint(`https://${host}/x`)).toBe("subscription.endpoint");
+  expect(ofEndpoint(`https://${host}:8443/x`)).toBe("subscription.endpoint");
+});
+
+test("where private endpoints are allowed, they may be this machine's, by name or address, and http", () => {
+  for (const endpoint of ["http://127.0.0.1:9/x", "http://[::1]:9/x", "https://localhost/x", "http://push/x"]) {
+    expect(ofEndpoint(endpoint, true)).toEqual({ endpoint, keys: usual.keys });
+  }
+  for (const endpoint of ["ftp://127.0.0.1/x", "http://a:b@localhost/x", "http://localhost/#x", "127.0.0.1/x"]) {
+    expect(ofEndpoint(endpoint, true)).toBe("subscription.endpoint");
+  }
+});
+
+const malformedEndpoints = [
+  ...["", " ", "x", "push.example.com/x", "//push.example.com/x", "https:", "https:/", "https://", "https:///x"],
+  ...["http://push.example.com/x", "ftp://push.example.com/x", "ws://push.example.com/", "file:///etc/passwd"],
+  ...["javascript:alert(1)", "data:text/plain,x", "https:push.example.com/x", "https:\\\\push.example.com\\x"],
+  ...["https://push.example.com\\@127.0.0.1/x", "https://user@push.example.com/", "https://a:b@push.example.com/"],
+  ...[
+    "https://:b@push.example.com/",
+    "https://push.example.com/#x",
+    "https://push.example.com/#",
+    " https://push.example.com/",
+  ],
+  ...[
+    "https://push.example.com/ x",
+    "https://push.example.com/\n",
+    "https://push.exam\tple.com/",
+    "https://push.example.com/é",
+  ],
+  ...[
+    "https://push.example.com:99999/",
+    "https://push.example.com:x/",
+    "https://push_.exa mple.com/",
+    "https://[::1/x",
+  ],
+  ...["https://%/x", "https://push.example.com/\u0000", "https://1.2.3.4.5/", "https://256.1.1.1/", "https://0x/x/"],
+  `https://push.example.com/${"x".repeat(2000)}`,
+];
+test.each(malformedEndpoints)("an endpoint that is none is refused: %j", (endpoint) => {
+  expect(ofEndpoint(endpoint)).toBe("subscription.endpoint");
+});
+
+test("keys may be base64 in either alphabet, padded or not, and are the same key", () => {
+  for (let n = 0; n < 50; n++) {
+    const { keys } = newSubscription();
+    const padded = (text: string) => text.padEnd(Math.ceil(text.length / 4) * 4, "=");
+    const classic = (text: string) => text.replaceAll("-", "+").replaceAll("_", "/");
+    for (const form of [padded, classic, (text: string) => padded(classic(text))]) {
+      const given = { p256dh: form(keys.p256dh), auth: form(keys.auth) };
+      expect(ofKeys(given)).toEqual({ endpoint: usual.endpoint, keys });
+    }
+  }
+});
+
+test("a public key that is no point of P-256 is refused, however it is wrong", () => {
+  const pair = createECDH("prime256v1");
+  pair.generateKeys();
+  const good = pair.getPublicKey();
+  const field = "subscription.keys.p256dh";
+  for (let bit = 8; bit < good.length * 8; bit++) {
+    const bytes = Buffer.from(good);
+    bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit & 7));
+    expect(ofKeys({ p256dh: bytes.toString("base64url") })).toBe(field);
+  }
+  const hybrid = Buffer.from(good);
+  hybrid[0] = 6 + ((good[64] as number) & 1);
+  const wrong = [
+    ...["", "x", "A".repeat(87), good.toString("hex"), pair.getPublicKey("base64url", "compressed")],
+    ...[hybrid.toString("base64url"), good.subarray(1).toString("base64url"), "B".repeat(87)],
+    ...[`${good.toString("base64url")}A`, `${good.toString("base64url")}==`, ` ${good.toString("base64url")}`],
+    good.toString("base64url").replace(/.$/, "."),
+  ];
+  for (const p256dh of wrong) expect([p256dh, ofKeys({ p256dh })]).toEqual([p256dh, field]);
+});
+
+test("an authentication secret of any other length than 16 bytes is refused", () => {
+  for (let length = 0; length <= 64; length++) {
+    const auth = randomBytes(length).toString("base64url");
+    if (length !== 16) expect([auth, ofKeys({ auth })]).toEqual([auth, "subscription.keys.auth"]);
+  }
+  for (const auth of ["A".repeat(21), "A".repeat(23), `${"A".repeat(21)}!`, `${"A".repeat(22)} `, "=".repeat(22)]) {
+    expect([auth, ofKeys({ auth })]).toEqual([auth, "subscription.keys.auth"]);
+  }
+});
+
+test("an Apple token is hex of 32 to 100 bytes, in one case", () => {
+  for (let digits = 0; digits <= 210; digits++) {
+    const token = "aB".repeat(105).slice(0, digits);
+    const isGood = digits >= 64 && digits <= 200 && digits % 2 === 0;
+    expect(outcome("ios", { token })).toEqual(isGood ? { token: token.toLowerCase() } : "token");
+  }
+  for (const token of [
+    `${newAppleToken().slice(1)}g`,
+    `${newAppleToken()}\n`,
+    `<${newAppleToken()}>`,
+    newGoogleToken(),
+  ]) {
+    expect(outcome("ios", { token })).toBe("token");
+  }
+});
+
+test("a Google token is the id of an installation, a colon and what follows, taken as it is", () => {
+  for (const token of [
+    newGoogleToken(),
+    `c1Zb0aXY_-k:APA91b${"x".repeat(134)}`,
+    `${"a".repeat(22)}:${"Zz_-".repeat(200)}`,
+  ]) {
+    expect(outcome("android", { token })).toEqual({ token });
+  }
+  const good = newGoogleToken();
+  const wrong = [
+    ...["", "x", newAppleToken(), good.replace(":", ""), good.slice(0, 60), `:${good}`, `${good} `, `${good}\n`],
+    ...[good.replace(":", "/"), `${good}é`, `${good}${"x".repeat(4096)}`, `projects/${good}`, `${good}?x=1`],
+  ];
+  for (const token of wrong) expect([token, outcome("android", { token })]).toEqual([token, "token"]);
+});
+
+test("a platform takes what is its own, and nothing else", () => {
+  const token = newAppleToken();
+  expect(outcome("web", {})).toBe("subscription");
+  expect(outcome("web", { token })).toBe("token");
+  expect(outcome("web", { token, subscription: usual })).toBe("token");
+  for (const platform of ["ios", "android"] as const) {
+    expect(outcome(platform, {})).toBe("token");
+    expect(outcome(platform, { subscription: usual })).toBe("subscription");
+    expect(outcome(platform, { subscription: usual, token })).toBe("subscription");
+  }
+});
+
+test("a sealed target opens for its registration and with its key only", () => {
+  const vault = createVault(() => "one secret, long enough for a vault");
+  const target: Target = { endpoint: usual.endpoint, keys: usual.keys };
+  const sealed = sealTarget(vault, "reg_a", target);
+  expect(sealed).not.toContain("push");
+  expect(openTarget(vault, "reg_a", sealed)).toEqual(target);
+  expect(openTarget(vault, "reg_b", sealed)).toBeNull();
+  expect(
+    openTarget(
+      createVault(() => "another secret, long enough as well"),
+      "reg_a",
+      sealed,
+    ),
+  ).toBeNull();
+});
