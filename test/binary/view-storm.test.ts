@@ -1,0 +1,206 @@
+import { describe, expect, test } from "bun:test";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { openShop, useBinaries } from "../support/binary.ts";
+import { findInFiles } from "../support/find-in-files.ts";
+import { ofProduct } from "../support/reactions.ts";
+import type { Serving } from "../support/serving.ts";
+import { until } from "../support/until.ts";
+import { defaultDataDir } from "./load.ts";
+import { childrenOf } from "./processes.ts";
+
+const { installBinary } = useBinaries();
+
+/** More for a thorough run: BODEGA_TEST_VIEWS=100000 bun test test/binary/view-storm.test.ts */
+const calls = Number(process.env.BODEGA_TEST_VIEWS ?? 10_000);
+const visitors = 480;
+const strangers = 20;
+const lanes = 64;
+const withinMs = 30_000 + calls;
+
+interface Answer {
+  status: number;
+  data: { active: boolean; count: number; visitor?: string };
+}
+
+/** A shop that anyone can call as whoever they say, with one product. */
+async function serveShop(workers: number) {
+  const binary = installBinary();
+  const { namespace, auth } = await openShop(binary);
+  const serve = () => binary.serve("--workers", String(workers), "--trusted-proxy", "127.0.0.1/32");
+  const headers = { authorization: auth, "content-type": "application/json" };
+  const dataDir = defaultDataDir(binary.dir);
+  let server = await serve();
+
+  async function ask(method: string, path: string, body?: object, more: Record<string, string> = {}): Promise<Answer> {
+    const init = { method, headers: { ...headers, ...more }, ...(body && { body: JSON.stringify(body) }) };
+    const reply = await fetch(`${server.url}${path}${path.includes("?") ? "&" : "?"}namespace=${namespace}`, init);
+    return { status: reply.status, data: ((await reply.json()) as Answer).data };
+  }
+
+  const product = (await ask("POST", "/products/", { title: "Lamp", price: 1 })).data as unknown as { id: string };
+  const named = ofProduct(product.id);
+  return {
+    dataDir,
+    productId: product.id,
+    get server() {
+      return server;
+    },
+    async restart() {
+      server = await serve();
+    },
+    view: (visitor?: string) => ask("POST", "/views/", { ...named, ...(visitor !== undefined && { visitor }) }),
+    viewFrom: (number: number) => ask("POST", "/views/", named, strangerHeaders(number)),
+    readFrom: (number: number) =>
+      ask("GET", `/views/?${new URLSearchParams(named)}`, undefined, strangerHeaders(number)),
+    like: () => ask("POST", "/likes/", named),
+  };
+}
+
+/** Somebody with an address and an agent that are nobody else's, and are found wherever they stand. */
+function strangerHeaders(number: number): Record<string, string> {
+  return {
+    "x-forwarded-for": `203.0.${number >> 8}.${number & 255}`,
+    "user-agent": `Unmistakable/${number} (Peculiar)`,
+  };
+}
+
+/** Calls one after another on each of so many lanes, for as long as `next` has more to do; a cut connection ends a lane. */
+async function runLanes(count: number, next: () => Promise<void> | undefined): Promise<void> {
+  const lane = async () => {
+    for (;;) {
+      const work = next();
+      if (work === undefined) return;
+      await work;
+    }
+  };
+  await Promise.all(Array.from({ length: count }, () => lane().catch(() => {})));
+}
+
+/** What each place says of the views, and who likes, once no server runs. */
+async function inspect(dataDir: string) {
+  const database = await openDatabase({ dataDir });
+  try {
+    const read = async (sql: string) => (await database.execute(sql)).rows.map((row) => row[0]);
+    const [integrity] = await read("pragma integrity_check");
+    const views = await read(
+      `select count(*) from view_marks union all select sum(views) from view_days
+        union all select views from resource_counts union all select views_count from products`,
+    );
+    return { integrity, views, likers: new Set(await read("select actor from reactions where kind = 'like'")) };
+  } finally {
+    await database.close();
+  }
+}
+
+/** What nobody may find in the files: addresses, agents. */
+const strangersIn = (dataDir: string) => findInFiles(dataDir, ["203.0.", "Unmistakable", "Peculiar"]);
+
+function killAll(server: Serving, workers: number): Promise<number> {
+  for (const pid of [server.pid, ...(workers > 1 ? childrenOf(server.pid) : [])]) process.kill(pid, "SIGKILL");
+  return server.exited;
+}
+
+const idOf = ({ data }: Answer) => data.visitor?.split(".")[0] as string;
+
+describe.each([1, 2])("with %d worker(s)", (workers) => {
+  test(
+    `a storm of ${calls} views by ${visitors} visitors and ${strangers} strangers counts each once, and no file has address or agent`,
+    async () => {
+      const shop = await serveShop(workers);
+      const tokens: string[] = [];
+      let left = visitors;
+      await runLanes(lanes, () => {
+        if (left-- <= 0) return undefined;
+        return shop.like().then(({ data }) => void tokens.push(data.visitor as string));
+      });
+      expect(new Set(tokens).size).toBe(visitors);
+      const statuses = new Map<string, number>();
+      let at = 0;
+      await runLanes(lanes, () => {
+        if (at >= calls) return undefined;
+        const who = (at++ * 7) % (visitors + strangers);
+        const call = who < visitors ? shop.view(tokens[who]) : shop.viewFrom(who);
+        return call.then(({ status, data }) => {
+          const kind = `${status} ${data?.active}`;
+          statuses.set(kind, (statuses.get(kind) ?? 0) + 1);
+        });
+      });
+      expect([...statuses]).toEqual([["200 true", calls]]);
+      expect(findInFiles(shop.dataDir, [shop.productId])).not.toEqual([]);
+      await until("all views", async () => (await shop.view(tokens[0])).data.count === visitors + strangers);
+      expect(strangersIn(shop.dataDir)).toEqual([]);
+      expect(await shop.server.end()).toBe(0);
+      const { integrity, views, likers } = await inspect(shop.dataDir);
+      expect([integrity, likers.size]).toEqual(["ok", visitors]);
+      expect(views).toEqual(Array(4).fill(visitors + strangers));
+      expect(strangersIn(shop.dataDir)).toEqual([]);
+    },
+    withinMs,
+  );
+
+  test(
+    "SIGTERM in the middle of a storm loses none of the views that were answered",
+    async () => {
+      const shop = await serveShop(workers);
+      let sent = 0;
+      let answered = 0;
+      const storm = runLanes(lanes, () => {
+        const number = sent++;
+        return shop.viewFrom(number).then(({ status }) => {
+          if (status === 200) answered += 1;
+        });
+      });
+      await until("some views", () => answered > 2000);
+      expect(await shop.server.end()).toBe(0);
+      await storm;
+      const { views } = await inspect(shop.dataDir);
+      expect(new Set(views).size).toBe(1);
+      expect(Number(views[0])).toBeGreaterThanOrEqual(answered);
+      expect(Number(views[0])).toBeLessThanOrEqual(sent);
+    },
+    withinMs,
+  );
+
+  test(
+    "kill -9 in the middle of a storm loses a second of views at most, and not one like",
+    async () => {
+      const shop = await serveShop(workers);
+      const viewed: { number: number; at: number }[] = [];
+      const liked: string[] = [];
+      let sent = 0;
+      const storm = runLanes(8, () => {
+        const number = sent++;
+        if (number % 4 === 0) return shop.like().then((answer) => void liked.push(idOf(answer)));
+        return shop.viewFrom(number).then(({ status }) => {
+          if (status === 200) viewed.push({ number, at: performance.now() });
+        });
+      });
+      const began = performance.now();
+      await until("a storm of a while", () => performance.now() - began > 1600);
+      const killed = performance.now();
+      await killAll(shop.server, workers);
+      await storm;
+      expect(liked.length).toBeGreaterThan(100);
+      const { integrity, views, likers } = await inspect(shop.dataDir);
+      expect(integrity).toBe("ok");
+      expect(liked.filter((id) => !likers.has(id))).toEqual([]);
+      expect(new Set(views).size).toBe(1);
+
+      await shop.restart();
+      const settled = viewed.filter(({ at }) => at < killed - 1000).map(({ number }) => number);
+      expect(settled.length).toBeGreaterThan(100);
+      const lost: number[] = [];
+      await runLanes(lanes, () => {
+        const number = settled.pop();
+        if (number === undefined) return undefined;
+        return shop.readFrom(number).then(({ data }) => {
+          if (!data.active) lost.push(number);
+        });
+      });
+      expect([settled, lost]).toEqual([[], []]);
+      expect(await shop.server.end()).toBe(0);
+      expect(strangersIn(shop.dataDir)).toEqual([]);
+    },
+    withinMs,
+  );
+});
