@@ -64,12 +64,10 @@ function isPublicHost(host: string): boolean {
 
 /** Base64 in either alphabet, with or without padding, of exactly so many bytes. */
 function parseBytes(name: "p256dh" | "auth", text: string, length: number): Buffer {
-  const bytes = /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, "base64") : undefined;
-  const isWhole = text.replace(/=+$/, "").length === Math.ceil((length * 4) / 3);
-  if (bytes?.length !== length || !isWhole) {
-    throw invalidField(`subscription.keys.${name}`, `must be base64url of ${length} bytes`);
-  }
-  return bytes;
+  const [, digits = "", padding = ""] = /^([A-Za-z0-9+/_-]+)(={0,2})$/.exec(text) ?? [];
+  const isWhole = digits.length === Math.ceil((length * 4) / 3) && (padding === "" || text.length % 4 === 0);
+  if (!isWhole) throw invalidField(`subscription.keys.${name}`, `must be base64url of ${length} bytes`);
+  return Buffer.from(digits, "base64");
 }
 
 function isPoint(bytes: Buffer): boolean {
