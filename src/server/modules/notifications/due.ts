@@ -14,12 +14,14 @@ export const leaseMs = 60_000;
 const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;
 const hasDue = (priority: number) =>
   sql`exists(select 1 from ${pushDeliveries} where tenant_id = t.id and priority = ${sql.raw(String(priority))} and ${isDue})`;
-// Goes from one store that has something waiting to the next, however many deliveries and stores there are.
+// Goes from one store that has something waiting to the next, however many deliveries and stores there are; the planner
+// would look at all that waits.
+const waiting = sql`${pushDeliveries} indexed by push_deliveries_due where status = 'waiting'`;
 const selectReady = statement<ReadyStore>(sql`
   with recursive stores(id) as (
-    select min(tenant_id) from ${pushDeliveries} where status = 'waiting'
+    select min(tenant_id) from ${waiting}
     union all
-    select (select min(tenant_id) from ${pushDeliveries} where status = 'waiting' and tenant_id > stores.id)
+    select (select min(tenant_id) from ${waiting} and tenant_id > stores.id)
     from stores where stores.id is not null
   )
   select t.id, ${hasDue(0)} as orders, ${hasDue(1)} as messages, ${hasDue(2)} as unproven
