@@ -83,6 +83,8 @@ test("a message goes to one user, named by id or email", async () => {
   for (const user of [ada, "ada@example.com"]) {
     expect(await send("--user", user, "--lang", "pt-br")).toMatchObject({ user_id: ada, topic: null, lang: "pt-BR" });
   }
+  const line = ["notify", "send", "-n", "demo", ...text, "--user", ada];
+  expect((await run(line)).stderr).toContain("No device fits now.");
   const unknown = await failure("notify", "send", "-n", "demo", ...text, "--user", "eve@example.com");
   expect(unknown).toMatchObject({ code: 3, error: { code: 5301 } });
 });

@@ -3,7 +3,7 @@ import { openAccount } from "../../support/account.ts";
 import { addDevice } from "../../support/devices.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
 import { runScenarios } from "../../support/scenarios.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase, onEachDatabase } from "../../support/suite.ts";
 
 const send = "POST /notifications/send/";
 const sale = { title: "Sale", body: "Lamps for half" };
@@ -241,3 +241,18 @@ onEachDatabase((suite) => {
     return (await suite.app.db.primary.execute({ sql, args: [namespace] })).rows;
   }
 });
+
+const push = { allowPrivate: false, platforms: ["web", "ios", "android"] as const };
+
+onDatabase(
+  "file",
+  (suite) => {
+    test("with an account for each platform nothing is undeliverable", async () => {
+      const shop = await suite.shop();
+      for (const platform of push.platforms) await addDevice(shop, { platform });
+      const { data } = await shop.call<Accepted>(send, { body: { ...sale, everyone: true } });
+      expect([data.recipients, data.undeliverable]).toEqual([{ web: 1, ios: 1, android: 1 }, []]);
+    });
+  },
+  { push },
+);

@@ -65,6 +65,7 @@ export default defineVerb({
     });
     await printMessage(io, message);
     await warnOfUndeliverable(io, message);
+    if (sumOf(message.recipients) === 0) await remark(io, "No device fits now.");
     if (!isDryRun) await remark(io, `See what becomes of it: bodega notify show -n ${namespace} ${message.id}`);
   },
 });
@@ -105,7 +106,11 @@ async function readUser(ctx: Ctx, user: string | undefined): Promise<{ customer_
   return { customer_id: await resolveUserId(ctx, user) };
 }
 
+function sumOf(counts: PreparedMessage["counts"]): number {
+  return Object.values(counts).reduce((sum, one) => sum + one, 0);
+}
+
 function countDevices({ counts }: PreparedMessage): string {
-  const count = Object.values(counts).reduce((sum, one) => sum + one, 0);
+  const count = sumOf(counts);
   return count === 1 ? "1 device" : `${count} devices`;
 }
