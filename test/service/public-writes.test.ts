@@ -72,7 +72,7 @@ test("in no minute is there more than allowed, whoever keeps to Retry-After come
   let state = 5;
   for (let n = 0; n < 600; n++) {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    clock.advance((state >>> 16) % 7000);
+    clock.advance((state >>> 16) % (n % 3 === 0 ? 20_000 : 600));
     for (let burst = state % 4; burst >= 0; burst--) {
       const answer = ask(limiter, tenant, address);
       const recent = taken.filter((at) => at > clock.now() - minute).length;
@@ -101,13 +101,19 @@ test("what one limit refuses is counted by neither, and the longer wait is told"
   const { clock, limiter } = alone();
   const tenant = store({ addressWrites: 4, visitorWrites: 2 });
   const address = newAddress();
-  const [one, other] = [visitor(), visitor()];
+  const [one, other, third] = [visitor(), visitor(), visitor()];
   expect(admitted(9, limiter, tenant, address, one)).toBe(2);
   // The refused seven have taken nothing of the address's places.
   clock.advance(10_000);
   expect(admitted(9, limiter, tenant, address, other)).toBe(2);
   expect(ask(limiter, tenant, address, visitor())).toBe(50);
   expect(ask(limiter, tenant, address, other)).toBe(60);
+  // Also where that is the address's.
+  expect(admitted(9, limiter, tenant, null, third)).toBe(2);
+  clock.advance(1000);
+  const crowded = newAddress();
+  for (let n = 0; n < 4; n++) expect(ask(limiter, tenant, crowded, visitor())).toBe("counted");
+  expect(ask(limiter, tenant, crowded, third)).toBe(60);
   // Another address's places were not taken by what the visitor's limit refused there.
   const elsewhere = newAddress();
   expect(admitted(9, limiter, tenant, elsewhere, other)).toBe(0);
@@ -174,6 +180,23 @@ test("a clock that is set back by up to a minute lets nobody in sooner for it, a
       expect(ask(limiter, tenant, address)).toBe("counted");
     }
   }
+  // Little by little is no other than at once.
+  const { clock, limiter } = alone();
+  const tenant = store();
+  const address = newAddress();
+  expect(admitted(9, limiter, tenant, address)).toBe(3);
+  clock.advance(-40_000);
+  expect(ask(limiter, tenant, address)).toBe(100);
+  clock.advance(-40_000);
+  expect(ask(limiter, tenant, address)).toBe("counted");
+});
+
+test("hits that are heard of late count by their own time", () => {
+  const counts = createWriteCounts(10);
+  const now = createClock().now();
+  for (const ms of [30_000, 10_000, 20_900, 10_900, 20_000]) counts.add("one", now + ms, 1);
+  const waits = [5, 4, 3, 2, 1].map((most) => counts.waitMs("one", most, now + 30_000));
+  expect(waits).toEqual([40_900, 40_900, 50_900, 50_900, 60_000]);
 });
 
 test("of any number of subjects, those who came lately are remembered, and no more than twice as many", () => {
@@ -226,6 +249,22 @@ onEachDatabase((suite) => {
     for (let n = 0; n < 3; n++) for (const limiter of limiters) await limiter.share();
     for (const limiter of limiters) expect(admitted(99, limiter, tenant, null, actor)).toBe(4);
     await Promise.all(limiters.map((limiter) => limiter.stop()));
+  });
+
+  test("rows that are written at the same moment, or after the clock was set back, are heard, and none twice", async () => {
+    const clock = createClock();
+    const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
+    const tenant = store({ visitorWrites: 9 });
+    const actor = visitor();
+    await there.share();
+    for (const backMs of [0, 0, 0, 30_000]) {
+      clock.advance(-backMs);
+      expect(ask(here, tenant, null, actor)).toBe("counted");
+      await here.share();
+    }
+    await there.share();
+    expect(admitted(99, there, tenant, null, actor)).toBe(5);
+    await Promise.all([here.stop(), there.stop()]);
   });
 
   test("what was counted before a restart still counts, for what is left of its minute", async () => {
@@ -289,6 +328,18 @@ onEachDatabase((suite) => {
       expect(ask(here, tenant, address)).toBe("counted");
       await Promise.all([here.stop(), there.stop()]);
     }
+  });
+
+  test("a machine whose clock is a little ahead makes nobody wait for longer than a minute", async () => {
+    const clock = createClock();
+    const [here, there] = [makeLimiter(clock), makeLimiter(createClock(clock.now() + 4000))];
+    const tenant = store();
+    const address = newAddress();
+    expect(admitted(3, there, tenant, address)).toBe(3);
+    await there.share();
+    await here.share();
+    expect(ask(here, tenant, address)).toBe(60);
+    await Promise.all([here.stop(), there.stop()]);
   });
 
   test("in a crowd of new visitors, a row stays small, those who write often come first, and nobody is left out", async () => {

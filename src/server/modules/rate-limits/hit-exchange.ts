@@ -18,7 +18,7 @@ const mostWaiting = 20_000;
 
 interface ExchangeDeps {
   db: Database;
-  /** Never goes back. */
+  /** Epoch milliseconds. */
   present: () => number;
   /** Takes what other processes have counted. */
   onHeard: (subject: string, at: number, hits: number) => void;
@@ -77,10 +77,8 @@ export function createHitExchange({ db, present, onHeard, notice }: ExchangeDeps
     const isFollowing = present() - readAt <= followingMs;
     const since = isFollowing ? 0 : present() - windowMs;
     const hits = takeWaiting();
-    // Two rows of one process never have the same time.
-    if (hits.length > 0) writtenAt = Math.max(present(), writtenAt + 1);
     try {
-      const own = hits.length > 0 ? { writtenAt, hits } : null;
+      const own = hits.length > 0 ? { writtenAt: nextTime(), hits } : null;
       const result = await exchangeHits(db, { process, position }, own, since);
       position = result.position;
       for (const row of result.heard) hear(row, isFollowing);
@@ -89,6 +87,13 @@ export function createHitExchange({ db, present, onHeard, notice }: ExchangeDeps
       putBack(hits);
       throw error;
     }
+  }
+
+  /** When a row is written: no two of one process at the same time, unless its clock was set back. */
+  function nextTime(): number {
+    const at = present();
+    writtenAt = at > writtenAt || writtenAt - at > clockSlackMs ? at : writtenAt + 1;
+    return writtenAt;
   }
 
   function takeWaiting(): SharedHits {
@@ -118,10 +123,7 @@ export function createHitExchange({ db, present, onHeard, notice }: ExchangeDeps
     const ahead = row.writtenAt - at;
     const shift = isFollowing && Math.abs(ahead) > clockSlackMs ? ahead : 0;
     for (const [subject, buckets] of row.hits) {
-      for (const bucket of buckets) {
-        const hitAt = Math.min(bucket.at - shift, at);
-        if (hitAt + windowMs > at) onHeard(subject, hitAt, bucket.hits);
-      }
+      for (const bucket of buckets) onHeard(subject, Math.min(bucket.at - shift, at), bucket.hits);
     }
   }
 

@@ -45,7 +45,7 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
   let latest = 0;
   let hasKey = false;
 
-  /** The time, which stands still for a moment when a clock is set back a little; by more, everything starts over. */
+  /** The time. All is forgotten when a clock was set back by more than what is counted could last. */
   function present(): number {
     const at = now();
     if (at < latest - windowMs) {
@@ -54,7 +54,7 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
       latest = at;
     }
     latest = Math.max(latest, at);
-    return latest;
+    return at;
   }
 
   /** What something is counted under: the same in every process that has the server's key, and of no meaning elsewhere. */
@@ -94,8 +94,7 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
       }
       if (hasKey) others.keepGoing();
       if (longest.waitMs > 0) {
-        // By the clock itself, as whoever waits has no other.
-        const retryAfter = Math.ceil((at + longest.waitMs - now()) / 1000);
+        const retryAfter = Math.ceil(longest.waitMs / 1000);
         throw new AppError(5107, `Too many writes ${longest.of}.`, { retryAfter });
       }
       for (const { subject } of limits) {
@@ -103,9 +102,7 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
         if (hasKey) others.add(subject, at);
       }
     },
-    async share() {
-      if (hideSubject(vault, "") !== null) await others.exchange();
-    },
+    share: () => others.exchange(),
     stop: () => others.stop(),
   };
 }
