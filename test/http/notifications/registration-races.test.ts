@@ -1,0 +1,151 @@
+import { expect, test } from "bun:test";
+import { AppError } from "../../../src/server/errors.ts";
+import { ensureVapidKeys } from "../../../src/server/modules/notifications/vapid.ts";
+import { closedVault } from "../../../src/server/secret-key.ts";
+import { startTestApp, vault } from "../../support/app.ts";
+import { createClient } from "../../support/client.ts";
+import { failureOf } from "../../support/failure.ts";
+import { newAppleToken, newSubscription, type RegistrationReply, registerWith } from "../../support/registrations.ts";
+import { onEachDatabase } from "../../support/suite.ts";
+
+const path = "/notifications/register/";
+const post = `POST ${path}`;
+
+onEachDatabase((suite) => {
+  const rows = async (sql: string) =>
+    (await suite.app.db.primary.execute(sql)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
+
+  test("processes that start at once agree on the keys for Web Push, and none makes others later", async () => {
+    await suite.app.db.execute("delete from vapid_keys");
+    const dbs = [suite.app.db, await suite.database.openAgain(), await suite.database.openAgain()];
+    const all = await Promise.all(dbs.flatMap((db) => [1, 2].map(() => ensureVapidKeys({ db, vault, now: Date.now }))));
+    expect(new Set(all.map((keys) => JSON.stringify(keys))).size).toBe(1);
+    expect(Buffer.from(all[0]?.privateKey ?? "", "base64url")).toHaveLength(32);
+    const kept = await rows("select * from vapid_keys");
+    expect(kept).toHaveLength(1);
+    expect(JSON.stringify(kept)).not.toContain(all[0]?.privateKey as string);
+  });
+
+  test("of those who register one browser at once all are answered, one row stands, and one secret holds with its topics", async () => {
+    const { callAnonymously: call } = await suite.shop();
+    for (const device of [
+      { platform: "web", subscription: newSubscription() },
+      { platform: "ios", token: newAppleToken() },
+    ]) {
+      const replies = await Promise.all(
+        Array.from({ length: 12 }, (_, n) =>
+          call<RegistrationReply>(post, { body: { ...device, topics: [`t${n}`, "all"] } }),
+        ),
+      );
+      expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill(200), 201]);
+      const [id, ...others] = new Set(replies.map(({ data }) => data.id));
+      expect(others).toEqual([]);
+      const tries = replies.map(async ({ data: { management_secret, topics } }) => {
+        const changed = await call<RegistrationReply>(`PATCH ${path}${id}/`, { body: { management_secret } });
+        return changed.status === 200 && [topics, changed.data.topics];
+      });
+      const holding = (await Promise.all(tries)).filter((one) => one !== false);
+      expect(holding).toHaveLength(1);
+      const [[said, stands] = []] = holding;
+      expect(stands).toEqual(said as string[]);
+    }
+  });
+
+  test("of two browsers that claim one endpoint at once, one has it", async () => {
+    const { callAnonymously: call } = await suite.shop();
+    for (let round = 0; round < 5; round++) {
+      const first = newSubscription();
+      const claims = [first, newSubscription(first.endpoint), newSubscription(first.endpoint)];
+      const replies = await Promise.all(
+        claims.map((subscription) => call(post, { body: { platform: "web", subscription } })),
+      );
+      expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
+    }
+  });
+
+  test("a change and a removal of what is registered anew meanwhile do nothing, or come first", async () => {
+    const { callAnonymously: call } = await suite.shop();
+    for (let round = 0; round < 5; round++) {
+      const subscription = newSubscription();
+      const { id, management_secret } = await registerWith(call, { subscription });
+      const [anew, changed, removed] = await Promise.all([
+        call<RegistrationReply>(post, { body: { platform: "web", subscription, topics: ["new"] } }),
+        call(`PATCH ${path}${id}/`, { body: { management_secret, topics: ["old"] } }),
+        call(`DELETE ${path}${id}/`, { body: { management_secret } }),
+      ]);
+      expect([200, 201]).toContain(anew.status);
+      for (const { status } of [changed, removed]) expect([200, 404]).toContain(status);
+      const own = { management_secret: anew.data.management_secret };
+      const stands = await call<RegistrationReply>(`PATCH ${path}${anew.data.id}/`, { body: own });
+      expect([stands.status, stands.data.topics]).toEqual([200, ["new"]]);
+    }
+  });
+
+  test("what is given out by a registration stands nowhere in the database as it is", async () => {
+    const { callAnonymously: call } = await suite.shop();
+    const subscription = newSubscription();
+    const apple = newAppleToken();
+    const given = [
+      await registerWith(call, { subscription }),
+      await registerWith(call, { platform: "ios", token: apple }),
+    ];
+    const { endpoint, keys } = subscription;
+    const secrets = [
+      endpoint,
+      new URL(endpoint).pathname,
+      keys.p256dh,
+      keys.auth,
+      apple,
+      ...given.map((one) => one.management_secret),
+    ];
+    const tables = await rows("select name from sqlite_schema where type = 'table'");
+    const texts = await Promise.all(
+      tables.map(async ({ name }) => JSON.stringify(await rows(`select * from "${name}"`))),
+    );
+    for (const secret of secrets) expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+  });
+
+  test("a copy without the server's key registers nobody, says which key there is, and lets the rest go on", async () => {
+    const shop = await suite.shop();
+    const { id, management_secret } = await registerWith(shop.callAnonymously);
+    const { vapid_public_key } = (await shop.callAnonymously<{ vapid_public_key: string }>(`GET ${path}`)).data;
+    const closed = startTestApp({ db: suite.app.db, clock: suite.app.clock, vault: closedVault(new AppError(5306)) });
+    try {
+      const call = createClient(closed, { namespace: shop.namespace });
+      const refused = await call(post, { body: { platform: "web", subscription: newSubscription() } });
+      expect([refused.status, refused.code]).toEqual([503, 5001]);
+      expect((await call<{ vapid_public_key: string }>(`GET ${path}`)).data.vapid_public_key).toBe(vapid_public_key);
+      expect((await call(`PATCH ${path}${id}/`, { body: { management_secret, topics: ["sale"] } })).status).toBe(200);
+      await suite.app.db.execute("delete from vapid_keys");
+      const without = await call<{ vapid_public_key: null; platforms: unknown[] }>(`GET ${path}`);
+      expect([without.data.vapid_public_key, without.data.platforms[0]]).toEqual([
+        null,
+        { platform: "web", delivery: "off" },
+      ]);
+      expect(
+        await failureOf(ensureVapidKeys({ ...suite.app.system, vault: closedVault(new AppError(5306)) })),
+      ).toMatchObject({ code: 5001 });
+    } finally {
+      await closed.stop();
+    }
+  });
+
+  test("registrations count towards the limits of their address, and those by a key of the store do not", async () => {
+    const shop = await suite.shop({ tenant: { addressWrites: 3, visitorWrites: 2 } });
+    const call = createClient(suite.app, { namespace: shop.namespace });
+    const device = { platform: "web", subscription: newSubscription() };
+    const statuses: number[] = [];
+    for (let n = 0; n < 3; n++) statuses.push((await call(post, { body: device })).status);
+    // One device, however many addresses it has, has a limit of its own.
+    expect(statuses).toEqual([201, 200, 429]);
+    const { id, management_secret } = await registerWith(call);
+    for (const limited of [
+      await call(post, { body: { ...device, subscription: newSubscription() } }),
+      await call(`PATCH ${path}${id}/`, { body: { management_secret } }),
+    ]) {
+      expect([limited.code, Number(limited.headers.get("retry-after"))]).toEqual([5107, 60]);
+    }
+    expect((await call(`GET ${path}`)).status).toBe(200);
+    for (let n = 0; n < 5; n++) await registerWith(shop.call);
+  });
+});
