@@ -18,6 +18,7 @@ test("without flags and environment everything has a sound default", () => {
     publicUrl: undefined,
     trustedProxies: [],
     log: "text",
+    allowPrivatePush: false,
   });
 });
 
@@ -45,6 +46,7 @@ test("every setting can come from the environment", () => {
     BODEGA_LOG: "json",
     BODEGA_SMTP_URL: "smtps://user:p%40ss@mail.example:465",
     BODEGA_MAIL_FROM: "Shop <shop@example.com>",
+    BODEGA_PUSH_PRIVATE: "1",
   };
   expect(readConfig({}, env)).toMatchObject({
     dataDir: "/srv/bodega",
@@ -58,6 +60,7 @@ test("every setting can come from the environment", () => {
     log: "json",
     smtpUrl: "smtps://user:p%40ss@mail.example:465",
     mailFrom: "Shop <shop@example.com>",
+    allowPrivatePush: true,
   });
 });
 
@@ -105,6 +108,7 @@ const refused: [source: string, flags: ConfigFlags, env: Environment][] = [
   ["BODEGA_SMTP_URL", {}, { BODEGA_SMTP_URL: "smtp://u:%p@h.example", BODEGA_MAIL_FROM: "a@b.example" }],
   ["BODEGA_MAIL_FROM", {}, { BODEGA_SMTP_URL: "smtp://mail.example" }],
   ["BODEGA_MAIL_FROM", {}, { BODEGA_MAIL_FROM: "shop" }],
+  ["BODEGA_PUSH_PRIVATE", {}, { BODEGA_PUSH_PRIVATE: "yes" }],
   ["BODEGA_MAIL_FROM", {}, { BODEGA_MAIL_FROM: "Shop <a@b.example>, c@d.example" }],
   ["--log", { log: "xml" }, {}],
   ["BODEGA_LOG", {}, { BODEGA_LOG: "JSON" }],

@@ -105,7 +105,7 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
       attempts += 1;
       await attempt(task, route);
     } finally {
-      shares.leave(service);
+      shares.leave(service, slot);
     }
   }
 

@@ -42,6 +42,7 @@ export function createPushShares(now: () => number) {
   /** How many a store may send at once, where its service is full; and how much was looked through behind a slow one. */
   const crowded = pools.map(() => new Map<string, number>());
   const passed = pools.map(() => new Map<string, number>());
+  const inAir = pools.map(() => new Map<string, number>());
 
   function roomOf(pool: number, tenantId: string): boolean {
     const lane = lanes[pool] as (typeof lanes)[number];
@@ -87,7 +88,7 @@ export function createPushShares(now: () => number) {
         }
         if (chosen === undefined) continue;
         lane.asking.delete(chosen);
-        lane.busy.set(chosen, (lane.busy.get(chosen) ?? 0) + 1);
+        add(lane.busy, chosen, 1);
         lane.total += 1;
         return { tenantId: chosen, pool };
       }
@@ -97,9 +98,7 @@ export function createPushShares(now: () => number) {
     /** Gives a slot back. */
     release({ tenantId, pool }: Slot): void {
       const lane = lanes[pool] as (typeof lanes)[number];
-      const left = (lane.busy.get(tenantId) ?? 0) - 1;
-      if (left > 0) lane.busy.set(tenantId, left);
-      else lane.busy.delete(tenantId);
+      add(lane.busy, tenantId, -1);
       lane.total -= 1;
     },
 
@@ -114,6 +113,7 @@ export function createPushShares(now: () => number) {
       if (known.busy < limit) {
         if (known.busy === 0) known.movedAt = now();
         known.busy += 1;
+        add(inAir[pool] as Map<string, number>, tenantId, 1);
         return 0;
       }
       const isMoving = !known.isFailing && !known.isSlow && now() - known.movedAt < slowMs;
@@ -121,12 +121,13 @@ export function createPushShares(now: () => number) {
       passed[pool]?.set(tenantId, count);
       // Where there is room again at once, looking for others only costs.
       if (isMoving || count >= behindSlow.most) {
-        crowded[pool]?.set(tenantId, Math.max((lanes[pool]?.busy.get(tenantId) ?? 1) - 1, 1));
+        crowded[pool]?.set(tenantId, Math.max(inAir[pool]?.get(tenantId) ?? 0, 1));
       }
       return now() + (isMoving ? 0 : behindSlow.waitMs);
     },
 
-    leave(service: string): void {
+    leave(service: string, { tenantId, pool }: Slot): void {
+      add(inAir[pool] as Map<string, number>, tenantId, -1);
       const known = healthOf(service);
       known.busy -= 1;
       known.movedAt = now();
@@ -157,4 +158,11 @@ export function createPushShares(now: () => number) {
       return isFirst;
     },
   };
+}
+
+/** Counts, and forgets what has come to nothing. */
+function add(counts: Map<string, number>, key: string, by: number): void {
+  const sum = (counts.get(key) ?? 0) + by;
+  if (sum === 0) counts.delete(key);
+  else counts.set(key, sum);
 }

@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { mailTemplates } from "../../src/server/modules/mail/templates.ts";
+import { composePayload } from "../../src/server/modules/notifications/compose.ts";
+import {
+  type OrderTexts,
+  orderText,
+  orderTexts,
+  type ToldEvent,
+  toldEvents,
+} from "../../src/server/modules/notifications/texts.ts";
+
+const folder = join(import.meta.dir, "../../src/server/modules/notifications/texts");
+
+test("every file of the folder is a language, and there is one for each language of the mails", () => {
+  const languages = readdirSync(folder).map((name) => name.replace(".json", ""));
+  expect(Object.keys(orderTexts)).toEqual(languages.toSorted());
+  expect(Object.keys(orderTexts)).toEqual(Object.keys(mailTemplates));
+});
+
+for (const [language, texts] of Object.entries(orderTexts)) {
+  test(`${language} has a text of its own for each change, with the order's number once and nothing else to fill in`, () => {
+    expect(Object.keys(texts)).toEqual([...toldEvents]);
+    expect(new Set(Object.values(texts)).size).toBe(toldEvents.length);
+    for (const text of Object.values(texts)) expect(text.match(/\{.*?\}/g)).toEqual(["{number}"]);
+  });
+}
+
+const chosen: [wanted: (string | null)[], language: string][] = [
+  [["de"], "de"],
+  [["pt-BR"], "pt"],
+  [["zh-Hant-TW"], "zh"],
+  [["tlh", "fr-CA"], "fr"],
+  [[null, "es"], "es"],
+  [["tlh", "la"], "en"],
+  [["constructor"], "en"],
+  [[], "en"],
+];
+test.each(chosen)("to %p is said in %s", (wanted, language) => {
+  const type: ToldEvent = "order.expired";
+  expect(orderText(type, 7, wanted)).toBe((orderTexts[language] as OrderTexts)[type].replace("{number}", "7"));
+});
+
+test("what is sent fits a push service, however long the store's title is", () => {
+  const content = { type: "order.fulfilled", order_id: `ord_${"0".repeat(26)}`, number: 10 ** 9, status: "completed" };
+  const task = { kind: "order", content: JSON.stringify(content), message_id: "msg_1", language: "ar" } as const;
+  for (const lang of Object.keys(orderTexts)) {
+    const payload = composePayload({ ...task, lang, store: "✨".repeat(200) });
+    expect([...payload.title]).toHaveLength(100);
+    expect(Buffer.byteLength(JSON.stringify(payload))).toBeLessThan(1500);
+  }
+});
