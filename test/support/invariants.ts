@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
 import { join } from "node:path";
 
-/** What app secrets, user tokens and the secrets of registrations look like, also wrong ones. */
-export const secretForm = /(?:sk_|v2\.|rsec_)[A-Za-z0-9_-]{20,}/;
+/** What app secrets, user tokens, the secrets of registrations and visitors look like, also wrong ones. */
+export const secretForm = /(?:sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{20,}/;
 
 const repository = join(import.meta.dir, "..", "..");
 /** What only the inside of the program may know. */
@@ -33,8 +33,8 @@ export function checkReply({ method, status, headers, text }: ReplyShape): Envel
   expect(headers.get("cache-control")).toBe("no-store");
   const requestId = headers.get("x-request-id");
   expect(requestId).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
-  // Of all replies, only sign-ins bring a token and registrations their own secret; none brings an app secret.
-  const own = /"(?:token":"v2\.|management_secret":"rsec_)[\w-]{43}"/;
+  // Of all replies, only sign-ins bring a token and registrations and new visitors their own secret; none brings an app secret.
+  const own = /"(?:token":"v2\.|management_secret":"rsec_|visitor":"vis_[0-9a-z]{26}-[0-9a-f]{21})[\w-]{43}"/;
   checkDiscretion(status < 400 ? text.replace(own, "") : text);
   if (status === 429) expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
   if (status === 405) expect(headers.get("allow")).toContain("OPTIONS");

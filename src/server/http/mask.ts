@@ -1,5 +1,5 @@
-// App secrets, user tokens, and the secrets of registrations.
-const secret = /(sk_|v2\.|rsec_)[A-Za-z0-9_-]{43}/;
+// App secrets, user tokens, the secrets of registrations and the signatures of visitors.
+const secret = /(sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{43,}/;
 const everySecret = new RegExp(secret, "g");
 
 /** Whether a text holds what looks like a secret of ours, sent by mistake where none belongs. */

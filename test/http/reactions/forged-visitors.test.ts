@@ -7,17 +7,17 @@ import { onDatabase } from "../../support/suite.ts";
 
 /** What is not the token of a visitor of the store, made from one that is, and from one of another store. */
 function forgeriesOf(visitor: string, foreign: string, strange: string): string[] {
-  const [id = "", signature = ""] = visitor.split(".");
+  const [id = "", signature = ""] = visitor.split("-");
   const flip = (text: string) => `${text.slice(0, -1)}${text.endsWith("0") ? "1" : "0"}`;
   return [
     foreign,
     strange,
-    `${flip(id)}.${signature}`,
-    `${id}.${flip(signature)}`,
-    `${id}.${signature.toUpperCase()}`,
-    `${id}.${foreign.split(".")[1]}`,
-    `${foreign.split(".")[0]}.${signature}`,
-    `${id}.`,
+    `${flip(id)}-${signature}`,
+    `${id}-${flip(signature)}`,
+    `${id}-${signature.toUpperCase()}`,
+    `${id}-${foreign.split("-")[1]}`,
+    `${foreign.split("-")[0]}-${signature}`,
+    `${id}-`,
     id,
     `${visitor}0`,
     ` ${visitor}`,
@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
         expect([forged, (await forger.remove(id)).data]).toEqual([forged, { active: false, count: 1 }]);
         // Whoever comes with none that is right is a new visitor, and another each time.
         const made = (await forger.add(newer)).data.visitor as string;
-        expect(made.split(".")[0]).not.toBe(visitor.split(".")[0]);
+        expect(made.split("-")[0]).not.toBe(visitor.split("-")[0]);
         expect([visitor, foreign, forged]).not.toContain(made);
         expect(seen.has(made)).toBe(false);
         seen.add(made);
@@ -76,5 +76,10 @@ onDatabase("file", (suite) => {
     const replies = [await me.add(id), await me.get(id), await me.list(), await me.remove(id), await me.add("x")];
     for (const { text } of replies) expect(text).not.toContain("vis_");
     expect(suite.app.lines.filter((line) => line.includes("vis_"))).toEqual([]);
+    // Nor where it was sent by mistake.
+    const misled = await shop.callAnonymously(`GET /likes/${visitor}/`, { headers: { "x-request-id": visitor } });
+    expect(misled.requestId).not.toBe(visitor);
+    const signature = visitor.slice(-43);
+    expect(suite.app.lines.filter((line) => line.includes(signature))).toEqual([]);
   });
 });

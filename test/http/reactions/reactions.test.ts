@@ -5,7 +5,7 @@ import type { ProductReply, Shop } from "../../support/factories.ts";
 import { becomeVisitor, ofProduct, type Reacting, type ReactionPath, reacting } from "../../support/reactions.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
-const visitorForm = /^vis_[0-9a-hjkmnp-tv-z]{26}\.[0-9a-f]{64}$/;
+const visitorForm = /^vis_[0-9a-hjkmnp-tv-z]{26}-[0-9a-f]{64}$/;
 const absent = "prod_01h455vb4pex5vsknk084sn02q";
 
 onEachDatabase((suite) => {

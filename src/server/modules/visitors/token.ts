@@ -2,7 +2,8 @@ import { timingSafeEqual } from "node:crypto";
 import { isId, newId } from "../../ids.ts";
 import type { Vault } from "../../vault.ts";
 
-const form = /^(vis_[0-9a-z]{26})\.([0-9a-f]{64})$/;
+// No dot between the two: an id that ends in "v2" would look like a user's token.
+const form = /^(vis_[0-9a-z]{26})-([0-9a-f]{64})$/;
 
 /** A visitor's id, and the token that proves it. */
 export interface NewVisitor {
@@ -16,7 +17,7 @@ export interface NewVisitor {
  */
 export function mintVisitor(vault: Vault, tenantId: string): NewVisitor {
   const id = newId("vis");
-  return { id, token: `${id}.${sign(vault, tenantId, id)}` };
+  return { id, token: `${id}-${sign(vault, tenantId, id)}` };
 }
 
 /** The id that a token proves; null for anything that this server has not made for this tenant. */
