@@ -13,6 +13,7 @@ import { newAddress } from "../support/client.ts";
 import { createClock, type FakeClock } from "../support/clock.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
+import { until } from "../support/until.ts";
 
 type Limits = Pick<Tenant, "addressWrites" | "visitorWrites">;
 const minute = 60_000;
@@ -374,9 +375,12 @@ onEachDatabase((suite) => {
     const [here, there] = [makeLimiter(clock, { db: failing }), makeLimiter(clock)];
     const tenant = store();
     const address = newAddress();
+    notices.length = 0;
     expect(admitted(2, here, tenant, address)).toBe(2);
+    await until("the notice of what is not shared", () => notices.length > 0);
     expect(await failureOf(here.share())).toMatchObject({ code: 5001 });
     expect(admitted(2, here, tenant, address)).toBe(1);
+    expect(notices).toEqual(["public writes are limited by each process alone for now: Temporarily unavailable."]);
     isDown = false;
     await here.share();
     await there.share();

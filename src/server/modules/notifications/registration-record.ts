@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { AppError } from "../../errors.ts";
 import { defaultPushSettings, type PushPlatform } from "../../push-settings.ts";
+import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import type { Registration } from "./registration-model.ts";
 import { pushTopics } from "./table.ts";
 import type { Target } from "./target.ts";
@@ -62,9 +63,8 @@ export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: T
  * @param about what stands for a caller who is no user: the device itself.
  * @throws AppError 5107.
  */
-export function countDeviceWrite({ actor, memory, tenant, ...ctx }: Ctx, about: string): void {
-  const who = actor.kind === "user" ? actor.userId : about;
-  memory?.writes.count(tenant, actor.kind === "app" ? null : ctx.clientIp, who);
+export function countDeviceWrite(ctx: Ctx, about: string): void {
+  countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : about);
 }
 
 /** The 5301 of registrations: unknown, another store's, or not the caller's own. */

@@ -34,7 +34,7 @@ export function countPublicWrite(ctx: Ctx, actorId: string | null): void {
 }
 
 /**
- * Makes the limiter of one process (design, section 3). It judges by what it has in memory, and tells the other
+ * Makes the limiter of one process. It judges by what it has in memory, and tells the other
  * processes of the database twice a second what it has counted, under keyed hashes: what all let through together exceeds
  * a limit by no more than what came within the last second. Without the database or its key, each judges by itself.
  */
