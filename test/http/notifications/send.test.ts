@@ -73,6 +73,7 @@ onEachDatabase((suite) => {
     ),
     wrong("the same with a backslash", { ...sale, topic: "sale", url: "/\\evil.example/" }, "url"),
     wrong("a script", { ...sale, topic: "sale", url: "javascript:alert(1)" }, "url"),
+    wrong("an address with a user", { ...sale, topic: "sale", url: "https://a@shop.example/" }, "url"),
     wrong("an address with credentials", { ...sale, topic: "sale", url: "https://a:b@shop.example/" }, "url"),
     wrong("data that is no text", { ...sale, topic: "sale", data: { n: 1 } }, "data.n"),
     wrong("data by a name of spaces", { ...sale, topic: "sale", data: { "a b": "1" } }, "data"),
