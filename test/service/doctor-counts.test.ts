@@ -34,7 +34,9 @@ onEachDatabase((suite) => {
       `update products set likes_count = 7, views_count = 4 where id = '${chair}'`,
       `insert into resource_counts (tenant_id, resource_type, resource_id, likes)
         select tenant_id, 'product', id, 5 from products where id = '${stool}'`,
+      // Of another store, which is not looked at.
       `update resource_counts set likes = 8 where resource_id = '${theirs}'`,
+      `update products set views_count = 9 where id = '${theirs}'`,
     ]);
     const told = await doctor(shop);
     const rows = told.drift.map(({ check, record, field, is, should, fixable }) =>

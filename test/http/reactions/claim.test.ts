@@ -86,7 +86,12 @@ onEachDatabase((suite) => {
     const other = await suite.shop();
     const theirs = (await other.createProduct()).id;
     const foreign = await becomeVisitor(other.callAnonymously, "/likes/", theirs);
+    // Of a visitor with the same id, were there one.
+    const copyTo =
+      "insert into reactions select tenant_id, 'bookmark', 'product', ?, ?, 'a' from products where id = ?";
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
+    const visitorId = visitor.split("-")[0] as string;
+    await suite.app.db.execute({ sql: copyTo, args: [theirs, visitorId, theirs] });
     const altered = `${visitor.slice(0, -1)}${visitor.endsWith("0") ? "1" : "0"}`;
     let token = "";
     for (const wrong of [foreign, altered, "", `${"x".repeat(5000)}\u0000`]) {
@@ -98,6 +103,10 @@ onEachDatabase((suite) => {
     expect(await likesOf(shop, one)).toBe(1);
     expect((await reacting(other.callAnonymously, "/likes/", { visitor: foreign }).list()).data).toHaveLength(1);
     expect((await signIn(shop, eve, { visitor: 5 })).fields).toEqual(["visitor"]);
+    expect((await signIn(shop, eve, { visitor })).status).toBe(200);
+    const actors = "select actor from reactions where resource_id = ? and kind = 'bookmark'";
+    const { rows } = await suite.app.db.primary.execute({ sql: actors, args: [theirs] });
+    expect(rows.map(({ actor }) => actor)).toEqual([visitorId]);
     expect(suite.app.lines.filter((line) => line.includes("vis_"))).toEqual([]);
   });
 
