@@ -63,6 +63,19 @@ onEachDatabase((suite) => {
     }
   });
 
+  test("a secret by which an endpoint is taken over is spent by the first who does", async () => {
+    const { callAnonymously: call } = await suite.shop();
+    for (let round = 0; round < 5; round++) {
+      const subscription = newSubscription();
+      const { management_secret } = await registerWith(call, { subscription });
+      const claims = Array.from({ length: 4 }, () => newSubscription(subscription.endpoint));
+      const replies = await Promise.all(
+        claims.map((claim) => call(post, { body: { platform: "web", subscription: claim, management_secret } })),
+      );
+      expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409]);
+    }
+  });
+
   test("a change and a removal of what is registered anew meanwhile do nothing, or come first", async () => {
     const { callAnonymously: call } = await suite.shop();
     for (let round = 0; round < 5; round++) {

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { newId } from "../../../src/server/ids.ts";
+import { openTarget } from "../../../src/server/modules/notifications/target.ts";
 import { openAccount } from "../../support/account.ts";
+import { vault } from "../../support/app.ts";
 import { createClient, newAddress } from "../../support/client.ts";
 import {
   newAppleToken,
@@ -31,6 +33,15 @@ onEachDatabase((suite) => {
       "select r.id from push_registrations r join tenants t on t.id = r.tenant_id where t.namespace = ? order by r.id",
       namespace,
     ).then((found) => found.map(({ id }) => id));
+
+  /** What a message to a registration would be sent to, and whether anything has arrived there. */
+  const targetOf = async (id: string) => {
+    const [row] = await rows("select target, is_proven from push_registrations where id = ?", id);
+    return [openTarget(vault, id, row?.target as string) as unknown, row?.is_proven];
+  };
+  const prove = (id: string) =>
+    suite.app.db.execute({ sql: "update push_registrations set is_proven = 1 where id = ?", args: [id] });
+  const sealed = ({ endpoint, keys }: ReturnType<typeof newSubscription>) => ({ endpoint, keys });
 
   test("anyone learns which key browsers subscribe with, and what can be sent to", async () => {
     const [first, second] = [await suite.shop(), await suite.shop()];
@@ -102,6 +113,7 @@ onEachDatabase((suite) => {
     expect([byKey.status, byKey.data.id, byKey.data.user_id]).toEqual([200, fromBody.data.id, null]);
     const apple = newAppleToken();
     const ios = await registerWith(shop.callAnonymously, { platform: "ios", token: apple.toUpperCase() });
+    expect(await targetOf(ios.id)).toEqual([{ token: apple }, 0]);
     const again = await shop.call<RegistrationReply>(post, { body: { platform: "ios", token: apple } });
     expect([again.status, again.data.id, again.data.delivery]).toEqual([200, ios.id, "off"]);
   });
@@ -112,6 +124,8 @@ onEachDatabase((suite) => {
     const subscription = newSubscription();
     const first = await registerWith(customer.call, { subscription, topics: ["sale"], lang: "fr" });
     expect(first.user_id).toBe(customer.id);
+    expect(await targetOf(first.id)).toEqual([sealed(subscription), 0]);
+    await prove(first.id);
     const anew = await shop.callAnonymously<RegistrationReply>(post, { body: { platform: "web", subscription } });
     expect(anew.status).toBe(200);
     expect(anew.data).toMatchObject({
@@ -121,6 +135,7 @@ onEachDatabase((suite) => {
       lang: "en",
       user_id: null,
     });
+    expect(await targetOf(first.id)).toEqual([sealed(subscription), 1]);
     expect(anew.data.management_secret).not.toBe(first.management_secret);
     const change = (management_secret: string) =>
       shop.callAnonymously(`PATCH ${path}${first.id}/`, { body: { management_secret } });
@@ -148,11 +163,13 @@ onEachDatabase((suite) => {
     }
     expect(await stored()).toEqual(before);
     expect(await rows("select topic from push_topics where registration_id = ?", mine.id)).toEqual([{ topic: "sale" }]);
+    await prove(mine.id);
     const { management_secret } = mine;
     const taken = await call<RegistrationReply>(post, {
       body: { platform: "web", subscription: other, management_secret },
     });
     expect([taken.status, taken.data.id]).toEqual([200, mine.id]);
+    expect(await targetOf(mine.id)).toEqual([sealed(other), 0]);
     // From here on the new keys are those that prove it.
     expect((await call(post, { body: { platform: "web", subscription } })).code).toBe(5302);
     expect((await call(post, { body: { platform: "web", subscription: other } })).status).toBe(200);
@@ -166,10 +183,10 @@ onEachDatabase((suite) => {
     const { id, management_secret } = await registerWith(call, { topics: ["sale"] });
     const change = (more: object) =>
       call<RegistrationReply>(`PATCH ${path}${id}/`, { body: { management_secret, ...more } });
-    await suite.app.db.execute({ sql: "update push_registrations set is_proven = 1 where id = ?", args: [id] });
+    await prove(id);
     const renewed = newSubscription();
     expect((await change({ subscription: renewed })).data).toMatchObject({ id, topics: ["sale"] });
-    expect(await rows("select is_proven from push_registrations where id = ?", id)).toEqual([{ is_proven: 0 }]);
+    expect(await targetOf(id)).toEqual([sealed(renewed), 0]);
     expect((await call<RegistrationReply>(post, { body: { platform: "web", subscription: renewed } })).data.id).toBe(
       id,
     );
