@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { IssuedKey } from "../support/binary.ts";
 import type { ApiReply, CallOptions } from "../support/client.ts";
 import { findInFiles } from "../support/find-in-files.ts";
+import { newAppleToken, newSubscription, registerWith } from "../support/registrations.ts";
 import { type ServedShop, useServedShops } from "../support/served-shop.ts";
 
 const { startServedShop } = useServedShops();
@@ -56,6 +57,7 @@ describe.each([
       });
       keep(shop.key.app_secret);
       await liveThrough();
+      await useDevices();
       await misuseEverything();
       await useTerminal();
     }, 60_000);
@@ -135,10 +137,41 @@ describe.each([
       }
     }
 
+    /** Registers a browser and a phone, each with the mistakes that can be made. */
+    async function useDevices(): Promise<void> {
+      const subscription = newSubscription();
+      const { endpoint, keys } = subscription;
+      const phone = { platform: "ios", token: newAppleToken() };
+      keep(endpoint, keys.p256dh, keys.auth, phone.token);
+      for (const device of [{ platform: "web", subscription }, phone]) {
+        const { id, management_secret } = await registerWith(shop.callAnonymously, { ...device, topics: ["sale"] });
+        const anew = await registerWith(shop.callAnonymously, device);
+        keep(management_secret, anew.management_secret);
+        const own = `/notifications/register/${id}/`;
+        await send(`PATCH ${own}`, { body: { management_secret, topics: ["sale"] } });
+        await send(`PATCH ${own}`, { body: { management_secret: anew.management_secret, ...phone } });
+        await send(`DELETE ${own}`, { query: { management_secret } });
+        await send("POST /notifications/register/", { body: { ...device, platform: "android" } });
+      }
+      const other = newSubscription(endpoint);
+      keep(other.keys.p256dh, other.keys.auth);
+      await send("POST /notifications/register/", { body: { platform: "web", subscription: other } });
+    }
+
     /** Sends every secret in every place of every route. */
     async function misuseEverything(): Promise<void> {
       const all = [...secrets, ...codes];
-      const names = ["password", "current_password", "token", "otp", "code", "app_secret", "password_hash", "secret"];
+      const names = [
+        "password",
+        "current_password",
+        "token",
+        "otp",
+        "code",
+        "app_secret",
+        "password_hash",
+        "secret",
+        "management_secret",
+      ];
       const { document } = await shop.description();
       let turn = 0;
       const next = () => all[turn++ % all.length] as string;
