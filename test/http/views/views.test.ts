@@ -70,14 +70,33 @@ onEachDatabase((suite) => {
         expect([round, way, (await viewProduct(call, id, way)).data.active]).toEqual([round, way, true]);
       }
       expect([round, await counted(shop, id)]).toEqual([round, [ways.length, ways.length]]);
+      expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length);
     }
     // A visitor may stand in the body as well, where the query's counts.
     const body = { ...ofProduct(id), visitor };
     await call("POST /views/", { body });
     await call("POST /views/", { body, query: { visitor: "vis_x" }, headers: { "user-agent": "another" }, address });
     expect(await counted(shop, id)).toEqual([ways.length + 1, ways.length + 1]);
+    expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length + 1);
     await viewProduct(call, other, { query: { visitor } });
     expect(await counted(shop, other)).toEqual([1, 1]);
+  });
+
+  test("what was just asked of one product is not answered of another, nor in another store, nor once it has changed", async () => {
+    const { shop, call, id } = await open();
+    const { id: other } = await shop.createProduct();
+    const elsewhere = await suite.shop();
+    const how = { address: newAddress() };
+    for (const viewed of [id, other]) await viewProduct(call, viewed, how);
+    await viewProduct(call, id);
+    await flush();
+    const counts = [id, other, id].map((viewed) => viewProduct(call, viewed, how));
+    expect((await Promise.all(counts)).map(({ data }) => data.count)).toEqual([2, 1, 2]);
+    expect((await viewProduct(elsewhere.callAnonymously, id, how)).code).toBe(5301);
+    await shop.call(`PATCH /products/${id}/`, { body: { status: "draft" } });
+    expect((await viewProduct(call, id, how)).code).toBe(5301);
+    await shop.call(`PATCH /products/${id}/`, { body: { status: "published" } });
+    expect((await viewProduct(call, id, how)).data).toEqual({ active: true, count: 2 });
   });
 
   test("known bots are answered and not counted; libraries, apps and who says nothing are people", async () => {
