@@ -15,9 +15,9 @@ function takeAll(shares: Shares, stores: string[], pool: number): Slot[] {
   const slots: Slot[] = [];
   for (;;) {
     for (const store of stores) shares.ask(store, pool);
-    const slot = shares.take();
-    if (!slot) return slots;
-    slots.push(slot);
+    const taken = shares.take();
+    if (taken.length === 0) return slots;
+    slots.push(...taken);
   }
 }
 

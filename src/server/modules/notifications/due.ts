@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { toTimestamp } from "../../clock.ts";
 import type { SystemCtx } from "../../context.ts";
-import { all, bind, get, run, statement } from "../../db/statement.ts";
+import { all, bind, run, statement } from "../../db/statement.ts";
 import type { PushPlatform } from "../../push-settings.ts";
 import { tenants } from "../tenants/table.ts";
 import { priorities } from "./fan-out.ts";
@@ -10,6 +10,8 @@ import { pushDeliveries, pushMessages, pushRegistrations } from "./table.ts";
 const param = sql.placeholder;
 /** For longer than an attempt can take, nobody else takes a delivery that one sender has taken. */
 export const leaseMs = 60_000;
+/** Waits between tries to note that a message has arrived: a note that fails means one that arrives twice. */
+const noteDelaysMs = [500, 2000, 8000];
 
 const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;
 const hasDue = (priority: number) =>
@@ -27,21 +29,21 @@ const selectReady = statement<ReadyStore>(sql`
   select t.id, ${hasDue(0)} as orders, ${hasDue(1)} as messages, ${hasDue(2)} as unproven
   from stores s join ${tenants} t on t.id = s.id where t.status = 'active'`);
 // Found and taken in one statement, so that no two senders can take the same one.
-const takeDue = statement<{ id: string; attempts: number; lease: string }>(sql`
+const takeDue = statement<{ id: string; attempts: number }>(sql`
   update ${pushDeliveries}
   set attempts = attempts + 1, next_attempt_at = ${param("lease")}, leased_until = ${param("lease")}
-  where id = (select id from ${pushDeliveries}
+  where id in (select id from ${pushDeliveries}
     where tenant_id = ${param("tenantId")} and priority = ${param("priority")} and ${isDue}
-    order by next_attempt_at limit 1)
+    order by next_attempt_at limit ${param("most")})
     and exists(select 1 from ${tenants} t where t.id = tenant_id and t.status = 'active')
-  returning id, attempts, leased_until as lease`);
-const selectTask = statement<Omit<PushTask, keyof TakenPush>>(sql`
-  select d.platform, d.tenant_id, m.id as message_id, m.kind, m.content, m.expires_at, r.id as registration_id,
+  returning id, attempts`);
+const selectTasks = statement<Omit<PushTask, "attempts" | "lease">>(sql`
+  select d.id, d.platform, d.tenant_id, m.id as message_id, m.kind, m.content, m.expires_at, r.id as registration_id,
     r.target, r.lang, t.title as store, t.language, coalesce(t.url, 'https://' || t.domain) as store_url,
     m.user_id is null or m.user_id is r.user_id as is_theirs
   from ${pushDeliveries} d join ${pushMessages} m on m.id = d.message_id join ${tenants} t on t.id = d.tenant_id
   left join ${pushRegistrations} r on r.id = d.registration_id
-  where d.id = ${param("id")}`);
+  where d.id in (select value from json_each(${param("ids")}))`);
 const isOurs = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;
 // Whoever has taken or ended it meanwhile: it has arrived, and should not be sent again.
 const markSent = statement(sql`
@@ -116,22 +118,36 @@ export function listReady(ctx: Context): Promise<ReadyStore[]> {
   return all(ctx.db.primary, selectReady, { now: toTimestamp(ctx.now()) });
 }
 
-/** Takes the delivery of a store and priority that has been due the longest; undefined when none is. */
-export async function takePush(ctx: Context, tenantId: string, priority: number): Promise<PushTask | undefined> {
+/** Takes the deliveries of a store and priority that have been due the longest, at most so many. */
+export async function takePushes(
+  ctx: Context,
+  due: { tenantId: string; priority: number; most: number },
+): Promise<PushTask[]> {
   const at = ctx.now();
   const lease = toTimestamp(at + leaseMs);
-  const taken = await get(ctx.db.primary, takeDue, { tenantId, priority, now: toTimestamp(at), lease });
-  const task = taken && (await get(ctx.db.primary, selectTask, { id: taken.id }));
-  return taken && task && { ...task, ...taken };
+  const taken = await all(ctx.db.primary, takeDue, { ...due, now: toTimestamp(at), lease });
+  if (taken.length === 0) return [];
+  const ids = JSON.stringify(taken.map(({ id }) => id));
+  const attempts = new Map(taken.map((one) => [one.id, one.attempts]));
+  const tasks = await all(ctx.db.primary, selectTasks, { ids });
+  return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) ?? 1, lease }));
 }
 
-/** Notes that a message has arrived, and that something does where it went. */
+/** Notes that a message has arrived, and that something does where it went; not at the first failure in vain. */
 export async function recordSent(ctx: Context, task: PushTask, status: number): Promise<void> {
   const { id, tenant_id: tenantId, registration_id: registrationId } = task;
-  await ctx.db.batch([
+  const notes = [
     bind(markSent, { id, status, now: toTimestamp(ctx.now()) }),
     bind(markProven, { tenantId, registrationId }),
-  ]);
+  ];
+  for (const delay of noteDelaysMs) {
+    try {
+      return void (await ctx.db.batch(notes));
+    } catch {
+      await Bun.sleep(delay);
+    }
+  }
+  await ctx.db.batch(notes);
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   recordGone,
   recordSent,
   returnPush,
-  takePush,
+  takePushes,
 } from "./due.ts";
 import { fanOut, priorities } from "./fan-out.ts";
 import type { PushAnswer, PushProvider } from "./provider.ts";
@@ -22,9 +22,6 @@ import { createPushShares, type Slot } from "./shares.ts";
 import { openTarget } from "./target.ts";
 
 const attemptMs = 10_000;
-/** Waits between tries to note that a message has arrived: a note that fails means one that arrives twice. */
-const noteDelaysMs = [500, 2000, 8000];
-
 export interface PushSenderDeps {
   db: Session;
   vault: Vault;
@@ -70,39 +67,49 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
   /** Why the database could not be read or written. */
   let trouble: { error: unknown } | undefined;
 
-  /** Starts all who can have a slot now. */
+  /** Starts all who can have slots now. */
   function serve(): void {
-    for (let slot = nextSlot(); slot; slot = nextSlot()) startLane(slot);
+    for (let slots = nextSlots(); slots.length > 0; slots = nextSlots()) follow(sendNext(slots));
   }
 
-  const nextSlot = () => (isStopping ? undefined : shares.take());
+  const nextSlots = () => (isStopping ? [] : shares.take());
 
-  function startLane(slot: Slot): void {
-    const lane = sendNext(slot)
+  function follow(work: Promise<void>): void {
+    const lane = work
       .catch((error: unknown) => {
         trouble = { error };
       })
       .finally(() => {
         lanes.delete(lane);
-        shares.release(slot);
         serve();
       });
     lanes.add(lane);
   }
 
-  async function sendNext(slot: Slot): Promise<void> {
-    const task = await takePush(deps, slot.tenantId, slot.pool);
-    if (!task) return;
-    // There may be more; others come first.
-    shares.ask(slot.tenantId, slot.pool);
+  /** Takes what is due for slots of one store and pool, and begins to send it. */
+  async function sendNext(slots: Slot[]): Promise<void> {
+    const [{ tenantId, pool }] = slots as [Slot];
+    try {
+      const tasks = await takePushes(deps, { tenantId, priority: pool, most: slots.length });
+      // There may be more; others come first.
+      if (tasks.length === slots.length) shares.ask(tenantId, pool);
+      for (const task of tasks) {
+        const slot = slots.pop() as Slot;
+        follow(send(task, slot).finally(() => shares.release(slot)));
+      }
+    } finally {
+      for (const slot of slots) shares.release(slot);
+    }
+  }
+
+  async function send(task: PushTask, slot: Slot): Promise<void> {
     const route = await findRoute(task);
     if (!route) return;
     const { service } = route;
     const heldUntil = shares.enter(service, slot);
     if (heldUntil > 0) return returnPush(deps, task, nextTry(heldUntil, deps.now()));
+    attempts += 1;
     try {
-      serve();
-      attempts += 1;
       await attempt(task, route);
     } finally {
       shares.leave(service, slot);
@@ -115,8 +122,8 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
     if (task.expires_at <= toTimestamp(deps.now())) {
       return void (await recordEnd(deps, task, "expired", { status: null, error: null }));
     }
-    if (id === null || task.target === null || task.is_theirs === 0)
-      return drop(task, "the device is not theirs any more");
+    if (id === null || task.target === null) return drop(task, "the registration is gone");
+    if (task.is_theirs === 0) return drop(task, "the device is not theirs any more");
     const provider = deps.providers[platform];
     if (!provider) {
       if (!missing.has(platform)) notice("warn", noProvider[platform]);
@@ -153,7 +160,7 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
     }
     const result = { status, error: error ?? "failed" };
     if (isGone) return recordGone(deps, task, result);
-    if (status !== null && status >= 200 && status < 300) return note(task, status);
+    if (status !== null && status >= 200 && status < 300) return recordSent(deps, task, status);
     if (isFinal) return recordEnd(deps, task, "failed", result);
     await retry(task, result, retryAfterMs);
   }
@@ -174,17 +181,6 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
     } finally {
       sending.delete(breaker);
     }
-  }
-
-  async function note(task: PushTask, status: number): Promise<void> {
-    for (const delay of noteDelaysMs) {
-      try {
-        return await recordSent(deps, task, status);
-      } catch {
-        await Bun.sleep(delay);
-      }
-    }
-    await recordSent(deps, task, status);
   }
 
   function throwTrouble(): void {

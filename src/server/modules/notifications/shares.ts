@@ -1,7 +1,7 @@
 import { priorities } from "./fan-out.ts";
 
-/** What goes out at once: in a pool, and of it to one service that answers, for one store, or where nothing is known. */
-export const most = { pool: 32, service: 24, tenant: 24, unknown: 8, slow: 4 };
+/** What goes out at once: in a pool, and of it to one service that answers, for one store, or where nothing is known; in a turn. */
+export const most = { pool: 32, service: 24, tenant: 24, unknown: 8, slow: 4, turn: 8 };
 /** A service that takes longer to answer is slow. */
 const slowMs = 2000;
 /** What waits behind a slow service is looked through for what goes elsewhere, so much a look; it waits so long then. */
@@ -44,10 +44,12 @@ export function createPushShares(now: () => number) {
   const passed = pools.map(() => new Map<string, number>());
   const inAir = pools.map(() => new Map<string, number>());
 
-  function roomOf(pool: number, tenantId: string): boolean {
+  function roomOf(pool: number, tenantId: string): number {
     const lane = lanes[pool] as (typeof lanes)[number];
     const limit = crowded[pool]?.get(tenantId) ?? most.tenant;
-    return lane.total < most.pool && (lane.busy.get(tenantId) ?? 0) < limit;
+    // What is left is for all who ask.
+    const part = Math.ceil((most.pool - lane.total) / Math.max(lane.asking.size, 1));
+    return Math.min(most.turn, part, limit - (lane.busy.get(tenantId) ?? 0));
   }
 
   function healthOf(service: string): Health {
@@ -77,22 +79,23 @@ export function createPushShares(now: () => number) {
       for (const counts of [...crowded, ...passed]) counts.clear();
     },
 
-    /** The slot of the store that sends least, who has to ask for the next one; undefined when nobody can have one now. */
-    take(): Slot | undefined {
+    /** Slots of the store that sends least, who has to ask for the next ones; none when nobody can have any now. */
+    take(): Slot[] {
       for (const pool of pools) {
         const lane = lanes[pool] as (typeof lanes)[number];
         let chosen: string | undefined;
         for (const tenantId of lane.asking) {
-          if (!roomOf(pool, tenantId)) continue;
+          if (roomOf(pool, tenantId) <= 0) continue;
           if (chosen === undefined || (lane.busy.get(tenantId) ?? 0) < (lane.busy.get(chosen) ?? 0)) chosen = tenantId;
         }
         if (chosen === undefined) continue;
+        const slots = Array.from({ length: roomOf(pool, chosen) }, () => ({ tenantId: chosen, pool }));
         lane.asking.delete(chosen);
-        add(lane.busy, chosen, 1);
-        lane.total += 1;
-        return { tenantId: chosen, pool };
+        add(lane.busy, chosen, slots.length);
+        lane.total += slots.length;
+        return slots;
       }
-      return undefined;
+      return [];
     },
 
     /** Gives a slot back. */
