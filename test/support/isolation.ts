@@ -40,7 +40,9 @@ export function verdictOf({ request }: RouteCall, { status, error, data, page }:
 }
 
 /** The rows of every table that belong to a store, each as a line. */
-export async function rowsOf({ app: { db } }: Suite, { shop }: World): Promise<string[]> {
+export async function rowsOf({ app: { db, memory } }: Suite, { shop }: World): Promise<string[]> {
+  // Views of earlier calls would be written down in between.
+  await memory.views.flush();
   const { rows: tables } = await db.primary.execute(`select t.name from sqlite_schema t, pragma_table_info(t.name) c
     where t.type = 'table' and c.name = 'tenant_id' and t.name <> 'rate_limits' order by 1`);
   const sql = (name: unknown) =>
