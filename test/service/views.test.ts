@@ -90,15 +90,21 @@ onEachDatabase((suite) => {
     expect(told.length).toBe(1);
   });
 
-  test("a server that stops tries again, and says what it could not write down", async () => {
+  test("a server that stops tries again, and says what it could not write down in its time", async () => {
     const { shop, id } = await open();
     const told: string[] = [];
-    const gatherer = createViewGatherer({ db: suite.app.db, notice: (text) => told.push(text) });
+    const notice = (text: string) => told.push(text);
     const { id: tenantId } = await tenantOf(shop);
     const accept = await refuseMarks();
-    gatherer.note(noted(tenantId, id, "a mark"));
-    await failureOf(gatherer.flush());
-    const stopped = gatherer.stop();
+    const patient = createViewGatherer({ db: suite.app.db, notice });
+    patient.note(noted(tenantId, id, "a mark"));
+    await failureOf(patient.flush());
+    const hasty = createViewGatherer({ db: suite.app.db, notice, lastMs: 0 });
+    hasty.note(noted(tenantId, id, "another"));
+    told.length = 0;
+    await hasty.stop();
+    expect(told.at(-1)).toBe("views that could not be written down and are lost: 1");
+    const stopped = patient.stop();
     await accept();
     await stopped;
     expect(await countOf(shop, id)).toBe(1);

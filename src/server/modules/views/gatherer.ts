@@ -27,6 +27,8 @@ interface GathererDeps {
   notice: (message: string) => void;
   /** How many views may wait. */
   mostWaiting?: number;
+  /** How long `stop` tries, in milliseconds. */
+  lastMs?: number;
 }
 
 /**
@@ -108,13 +110,13 @@ export function createViewGatherer(deps: GathererDeps): ViewGatherer {
     async stop() {
       isStopped = true;
       clearTimeout(timer);
-      const deadline = performance.now() + lastWritesMs;
+      const deadline = performance.now() + (deps.lastMs ?? lastWritesMs);
       while (waiting.size > 0 || writing) {
         try {
           await flush();
         } catch {
           if (performance.now() > deadline) {
-            notice(`${waiting.size} views could not be written down and are lost`);
+            notice(`views that could not be written down and are lost: ${waiting.size}`);
             return;
           }
           await Bun.sleep(lastPauseMs);
