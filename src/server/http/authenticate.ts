@@ -88,7 +88,10 @@ function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor |
   const failures: AppError[] = [];
   if (app && "error" in app) failures.push(app.error);
   try {
-    if (app && "value" in app) return proveApp(deps, app.value, claim);
+    if (app && "value" in app) {
+      const proved = proveApp(deps, app.value, claim);
+      return isOpen(access) && user.token !== undefined ? preferUser(deps, claim, proved) : proved;
+    }
   } catch (error) {
     failures.push(requireVerdict(error));
   }
@@ -103,8 +106,22 @@ function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor |
     failures.push(requireVerdict(error));
   }
   if (failures.length > 0) throw verdictOf(failures);
-  if (access.some((way) => way.kind === "public")) return { kind: "visitor" };
+  if (isOpen(access)) return { kind: "visitor" };
   throw new AppError(5206, "No credentials were sent.");
+}
+
+function isOpen(access: readonly Access[]): boolean {
+  return access.some((way) => way.kind === "public");
+}
+
+/** The user whose valid token came along: what anyone may do is theirs, not the store's, whose key only passes it on. */
+async function preferUser(deps: AuthDeps, { tenant, user }: Claim, app: Actor): Promise<Actor> {
+  try {
+    return await proveToken(deps, tenant, tokenCredentialsOf(user, true) as TokenCredentials);
+  } catch (error) {
+    requireVerdict(error);
+    return app;
+  }
 }
 
 function proveApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }: Claim): Actor {

@@ -106,6 +106,14 @@ onEachDatabase((suite) => {
       body,
     });
     expect([signedIn.status, signedIn.data.id, signedIn.data.user_id]).toEqual([200, fromBody.data.id, customer.id]);
+    // A shop's own server passes on both its key and what the user sent.
+    const both = await shop.call<RegistrationReply>(post, {
+      query: { user_id: customer.id, token: customer.token },
+      body,
+    });
+    expect([both.status, both.data.user_id]).toEqual([200, customer.id]);
+    const wrong = { user_id: customer.id, token: "v2.x" };
+    expect(await shop.call(post, { query: wrong, body })).toMatchObject({ code: 5102, fields: ["user_id"] });
     const { app_id, app_secret } = shop.key;
     const byKey = await plain<RegistrationReply>(post, {
       body: { ...body, namespace: shop.namespace, app_id, app_secret },
