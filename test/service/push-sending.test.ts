@@ -69,6 +69,7 @@ onEachDatabase((suite) => {
       ["eve", { lang: "pt", topics: ["news"] }],
       // Without a language of its own it speaks the store's.
       ["guest", {}],
+      ["other", { lang: "pap" }],
     ];
     const browsers = people.map(([name, person]) => ({ name, person, browser: service.subscribe() }));
     for (const { person, browser } of browsers) await register({ target: browser.subscription, ...person });
@@ -78,17 +79,20 @@ onEachDatabase((suite) => {
       const tags = browsers.filter(({ browser }) => browser.messages().some(({ tag }) => tag === id));
       return tags.map(({ name }) => name);
     };
-    expect(await heard({})).toEqual(["ann", "bob", "eve", "guest"]);
+    expect(await heard({})).toEqual(["ann", "bob", "eve", "guest", "other"]);
     expect(await heard({ topic: "sale" })).toEqual(["ann", "bob"]);
     expect(await heard({ topic: "news", lang: "pt" })).toEqual(["eve"]);
     expect(await heard({ lang: "pt" })).toEqual(["ann", "eve"]);
     expect(await heard({ lang: "pt-br" })).toEqual(["ann"]);
     expect(await heard({ lang: "en" })).toEqual(["guest"]);
+    expect(await heard({ lang: "pa" })).toEqual([]);
     expect(await heard({ userId: bob })).toEqual(["bob"]);
     expect(await heard({ topic: "nothing" })).toEqual([]);
     const { tenant: elsewhere } = await tenantContext(await suite.shop());
-    await suite.app.db.execute({ sql: "update push_registrations set tenant_id = ?", args: [elsewhere.id] });
-    expect(await heard({})).toEqual([]);
+    for (const table of ["push_registrations", "push_topics"]) {
+      await suite.app.db.execute({ sql: `update ${table} set tenant_id = ?`, args: [elsewhere.id] });
+    }
+    for (const message of [{}, { topic: "sale" }, { userId: bob }]) expect(await heard(message)).toEqual([]);
     expect(await rows("select 1 from push_messages where position is not null")).toEqual([]);
   });
 
@@ -275,11 +279,13 @@ onDatabase("file", (suite) => {
   });
 
   test("a suspended store tells nobody anything until it is resumed", async () => {
-    const { service, register, queue, sender, shop } = await openPushes(suite);
+    const { service, register, queue, sender, shop, ctx, clock } = await openPushes(suite);
     await register({ target: service.subscribe().subscription });
     await queue();
+    await fanOut({ db: suite.app.db, now: clock.now });
     await suspendTenant(suite.app.system, shop.namespace);
     expect(await sender.runDue()).toBe(0);
+    expect(await takePushes(ctx, { tenantId: ctx.tenant.id, priority: 2, most: 8 })).toEqual([]);
     await resumeTenant(suite.app.system, shop.namespace);
     expect(await sender.runDue()).toBe(1);
   });
@@ -422,10 +428,11 @@ onDatabase("file", (suite) => {
 
   test("what ended thirty days ago goes, and with it browsers where nothing has ever arrived", async () => {
     const { service, register, queue, sender, rows, clock } = await openPushes(suite, {
-      answer: (response, { path }) => response.writeHead(path === "/send/1" ? 400 : 201).end(),
+      answer: (response, { path }) => response.writeHead(path === "/send/2" ? 201 : 400).end(),
     });
     const silent = await register({ target: service.subscribe().subscription });
     const proven = await register({ target: service.subscribe().subscription });
+    const old = await register({ target: service.subscribe().subscription, isProven: true });
     await queue();
     await sender.runDue();
     const ctx = { db: suite.app.db, now: clock.now };
@@ -433,9 +440,9 @@ onDatabase("file", (suite) => {
     expect([await sweepPushes(ctx), await sweepMessages(ctx)]).toEqual([0, 0]);
     const fresh = await register({ platform: "ios", target: { token: "ab" } });
     clock.advance(dayMs);
-    expect([await sweepPushes(ctx), await sweepMessages(ctx)]).toEqual([2, 1]);
+    expect([await sweepPushes(ctx), await sweepMessages(ctx)]).toEqual([3, 1]);
     const left = (await rows<{ id: string }>("select id from push_registrations order by id")).map(({ id }) => id);
-    expect(left).toEqual([proven, fresh]);
+    expect(left).toEqual([proven, old, fresh]);
     expect(left).not.toContain(silent);
   });
 });
