@@ -19,8 +19,9 @@ export class WaitingList {
     return this.#size;
   }
 
-  add({ tenantId, resourceType, resourceId, day, mark }: NotedView): void {
-    this.#add({ tenantId, resourceType, resourceId, day, marks: [mark] });
+  add({ mark, ...of }: NotedView): void {
+    this.#groupOf(of).marks.push(mark);
+    this.#size += 1;
   }
 
   /** Takes at most so many views off the list, of at most so many groups. */
@@ -40,14 +41,20 @@ export class WaitingList {
 
   /** Puts what could not be written down at the end of the list, so that it keeps nothing else back. */
   putBack(taken: readonly WaitingViews[]): void {
-    for (const group of taken) this.#add(group);
+    for (const { marks, ...of } of taken) {
+      const group = this.#groupOf(of);
+      for (const mark of marks) group.marks.push(mark);
+      this.#size += marks.length;
+    }
   }
 
-  #add({ marks, ...of }: WaitingViews): void {
+  #groupOf(of: Omit<WaitingViews, "marks">): WaitingViews {
     const key = `${of.day}\n${of.tenantId}\n${of.resourceType}\n${of.resourceId}`;
-    const group = this.#groups.get(key);
-    if (group) for (const mark of marks) group.marks.push(mark);
-    else this.#groups.set(key, { ...of, marks: [...marks] });
-    this.#size += marks.length;
+    let group = this.#groups.get(key);
+    if (!group) {
+      group = { ...of, marks: [] };
+      this.#groups.set(key, group);
+    }
+    return group;
   }
 }
