@@ -405,6 +405,17 @@ onDatabase("file", (suite) => {
     expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 0, leased_until: null }]);
   });
 
+  test("what was just being taken when a sender stops is given back too", async () => {
+    const hanging = await openPushService(() => {});
+    const { register, queue, sender, deliveries } = await openPushes(suite);
+    for (let n = 0; n < 5; n++) await register({ target: hanging.subscribe().subscription });
+    await queue();
+    await sender.look();
+    await sender.stop(0);
+    const kept = (await deliveries()) as unknown as { leased_until: string | null; attempts: number }[];
+    expect(kept.map((row) => [row.attempts, row.leased_until])).toEqual(Array.from({ length: 5 }, () => [0, null]));
+  });
+
   test("a message to ten thousand is fanned out in portions, and each of them hears of it once", async () => {
     const { queue, rows, ctx, clock } = await openPushes(suite);
     const now = new Date(clock.now()).toISOString();

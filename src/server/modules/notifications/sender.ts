@@ -190,6 +190,11 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
     throw error;
   }
 
+  /** What has been taken may still have to begin. */
+  async function drain(): Promise<void> {
+    while (lanes.size > 0 || turn) await Promise.allSettled([...lanes, turn]);
+  }
+
   /** Answers whether messages wait for their deliveries. */
   async function lookOnce(): Promise<boolean> {
     throwTrouble();
@@ -230,7 +235,7 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
       }, withinMs);
       const given = Promise.withResolvers<void>();
       const leaving = setTimeout(given.resolve, withinMs + 1000);
-      await Promise.race([Promise.allSettled([...lanes, turn]), given.promise]);
+      await Promise.race([drain(), given.promise]);
       clearTimeout(halting);
       clearTimeout(leaving);
       await Promise.all(Object.values(deps.providers).map((provider) => provider.stop?.()));
