@@ -42,6 +42,20 @@ test("a server writes down that it has changed the schema, once", async () => {
   ]);
 });
 
+test("the keys for Web Push are made by the first server that has the secret key, and stay", async () => {
+  const db = await open();
+  const keys = async () => (await db.execute("select * from vapid_keys")).rows.map((row) => ({ ...row }));
+  await prepareDatabase(configure(secret), db, log);
+  const made = await keys();
+  expect(made).toHaveLength(1);
+  await prepareDatabase(configure(secret), db, log);
+  expect(await keys()).toEqual(made);
+  await db.execute("delete from vapid_keys");
+  const shared = { BODEGA_DATABASE_URL: "https://db.example" };
+  await prepareDatabase(configure(`${secret}, another`, shared), db, log);
+  expect(await keys()).toEqual([]);
+});
+
 test("the only server of a file does not start with another key", async () => {
   const db = await open();
   expect(await prepareDatabase(configure(secret), db, log)).toMatchObject({ hasKey: true });
