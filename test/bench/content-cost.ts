@@ -14,12 +14,13 @@ import { type Comparison, comparePairs } from "./compare.ts";
 import type { Bench } from "./measure.ts";
 
 const lanes = 32;
-const likes = 3200;
-const views = 32_000;
+const people = 500;
+const viewed = 64;
+const liked = 8;
 
 /**
- * Microseconds that a view costs beside a like, without HTTP, which both have alike: 32 at once, each by another visitor,
- * all of one product, and written down when the clock stops.
+ * Microseconds that a view costs beside a like, without HTTP, which both have alike: 32 at once; 500 visitors, new in each
+ * round, view 64 products and like 8 of them. Views are written down when the clock stops.
  */
 export async function compareCosts({ workDir, effort }: Bench): Promise<Comparison> {
   const db = await openDatabase({ dataDir: join(workDir, "content-cost") });
@@ -41,23 +42,24 @@ export async function compareCosts({ workDir, effort }: Bench): Promise<Comparis
     } as const;
     await createTenant(system, { namespace: "bench", title: "Bench", addressWrites: 0, visitorWrites: 0 });
     const ctx: Ctx = { ...system, memory, tenant: await requireTenant(system, "bench"), userAgent: "Mozilla/5.0" };
-    const { json } = await createProduct(ctx, { title: "Bench", price: 1 });
-    const resource = { resource_type: "product", resource_id: (JSON.parse(json) as { id: string }).id };
-    const visitors = () => Array.from({ length: views }, () => mintVisitor(vault, ctx.tenant.id).token);
+    const resources: { resource_type: string; resource_id: string }[] = [];
+    for (let number = 1; number <= viewed; number++) {
+      const { json } = await createProduct(ctx, { title: `Bench ${number}`, price: 1 });
+      resources.push({ resource_type: "product", resource_id: (JSON.parse(json) as { id: string }).id });
+    }
+    const pairs = (products: number) => {
+      const visitors = Array.from({ length: people }, () => mintVisitor(vault, ctx.tenant.id).token);
+      return visitors.flatMap((visitor) => resources.slice(0, products).map((resource) => ({ ...resource, visitor })));
+    };
     return await comparePairs(
       effort.rounds,
-      () => {
-        const tokens = visitors();
-        return timeEach(
-          views,
-          async (index) => noteView(ctx, { ...resource, visitor: tokens[index] }),
+      () =>
+        timeEach(
+          pairs(viewed),
+          async (view) => noteView(ctx, view),
           () => memory.views.flush(),
-        );
-      },
-      () => {
-        const tokens = visitors();
-        return timeEach(likes, async (index) => react(ctx, "like", { ...resource, visitor: tokens[index] }));
-      },
+        ),
+      () => timeEach(pairs(liked), async (like) => react(ctx, "like", like)),
     );
   } finally {
     await Promise.all([memory.views.stop(), memory.writes.stop()]);
@@ -65,22 +67,18 @@ export async function compareCosts({ workDir, effort }: Bench): Promise<Comparis
   }
 }
 
-/** Microseconds of each of so many calls, 32 at once. */
-async function timeEach(
-  count: number,
-  call: (index: number) => Promise<unknown>,
+/** Microseconds of each of these calls, 32 at once. */
+async function timeEach<Input>(
+  inputs: readonly Input[],
+  call: (input: Input) => Promise<unknown>,
   finish: () => Promise<void> = async () => {},
 ): Promise<number> {
-  let next = 0;
+  const rest = inputs.values();
   const work = async () => {
-    while (next < count) {
-      const index = next;
-      next += 1;
-      await call(index);
-    }
+    for (const input of rest) await call(input);
   };
   const started = performance.now();
   await Promise.all(Array.from({ length: lanes }, work));
   await finish();
-  return ((performance.now() - started) * 1000) / count;
+  return ((performance.now() - started) * 1000) / inputs.length;
 }

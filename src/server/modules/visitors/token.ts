@@ -1,9 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
-import { isId, newId } from "../../ids.ts";
+import { newId } from "../../ids.ts";
 import type { Vault } from "../../vault.ts";
 
 // No dot between the two: an id that ends in "v2" would look like a user's token.
-const form = /^(vis_[0-9a-z]{26})-([0-9a-f]{64})$/;
+const form = /^vis_[0-7][0-9a-hjkmnp-tv-z]{25}-[0-9a-f]{64}$/;
+const idLength = 30;
 
 /** A visitor's id, and the token that proves it. */
 export interface NewVisitor {
@@ -22,10 +23,10 @@ export function mintVisitor(vault: Vault, tenantId: string): NewVisitor {
 
 /** The id that a token proves; null for anything that this server has not made for this tenant. */
 export function readVisitor(vault: Vault, tenantId: string, token: string): string | null {
-  const [, id, signature] = form.exec(token) ?? [];
-  if (id === undefined || signature === undefined || !isId("vis", id)) return null;
-  const right = Buffer.from(sign(vault, tenantId, id));
-  return timingSafeEqual(right, Buffer.from(signature)) ? id : null;
+  if (!form.test(token)) return null;
+  const id = token.slice(0, idLength);
+  const right = Buffer.from(sign(vault, tenantId, id), "latin1");
+  return timingSafeEqual(right, Buffer.from(token.slice(idLength + 1), "latin1")) ? id : null;
 }
 
 function sign(vault: Vault, tenantId: string, id: string): string {
