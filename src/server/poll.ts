@@ -7,6 +7,9 @@ const restMs = 5000;
 /** What is being sent when the server stops may take as long. */
 const graceMs = 5000;
 
+/** How long what was broken off may take to note it. */
+const lastNoteMs = 1000;
+
 /** What sends from a table of the database. */
 export interface Sender {
   /** Begins to send what is due, and settles once it has looked. */
@@ -47,4 +50,25 @@ export function startPolling(db: Database, sender: Sender, onFailure: () => void
       return sender.stop(graceMs);
     },
   };
+}
+
+/**
+ * Waits until nothing is being sent any more, also of what was taken just before; what takes longer than `withinMs` is
+ * broken off, and left to itself a second later.
+ * @param pending what is being sent now.
+ */
+export async function drainWithin(
+  withinMs: number,
+  pending: () => readonly Promise<unknown>[],
+  breakOff: () => void,
+): Promise<void> {
+  const halting = setTimeout(breakOff, withinMs);
+  const given = Promise.withResolvers<void>();
+  const leaving = setTimeout(given.resolve, withinMs + lastNoteMs);
+  const drain = async () => {
+    for (let left = pending(); left.length > 0; left = pending()) await Promise.allSettled(left);
+  };
+  await Promise.race([drain(), given.promise]);
+  clearTimeout(halting);
+  clearTimeout(leaving);
 }

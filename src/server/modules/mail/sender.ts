@@ -1,4 +1,5 @@
 import type { Session } from "../../db/session.ts";
+import { drainWithin } from "../../poll.ts";
 import type { Vault } from "../../vault.ts";
 import { composeMail } from "./compose.ts";
 import { type DueMail, recordDelay, recordEnd, recordSent, returnDue, takeMail } from "./due.ts";
@@ -147,15 +148,14 @@ export function createMailSender(deps: MailSenderDeps): MailSender {
     runDue: startLane,
     async stop(withinMs) {
       isStopping = true;
-      const halting = setTimeout(() => {
-        isHalted = true;
-        for (const breaker of sending) breaker.abort();
-      }, withinMs);
-      const given = Promise.withResolvers<void>();
-      const leaving = setTimeout(given.resolve, withinMs + 1000);
-      await Promise.race([Promise.allSettled(lanes), given.promise]);
-      clearTimeout(halting);
-      clearTimeout(leaving);
+      await drainWithin(
+        withinMs,
+        () => [...lanes],
+        () => {
+          isHalted = true;
+          for (const breaker of sending) breaker.abort();
+        },
+      );
       pool.close();
     },
   };

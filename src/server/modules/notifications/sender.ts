@@ -1,6 +1,7 @@
 import { toTimestamp } from "../../clock.ts";
 import type { Session } from "../../db/session.ts";
 import { describeFailure, isDown } from "../../outbound/attempt-failure.ts";
+import { drainWithin } from "../../poll.ts";
 import type { PushPlatform } from "../../push-settings.ts";
 import type { Vault } from "../../vault.ts";
 import { attemptPush, nextAttempt, nextTry, type Route } from "./attempt.ts";
@@ -190,11 +191,6 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
     throw error;
   }
 
-  /** What has been taken may still have to begin. */
-  async function drain(): Promise<void> {
-    while (lanes.size > 0 || turn) await Promise.allSettled([...lanes, turn]);
-  }
-
   /** Answers whether messages wait for their deliveries. */
   async function lookOnce(): Promise<boolean> {
     throwTrouble();
@@ -229,15 +225,14 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
     },
     async stop(withinMs) {
       isStopping = true;
-      const halting = setTimeout(() => {
-        isHalted = true;
-        for (const breaker of sending) breaker.abort();
-      }, withinMs);
-      const given = Promise.withResolvers<void>();
-      const leaving = setTimeout(given.resolve, withinMs + 1000);
-      await Promise.race([drain(), given.promise]);
-      clearTimeout(halting);
-      clearTimeout(leaving);
+      await drainWithin(
+        withinMs,
+        () => (turn ? [...lanes, turn] : [...lanes]),
+        () => {
+          isHalted = true;
+          for (const breaker of sending) breaker.abort();
+        },
+      );
       await Promise.all(Object.values(deps.providers).map((provider) => provider.stop?.()));
     },
   };

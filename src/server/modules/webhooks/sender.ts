@@ -9,6 +9,7 @@ import {
   TimedOut,
 } from "../../outbound/attempt-failure.ts";
 import { type PostAnswer, postMessage } from "../../outbound/post.ts";
+import { drainWithin } from "../../poll.ts";
 import type { Vault } from "../../vault.ts";
 import {
   type AttemptResult,
@@ -220,15 +221,14 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
     },
     async stop(withinMs) {
       isStopping = true;
-      const halting = setTimeout(() => {
-        isHalted = true;
-        for (const breaker of sending) breaker.abort();
-      }, withinMs);
-      const given = Promise.withResolvers<void>();
-      const leaving = setTimeout(given.resolve, withinMs + 1000);
-      await Promise.race([Promise.allSettled([...lanes, turn]), given.promise]);
-      clearTimeout(halting);
-      clearTimeout(leaving);
+      await drainWithin(
+        withinMs,
+        () => (turn ? [...lanes, turn] : [...lanes]),
+        () => {
+          isHalted = true;
+          for (const breaker of sending) breaker.abort();
+        },
+      );
     },
   };
 }
