@@ -27,8 +27,8 @@ const watchMs = 1000;
 const portion = 1000;
 
 /**
- * What one process does for all: empties the log of the database, sends mail, webhooks and push notifications, sweeps rows that have had their time, and
- * sees that the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
+ * What one process does for all: empties the log of the database, sends mail, webhooks and push notifications, sweeps
+ * rows that have had their time, and sees that the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
  */
 export async function startUpkeep(
   config: Config,
@@ -62,7 +62,7 @@ export async function startUpkeep(
   // Products of an earlier schema are found as soon as that is done, and served meanwhile.
   begin(indexProducts, "products could not be indexed for the search");
   const sweep = setInterval(
-    () => begin(sweepAll, "unpaid orders, old points, limits, tokens, codes, mails or events could not be swept"),
+    () => begin(sweepAll, "unpaid orders, old points and other rows that have had their time could not be swept"),
     sweepMs,
   );
   return {
