@@ -40,9 +40,10 @@ export interface WriteLimiter {
    * Counts one.
    * @param address of the caller, null where it does not count.
    * @param actor id of the visitor or user, null where there is neither.
+   * @returns a promise only after a pause or a start, when others have to be heard before it is judged.
    * @throws AppError 5107 with `retryAfter`, and nothing is counted.
    */
-  count(tenant: Tenant, address: string | null, actor: string | null): void;
+  count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined;
   /** Tells other processes what was counted here, and hears what was there. Errors: those of the database. */
   share(): Promise<void>;
   stop(): Promise<void>;

@@ -26,9 +26,9 @@ const store = (limits: Partial<Limits> = {}) =>
 const visitor = () => `vis_${Bun.randomUUIDv7("hex")}`;
 
 /** What counting one write answers: "counted", or the seconds until it can be. */
-function ask(limiter: WriteLimiter, tenant: Tenant, address: string | null, actor: string | null = null) {
+async function ask(limiter: WriteLimiter, tenant: Tenant, address: string | null, actor: string | null = null) {
   try {
-    limiter.count(tenant, address, actor);
+    await limiter.count(tenant, address, actor);
     return "counted";
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 5107) throw error;
@@ -37,8 +37,10 @@ function ask(limiter: WriteLimiter, tenant: Tenant, address: string | null, acto
 }
 
 /** How many of so many writes are let through. */
-function admitted(times: number, limiter: WriteLimiter, ...write: [Tenant, string | null, (string | null)?]): number {
-  return Array.from({ length: times }, () => ask(limiter, ...write)).filter((answer) => answer === "counted").length;
+async function admitted(times: number, limiter: WriteLimiter, ...write: [Tenant, string | null, (string | null)?]) {
+  let count = 0;
+  for (let n = 0; n < times; n++) if ((await ask(limiter, ...write)) === "counted") count += 1;
+  return count;
 }
 
 /** What is counted stays in memory here: nothing is shared before a timer has run. */
@@ -47,25 +49,25 @@ function alone(clock: FakeClock = createClock()) {
   return { clock, limiter: createWriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
 }
 
-test("a place is free again a minute after it was taken, and Retry-After says so to the second", () => {
+test("a place is free again a minute after it was taken, and Retry-After says so to the second", async () => {
   const { clock, limiter } = alone();
   const tenant = store();
   const address = newAddress();
   for (let n = 0; n < 3; n++) {
-    expect(ask(limiter, tenant, address)).toBe("counted");
+    expect(await ask(limiter, tenant, address)).toBe("counted");
     clock.advance(1500);
   }
-  expect(ask(limiter, tenant, address)).toBe(56);
+  expect(await ask(limiter, tenant, address)).toBe(56);
   clock.advance(55_000);
-  expect(ask(limiter, tenant, address)).toBe(1);
+  expect(await ask(limiter, tenant, address)).toBe(1);
   clock.advance(499);
-  expect(ask(limiter, tenant, address)).toBe(1);
+  expect(await ask(limiter, tenant, address)).toBe(1);
   clock.advance(1);
-  expect(admitted(9, limiter, tenant, address)).toBe(1);
-  expect(ask(limiter, tenant, address)).toBe(2);
+  expect(await admitted(9, limiter, tenant, address)).toBe(1);
+  expect(await ask(limiter, tenant, address)).toBe(2);
 });
 
-test("in no minute is there more than allowed, whoever keeps to Retry-After comes through, and no second sooner", () => {
+test("in no minute is there more than allowed, whoever keeps to Retry-After comes through, and no second sooner", async () => {
   const tenant = store({ addressWrites: 7, visitorWrites: 0 });
   const { clock, limiter } = alone();
   const address = newAddress();
@@ -75,7 +77,7 @@ test("in no minute is there more than allowed, whoever keeps to Retry-After come
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
     clock.advance((state >>> 16) % (n % 3 === 0 ? 20_000 : 600));
     for (let burst = state % 4; burst >= 0; burst--) {
-      const answer = ask(limiter, tenant, address);
+      const answer = await ask(limiter, tenant, address);
       const recent = taken.filter((at) => at > clock.now() - minute).length;
       if (answer === "counted") {
         expect(recent).toBeLessThan(7);
@@ -87,9 +89,9 @@ test("in no minute is there more than allowed, whoever keeps to Retry-After come
         expect(answer).toBeLessThanOrEqual(Math.min(60, Math.ceil((exact + 1000) / 1000)));
         if (n % 10 === 0) {
           clock.advance((answer - 1) * 1000);
-          expect(ask(limiter, tenant, address)).toBe(1);
+          expect(await ask(limiter, tenant, address)).toBe(1);
           clock.advance(1000);
-          expect(ask(limiter, tenant, address)).toBe("counted");
+          expect(await ask(limiter, tenant, address)).toBe("counted");
           taken.push(clock.now());
         }
       }
@@ -98,34 +100,34 @@ test("in no minute is there more than allowed, whoever keeps to Retry-After come
   expect(taken.length).toBeGreaterThan(150);
 });
 
-test("what one limit refuses is counted by neither, and the longer wait is told", () => {
+test("what one limit refuses is counted by neither, and the longer wait is told", async () => {
   const { clock, limiter } = alone();
   const tenant = store({ addressWrites: 4, visitorWrites: 2 });
   const address = newAddress();
   const [one, other, third] = [visitor(), visitor(), visitor()];
-  expect(admitted(9, limiter, tenant, address, one)).toBe(2);
+  expect(await admitted(9, limiter, tenant, address, one)).toBe(2);
   // The refused seven have taken nothing of the address's places.
   clock.advance(10_000);
-  expect(admitted(9, limiter, tenant, address, other)).toBe(2);
-  expect(ask(limiter, tenant, address, visitor())).toBe(50);
-  expect(ask(limiter, tenant, address, other)).toBe(60);
+  expect(await admitted(9, limiter, tenant, address, other)).toBe(2);
+  expect(await ask(limiter, tenant, address, visitor())).toBe(50);
+  expect(await ask(limiter, tenant, address, other)).toBe(60);
   // Also where that is the address's.
-  expect(admitted(9, limiter, tenant, null, third)).toBe(2);
+  expect(await admitted(9, limiter, tenant, null, third)).toBe(2);
   clock.advance(1000);
   const crowded = newAddress();
-  for (let n = 0; n < 4; n++) expect(ask(limiter, tenant, crowded, visitor())).toBe("counted");
-  expect(ask(limiter, tenant, crowded, third)).toBe(60);
+  for (let n = 0; n < 4; n++) expect(await ask(limiter, tenant, crowded, visitor())).toBe("counted");
+  expect(await ask(limiter, tenant, crowded, third)).toBe(60);
   // Another address's places were not taken by what the visitor's limit refused there.
   const elsewhere = newAddress();
-  expect(admitted(9, limiter, tenant, elsewhere, other)).toBe(0);
-  for (let n = 0; n < 4; n++) expect(ask(limiter, tenant, elsewhere, visitor())).toBe("counted");
+  expect(await admitted(9, limiter, tenant, elsewhere, other)).toBe(0);
+  for (let n = 0; n < 4; n++) expect(await ask(limiter, tenant, elsewhere, visitor())).toBe("counted");
 });
 
 test("a refusal says which limit it was, to people who know nothing of settings", async () => {
   const { limiter } = alone();
   const tenant = store({ addressWrites: 1, visitorWrites: 1 });
   const refusalOf = async (address: string | null, actor: string | null) => {
-    limiter.count(tenant, address, actor);
+    await limiter.count(tenant, address, actor);
     const { code, message } = (await failureOf(() => limiter.count(tenant, address, actor))) as AppError;
     return [code, message];
   };
@@ -134,65 +136,66 @@ test("a refusal says which limit it was, to people who know nothing of settings"
   expect(await refusalOf(null, "usr_1")).toEqual([5107, "Too many writes by this user."]);
 });
 
-test("stores, addresses and visitors have limits of their own; of IPv6 a whole /64 counts as one", () => {
+test("stores, addresses and visitors have limits of their own; of IPv6 a whole /64 counts as one", async () => {
   const { limiter } = alone();
   const tenant = store({ addressWrites: 2 });
   const address = newAddress();
-  expect(admitted(9, limiter, tenant, address)).toBe(2);
-  expect(admitted(9, limiter, tenant, newAddress())).toBe(2);
-  expect(admitted(9, limiter, store({ addressWrites: 2 }), address)).toBe(2);
-  expect(admitted(9, limiter, tenant, `::ffff:${address}`)).toBe(0);
-  const inNetwork = (net: string) => ["::1", "::2", ":ffff::3"].map((end) => ask(limiter, tenant, `${net}${end}`));
-  expect(inNetwork("2001:db8:1:1")).toEqual(["counted", "counted", 60]);
-  expect(inNetwork("2001:db8:1:2")).toEqual(["counted", "counted", 60]);
+  expect(await admitted(9, limiter, tenant, address)).toBe(2);
+  expect(await admitted(9, limiter, tenant, newAddress())).toBe(2);
+  expect(await admitted(9, limiter, store({ addressWrites: 2 }), address)).toBe(2);
+  expect(await admitted(9, limiter, tenant, `::ffff:${address}`)).toBe(0);
+  const inNetwork = (net: string) =>
+    Promise.all(["::1", "::2", ":ffff::3"].map((end) => ask(limiter, tenant, `${net}${end}`)));
+  expect(await inNetwork("2001:db8:1:1")).toEqual(["counted", "counted", 60]);
+  expect(await inNetwork("2001:db8:1:2")).toEqual(["counted", "counted", 60]);
 });
 
-test("a limit of 0 is none, and a changed one holds from the next write on", () => {
+test("a limit of 0 is none, and a changed one holds from the next write on", async () => {
   const { clock, limiter } = alone();
   const tenant = store({ addressWrites: 0, visitorWrites: 0 });
   const [address, actor] = [newAddress(), visitor()];
-  expect(admitted(5000, limiter, tenant, address, actor)).toBe(5000);
+  expect(await admitted(5000, limiter, tenant, address, actor)).toBe(5000);
   const limited = { ...tenant, addressWrites: 5 };
-  expect(admitted(9, limiter, limited, address, actor)).toBe(5);
-  expect(admitted(9, limiter, { ...tenant, addressWrites: 7 }, address, actor)).toBe(2);
+  expect(await admitted(9, limiter, limited, address, actor)).toBe(5);
+  expect(await admitted(9, limiter, { ...tenant, addressWrites: 7 }, address, actor)).toBe(2);
   clock.advance(30_000);
-  expect(admitted(9, limiter, { ...tenant, addressWrites: 9 }, address, actor)).toBe(2);
+  expect(await admitted(9, limiter, { ...tenant, addressWrites: 9 }, address, actor)).toBe(2);
   // With fewer allowed, more have to leave: the seven do together, in half a minute.
-  expect(ask(limiter, { ...tenant, addressWrites: 3 }, address)).toBe(30);
-  expect(ask(limiter, { ...tenant, addressWrites: 2 }, address)).toBe(60);
-  expect(ask(limiter, tenant, address, actor)).toBe("counted");
+  expect(await ask(limiter, { ...tenant, addressWrites: 3 }, address)).toBe(30);
+  expect(await ask(limiter, { ...tenant, addressWrites: 2 }, address)).toBe(60);
+  expect(await ask(limiter, tenant, address, actor)).toBe("counted");
 });
 
-test("a clock that is set back by up to a minute lets nobody in sooner for it, and by more holds nobody up", () => {
+test("a clock that is set back by up to a minute lets nobody in sooner for it, and by more holds nobody up", async () => {
   for (const backMs of [5000, minute, minute + 1, 86_400_000]) {
     const { clock, limiter } = alone();
     const tenant = store();
     const address = newAddress();
-    expect(admitted(9, limiter, tenant, address)).toBe(3);
+    expect(await admitted(9, limiter, tenant, address)).toBe(3);
     clock.advance(-backMs);
-    const wait = ask(limiter, tenant, address);
+    const wait = await ask(limiter, tenant, address);
     if (backMs > minute) {
       expect(wait).toBe("counted");
     } else {
       expect(wait).toBe((backMs + minute) / 1000);
       clock.advance(backMs + minute - 1);
-      expect(ask(limiter, tenant, address)).toBe(1);
+      expect(await ask(limiter, tenant, address)).toBe(1);
       clock.advance(1);
-      expect(ask(limiter, tenant, address)).toBe("counted");
+      expect(await ask(limiter, tenant, address)).toBe("counted");
     }
   }
   // Little by little is no other than at once.
   const { clock, limiter } = alone();
   const tenant = store();
   const address = newAddress();
-  expect(admitted(9, limiter, tenant, address)).toBe(3);
+  expect(await admitted(9, limiter, tenant, address)).toBe(3);
   clock.advance(-40_000);
-  expect(ask(limiter, tenant, address)).toBe(100);
+  expect(await ask(limiter, tenant, address)).toBe(100);
   clock.advance(-40_000);
-  expect(ask(limiter, tenant, address)).toBe("counted");
+  expect(await ask(limiter, tenant, address)).toBe("counted");
 });
 
-test("hits that are heard of late count by their own time", () => {
+test("hits that are heard of late count by their own time", async () => {
   const counts = createWriteCounts(10);
   const now = createClock().now();
   for (const ms of [30_000, 10_000, 20_900, 10_900, 20_000]) counts.add("one", now + ms, 1);
@@ -200,7 +203,7 @@ test("hits that are heard of late count by their own time", () => {
   expect(waits).toEqual([40_900, 40_900, 50_900, 50_900, 60_000]);
 });
 
-test("of any number of subjects, those who came lately are remembered, and no more than twice as many", () => {
+test("of any number of subjects, those who came lately are remembered, and no more than twice as many", async () => {
   const counts = createWriteCounts(100);
   const now = createClock().now();
   counts.add("busy", now, 5);
@@ -227,17 +230,35 @@ onEachDatabase((suite) => {
     const [here, there] = [makeLimiter(clock), makeLimiter(clock, { db: await suite.database.openAgain() })];
     const tenant = store({ addressWrites: 5 });
     const address = newAddress();
-    expect(admitted(3, here, tenant, address)).toBe(3);
+    expect(await admitted(3, here, tenant, address)).toBe(3);
     await here.share();
     await there.share();
-    expect(admitted(9, there, tenant, address)).toBe(2);
+    expect(await admitted(9, there, tenant, address)).toBe(2);
     await there.share();
     await here.share();
-    expect(ask(here, tenant, address)).toBe(60);
+    expect(await ask(here, tenant, address)).toBe(60);
     clock.advance(59_999);
-    expect(ask(here, tenant, address)).toBe(1);
+    expect(await ask(here, tenant, address)).toBe(1);
     clock.advance(1);
-    expect(admitted(9, here, tenant, address)).toBe(5);
+    expect(await admitted(9, here, tenant, address)).toBe(5);
+    await Promise.all([here.stop(), there.stop()]);
+  });
+
+  test("after a pause, and at its first write, a process hears the others before it judges, however many ask at once", async () => {
+    const clock = createClock();
+    const [here, there] = [makeLimiter(clock), makeLimiter(clock, { db: await suite.database.openAgain() })];
+    const tenant = store({ addressWrites: 5 });
+    const burst = async (limiter: WriteLimiter, address: string) =>
+      Promise.all(Array.from({ length: 50 }, () => ask(limiter, tenant, address)));
+    for (const pauseMs of [0, 1001, 20_000]) {
+      clock.advance(pauseMs);
+      const address = newAddress();
+      expect(await admitted(5, here, tenant, address)).toBe(5);
+      await here.share();
+      if (pauseMs > 0) clock.advance(1001);
+      const wait = pauseMs > 0 ? 59 : 60;
+      expect(await burst(there, address)).toEqual(Array.from({ length: 50 }, () => wait));
+    }
     await Promise.all([here.stop(), there.stop()]);
   });
 
@@ -246,9 +267,9 @@ onEachDatabase((suite) => {
     const limiters = [makeLimiter(clock), makeLimiter(clock), makeLimiter(clock)] as const;
     const tenant = store({ visitorWrites: 10 });
     const actor = visitor();
-    for (const limiter of limiters) expect(admitted(2, limiter, tenant, null, actor)).toBe(2);
+    for (const limiter of limiters) expect(await admitted(2, limiter, tenant, null, actor)).toBe(2);
     for (let n = 0; n < 3; n++) for (const limiter of limiters) await limiter.share();
-    for (const limiter of limiters) expect(admitted(99, limiter, tenant, null, actor)).toBe(4);
+    for (const limiter of limiters) expect(await admitted(99, limiter, tenant, null, actor)).toBe(4);
     await Promise.all(limiters.map((limiter) => limiter.stop()));
   });
 
@@ -260,11 +281,11 @@ onEachDatabase((suite) => {
     await there.share();
     for (const backMs of [0, 0, 0, 30_000]) {
       clock.advance(-backMs);
-      expect(ask(here, tenant, null, actor)).toBe("counted");
+      expect(await ask(here, tenant, null, actor)).toBe("counted");
       await here.share();
     }
     await there.share();
-    expect(admitted(99, there, tenant, null, actor)).toBe(5);
+    expect(await admitted(99, there, tenant, null, actor)).toBe(5);
     await Promise.all([here.stop(), there.stop()]);
   });
 
@@ -273,18 +294,18 @@ onEachDatabase((suite) => {
     const tenant = store();
     const [address, actor] = [newAddress(), visitor()];
     const before = makeLimiter(clock);
-    expect(ask(before, tenant, address, actor)).toBe("counted");
+    expect(await ask(before, tenant, address, actor)).toBe("counted");
     clock.advance(20_000);
-    expect(admitted(2, before, tenant, address, actor)).toBe(2);
+    expect(await admitted(2, before, tenant, address, actor)).toBe(2);
     // As a stop by SIGTERM does, without a share before.
     await before.stop();
     clock.advance(39_000);
     const after = makeLimiter(clock);
     await after.share();
-    expect(ask(after, tenant, address, visitor())).toBe(1);
-    expect(ask(after, tenant, null, actor)).toBe(1);
+    expect(await ask(after, tenant, address, visitor())).toBe(1);
+    expect(await ask(after, tenant, null, actor)).toBe(1);
     clock.advance(1000);
-    expect(admitted(9, after, tenant, address, actor)).toBe(1);
+    expect(await admitted(9, after, tenant, address, actor)).toBe(1);
     await after.stop();
   });
 
@@ -294,7 +315,7 @@ onEachDatabase((suite) => {
     const limiter = makeLimiter(clock);
     const tenant = store();
     const [address, actor] = [newAddress(), visitor()];
-    ask(limiter, tenant, address, actor);
+    await ask(limiter, tenant, address, actor);
     await limiter.share();
     const rows = async () => (await suite.app.db.primary.execute("select * from public_hits")).rows;
     const text = JSON.stringify(await rows());
@@ -303,7 +324,7 @@ onEachDatabase((suite) => {
     expect(text).toContain(String(clock.now()));
     clock.advance(2 * minute);
     // With another row after it.
-    ask(limiter, tenant, address, actor);
+    await ask(limiter, tenant, address, actor);
     await limiter.share();
     expect(JSON.stringify(await rows())).not.toContain(String(clock.now() - 2 * minute));
     clock.advance(2 * minute);
@@ -321,12 +342,12 @@ onEachDatabase((suite) => {
       const address = newAddress();
       await there.share();
       await here.share();
-      expect(admitted(3, there, tenant, address)).toBe(3);
+      expect(await admitted(3, there, tenant, address)).toBe(3);
       await there.share();
       await here.share();
-      expect(ask(here, tenant, address)).toBe(60);
+      expect(await ask(here, tenant, address)).toBe(60);
       clock.advance(minute);
-      expect(ask(here, tenant, address)).toBe("counted");
+      expect(await ask(here, tenant, address)).toBe("counted");
       await Promise.all([here.stop(), there.stop()]);
     }
   });
@@ -336,10 +357,10 @@ onEachDatabase((suite) => {
     const [here, there] = [makeLimiter(clock), makeLimiter(createClock(clock.now() + 4000))];
     const tenant = store();
     const address = newAddress();
-    expect(admitted(3, there, tenant, address)).toBe(3);
+    expect(await admitted(3, there, tenant, address)).toBe(3);
     await there.share();
     await here.share();
-    expect(ask(here, tenant, address)).toBe(60);
+    expect(await ask(here, tenant, address)).toBe(60);
     await Promise.all([here.stop(), there.stop()]);
   });
 
@@ -348,15 +369,15 @@ onEachDatabase((suite) => {
     const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
     const tenant = store({ addressWrites: 0, visitorWrites: 2 });
     const crowd = Array.from({ length: 3000 }, visitor);
-    for (const actor of crowd) ask(here, tenant, null, actor);
+    for (const actor of crowd) await ask(here, tenant, null, actor);
     const busy = crowd.at(-1) as string;
-    ask(here, tenant, null, busy);
+    await ask(here, tenant, null, busy);
     await here.share();
     await there.share();
-    expect(ask(there, tenant, null, busy)).toBe(60);
+    expect(await ask(there, tenant, null, busy)).toBe(60);
     await here.share();
     await there.share();
-    for (const actor of crowd) if (actor !== busy) expect(admitted(2, there, tenant, null, actor)).toBe(1);
+    for (const actor of crowd) if (actor !== busy) expect(await admitted(2, there, tenant, null, actor)).toBe(1);
     await Promise.all([here.stop(), there.stop()]);
   });
 
@@ -376,15 +397,15 @@ onEachDatabase((suite) => {
     const tenant = store();
     const address = newAddress();
     notices.length = 0;
-    expect(admitted(2, here, tenant, address)).toBe(2);
+    expect(await admitted(2, here, tenant, address)).toBe(2);
     await until("the notice of what is not shared", () => notices.length > 0);
     expect(await failureOf(here.share())).toMatchObject({ code: 5001 });
-    expect(admitted(2, here, tenant, address)).toBe(1);
+    expect(await admitted(2, here, tenant, address)).toBe(1);
     expect(notices).toEqual(["public writes are limited by each process alone for now: Temporarily unavailable."]);
     isDown = false;
     await here.share();
     await there.share();
-    expect(ask(there, tenant, address)).toBe(60);
+    expect(await ask(there, tenant, address)).toBe(60);
     await Promise.all([here.stop(), there.stop()]);
   });
 
@@ -397,11 +418,11 @@ onEachDatabase((suite) => {
     const count = async () =>
       (await suite.app.db.primary.execute("select count(*) as n, max(rowid) as last from public_hits")).rows[0];
     const before = await count();
-    expect(admitted(9, here, tenant, address)).toBe(3);
+    expect(await admitted(9, here, tenant, address)).toBe(3);
     await here.share();
     await there.share();
     expect(await count()).toEqual(before);
-    expect(admitted(9, there, tenant, address)).toBe(3);
+    expect(await admitted(9, there, tenant, address)).toBe(3);
     await Promise.all([here.stop(), there.stop()]);
   });
 
@@ -411,10 +432,10 @@ onEachDatabase((suite) => {
     const address = newAddress();
     const key = createVault(() => "another secret that only tests know, 32 characters or more");
     const [here, there] = [makeLimiter(clock), makeLimiter(clock, { key })];
-    expect(admitted(3, here, tenant, address)).toBe(3);
+    expect(await admitted(3, here, tenant, address)).toBe(3);
     await here.share();
     await there.share();
-    expect(admitted(3, there, tenant, address)).toBe(3);
+    expect(await admitted(3, there, tenant, address)).toBe(3);
     await Promise.all([here.stop(), there.stop()]);
   });
 });

@@ -92,7 +92,7 @@ export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string
 async function proveOwn(ctx: Ctx, id: string, secret: string | undefined) {
   if (secret === undefined) throw invalidField("management_secret", "is required");
   if (!isId("reg", id)) throw noSuchRegistration();
-  countDeviceWrite(ctx, id);
+  await countDeviceWrite(ctx, id);
   const tenantId = ctx.tenant.id;
   const row = await get(ctx.db.primary, selectProof, { tenantId, id });
   if (!isManagementSecret(secret, row?.secretHash) || !row) throw noSuchRegistration();

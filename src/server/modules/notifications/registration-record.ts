@@ -63,8 +63,8 @@ export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: T
  * @param about what stands for a caller who is no user: the device itself.
  * @throws AppError 5107.
  */
-export function countDeviceWrite(ctx: Ctx, about: string): void {
-  countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : about);
+export async function countDeviceWrite(ctx: Ctx, about: string): Promise<void> {
+  await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : about);
 }
 
 /** The 5301 of registrations: unknown, another store's, or not the caller's own. */

@@ -83,7 +83,7 @@ export async function registerDevice(
   const { allowPrivate } = ctx.push ?? defaultPushSettings;
   const target = parseTarget(platform, given, allowPrivate);
   const keys = keysOf(ctx, platform, target);
-  countDeviceWrite(ctx, keys.targetKey);
+  await countDeviceWrite(ctx, keys.targetKey);
   const known = knownSecret === undefined ? undefined : await findOwn(ctx, keys.targetKey, knownSecret);
   const id = known?.id ?? newId("reg");
   const secret = newManagementSecret();

@@ -7,6 +7,8 @@ import { addHits, type HitBucket, windowMs } from "./write-counts.ts";
 const everyMs = 500;
 /** So many exchanges without a hit of our own end them; the next hit begins with one. */
 const mostIdle = 6;
+/** Who has read within this time knows what others had counted a second ago. */
+const currentMs = 1000;
 /** Who has not read for longer may have rows before it of any age, and can tell that only by their own times. */
 const followingMs = 3000;
 /** By how much clocks of machines may differ until times by one of them say nothing. */
@@ -29,8 +31,12 @@ interface ExchangeDeps {
 export interface HitExchange {
   /** Adds a hit to what others are told. */
   add(subject: string, at: number): void;
-  /** Sees to it that an exchange follows at once, and others for as long as this is called. */
+  /** Sees to it that an exchange follows, and others for as long as this is called. */
   keepGoing(): void;
+  /** Whether what others have counted is known, save for what came within the last second; or cannot be known now. */
+  isCurrent(): boolean;
+  /** One exchange for all who ask while it is under way. What fails is told to `notice`, and is no error. */
+  catchUp(): Promise<void>;
   /** One exchange. Errors: those of the database; what was not told is told by the next. */
   exchange(): Promise<void>;
   stop(): Promise<void>;
@@ -50,18 +56,23 @@ export function createHitExchange({ db, present, onHeard, notice }: ExchangeDeps
   let idle = 0;
   let isFailing = false;
   let isStopped = false;
+  let catchingUp: Promise<void> | undefined;
+
+  async function tryExchange(): Promise<void> {
+    try {
+      await exchange();
+      isFailing = false;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      if (!isFailing) notice(`public writes are limited by each process alone for now: ${why}`);
+      isFailing = true;
+    }
+  }
 
   function exchangeIn(ms: number): void {
     timer = setTimeout(async () => {
       idle += 1;
-      try {
-        await exchange();
-        isFailing = false;
-      } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        if (!isFailing) notice(`public writes are limited by each process alone for now: ${why}`);
-        isFailing = true;
-      }
+      await tryExchange();
       timer = undefined;
       if (!isStopped && (idle < mostIdle || waiting.size > 0)) exchangeIn(everyMs);
     }, ms);
@@ -136,6 +147,13 @@ export function createHitExchange({ db, present, onHeard, notice }: ExchangeDeps
     keepGoing() {
       idle = 0;
       if (timer === undefined && !isStopped) exchangeIn(0);
+    },
+    isCurrent: () => isFailing || present() - readAt <= currentMs,
+    catchUp() {
+      catchingUp ??= tryExchange().finally(() => {
+        catchingUp = undefined;
+      });
+      return catchingUp;
     },
     exchange,
     async stop() {

@@ -25,12 +25,13 @@ interface LimiterDeps {
  * Counts a public write of the caller, before its work. Whoever holds a key of the store may write for many visitors
  * from one address; outside of a server nothing is counted.
  * @param actorId of the visitor or user, null where there is neither.
+ * @returns a promise only after a pause or a start, when others have to be heard before it is judged.
  * @throws AppError 5107 with `retryAfter`; nothing is counted then.
  */
-export function countPublicWrite(ctx: Ctx, actorId: string | null): void {
-  if (!ctx.memory) return;
+export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void> | undefined {
+  if (!ctx.memory) return undefined;
   const address = ctx.actor.kind === "app" ? null : (ctx.clientIp ?? "unknown");
-  ctx.memory.writes.count(ctx.tenant, address, actorId);
+  return ctx.memory.writes.count(ctx.tenant, address, actorId);
 }
 
 /**
@@ -85,7 +86,7 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
   return {
     count(tenant, address, actor) {
       const limits = limitsOf(tenant, address, actor);
-      if (limits.length === 0) return;
+      if (limits.length === 0) return undefined;
       const at = present();
       let longest = { waitMs: 0, of: "" };
       for (const { subject, most, of } of limits) {

@@ -67,7 +67,7 @@ const removeReaction = statement(sql`delete ${own}`);
 export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<AddedReaction> {
   const resource = readTarget(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
-  countPublicWrite(ctx, actor);
+  await countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
   const [, selected] = await ctx.db.batch([
     bind(addReaction[resource.type], { ...values, now: toTimestamp(ctx.now()) }),
@@ -90,7 +90,7 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
   // Nobody has nothing that could be taken back.
   if (visitor !== undefined) return getReaction(ctx, kind, { ...input, visitor: undefined });
-  countPublicWrite(ctx, actor);
+  await countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
   const [removed, selected] = await ctx.db.batch([
     bind(removeReaction, values),

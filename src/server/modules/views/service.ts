@@ -51,7 +51,8 @@ export async function noteView(ctx: Ctx, input: ViewInput): Promise<ViewState> {
   const mark = markView(ctx, resource, day, actorId);
   const view: NotedView = { tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, mark };
   if (!gatherer.knows(view)) {
-    countPublicWrite(ctx, actorId);
+    const counted = countPublicWrite(ctx, actorId);
+    if (counted) await counted;
     gatherer.note(view);
   }
   return { active: true, count };
