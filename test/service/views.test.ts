@@ -234,8 +234,9 @@ onEachDatabase((suite) => {
     };
     const wrong = (fixed: boolean) =>
       [
-        [id, "views", 9, 10, fixed],
+        [id, "views", 9, 5, fixed],
         [id, today(), 7, 2, fixed],
+        [lost.id, "views", 0, 3, fixed],
         [lost.id, yesterday, null, 3, fixed],
         [made.id, "views", 4, 0, fixed],
       ]

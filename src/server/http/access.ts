@@ -37,6 +37,11 @@ export function asksOwnToken(access: readonly Access[]): boolean {
   return access.some((way) => way.kind === "token" && way.own === true);
 }
 
+/** Whether anyone may call a route. */
+export function isOpen(access: readonly Access[]): boolean {
+  return access.some((way) => way.kind === "public");
+}
+
 /** Whether a route looks at no credentials. */
 export function isUnsigned(access: readonly Access[]): boolean {
   return access.some((way) => way.kind === "public" && way.unsigned === true);

@@ -6,7 +6,7 @@ import { judgeOrigin } from "../modules/app-keys/origins.ts";
 import { hasScope } from "../modules/app-keys/scopes.ts";
 import { sameHash } from "../modules/app-keys/secret.ts";
 import { judgeToken } from "../modules/tokens/judge.ts";
-import { type Access, asksOwnToken, isUnsigned } from "./access.ts";
+import { type Access, asksOwnToken, isOpen, isUnsigned } from "./access.ts";
 import type { CountAttempt } from "./attempts.ts";
 import {
   type AppCredentials,
@@ -108,10 +108,6 @@ function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor |
   if (failures.length > 0) throw verdictOf(failures);
   if (isOpen(access)) return { kind: "visitor" };
   throw new AppError(5206, "No credentials were sent.");
-}
-
-function isOpen(access: readonly Access[]): boolean {
-  return access.some((way) => way.kind === "public");
 }
 
 /** The user whose valid token came along: what anyone may do is theirs, not the store's, whose key only passes it on. */

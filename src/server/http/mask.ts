@@ -1,13 +1,24 @@
 // App secrets, user tokens, the secrets of registrations and the signatures of visitors.
-const secret = /(sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{43,}/;
-const everySecret = new RegExp(secret, "g");
+const secret = /(sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{43,}/i;
+const everySecret = new RegExp(secret, "gi");
 
 /** Whether a text holds what looks like a secret of ours, sent by mistake where none belongs. */
 export function holdsSecret(text: string): boolean {
   return text.length >= 46 && secret.test(text);
 }
 
-/** The text without such secrets, for the log. */
+/** The text without such secrets, for the log; where one is percent-encoded, decoded. */
 export function maskSecrets(text: string): string {
-  return holdsSecret(text) ? text.replace(everySecret, "$1…") : text;
+  const plain = holdsSecret(text) ? text : decoded(text);
+  return holdsSecret(plain) ? plain.replace(everySecret, "$1…") : text;
+}
+
+function decoded(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => {
+    try {
+      return decodeURIComponent(run);
+    } catch {
+      return run;
+    }
+  });
 }

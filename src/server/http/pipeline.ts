@@ -7,7 +7,7 @@ import { parseLanguage } from "../modules/tenants/language.ts";
 import type { ProcessMemory } from "../process-memory.ts";
 import type { PushSettings } from "../push-settings.ts";
 import type { Vault } from "../vault.ts";
-import { asksOwnToken, isUnsigned } from "./access.ts";
+import { asksOwnToken, isOpen, isUnsigned } from "./access.ts";
 import { logAnswer } from "./answer-log.ts";
 import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
 import { type BodyLimits, type BodyMemory, isUnbounded, readBody } from "./body.ts";
@@ -117,10 +117,11 @@ async function work(
   const authorization = request.headers.get("authorization");
   // A body is read before its sender is known only where it may say who that is.
   const early = mayNameCaller(route, query, authorization) ? await readInto(deps, request, progress) : undefined;
-  // User credentials stand in the query; only where the call is about the token itself may the body hold them.
+  // User credentials stand in the query. The body may hold them where the call is about the token itself; and where
+  // nobody needs any, since what is sent there would else be done in somebody else's name.
   const { user_id, token } = query;
   const common = takeCommon(query, early?.value, route.ownField);
-  const user = asksOwnToken(route.access) ? common : { user_id, token };
+  const user = asksOwnToken(route.access) || isOpen(route.access) ? common : { user_id, token };
   const app = isUnsigned(route.access) ? null : readAppCredentials(authorization, common);
   progress.sentApp = app !== null;
 
@@ -192,6 +193,7 @@ function mayNameCaller(route: Route, query: Query, authorization: string | null)
   if (route.method === "GET") return false;
   if (query.namespace === undefined) return true;
   if (isUnsigned(route.access)) return false;
+  if (isOpen(route.access) && !("user_id" in query && "token" in query)) return true;
   if (asksOwnToken(route.access) && !("user_id" in query && "token" in query)) return true;
   // Beside a user token in the query, the body may hold app credentials, and one that succeeds is enough.
   return !isAppAuthorization(authorization) && !("app_id" in query && "app_secret" in query);

@@ -17,8 +17,9 @@ export default defineVerb({
     "Stop every server of the database first. Mail that waits and reset codes are dropped, because only the old key " +
       "opens them. Users with two-factor sign-in stay locked out until it is reset for each: " +
       "bodega user reset-two-factor. Webhooks tell nothing until each has a new secret: bodega webhook rotate. Browsers " +
-      "and devices hear nothing until they register again, browsers with a new subscription. Passwords, tokens and " +
-      "app keys do not depend on the key.",
+      "and devices hear nothing until they register again, browsers with a new subscription. Visitors become new ones: " +
+      "what they liked stays counted, and they can take it back no more. Passwords, users' tokens and app keys do not " +
+      "depend on the key.",
   ],
   async run(args, io) {
     const { AppError } = await import("../../../server/errors.ts");

@@ -39,9 +39,9 @@ function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
       reply: { data: Type.Array(Reaction), page: true, single: ReactionState },
       errors: [5301],
       handle: async ({ ctx, query, subject }) => {
-        const { resource_id, resource_type = "" } = query;
+        const { resource_id } = query;
         if (resource_id === undefined) return pageReply(await listReactions(ctx, kind, query, subject));
-        return reply(await getReaction(ctx, kind, { ...query, resource_type, resource_id, subject }));
+        return reply(await getReaction(ctx, kind, { ...query, resource_id, subject }));
       },
     }),
     defineRoute({

@@ -18,7 +18,8 @@ const mostOfActor = 10_000;
 
 /** What a call is about, and who makes it, unless a user is signed in. */
 export interface ReactionTarget {
-  resource_type: string;
+  /** Missing only where a route's schema cannot ask for it. */
+  resource_type?: string | undefined;
   resource_id: string;
   /** The token of a visitor. */
   visitor?: string | undefined;

@@ -56,9 +56,10 @@ export function forEachType<T>(make: (type: ResourceType) => T): Record<Resource
 
 /**
  * A resource by its type and id. Says nothing about whether it is there.
- * @throws AppError 5102 naming `resource_type` for a type that does not exist, 5301 for what is no id of the type.
+ * @throws AppError 5102 naming `resource_type` for none or one that does not exist, 5301 for what is no id of the type.
  */
-export function parseResource(type: string, id: string): Resource {
+export function parseResource(type: string | undefined, id: string): Resource {
+  if (type === undefined) throw invalidField("resource_type", "is required");
   if (!isResourceType(type)) throw invalidField("resource_type", `must be one of ${resourceTypes.join(", ")}`);
   if (!isId(kinds[type].idPrefix, id)) throw noSuchResource();
   return { type, id };

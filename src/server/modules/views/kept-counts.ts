@@ -23,14 +23,25 @@ export function bindCount(tenantId: string, { type, id }: Resource) {
 /**
  * Makes the function that answers the views of a resource that are written down, undefined for what is not shown. Beside a
  * file they are remembered until anyone commits: what many look at is asked for thousands of times between two commits.
+ * Elsewhere who asks while somebody else does gets the same answer, so that a crowd costs one round trip.
  */
 export function createCountReader(db: Database) {
   const kept = new Map<string, number | undefined>();
+  const asked = new Map<string, Promise<number | undefined>>();
   let version: number | null = null;
+
+  function readOnce(tenantId: string, resource: Resource): Promise<number | undefined> {
+    const key = tenantId + resource.id;
+    const known = asked.get(key);
+    if (known) return known;
+    const answer = read(db, tenantId, resource).finally(() => asked.delete(key));
+    asked.set(key, answer);
+    return answer;
+  }
 
   return (tenantId: string, resource: Resource): Promise<number | undefined> | number | undefined => {
     const present = db.dataVersion();
-    if (present === null) return read(db, tenantId, resource);
+    if (present === null) return readOnce(tenantId, resource);
     if (present !== version || kept.size >= most) {
       kept.clear();
       version = present;
