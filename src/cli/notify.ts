@@ -14,9 +14,10 @@ export function toMessageRecord<M extends Message>({ id, ...rest }: M) {
   return { message_id: id, ...rest };
 }
 
-/** Prints one message; people read counts as words. */
-export function printMessage(io: Io, message: Message): Promise<void> {
+/** Prints one message; people read counts as words. One that was only tried has no id. */
+export async function printMessage(io: Io, message: Message): Promise<void> {
   const record = toMessageRecord(message);
+  if (io.quiet && record.message_id === null) return;
   if (io.json) return printRecord(io, record, "message_id");
   const shown = Object.entries(record).map(([name, value]) => [name, showPart(name, value)]);
   return printRecord(io, Object.fromEntries(shown), "message_id");

@@ -102,6 +102,7 @@ test("a message to everyone asks first, and without a terminal names --yes", asy
 test("a dry run checks and counts, asks nobody, and sends nothing", async () => {
   const before = await json<unknown[]>("notify", "list", "-n", "demo");
   expect(await send("--everyone", "--dry-run")).toMatchObject({ message_id: null });
+  expect((await run("notify", "send", "-n", "demo", ...text, "--topic", "sale", "--dry-run", "-q")).stdout).toBe("");
   expect(await json<unknown[]>("notify", "list", "-n", "demo")).toEqual(before);
 });
 
@@ -113,6 +114,7 @@ for (const [what, args, flag] of [
   ["a malformed topic", [...text, "--topic", "Sale!"], "--topic"],
   ["a plain http address", [...text, "--topic", "sale", "--url", "http://shop.example/"], "--url"],
   ["data without a name", [...text, "--topic", "sale", "--data", "x"], "--data"],
+  ["data with one name twice", [...text, "--topic", "sale", "--data", "a=1", "--data", "a=2"], "--data"],
   ["a language that is none", [...text, "--topic", "sale", "--lang", "!"], "--lang"],
   ["half a minute", [...text, "--topic", "sale", "--ttl", "30s"], "--ttl"],
   ["five weeks", [...text, "--topic", "sale", "--ttl", "5w"], "--ttl"],

@@ -84,6 +84,13 @@ onEachDatabase((suite) => {
     wrong("an unknown field", { ...sale, topic: "sale", badge: 1 }, "badge"),
     wrong("a language that is none", { ...sale, topic: "sale", lang: "!" }, "lang"),
     {
+      name: "two users are refused",
+      request: send,
+      send: { query: { user_id: "usr_a" }, body: { ...sale, customer_id: "usr_b" } },
+      expect: 5102,
+      fields: ["customer_id"],
+    },
+    {
       name: "an unknown user is unknown",
       request: send,
       send: { body: { ...sale, customer_id: "usr_x" } },

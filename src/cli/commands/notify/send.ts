@@ -91,13 +91,19 @@ async function readMessage(given: ArgValues<typeof args>) {
 
 function readData(pairs: readonly string[]): Record<string, string> | undefined {
   if (pairs.length === 0) return undefined;
-  const entries = pairs.map((pair) => {
+  const data = new Map<string, string>();
+  for (const pair of pairs) {
     const at = pair.indexOf("=");
-    if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)] as const;
-    const message = "must be name=value, such as campaign=7";
-    throw new UsageError(`--data ${message}.`, { details: [{ field: "--data", message }] });
-  });
-  return Object.fromEntries(entries);
+    if (at < 1) throw wrongData("must be name=value, such as campaign=7");
+    const name = pair.slice(0, at);
+    if (data.has(name)) throw wrongData(`names ${name} twice`);
+    data.set(name, pair.slice(at + 1));
+  }
+  return Object.fromEntries(data);
+}
+
+function wrongData(message: string): UsageError {
+  return new UsageError(`--data ${message}.`, { details: [{ field: "--data", message }] });
 }
 
 async function readUser(ctx: Ctx, user: string | undefined): Promise<{ customer_id?: string }> {

@@ -22,7 +22,7 @@ const targetParts = {
   subscription: Type.Optional(
     Type.Object(
       {
-        endpoint: Type.String({ maxLength: mostCharacters, description: "https, and on the public internet." }),
+        endpoint: Type.String({ maxLength: 2000, description: "https, and on the public internet." }),
         expirationTime: Type.Optional(nullable(Type.Number({ description: "As browsers send it; not looked at." }))),
         keys: Type.Object(
           {

@@ -10,7 +10,7 @@ const selectId = statement<{ id: string }>(sql`select id from ${users} where ${o
 /**
  * Whose record a call is about. Customers act for themselves; staff for themselves unless they name somebody by
  * `customer_id`; app keys name somebody by `customer_id`, or by `user_id` beside their credentials.
- * @throws AppError 5102 for an app key that names nobody, 5301 for a user who is not there, or is not the customer who
+ * @throws AppError 5102 for an app key that names nobody, or two, 5301 for a user who is not there, or is not the customer who
  * calls.
  */
 export async function requireSubject(
@@ -20,6 +20,9 @@ export async function requireSubject(
 ): Promise<string> {
   const { actor } = ctx;
   const own = actor.kind === "user" ? actor.userId : undefined;
+  if (customerId !== undefined && subject !== undefined && customerId !== subject) {
+    throw invalidField("customer_id", "names somebody else than user_id does");
+  }
   const named = customerId ?? subject ?? own;
   if (named === undefined) throw invalidField("user_id", "is required: it says whose record this is about");
   if (named === own) return named;
