@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { leaseMs, takePushes } from "../../src/server/modules/notifications/due.ts";
 import { fanOut } from "../../src/server/modules/notifications/fan-out.ts";
 import type { PushProvider } from "../../src/server/modules/notifications/provider.ts";
+import { most } from "../../src/server/modules/notifications/shares.ts";
 import { sweepMessages, sweepPushes } from "../../src/server/modules/notifications/sweep.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/vapid.ts";
 import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
@@ -97,7 +98,7 @@ onEachDatabase((suite) => {
   });
 
   test("what a push service cannot take now comes again, later each time, until it is of no use any more", async () => {
-    const { service, register, queue, sender, deliveries, skipToNext, clock, notices } = await openPushes(suite, {
+    const { service, register, queue, sender, deliveries, skipToNext, clock } = await openPushes(suite, {
       answer: status(503),
     });
     await register({ target: service.subscribe().subscription, isProven: true });
@@ -113,13 +114,11 @@ onEachDatabase((suite) => {
       waits.push((clock.now() - before) / 1000);
     }
     for (const [index, least] of [5, 30, 120, 600, 1800, 3600, 3600].entries()) {
-      // Longer where the service is left alone as a whole.
       if (waits[index] !== undefined) expect(waits[index]).toBeWithin(least, least * 1.2 + 1);
     }
     expect(waits.length).toBeGreaterThan(5);
     expect(await deliveries()).toMatchObject([{ status: "expired", last_status: 503 }]);
     expect((await deliveries())[0]?.last_error).toContain("503");
-    expect(notices.filter((text) => text.includes("wait for web 127.0.0.1"))).toHaveLength(1);
   });
 
   test.each([404, 410])(
@@ -195,27 +194,58 @@ onDatabase("file", (suite) => {
     },
   );
 
-  test("a service that asks to be left alone is, for as long as it says, as a whole", async () => {
-    let isBusy = true;
-    const { service, register, queue, sender, clock, notices } = await openPushes(suite, {
-      answer: (response) => response.writeHead(isBusy ? 429 : 201, { "retry-after": "300" }).end(),
+  test.each([
+    ["an error", 500, undefined],
+    ["too much at once", 429, undefined],
+    ["too much at once, for far too long", 429, "1000000000"],
+  ])("what a service answers for one device (%s) holds up that device only", async (_, code, after) => {
+    const { service, register, queue, openSender, clock, rows } = await openPushes(suite, {
+      answer: (response, { path }) => {
+        const isBad = path === "/send/1";
+        response.writeHead(isBad ? code : 201, isBad && after !== undefined ? { "retry-after": after } : {}).end();
+      },
     });
-    await register({ target: service.subscribe().subscription });
-    await queue();
-    expect(await sender.runDue()).toBe(1);
-    await register({ target: service.subscribe().subscription });
-    await queue();
-    for (let seconds = 0; seconds < 290; seconds += 10) {
-      expect(await sender.runDue()).toBe(0);
-      clock.advance(10_000);
+    const sender = openSender();
+    const bad = service.subscribe();
+    const badId = await register({ target: bad.subscription });
+    for (let round = 1; round < 4; round++) {
+      // First it fails alone, then before all others.
+      const others = Array.from({ length: round === 1 ? 0 : 6 }, () => service.subscribe());
+      for (const { subscription } of others) await register({ target: subscription, isProven: round === 2 });
+      await queue();
+      await sender.runDue();
+      for (const { messages } of others) expect(messages()).toHaveLength(1);
+      clock.advance(100);
     }
-    isBusy = false;
-    clock.advance(900_000);
-    // One goes ahead, and the rest once it has shown that the service is back.
-    const ahead = await sender.runDue();
-    clock.advance(10_000);
-    expect(ahead + (await sender.runDue())).toBe(3);
+    const [first] = await rows<{ next: string; made: string }>(
+      `select next_attempt_at as next, created_at as made from push_deliveries where registration_id = '${badId}' order by id`,
+    );
+    const waits = (Date.parse(first?.next ?? "") - Date.parse(first?.made ?? "")) / 1000;
+    if (after === undefined) expect(waits).toBeWithin(5, 7);
+    else expect(waits).toBe(3600);
+  });
+
+  test("a service where many devices in a row fail is left alone, for a minute at most, then asked one at a time", async () => {
+    let isDown = true;
+    const { service, register, queue, sender, clock, notices } = await openPushes(suite, {
+      answer: (response) => response.writeHead(isDown ? 503 : 201, { "retry-after": "3600" }).end(),
+    });
+    for (let n = 0; n < 5; n++) await register({ target: service.subscribe().subscription, isProven: true });
+    await queue();
+    expect(await sender.runDue()).toBe(5);
+    const late = Array.from({ length: 3 }, () => service.subscribe());
+    for (const { subscription } of late) await register({ target: subscription, isProven: true });
+    await queue();
+    expect(await sender.runDue()).toBe(0);
+    expect(notices.filter((text) => text.includes("wait for web 127.0.0.1"))).toHaveLength(1);
+    isDown = false;
+    clock.advance(70_000);
+    const probes = await sender.runDue();
+    expect(probes).toBeGreaterThan(0);
     expect(notices.at(-1)).toContain("takes push notifications again");
+    clock.advance(10_000);
+    expect(probes + (await sender.runDue())).toBe(8);
+    for (const { messages } of late) expect(messages()).toHaveLength(1);
   });
 
   test("a message that nobody wants any more is not sent", async () => {
@@ -285,7 +315,7 @@ onDatabase("file", (suite) => {
     await fanOut({ db: suite.app.db, now: clock.now });
     await suspendTenant(suite.app.system, shop.namespace);
     expect(await sender.runDue()).toBe(0);
-    expect(await takePushes(ctx, { tenantId: ctx.tenant.id, priority: 2, most: 8 })).toEqual([]);
+    expect(await takePushes(ctx, { tenantId: ctx.tenant.id, pool: 3, most: 8 })).toEqual([]);
     await resumeTenant(suite.app.system, shop.namespace);
     expect(await sender.runDue()).toBe(1);
   });
@@ -334,13 +364,13 @@ describe("beside what does not answer", () => {
       await register({ target: browser.subscription, isProven: true });
       await queue();
       await sender.look();
-      await until("as many as may hang at once", () => hanging.received.length === 8);
+      await until("as many as may hang at once", () => hanging.received.length === most.doubted.service);
       clock.advance(2000);
       await sender.look();
       const isSent = async () => (await deliveries()).some((row) => row.status === "sent");
       await until("the message of the browser that answers", isSent);
       expect(browser.messages()).toHaveLength(1);
-      expect(hanging.received).toHaveLength(8);
+      expect(hanging.received).toHaveLength(most.doubted.service);
       await sender.stop(0);
     });
 
@@ -351,7 +381,7 @@ describe("beside what does not answer", () => {
       await queue();
       await openSender({ timeoutMs: 50 }).runDue();
       const last_error = "no answer within 0.05 s";
-      expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 1, priority: 2, last_error }]);
+      expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 1, priority: 3, last_error }]);
     });
 
     test("what orders say goes first, then messages, then what goes where nothing has arrived yet", async () => {
@@ -371,7 +401,7 @@ describe("beside what does not answer", () => {
       await queue();
       await openSender().runDue();
       const made = await rows<{ priority: number }>("select priority from push_deliveries order by priority");
-      expect(made.map(({ priority }) => priority)).toEqual([1, 2]);
+      expect(made.map(({ priority }) => priority)).toEqual([1, 3]);
       expect(sent).toEqual(["old", "new"]);
     });
   });
@@ -387,7 +417,7 @@ onDatabase("file", (suite) => {
     const [{ tenant_id: tenantId } = { tenant_id: "" }] = await rows<{ tenant_id: string }>(
       "select tenant_id from push_deliveries",
     );
-    expect(await takePushes(ctx, { tenantId, priority: 2, most: 8 })).toMatchObject([{ attempts: 1, kind: "message" }]);
+    expect(await takePushes(ctx, { tenantId, pool: 3, most: 8 })).toMatchObject([{ attempts: 1, kind: "message" }]);
     expect(await sender.runDue()).toBe(0);
     clock.advance(leaseMs);
     expect(await sender.runDue()).toBe(1);

@@ -1,8 +1,8 @@
 import { TimedOut } from "../../outbound/attempt-failure.ts";
 import { composePayload } from "./compose.ts";
 import type { PushTask } from "./due.ts";
-import type { PushAnswer, PushProvider } from "./provider.ts";
-import type { Target } from "./target.ts";
+import type { PushAnswer } from "./provider.ts";
+import type { Route } from "./route.ts";
 
 const mostTopic = 32;
 /** Waits between attempts; the last of them is repeated for as long as the message is of use. */
@@ -11,14 +11,13 @@ const delaysMs = [5, 30, 120, 600, 1800, 3600].map((seconds) => seconds * 1000);
 const jitter = 0.2;
 /** Where a service takes no more at once, its next one waits so long. */
 const crowdedMs = 1000;
+/** What waits for a service that is left alone comes within so long after that. */
+const spreadMs = 10_000;
+/** Where neither the device nor its service has ever taken anything, the first attempt may take this part of the time. */
+const hurried = 0.4;
 
-/** Who sends a delivery, and where to. */
-export interface Route {
-  provider: PushProvider;
-  target: Target;
-  /** What answers there: its platform and host. */
-  service: string;
-}
+/** Whom a push service is told to write to where nobody is named: it asks for an address, whatever it is. */
+const anybody = "mailto:push@store.invalid";
 
 /**
  * Makes one attempt.
@@ -57,8 +56,13 @@ export async function attemptPush(
 }
 
 /** The store's page, where there is one that a push service takes; some refuse a message that names nobody. */
-function contactOf({ store_url: url, tenant_id: id }: PushTask): string {
-  return url?.startsWith("https://") && URL.canParse(url) ? url : `mailto:${id}@push.invalid`;
+function contactOf({ store_url: url }: PushTask): string {
+  return url?.startsWith("https://") && URL.canParse(url) ? url : anybody;
+}
+
+/** How long an attempt may take, of `timeoutMs`: strangers may have registered what never answers. */
+export function timeOf({ attempts }: PushTask, isUnknown: boolean, timeoutMs: number): number {
+  return isUnknown && attempts === 1 ? timeoutMs * hurried : timeoutMs;
 }
 
 /** When a delivery is tried again, in epoch milliseconds; null when it is of no use any more by then. */
@@ -71,5 +75,6 @@ export function nextAttempt({ attempts, expires_at }: PushTask, now: number, wai
 /** When a delivery is looked at again that could not be sent: soon where there was no room, spread where all wait. */
 export function nextTry(heldUntil: number, now: number): number {
   const held = Math.max(heldUntil - now, 0);
-  return now + held + Math.round((held + crowdedMs) * Math.random()) + (held === 0 ? crowdedMs : 0);
+  const spread = Math.min(held + crowdedMs, spreadMs);
+  return now + held + Math.round(spread * Math.random()) + (held === 0 ? crowdedMs : 0);
 }

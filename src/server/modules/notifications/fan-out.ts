@@ -15,7 +15,10 @@ const portion = 500;
 const mostMessages = 100;
 
 /** What goes where nothing has arrived yet comes after all else: strangers may register what never answers. */
-export const priorities = { order: 0, message: 1, unproven: 2 } as const;
+export const priorities = { order: 0, message: 1, newOrder: 2, newMessage: 3 } as const;
+/** Each has places of its own, so that nothing behind can take those of what comes first. */
+export const pools = Object.values(priorities);
+export const isUnproven = (pool: number): boolean => pool >= priorities.newOrder;
 
 const selectUnfinished = statement<{ id: string }>(sql`
   select m.id from ${pushMessages} m join ${tenants} t on t.id = m.tenant_id
@@ -82,5 +85,7 @@ function fanOutMessage(ctx: Pick<SystemCtx, "db" | "now">, id: string): Promise<
 }
 
 function toRow({ kind }: UnfinishedMessage, { id, platform, is_proven }: Recipient) {
-  return [newId("psh"), id, platform, is_proven === 1 ? priorities[kind] : priorities.unproven];
+  const [proven, unproven] =
+    kind === "order" ? [priorities.order, priorities.newOrder] : [priorities.message, priorities.newMessage];
+  return [newId("psh"), id, platform, is_proven === 1 ? proven : unproven];
 }

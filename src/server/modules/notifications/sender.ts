@@ -1,10 +1,9 @@
-import { toTimestamp } from "../../clock.ts";
 import type { Session } from "../../db/session.ts";
 import { describeFailure, isDown } from "../../outbound/attempt-failure.ts";
 import { drainWithin } from "../../poll.ts";
 import type { PushPlatform } from "../../push-settings.ts";
 import type { Vault } from "../../vault.ts";
-import { attemptPush, nextAttempt, nextTry, type Route } from "./attempt.ts";
+import { attemptPush, nextAttempt, nextTry, timeOf } from "./attempt.ts";
 import {
   listReady,
   type PushResult,
@@ -13,14 +12,15 @@ import {
   recordEnd,
   recordGone,
   recordSent,
-  returnPush,
+  returnPushes,
   takePushes,
 } from "./due.ts";
-import { fanOut, priorities } from "./fan-out.ts";
+import { fanOut, isUnproven, priorities } from "./fan-out.ts";
 import type { PushAnswer, PushProvider } from "./provider.ts";
 import { noProvider } from "./providers.ts";
+import { findRoute, type Route } from "./route.ts";
+import { slowMs } from "./service-health.ts";
 import { createPushShares, type Slot } from "./shares.ts";
-import { openTarget } from "./target.ts";
 
 const attemptMs = 10_000;
 export interface PushSenderDeps {
@@ -91,79 +91,76 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
   async function sendNext(slots: Slot[]): Promise<void> {
     const [{ tenantId, pool }] = slots as [Slot];
     try {
-      const tasks = await takePushes(deps, { tenantId, priority: pool, most: slots.length });
+      const tasks = await takePushes(deps, { tenantId, pool, most: slots.length });
       // There may be more; others come first.
       if (tasks.length === slots.length) shares.ask(tenantId, pool);
+      const given: { task: PushTask; next: number }[] = [];
       for (const task of tasks) {
-        const slot = slots.pop() as Slot;
-        follow(send(task, slot).finally(() => shares.release(slot)));
+        const slot = slots.at(-1) as Slot;
+        const work = begin(task, slot);
+        if (typeof work === "number") given.push({ task, next: work });
+        else {
+          slots.pop();
+          follow(work.finally(() => shares.release(slot)));
+        }
       }
+      await returnPushes(deps, given);
     } finally {
       for (const slot of slots) shares.release(slot);
     }
   }
 
-  async function send(task: PushTask, slot: Slot): Promise<void> {
-    const route = await findRoute(task);
-    if (!route) return;
-    const { service } = route;
-    const heldUntil = shares.enter(service, slot);
-    if (heldUntil > 0) return returnPush(deps, task, nextTry(heldUntil, deps.now()));
+  /** Begins to send a delivery, or ends it; answers when to look at it again (epoch milliseconds) where it has to wait. */
+  function begin(task: PushTask, slot: Slot): Promise<void> | number {
+    const route = findRoute(task, deps);
+    if ("outcome" in route) {
+      if (route.error === noProvider[task.platform]) noticeMissing(task.platform);
+      return recordEnd(deps, task, route.outcome, { status: null, error: route.error });
+    }
+    const heldUntil = shares.enter(route.service, slot);
+    if (heldUntil > 0) return nextTry(heldUntil, deps.now());
     attempts += 1;
-    try {
-      await attempt(task, route);
-    } finally {
-      shares.leave(service, slot);
-    }
+    return attempt(task, route, slot).finally(() => shares.leave(route.service, slot));
   }
 
-  /** Who sends the delivery, and where to; undefined when that has ended it. */
-  async function findRoute(task: PushTask): Promise<Route | undefined> {
-    const { platform, registration_id: id } = task;
-    if (task.expires_at <= toTimestamp(deps.now())) {
-      return void (await recordEnd(deps, task, "expired", { status: null, error: null }));
-    }
-    if (id === null || task.target === null) return drop(task, "the registration is gone");
-    if (task.is_theirs === 0) return drop(task, "the device is not theirs any more");
-    const provider = deps.providers[platform];
-    if (!provider) {
-      if (!missing.has(platform)) notice("warn", noProvider[platform]);
-      missing.add(platform);
-      return void (await recordEnd(deps, task, "failed", { status: null, error: noProvider[platform] }));
-    }
-    const target = openTarget(deps.vault, id, task.target);
-    if (!target) return drop(task, "the registration was sealed with another key");
-    return { provider, target, service: `${platform} ${provider.serviceOf?.(target) ?? ""}`.trim() };
+  function noticeMissing(platform: PushPlatform): void {
+    if (!missing.has(platform)) notice("warn", noProvider[platform]);
+    missing.add(platform);
   }
 
-  const drop = async (task: PushTask, error: string): Promise<undefined> => {
-    await recordEnd(deps, task, "dropped", { status: null, error });
-  };
-
-  async function attempt(task: PushTask, route: Route): Promise<void> {
+  async function attempt(task: PushTask, route: Route, { pool }: Slot): Promise<void> {
     const { service } = route;
     const began = performance.now();
     let answer: PushAnswer;
     try {
-      answer = await deliver(task, route);
+      const isUnknown = isUnproven(pool) && !shares.isTrusted(service);
+      answer = await deliver(task, route, timeOf(task, isUnknown, timeoutMs));
     } catch (error) {
       // Broken off by our own stop, it may have arrived; its tag lets a device show it once.
-      if (isHalted) return returnPush(deps, task);
+      if (isHalted) return returnPushes(deps, [{ task, next: deps.now() }]);
       answer = { status: null, retryAfterMs: 0, isGone: false, error: describeFailure(error) };
     }
-    const { status, isGone, error, retryAfterMs } = answer;
+    const { status, isGone, error, retryAfterMs: waitMs } = answer;
     const isFinal = isGone || answer.isFinal === true || !isDown(status);
+    const isTaken = status !== null && status >= 200 && status < 300;
+    const tookMs = performance.now() - began;
     if (isFinal) {
-      const isBack = shares.noteAnswer(service, performance.now() - began);
+      const isBack = shares.noteAnswer(service, { tookMs, isTaken });
       if (isBack) notice("info", `${service} takes push notifications again`);
-    } else if (shares.noteFailure(service, retryAfterMs)) {
-      notice("warn", `push notifications wait for ${service}: ${error}`);
+    } else {
+      const registrationId = task.registration_id as string;
+      const isSilent = status === null || tookMs >= slowMs;
+      const isNew = shares.noteFailure(service, pool, { registrationId, isSilent, waitMs });
+      // Strangers name the hosts of browsers.
+      if (isNew && !(isUnproven(pool) && task.platform === "web")) {
+        notice("warn", `push notifications wait for ${service}: ${error}`);
+      }
     }
     const result = { status, error: error ?? "failed" };
     if (isGone) return recordGone(deps, task, result);
-    if (status !== null && status >= 200 && status < 300) return recordSent(deps, task, status);
+    if (isTaken) return recordSent(deps, task, status);
     if (isFinal) return recordEnd(deps, task, "failed", result);
-    await retry(task, result, retryAfterMs);
+    await retry(task, result, waitMs);
   }
 
   async function retry(task: PushTask, result: PushResult, waitMs: number): Promise<void> {
@@ -172,13 +169,13 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
     await recordDelay(deps, task, next, result);
   }
 
-  async function deliver(task: PushTask, route: Route): Promise<PushAnswer> {
+  async function deliver(task: PushTask, route: Route, withinMs: number): Promise<PushAnswer> {
     const breaker = new AbortController();
     sending.add(breaker);
     // Taken just before the stop, too late to be broken off with the others.
     if (isHalted) breaker.abort();
     try {
-      return await attemptPush(task, route, { now: deps.now(), contact: deps.contact, timeoutMs, breaker });
+      return await attemptPush(task, route, { now: deps.now(), contact: deps.contact, timeoutMs: withinMs, breaker });
     } finally {
       sending.delete(breaker);
     }
@@ -201,10 +198,11 @@ export function createPushSender(deps: PushSenderDeps): PushSender {
     const isMore = await turn;
     if (isStopping) return false;
     shares.reopen();
-    for (const { id, orders, messages, unproven } of await listReady(deps)) {
+    for (const { id, orders, messages, newOrders, newMessages } of await listReady(deps)) {
       if (orders) shares.ask(id, priorities.order);
       if (messages) shares.ask(id, priorities.message);
-      if (unproven) shares.ask(id, priorities.unproven);
+      if (newOrders) shares.ask(id, priorities.newOrder);
+      if (newMessages) shares.ask(id, priorities.newMessage);
     }
     serve();
     return isMore;

@@ -1,48 +1,34 @@
-import { priorities } from "./fan-out.ts";
+import { pools } from "./fan-out.ts";
+import { createServiceHealth, slowMs } from "./service-health.ts";
 
-/** What goes out at once: in a pool, and of it to one service that answers, for one store, or where nothing is known; in a turn. */
-export const most = { pool: 32, service: 24, tenant: 24, unknown: 8, slow: 4, turn: 8 };
-/** A service that takes longer to answer is slow. */
-const slowMs = 2000;
-/** What waits behind a slow service is looked through for what goes elsewhere, so much a look; it waits so long then. */
-const behindSlow = { most: 100, waitMs: 4000 };
-/** How long a service that is down is left alone: doubled with each failure in a row, up to the second. */
-const holdMs = { first: 5000, longest: 300_000 };
-
-/** What waits has a pool of its own by its priority, so that nothing behind can take the slots of what comes first. */
-export const pools = Object.values(priorities);
+/**
+ * What goes out at once: in a pool, and of it to one service, for one store, in a turn. Services that have taken nothing
+ * of late get less each, and all of them together so much of a pool, and of a store's part of it.
+ */
+export const most = { pool: 32, service: 24, tenant: 24, turn: 8, doubted: { service: 6, pool: 12, tenant: 8 } };
+/** What waits behind others is looked through for what goes elsewhere, so much a look; it waits so long then. */
+const behind = { most: 200, waitMs: 4000 };
 
 /** Permission to make one attempt; to be given back. */
 export interface Slot {
   tenantId: string;
   pool: number;
-}
-
-/** What the last attempts have shown of a push service. */
-interface Health {
-  isKnown: boolean;
-  isSlow: boolean;
-  isFailing: boolean;
-  /** How often in a row it was down. */
-  failures: number;
-  /** Epoch milliseconds. */
-  heldUntil: number;
-  busy: number;
-  /** When something there began or ended last. */
-  movedAt: number;
+  /** Whether it is used for a service that is not trusted. */
+  isDoubted?: boolean;
 }
 
 /**
- * Who may send next, and where to. Stores take turns; of a service that is slow, failing or not known yet only so much is
- * in the air that the rest has room, and one that is down is left alone for a while.
+ * Who may send next, and where to. Stores take turns; services that are slow, silent or not known yet have few places
+ * together, so that those that take what they are sent always have most, and one that is down is left alone for a while.
  */
 export function createPushShares(now: () => number) {
-  const health = new Map<string, Health>();
+  const health = createServiceHealth(now);
   const lanes = pools.map(() => ({ asking: new Set<string>(), busy: new Map<string, number>(), total: 0 }));
-  /** How many a store may send at once, where its service is full; and how much was looked through behind a slow one. */
+  /** How many a store may send at once, where its service is full; and how much was looked through behind others. */
   const crowded = pools.map(() => new Map<string, number>());
   const passed = pools.map(() => new Map<string, number>());
   const inAir = pools.map(() => new Map<string, number>());
+  const doubted = pools.map(() => ({ busy: new Map<string, number>(), total: 0 }));
 
   function roomOf(pool: number, tenantId: string): number {
     const lane = lanes[pool] as (typeof lanes)[number];
@@ -52,20 +38,20 @@ export function createPushShares(now: () => number) {
     return Math.min(most.turn, part, limit - (lane.busy.get(tenantId) ?? 0));
   }
 
-  function healthOf(service: string): Health {
-    let known = health.get(service);
-    if (!known) {
-      forgetSome();
-      known = { isKnown: false, isSlow: false, isFailing: false, failures: 0, heldUntil: 0, busy: 0, movedAt: 0 };
-      health.set(service, known);
-    }
-    return known;
+  function hasDoubtedPlace({ tenantId, pool }: Slot): boolean {
+    const { busy, total } = doubted[pool] as (typeof doubted)[number];
+    return total < most.doubted.pool && (busy.get(tenantId) ?? 0) < most.doubted.tenant;
   }
 
-  /** Strangers name the services: what is not in use goes when there are too many. */
-  function forgetSome(): void {
-    if (health.size < 10_000) return;
-    for (const [service, { busy, heldUntil }] of health) if (busy === 0 && heldUntil <= now()) health.delete(service);
+  function countDoubted({ tenantId, pool }: Slot, by: number): void {
+    const places = doubted[pool] as (typeof doubted)[number];
+    places.total += by;
+    add(places.busy, tenantId, by);
+  }
+
+  /** Has a store wait for what it has in the air there, until it may try again. */
+  function crowd({ tenantId, pool }: Slot): void {
+    crowded[pool]?.set(tenantId, Math.max(inAir[pool]?.get(tenantId) ?? 0, 1));
   }
 
   return {
@@ -109,57 +95,39 @@ export function createPushShares(now: () => number) {
      * Asks for the service that a taken delivery goes to. Answers 0 when it may go now, and is to be `left` later; else
      * the time, in epoch milliseconds, before which it has no chance.
      */
-    enter(service: string, { tenantId, pool }: Slot): number {
-      const known = healthOf(service);
-      if (known.heldUntil > now()) return known.heldUntil;
-      const limit = known.isFailing ? 1 : known.isSlow ? most.slow : known.isKnown ? most.service : most.unknown;
-      if (known.busy < limit) {
-        if (known.busy === 0) known.movedAt = now();
-        known.busy += 1;
+    enter(service: string, slot: Slot): number {
+      const { tenantId, pool } = slot;
+      const line = health.lineOf(service, pool);
+      const isTrusted = health.isTrusted(service);
+      const limit = line.isDown ? 1 : isTrusted ? most.service : most.doubted.service;
+      const isFull = line.busy >= limit;
+      if (line.heldUntil <= now() && !isFull && (isTrusted || hasDoubtedPlace(slot))) {
+        slot.isDoubted = !isTrusted;
+        if (slot.isDoubted) countDoubted(slot, 1);
+        if (line.busy === 0) line.movedAt = now();
+        line.busy += 1;
         add(inAir[pool] as Map<string, number>, tenantId, 1);
         return 0;
       }
-      const isMoving = !known.isFailing && !known.isSlow && now() - known.movedAt < slowMs;
+      const isMoving = isFull && !line.isDown && now() - line.movedAt < slowMs;
       const count = (passed[pool]?.get(tenantId) ?? 0) + 1;
       passed[pool]?.set(tenantId, count);
       // Where there is room again at once, looking for others only costs.
-      if (isMoving || count >= behindSlow.most) {
-        crowded[pool]?.set(tenantId, Math.max(inAir[pool]?.get(tenantId) ?? 0, 1));
-      }
-      return now() + (isMoving ? 0 : behindSlow.waitMs);
+      if ((isMoving && isTrusted) || count >= behind.most) crowd(slot);
+      return Math.max(line.heldUntil, now() + (isMoving ? 0 : behind.waitMs));
     },
 
-    leave(service: string, { tenantId, pool }: Slot): void {
-      add(inAir[pool] as Map<string, number>, tenantId, -1);
-      const known = healthOf(service);
-      known.busy -= 1;
-      known.movedAt = now();
+    leave(service: string, slot: Slot): void {
+      add(inAir[slot.pool] as Map<string, number>, slot.tenantId, -1);
+      if (slot.isDoubted) countDoubted(slot, -1);
+      const line = health.lineOf(service, slot.pool);
+      line.busy -= 1;
+      line.movedAt = now();
     },
 
-    /** Notes an answer that says the service works, and how long it took. Answers whether it failed before. */
-    noteAnswer(service: string, tookMs: number): boolean {
-      const known = healthOf(service);
-      const wasFailing = known.isFailing;
-      Object.assign(known, { isKnown: true, isSlow: tookMs >= slowMs, isFailing: false, failures: 0, heldUntil: 0 });
-      return wasFailing;
-    },
-
-    /**
-     * Notes that a service is down. Answers whether it is the first time since it worked.
-     * @param waitMs how long it asks to be left alone, 0 if it does not.
-     */
-    noteFailure(service: string, waitMs: number): boolean {
-      const known = healthOf(service);
-      const isFirst = !known.isFailing;
-      // What failed at the same time counts once.
-      if (known.heldUntil <= now()) {
-        known.heldUntil = now() + Math.min(holdMs.first * 2 ** known.failures, holdMs.longest);
-        known.failures = Math.min(known.failures + 1, 10);
-      }
-      known.isFailing = true;
-      known.heldUntil = Math.max(known.heldUntil, now() + waitMs);
-      return isFirst;
-    },
+    isTrusted: health.isTrusted,
+    noteAnswer: health.noteAnswer,
+    noteFailure: health.noteFailure,
   };
 }
 

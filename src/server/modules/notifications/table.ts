@@ -115,7 +115,10 @@ export const pushDeliveries = sqliteTable(
     /** Null once the registration is gone. */
     registrationId: text("registration_id").references(() => pushRegistrations.id, { onDelete: "set null" }),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
-    /** What comes first: 0 for orders, 1 for messages, 2 for what goes where nothing has arrived yet. */
+    /**
+     * What comes first: 0 for orders, 1 for messages; 2 and 3 for those that go where nothing has arrived yet; 4 and 5 for
+     * those of them that got no answer.
+     */
     priority: integer("priority").notNull(),
     status: text("status", { enum: ["waiting", "sent", "failed", "dropped", "expired"] }).notNull(),
     attempts: integer("attempts").notNull().default(0),
