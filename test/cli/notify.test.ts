@@ -102,7 +102,8 @@ test("a message to everyone asks first, and without a terminal names --yes", asy
 test("a dry run checks and counts, asks nobody, and sends nothing", async () => {
   const before = await json<unknown[]>("notify", "list", "-n", "demo");
   expect(await send("--everyone", "--dry-run")).toMatchObject({ message_id: null });
-  expect((await run("notify", "send", "-n", "demo", ...text, "--topic", "sale", "--dry-run", "-q")).stdout).toBe("");
+  const { stdout } = await run(["notify", "send", "-n", "demo", ...text, "--topic", "sale", "--dry-run", "-q"]);
+  expect(stdout).toBe("");
   expect(await json<unknown[]>("notify", "list", "-n", "demo")).toEqual(before);
 });
 

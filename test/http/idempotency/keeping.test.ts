@@ -28,11 +28,15 @@ describe("what routes declare", () => {
       .filter(({ method, path }) => method === "POST" && !path.startsWith("/auth/"))
       .filter((route) => !takesKey(route));
     expect(without.map(nameOf).toSorted()).toEqual([
+      "POST /bookmarks/",
+      "POST /likes/",
+      "POST /notifications/register/",
       "POST /users/me/password/",
       "POST /users/me/two-factor/",
       "POST /users/me/two-factor/confirm/",
       "POST /users/me/two-factor/disable/",
       "POST /users/me/two-factor/recovery-codes/",
+      "POST /views/",
     ]);
   });
 
