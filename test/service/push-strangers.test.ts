@@ -1,0 +1,187 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { leaseMs, takePushes } from "../../src/server/modules/notifications/due.ts";
+import { fanOut, priorities } from "../../src/server/modules/notifications/fan-out.ts";
+import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/provider.ts";
+import { most } from "../../src/server/modules/notifications/shares.ts";
+import { ensureVapidKeys } from "../../src/server/modules/notifications/vapid.ts";
+import { createUser } from "../../src/server/modules/users/service.ts";
+import { createBrowser, readVapid } from "../support/push-browser.ts";
+import { closePushServices, openPushes, openPushService } from "../support/pushes.ts";
+import { onDatabase, onEachDatabase } from "../support/suite.ts";
+import { until } from "../support/until.ts";
+
+afterAll(closePushServices);
+
+const { keys } = createBrowser();
+const junkHosts = 200;
+const taken: PushAnswer = { status: 201, retryAfterMs: 0, isGone: false, error: null };
+
+/** Push services: those on hosts that begin with `junk` never answer, all others take what they are sent at once. */
+function openServices() {
+  const heard: string[] = [];
+  let hanging = 0;
+  const peak = { hanging: 0 };
+  const web: PushProvider = {
+    serviceOf: (target) => ("endpoint" in target ? new URL(target.endpoint).host : ""),
+    async deliver(target, _payload, { signal }) {
+      const { host, pathname } = new URL("endpoint" in target ? target.endpoint : "");
+      if (!host.startsWith("junk")) {
+        heard.push(pathname.slice(1));
+        return taken;
+      }
+      peak.hanging = Math.max(peak.hanging, ++hanging);
+      const { promise, reject } = Promise.withResolvers<never>();
+      signal.addEventListener("abort", () => reject(signal.reason));
+      return promise.finally(() => {
+        hanging -= 1;
+      });
+    },
+  };
+  return { heard, peak, providers: { web } };
+}
+
+type Opened = Awaited<ReturnType<typeof openPushes>>;
+
+async function registerJunk({ register }: Opened, count: number): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    await register({ target: { endpoint: `https://junk${n % junkHosts}.example/${n}`, keys } });
+  }
+}
+
+const registerGood = ({ register }: Opened, name: string, more: { isProven?: boolean; userId?: string } = {}) =>
+  register({ target: { endpoint: `https://good.example/${name}`, keys }, ...more });
+
+/** Puts a notice of an order into the outbox. */
+async function queueNotice({ queue, rows }: Opened, userId: string): Promise<void> {
+  const id = await queue({ userId });
+  const content = JSON.stringify({ type: "order.paid", order_id: "ord_1", number: 1, status: "paid" });
+  await rows(`update push_messages set kind = 'order', content = '${content}' where id = '${id}'`);
+}
+
+/** Looks as a server does, until nobody is missing. */
+async function lookUntil({ sender, clock }: Opened, isDone: () => boolean): Promise<void> {
+  for (let looks = 0; !isDone(); looks++) {
+    if (looks === 300) throw new Error("They have not heard of it in time.");
+    await sender.look();
+    clock.advance(500);
+    await Bun.sleep(5);
+  }
+}
+
+describe("beside many registrations of strangers that never answer", () => {
+  onEachDatabase((suite) => {
+    test("new devices of the same store are told, and of orders without waiting for what else there is", async () => {
+      const { heard, peak, providers } = openServices();
+      const opened = await openPushes(suite, { sender: { providers } });
+      const { id: userId } = await createUser(opened.ctx, { email: "ann@example.com" });
+      await registerGood(opened, "proven", { isProven: true });
+      await registerJunk(opened, suite.app.db.kind === "file" ? 1000 : 100);
+      for (let n = 0; n < 50; n++) await registerGood(opened, `new-${n}`);
+      await registerGood(opened, "order", { userId });
+      await opened.queue();
+      await lookUntil(opened, () => heard.includes("proven"));
+      await queueNotice(opened, userId);
+      await lookUntil(opened, () => heard.includes("order"));
+      const isTold = () => heard.filter((name) => name.startsWith("new-")).length === 50;
+      await lookUntil(opened, isTold);
+      expect(new Set(heard.filter((name) => name.startsWith("new-"))).size).toBe(50);
+      expect(peak.hanging).toBeWithin(1, most.doubted.tenant + 1);
+      await opened.sender.stop(0);
+    });
+  });
+
+  onDatabase("file", (suite) => {
+    test("a push service that nobody has sent to before has its turn too, as those that hang go to the back", async () => {
+      const { heard, providers } = openServices();
+      const opened = await openPushes(suite, { sender: { providers, timeoutMs: 50 } });
+      await registerJunk(opened, 400);
+      for (let n = 0; n < 10; n++) await registerGood(opened, `new-${n}`);
+      await opened.queue();
+      await lookUntil(opened, () => heard.length === 10);
+      await opened.sender.stop(0);
+    });
+
+    test("one look goes through a part of what cannot be sent now, however much there is", async () => {
+      const { providers } = openServices();
+      const opened = await openPushes(suite, { sender: { providers } });
+      await registerJunk(opened, 600);
+      await opened.queue();
+      while (await fanOut({ db: suite.app.db, now: opened.clock.now }));
+      await opened.sender.look();
+      const looked = async () => {
+        const now = new Date(opened.clock.now()).toISOString();
+        const sql = `select count(*) as n from push_deliveries where next_attempt_at > '${now}'`;
+        return (await opened.rows<{ n: number }>(sql))[0]?.n ?? 0;
+      };
+      await until("a part of it", async () => (await looked()) >= 200);
+      await Bun.sleep(50);
+      expect(await looked()).toBeLessThan(300);
+      await opened.sender.stop(0);
+    });
+  });
+});
+
+onEachDatabase((suite) => {
+  test("where nothing has arrived yet, what got no answer comes after what was not tried", async () => {
+    const hanging = await openPushService(() => {});
+    const { service, register, queue, openSender, clock, ctx, rows } = await openPushes(suite);
+    const silent = await register({ target: hanging.subscribe().subscription });
+    await queue();
+    const sender = openSender({ timeoutMs: 50 });
+    await sender.runDue();
+    expect(await rows("select priority, last_error from push_deliveries")).toEqual([
+      { priority: priorities.newMessage + 2, last_error: "no answer within 0.02 s" },
+    ]);
+    clock.advance(60_000);
+    const fresh = await register({ target: service.subscribe().subscription });
+    await queue({ topic: "none" });
+    await rows(
+      `insert into push_topics (tenant_id, topic, registration_id) values ('${ctx.tenant.id}', 'none', '${fresh}')`,
+    );
+    await fanOut({ db: suite.app.db, now: clock.now });
+    const take = (count: number) =>
+      takePushes(
+        { db: suite.app.db, now: clock.now },
+        { tenantId: ctx.tenant.id, pool: priorities.newMessage, most: count },
+      );
+    expect((await take(1)).map((task) => task.registration_id)).toEqual([fresh]);
+    expect((await take(8)).map((task) => task.registration_id)).toEqual([silent]);
+    clock.advance(leaseMs);
+    expect((await take(8)).map((task) => task.registration_id).toSorted()).toEqual([silent, fresh].toSorted());
+  });
+
+  test("a disabled user's devices are told nothing, of orders and else; once enabled they are again", async () => {
+    const opened = await openPushes(suite);
+    const { service, register, queue, sender, ctx, rows } = opened;
+    const { id: userId } = await createUser(ctx, { email: "eve@example.com" });
+    const phone = service.subscribe();
+    const guest = service.subscribe();
+    await register({ target: phone.subscription, userId });
+    await register({ target: guest.subscription });
+    await rows(`update users set status = 'disabled' where id = '${userId}'`);
+    await queueNotice(opened, userId);
+    await queue();
+    expect(await sender.runDue()).toBe(1);
+    expect([phone.messages().length, guest.messages().length]).toEqual([0, 1]);
+    const ended = await rows("select status, last_error from push_deliveries where status <> 'sent'");
+    const dropped = { status: "dropped", last_error: "the device's user is disabled" };
+    expect(ended).toEqual([dropped, dropped]);
+    await rows(`update users set status = 'active' where id = '${userId}'`);
+    await queue({ userId });
+    expect(await sender.runDue()).toBe(1);
+    expect(phone.messages()).toHaveLength(1);
+  });
+});
+
+onDatabase("file", (suite) => {
+  test("where nobody is named, push services are told a neutral address, and nothing about the store", async () => {
+    const { service, register, queue, openSender, ctx, rows, clock } = await openPushes(suite);
+    await rows(`update tenants set url = null, domain = null where id = '${ctx.tenant.id}'`);
+    await register({ target: service.subscribe().subscription });
+    await queue();
+    await openSender({ contact: undefined }).runDue();
+    const { publicKey } = await ensureVapidKeys({ ...suite.app.system, now: clock.now });
+    const { sub } = readVapid(service.received[0]?.headers.authorization ?? "", publicKey);
+    expect(sub).toBe("mailto:push@store.invalid");
+  });
+});
