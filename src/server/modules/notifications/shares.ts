@@ -6,8 +6,11 @@ import { createServiceHealth, slowMs } from "./service-health.ts";
  * of late get less each, and all of them together so much of a pool, and of a store's part of it.
  */
 export const most = { pool: 32, service: 24, tenant: 24, turn: 8, doubted: { service: 6, pool: 12, tenant: 8 } };
-/** What waits behind others is looked through for what goes elsewhere, so much a look; it waits so long then. */
-const behind = { most: 200, waitMs: 4000 };
+/**
+ * What waits behind others is looked through for what goes elsewhere, so much a look; it waits so long then, a short while
+ * as long as it is little.
+ */
+const behind = { most: 200, waitMs: 4000, few: 40, shortMs: 500 };
 
 /** Permission to make one attempt; to be given back. */
 export interface Slot {
@@ -49,9 +52,9 @@ export function createPushShares(now: () => number) {
     add(places.busy, tenantId, by);
   }
 
-  /** Has a store wait for what it has in the air there, until it may try again. */
-  function crowd({ tenantId, pool }: Slot): void {
-    crowded[pool]?.set(tenantId, Math.max(inAir[pool]?.get(tenantId) ?? 0, 1));
+  /** Has a store wait for what it has in the air, or for at least so much, until it may try again. */
+  function crowd({ tenantId, pool }: Slot, least: number): void {
+    crowded[pool]?.set(tenantId, Math.max(inAir[pool]?.get(tenantId) ?? 0, least));
   }
 
   return {
@@ -113,8 +116,9 @@ export function createPushShares(now: () => number) {
       const count = (passed[pool]?.get(tenantId) ?? 0) + 1;
       passed[pool]?.set(tenantId, count);
       // Where there is room again at once, looking for others only costs.
-      if ((isMoving && isTrusted) || count >= behind.most) crowd(slot);
-      return Math.max(line.heldUntil, now() + (isMoving ? 0 : behind.waitMs));
+      if (count >= behind.most) crowd(slot, 0);
+      else if (isMoving && isTrusted) crowd(slot, 1);
+      return Math.max(line.heldUntil, now() + (isMoving ? 0 : count <= behind.few ? behind.shortMs : behind.waitMs));
     },
 
     leave(service: string, slot: Slot): void {
