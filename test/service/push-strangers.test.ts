@@ -75,7 +75,7 @@ describe("beside many registrations of strangers that never answer", () => {
       const opened = await openPushes(suite, { sender: { providers } });
       const { id: userId } = await createUser(opened.ctx, { email: "ann@example.com" });
       await registerGood(opened, "proven", { isProven: true });
-      await registerJunk(opened, suite.app.db.kind === "file" ? 1000 : 100);
+      await registerJunk(opened, suite.app.db.kind === "file" ? 1000 : 60);
       for (let n = 0; n < 50; n++) await registerGood(opened, `new-${n}`);
       await registerGood(opened, "order", { userId });
       await opened.queue();
@@ -100,6 +100,29 @@ describe("beside many registrations of strangers that never answer", () => {
       await lookUntil(opened, () => heard.length === 10);
       await opened.sender.stop(0);
     });
+
+    for (const endpoint of [
+      "https://fcm.googleapis.com/fcm/send/new",
+      "https://updates.push.services.mozilla.com/new",
+      "https://web.push.apple.com/new",
+      "https://wns2-by3p.notify.windows.com/new",
+    ]) {
+      const { host } = new URL(endpoint);
+      test(`at ${host} a new device waits for none of them, also where the server has just been started`, async () => {
+        const { heard, providers } = openServices();
+        const opened = await openPushes(suite, { sender: { providers } });
+        await registerJunk(opened, 400);
+        await opened.register({ target: { endpoint, keys } });
+        await opened.queue();
+        // The clock stands still, so that nothing that hangs has had its time.
+        await until("it is told", async () => {
+          await opened.sender.look();
+          return heard.length > 0;
+        });
+        expect(heard).toEqual([new URL(endpoint).pathname.slice(1)]);
+        await opened.sender.stop(0);
+      });
+    }
 
     test("one look goes through a part of what cannot be sent now, however much there is", async () => {
       const { providers } = openServices();

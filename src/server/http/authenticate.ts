@@ -88,10 +88,9 @@ function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor |
   const failures: AppError[] = [];
   if (app && "error" in app) failures.push(app.error);
   try {
-    if (app && "value" in app) {
-      const proved = proveApp(deps, app.value, claim);
-      return isOpen(access) && user.token !== undefined ? preferUser(deps, claim, proved) : proved;
-    }
+    const proved = app && "value" in app && proveApp(deps, app.value, claim);
+    // What anyone may do is the user's, whose token the key only passes on; and where that is wrong, they have to know.
+    if (proved && !(isOpen(access) && user.token !== undefined)) return proved;
   } catch (error) {
     failures.push(requireVerdict(error));
   }
@@ -108,16 +107,6 @@ function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor |
   if (failures.length > 0) throw verdictOf(failures);
   if (isOpen(access)) return { kind: "visitor" };
   throw new AppError(5206, "No credentials were sent.");
-}
-
-/** The user whose valid token came along: what anyone may do is theirs, not the store's, whose key only passes it on. */
-async function preferUser(deps: AuthDeps, { tenant, user }: Claim, app: Actor): Promise<Actor> {
-  try {
-    return await proveToken(deps, tenant, tokenCredentialsOf(user, true) as TokenCredentials);
-  } catch (error) {
-    requireVerdict(error);
-    return app;
-  }
 }
 
 function proveApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }: Claim): Actor {

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { newId } from "../../../src/server/ids.ts";
+import { issueToken } from "../../../src/server/modules/tokens/service.ts";
 import { openAccount } from "../../support/account.ts";
-import type { ProductReply, Shop } from "../../support/factories.ts";
+import { type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
 import { becomeVisitor, ofProduct, type Reacting, type ReactionPath, reacting } from "../../support/reactions.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
@@ -82,6 +84,31 @@ onEachDatabase((suite) => {
         expect([code, fields]).toEqual([5102, ["user_id"]]);
       }
       expect(await stateOf(as(), id)).toEqual([false, 1]);
+
+      // With the token it is the user who acts, and who hears when it is wrong.
+      const withToken = (token: string) => reacting(shop.call, path, { user_id: eve.id, token });
+      expect((await withToken(eve.token).add(id)).data).toEqual({ active: true, count: 2 });
+      expect((await withToken(eve.token).remove(id)).data).toEqual({ active: false, count: 1 });
+      const { token: fresh } = await inTransaction(await tenantContext(shop), (tx) => issueToken(tx, eve.id));
+      for (const [token, code] of [
+        [eve.token, 5207],
+        [`v2.${"x".repeat(43)}`, 5205],
+        ["", 5204],
+      ] as const) {
+        const wrong = withToken(token);
+        for (const act of [wrong.add(id), wrong.remove(id), wrong.get(id), wrong.list()]) {
+          expect([token, (await act).code]).toEqual([token, code]);
+        }
+      }
+      expect((await withToken(fresh).get(id)).data).toEqual({ active: false, count: 1 });
+      // In the body it says the same.
+      const body = { ...ofProduct(id), user_id: eve.id };
+      const send = (token: string) => shop.callAnonymously(`POST ${path}`, { body: { ...body, token } });
+      expect((await send(eve.token)).code).toBe(5207);
+      expect((await send(fresh)).data).toEqual({ active: true, count: 2 });
+      expect((await reacting(shop.callAnonymously, path, { user_id: eve.id, token: fresh }).list()).data).toHaveLength(
+        1,
+      );
     });
 
     test(`${path} take the visitor from query or body, and the query wins`, async () => {

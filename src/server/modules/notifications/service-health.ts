@@ -8,6 +8,12 @@ const downAfter = { failed: 5, silent: 3 };
 const holdMs = { first: 5000, longest: 60_000 };
 /** A service is trusted for what it took of late; each answer that does not come in time costs as much as one that does. */
 const mostCredit = 3;
+/**
+ * The push services of the browsers that nearly everybody uses, and our own accounts at those of devices: nobody can have these
+ * keep a connection open, and a server that has just been started should not need to find that out.
+ */
+const wellKnown =
+  /^(?:ios|android|web (?:fcm\.googleapis\.com|(?:[a-z0-9-]+\.)*(?:push\.services\.mozilla|push\.apple|notify\.windows)\.com))$/;
 /** Strangers name the services. */
 const mostServices = 10_000;
 
@@ -27,6 +33,7 @@ export interface Line {
 }
 
 interface Service {
+  isWellKnown: boolean;
   credit: number;
   /** By pool. */
   lines: Line[];
@@ -54,7 +61,7 @@ export function createServiceHealth(now: () => number) {
     let service = services.get(name);
     if (!service) {
       if (services.size >= mostServices) forget();
-      service = { credit: 0, lines: pools.map(createLine) };
+      service = { isWellKnown: wellKnown.test(name), credit: 0, lines: pools.map(createLine) };
       services.set(name, service);
     }
     return service;
@@ -73,8 +80,11 @@ export function createServiceHealth(now: () => number) {
   return {
     lineOf,
 
-    /** Whether the service has taken something of late. */
-    isTrusted: (name: string): boolean => find(name).credit > 0,
+    /** Whether the service is well known, or has taken something of late. */
+    isTrusted(name: string): boolean {
+      const { isWellKnown, credit } = find(name);
+      return isWellKnown || credit > 0;
+    },
 
     /**
      * Notes an answer that says the service works.
@@ -112,7 +122,7 @@ export function createServiceHealth(now: () => number) {
         if (line.silent.size < downAfter.silent) line.silent.add(registrationId);
         service.credit = Math.max(service.credit - 1, 0);
       }
-      const isJunk = isSilent && service.credit === 0 && isUnproven(pool);
+      const isJunk = isSilent && !service.isWellKnown && service.credit === 0 && isUnproven(pool);
       const isMany = line.failed.size >= downAfter.failed || line.silent.size >= downAfter.silent;
       if (!isMany && !isJunk) return false;
       const isFirst = !line.isDown;
