@@ -113,7 +113,7 @@ onEachDatabase((suite) => {
     });
     expect([both.status, both.data.user_id]).toEqual([200, customer.id]);
     const wrong = { user_id: customer.id, token: "v2.x" };
-    expect(await shop.call(post, { query: wrong, body })).toMatchObject({ code: 5102, fields: ["user_id"] });
+    expect((await shop.call(post, { query: wrong, body })).code).toBe(5205);
     const { app_id, app_secret } = shop.key;
     const byKey = await plain<RegistrationReply>(post, {
       body: { ...body, namespace: shop.namespace, app_id, app_secret },
