@@ -62,9 +62,10 @@ export async function prepareMessage(ctx: Ctx, request: MessageRequest): Promise
  */
 export async function sendMessage(ctx: Ctx, prepared: PreparedMessage): Promise<AcceptedMessage> {
   const { content, recipients, counts, ttlMs } = prepared;
-  return inTransaction(ctx, async (tx) => {
-    const expiresAt = tx.now() + ttlMs;
-    const id = await queueMessage(tx, { kind: "message", content, ...recipients, expiresAt });
+  const at = ctx.now();
+  // One moment, so that the reply says the times that are kept.
+  return inTransaction({ ...ctx, now: () => at }, async (tx) => {
+    const id = await queueMessage(tx, { kind: "message", content, ...recipients, expiresAt: at + ttlMs });
     if (recipients.userId === null) {
       const { topic, lang } = recipients;
       const details = {
