@@ -18,6 +18,23 @@ export interface Sender {
   stop(graceMs: number): Promise<void>;
 }
 
+/** One that first makes the deliveries of what is new, and sends by turns. */
+export interface DeliverySender extends Sender {
+  /**
+   * Makes new deliveries and begins to send what is due; whatever is due then goes out by turns.
+   * @throws AppError 5001 when the database cannot serve, or could not since the last look; what was taken is tried
+   * again later.
+   */
+  look(): Promise<void>;
+  /**
+   * The same, until nothing is being sent and nothing waits for its deliveries.
+   * @returns how many attempts were made meanwhile.
+   */
+  runDue(): Promise<number>;
+  /** Takes nothing more, waits for what is being sent, and breaks off what is left after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
 /**
  * Looks again and again for what is due, for as long as a server runs, without waiting for what is being sent: one that is
  * slow must not hold up the next. Any number of servers may do so beside one another.

@@ -4,6 +4,7 @@ import type { PushAnswer, PushProvider } from "../../src/server/modules/notifica
 import { type ApnsService, startApnsService } from "../support/apns-service.ts";
 import { certificate } from "../support/certificate.ts";
 import { failureOf } from "../support/failure.ts";
+import { pushOptions } from "../support/push-options.ts";
 import { until } from "../support/until.ts";
 
 const start = Date.UTC(2030, 0, 1);
@@ -28,18 +29,12 @@ async function close() {
   await service.close();
 }
 
-const options = (signal = new AbortController().signal) => ({
-  ttlSeconds: 60,
-  urgency: "normal" as const,
-  contact: "mailto:shop@example.com",
-  signal,
-});
-const deliver = (signal?: AbortSignal) => provider.deliver(target, payload, options(signal));
+const deliver = (signal?: AbortSignal) => provider.deliver(target, payload, pushOptions(signal));
 const sent = { status: 200, retryAfterMs: 0, isGone: false, error: null };
 
 test("a message arrives as iOS shows it, by a token that the account's key has signed", async () => {
   const more = { url: "/sale", tag: "msg_1", data: { number: 7 } };
-  const urgent = { ...options(), urgency: "high" as const, ttlSeconds: 3600 };
+  const urgent = { ...pushOptions(), urgency: "high" as const, ttlSeconds: 3600 };
   expect(await provider.deliver(target, { ...payload, ...more }, urgent)).toEqual(sent);
   const [message] = service.received;
   expect(message?.path).toBe(`/3/device/${target.token}`);
@@ -155,6 +150,6 @@ test("what does not answer in time is not asked again over the same connection",
 
 test("nothing is sent to a server whose certificate is not trusted", async () => {
   const wary = createApnsProvider(service.account, { now: () => now, origin: service.origin });
-  expect(await wary.deliver(target, payload, options())).toMatchObject({ status: null });
+  expect(await wary.deliver(target, payload, pushOptions())).toMatchObject({ status: null });
   expect(service.received).toEqual([]);
 });

@@ -4,6 +4,7 @@ import type { PushAnswer, PushProvider } from "../../src/server/modules/notifica
 import { certificate } from "../support/certificate.ts";
 import { failureOf } from "../support/failure.ts";
 import { type FcmService, startFcmService } from "../support/fcm-service.ts";
+import { pushOptions } from "../support/push-options.ts";
 
 const start = Date.UTC(2030, 0, 1);
 const payload = { title: "Sale", body: "Lamps for half" };
@@ -23,18 +24,12 @@ beforeEach(() => {
   provider = createFcmProvider(service.account, { now: () => now, origin: service.origin, ca: certificate });
 });
 
-const options = (signal = new AbortController().signal) => ({
-  ttlSeconds: 60,
-  urgency: "normal" as const,
-  contact: "mailto:shop@example.com",
-  signal,
-});
-const deliver = (signal?: AbortSignal) => provider.deliver(target, payload, options(signal));
+const deliver = (signal?: AbortSignal) => provider.deliver(target, payload, pushOptions(signal));
 const sent = { status: 200, retryAfterMs: 0, isGone: false, error: null };
 
 test("a message arrives as Android shows it, by a token that the account's key was signed for", async () => {
   const more = { url: "/sale", tag: "msg_1", data: { number: 7, type: "order.paid" } };
-  const urgent = { ...options(), urgency: "high" as const, topic: "order-7", ttlSeconds: 3600 };
+  const urgent = { ...pushOptions(), urgency: "high" as const, topic: "order-7", ttlSeconds: 3600 };
   expect(await provider.deliver(target, { ...payload, ...more }, urgent)).toEqual(sent);
   expect(service.received).toEqual([
     {
@@ -162,7 +157,7 @@ test("a network that fails is answered, an attempt that is broken off rejects", 
     origin: "https://127.0.0.1:1",
     ca: certificate,
   });
-  expect(await unreached.deliver(target, payload, options())).toMatchObject({ status: null, isGone: false });
+  expect(await unreached.deliver(target, payload, pushOptions())).toMatchObject({ status: null, isGone: false });
   const stop = new AbortController();
   stop.abort(new Error("stopped"));
   expect(await failureOf(deliver(stop.signal))).toHaveProperty("message", "stopped");
@@ -171,7 +166,7 @@ test("a network that fails is answered, an attempt that is broken off rejects", 
 test("nothing is sent to a server whose certificate is not trusted", async () => {
   const stranger = await startFcmService();
   const wary = createFcmProvider(stranger.account, { now: () => now, origin: stranger.origin });
-  expect(await wary.deliver(target, payload, options())).toMatchObject({ status: null });
+  expect(await wary.deliver(target, payload, pushOptions())).toMatchObject({ status: null });
   expect([stranger.asked, stranger.received]).toEqual([[], []]);
   await stranger.close();
 });

@@ -1,6 +1,6 @@
 import type { Session } from "../../db/session.ts";
 import { describeFailure, isDown } from "../../outbound/attempt-failure.ts";
-import { drainWithin } from "../../poll.ts";
+import { type DeliverySender, drainWithin } from "../../poll.ts";
 import type { PushPlatform } from "../../push-settings.ts";
 import type { Vault } from "../../vault.ts";
 import { attemptPush, nextAttempt, nextTry, timeOf } from "./attempt.ts";
@@ -38,24 +38,8 @@ export interface PushSenderDeps {
   timeoutMs?: number;
 }
 
-export interface PushSender {
-  /**
-   * Makes the deliveries of new messages and begins to send what is due; whatever is due then goes out by turns.
-   * @throws AppError 5001 when the database cannot serve, or could not since the last look; what was taken is tried
-   * again later.
-   */
-  look(): Promise<void>;
-  /**
-   * The same until nothing is being sent and no message waits for its deliveries.
-   * @returns how many attempts were made meanwhile.
-   */
-  runDue(): Promise<number>;
-  /** Takes nothing more, waits for what is being sent, and breaks off what is left after `withinMs`. */
-  stop(withinMs: number): Promise<void>;
-}
-
 /** Makes the sender of a server's push notifications. Any number of them, in any number of processes, share the work. */
-export function createPushSender(deps: PushSenderDeps): PushSender {
+export function createPushSender(deps: PushSenderDeps): DeliverySender {
   const { notice = () => {}, timeoutMs = attemptMs } = deps;
   const sending = new Set<AbortController>();
   const lanes = new Set<Promise<void>>();

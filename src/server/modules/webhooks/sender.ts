@@ -9,7 +9,7 @@ import {
   TimedOut,
 } from "../../outbound/attempt-failure.ts";
 import { type PostAnswer, postMessage } from "../../outbound/post.ts";
-import { drainWithin } from "../../poll.ts";
+import { type DeliverySender, drainWithin } from "../../poll.ts";
 import type { Vault } from "../../vault.ts";
 import {
   type AttemptResult,
@@ -49,24 +49,8 @@ export interface WebhookSenderDeps {
   ca?: string;
 }
 
-export interface WebhookSender {
-  /**
-   * Makes the deliveries of new events and begins to send what is due; whatever is due then goes out by turns.
-   * @throws AppError 5001 when the database cannot serve, or could not since the last look; what was taken is tried
-   * again later.
-   */
-  look(): Promise<void>;
-  /**
-   * The same, and waits until nothing is being sent.
-   * @returns how many attempts were made meanwhile.
-   */
-  runDue(): Promise<number>;
-  /** Takes nothing more, waits for what is being sent, and breaks off what is left after `withinMs`. */
-  stop(withinMs: number): Promise<void>;
-}
-
 /** Makes the sender of a server's webhooks. Any number of them, in any number of processes, share the work. */
-export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
+export function createWebhookSender(deps: WebhookSenderDeps): DeliverySender {
   const { notice = () => {}, timeoutMs = attemptMs, lookup = lookupAddresses } = deps;
   const sending = new Set<AbortController>();
   const lanes = new Set<Promise<void>>();
