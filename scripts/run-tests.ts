@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { countTests, renderReport, type StepResult } from "./test-report.ts";
+import { countTests, listFailures, renderReport, type StepResult } from "./test-report.ts";
 
 const root = join(import.meta.dir, "..");
 const scratch = mkdtempSync(join(tmpdir(), "bodega-tests-"));
@@ -44,7 +44,8 @@ function runTestFiles(title: string, args: string[]): Promise<StepResult> {
     // handlers, so servers that tests share would outlive it.
     const flags = ["--timeout=20000", "--no-orphans", "--reporter=junit", `--reporter-outfile=${report}`];
     const exitCode = await runBun(["test", ...args, ...flags]);
-    return countTests(existsSync(report) ? readFileSync(report, "utf8") : null, exitCode);
+    const text = existsSync(report) ? readFileSync(report, "utf8") : null;
+    return { ...countTests(text, exitCode), failures: listFailures(text) };
   });
 }
 

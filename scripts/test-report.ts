@@ -1,5 +1,14 @@
-/** What one step of the whole check found. `ms` is wall time. */
-export type StepResult = { title: string; passed: number; failed: number; skipped: number; ms: number };
+/** What one step of the whole check found. */
+export interface StepResult {
+  title: string;
+  passed: number;
+  failed: number;
+  skipped: number;
+  /** Wall time. */
+  ms: number;
+  /** What failed, a line each. */
+  failures?: string[];
+}
 
 type Counts = Pick<StepResult, "passed" | "failed" | "skipped">;
 
@@ -16,6 +25,22 @@ export function countTests(report: string | null, exitCode: number | null): Coun
   return { passed, skipped, failed: failures === 0 && exitCode !== 0 ? 1 : failures };
 }
 
+/** The failed tests of a `bun test` run's JUnit report: where each stands, its name, and the first line of why. */
+export function listFailures(report: string | null): string[] {
+  const failed = /<testcase ([^>]*)>\s*<(?:failure|error) ([^>]*)>/g;
+  return [...(report?.matchAll(failed) ?? [])].map(([, test = "", failure = ""]) => {
+    const why = readAttribute(failure, "message").split("\n", 1)[0];
+    return `${readAttribute(test, "file")}:${readAttribute(test, "line")} ${readAttribute(test, "name")}: ${why}`;
+  });
+}
+
+function readAttribute(tag: string, name: string): string {
+  const value = tag.match(new RegExp(`(?:^| )${name}="([^"]*)"`))?.[1] ?? "";
+  return value.replace(/&(#10|lt|gt|quot|apos|amp);/g, (_, code: string) => characters[code] ?? "");
+}
+
+const characters: Record<string, string> = { "#10": "\n", lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+
 /** The closing lines of a run: a table of the steps and, as the last line, `N passed, N failed[, N skipped]`. */
 export function renderReport(results: StepResult[]): string {
   const sum = (key: keyof Counts) => results.reduce((total, result) => total + result[key], 0);
@@ -26,6 +51,8 @@ export function renderReport(results: StepResult[]): string {
     return `${failed > 0 ? "FAIL" : "ok  "}  ${title.padEnd(width)}${cells.join("")}${seconds}`;
   });
   const head = `${"".padEnd(width + 6)}  passed  failed skipped     time`;
+  const failures = results.flatMap(({ failures }) => failures ?? []).map((line) => `(failed) ${line}`);
   const total = `${sum("passed")} passed, ${sum("failed")} failed`;
-  return [head, ...rows, "", sum("skipped") > 0 ? `${total}, ${sum("skipped")} skipped` : total].join("\n");
+  const named = failures.length > 0 ? ["", ...failures] : [];
+  return [head, ...rows, ...named, "", sum("skipped") > 0 ? `${total}, ${sum("skipped")} skipped` : total].join("\n");
 }

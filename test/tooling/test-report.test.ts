@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countTests, renderReport } from "../../scripts/test-report.ts";
+import { countTests, listFailures, renderReport } from "../../scripts/test-report.ts";
 
 const report = (attributes: string) =>
   `<?xml version="1.0"?>\n<testsuites name="bun test" ${attributes}>\n</testsuites>`;
@@ -23,4 +23,15 @@ test("the last line is the sum, and names skipped tests only when there are any"
   const tests = { title: "tests", passed: 40, failed: 2, skipped: 3, ms: 61_000 };
   expect(renderReport([step, step]).split("\n").at(-1)).toBe("2 passed, 0 failed");
   expect(renderReport([step, tests]).split("\n").at(-1)).toBe("41 passed, 2 failed, 3 skipped");
+});
+
+test("the tests that failed are named below the table, with where they stand and why", () => {
+  const failures = listFailures(`<testsuites name="bun test" tests="2" failures="1" skipped="0">
+    <testcase name="works" classname="" file="a.test.ts" line="2" assertions="0" />
+    <testcase name="says &lt;b&gt;" classname="" file="a.test.ts" line="4" assertions="1">
+      <failure type="Error" message="not &quot;c&quot;&#10;but d">Error</failure>
+    </testcase></testsuites>`);
+  expect(failures).toEqual(['a.test.ts:4 says <b>: not "c"']);
+  const shown = renderReport([{ title: "tests", passed: 1, failed: 1, skipped: 0, ms: 10, failures }]);
+  expect(shown.split("\n").slice(-3)).toEqual(['(failed) a.test.ts:4 says <b>: not "c"', "", "1 passed, 1 failed"]);
 });
