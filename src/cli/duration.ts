@@ -1,8 +1,6 @@
+import { readSpan } from "../server/span.ts";
 import { UsageError } from "./usage-error.ts";
 
-const msPerUnit: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-
-const durationForm = /^(\d{1,9})([smhdw])$/;
 const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
 /**
@@ -10,7 +8,7 @@ const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]
  * @throws UsageError naming the flag.
  */
 export function parseDuration(flag: string, text: string): number {
-  const ms = text === "0" ? 0 : readDuration(text);
+  const ms = text === "0" ? 0 : readSpan(text);
   if (ms !== undefined) return ms;
   const message = "must be a number with s, m, h, d or w, such as 24h";
   throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
@@ -33,17 +31,12 @@ export function parsePastTime(flag: string, text: string, now: number): string {
 }
 
 function readMoment(flag: string, text: string, now: number, direction: 1 | -1): string {
-  const ms = readDuration(text);
+  const ms = readSpan(text);
   const at = ms === undefined ? readTime(text) : now + direction * ms;
   // Beyond the year 9999 RFC 3339 has no form.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
   const message = "must be a span such as 90d, or a time such as 2030-01-31T00:00:00Z";
   throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
-}
-
-function readDuration(text: string): number | undefined {
-  const [, amount, unit] = durationForm.exec(text) ?? [];
-  return unit === undefined ? undefined : Number(amount) * (msPerUnit[unit] as number);
 }
 
 function readTime(text: string): number | undefined {

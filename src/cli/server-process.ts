@@ -1,3 +1,4 @@
+import { logLevels } from "../server/operation-config.ts";
 import type { ArgValues, VerbArgs } from "./args.ts";
 import { buildInfo, isExecutable } from "./build-info.ts";
 import type { Io } from "./io.ts";
@@ -22,11 +23,17 @@ export const serverFlags = {
     configEnv: "BODEGA_LOG",
     description: "Form of the log (default: text)",
   },
+  "log-level": {
+    type: "enum",
+    options: logLevels,
+    configEnv: "BODEGA_LOG_LEVEL",
+    description: "How much the log says (default: info)",
+  },
 } as const satisfies VerbArgs;
 
 /** The same as the configuration takes them. */
-export function readServerFlags({ host, port, log }: ArgValues<typeof serverFlags>) {
-  return { host, port, log };
+export function readServerFlags({ host, port, log, "log-level": logLevel }: ArgValues<typeof serverFlags>) {
+  return { host, port, log, logLevel };
 }
 
 /** How a server speaks and is started again; its announcement in words gives way to `--json` and `-q`. */

@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 import { parseFromAddress } from "./modules/mail/from-address.ts";
+import { type OperationConfig, type OperationFlags, readOperation } from "./operation-config.ts";
 import { type PushProviders, readPushProviders } from "./push-config.ts";
-import { type Environment, invalidSetting, readVariable } from "./setting.ts";
+import { type Environment, invalidSetting, readVariable, type Setting } from "./setting.ts";
 
 /** Everything that can be set from outside, parsed and checked once, then passed in. */
-export interface Config {
+export interface Config extends OperationConfig {
   /** Absolute. */
   dataDir: string;
   databaseUrl: string | undefined;
@@ -34,7 +35,7 @@ export interface Config {
 }
 
 /** Flags of the command line, as texts; a flag that was not given is undefined. */
-export interface ConfigFlags {
+export interface ConfigFlags extends OperationFlags {
   dataDir?: string | undefined;
   databaseUrl?: string | undefined;
   host?: string | undefined;
@@ -80,12 +81,8 @@ export function readConfig(flags: ConfigFlags, env: Environment): Config {
     pushProviders: readPushProviders(env),
     allowPrivatePush: switched(setting(flags.allowPrivatePush, "allow-private-push", "BODEGA_PUSH_PRIVATE")),
     isWorker: env.BODEGA_WORKER === "1",
+    ...readOperation(flags, env),
   };
-}
-
-interface Setting {
-  value: string | undefined;
-  source: string;
 }
 
 function headerText(env: Environment, name: string): string | undefined {

@@ -20,6 +20,12 @@ export function readVariable(env: Environment, name: string): string | undefined
   }
 }
 
+/** A value from outside, and what to call it when it is at fault: `--port` or `BODEGA_PORT`. */
+export interface Setting {
+  value: string | undefined;
+  source: string;
+}
+
 /** A 5102 that names the flag or variable at fault. */
 export function invalidSetting(source: string, message: string): AppError {
   return new AppError(5102, `${source} ${message}`, { details: [{ field: source, message }] });

@@ -105,6 +105,13 @@ export function workerEnvironment(
     BODEGA_PUBLIC_URL: config.publicUrl,
     BODEGA_TRUSTED_PROXY: config.trustedProxies.join(","),
     BODEGA_LOG: config.log,
+    BODEGA_LOG_LEVEL: config.logLevel,
+    BODEGA_TLS_CERT: config.tls?.cert,
+    BODEGA_TLS_KEY: config.tls?.key,
+    BODEGA_METRICS_TOKEN: config.metricsToken,
+    // What one process does for all is the parent's.
+    BODEGA_METRICS: undefined,
+    BODEGA_BACKUP_EVERY: undefined,
     BODEGA_SECRET: config.secret,
     BODEGA_SMTP_URL: config.smtpUrl,
     BODEGA_MAIL_FROM: config.mailFrom,

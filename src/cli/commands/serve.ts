@@ -28,6 +28,45 @@ export default defineVerb({
       configEnv: "BODEGA_TRUSTED_PROXY",
       description: "Proxies whose X-Forwarded-For is believed",
     },
+    "tls-cert": {
+      type: "string",
+      valueHint: "file",
+      configEnv: "BODEGA_TLS_CERT",
+      completes: "file",
+      description: "Certificate chain (PEM) to serve https with; read again when it changes",
+    },
+    "tls-key": {
+      type: "string",
+      valueHint: "file",
+      configEnv: "BODEGA_TLS_KEY",
+      completes: "file",
+      description: "Private key (PEM) of the certificate",
+    },
+    metrics: {
+      type: "string",
+      valueHint: "host:port",
+      configEnv: "BODEGA_METRICS",
+      description: "Serve /metrics for Prometheus on a listener of its own",
+    },
+    "backup-every": {
+      type: "string",
+      valueHint: "span",
+      configEnv: "BODEGA_BACKUP_EVERY",
+      description: "Back the database up again and again, such as every 24h (default: never)",
+    },
+    "backup-to": {
+      type: "string",
+      valueHint: "dir|url",
+      configEnv: "BODEGA_BACKUP_TO",
+      completes: "directory",
+      description: "Folder or s3://bucket/prefix for backups (default: backups in the data directory)",
+    },
+    "backup-keep": {
+      type: "string",
+      valueHint: "number",
+      configEnv: "BODEGA_BACKUP_KEEP",
+      description: "How many backups stay (default: 7)",
+    },
     "allow-private-push": {
       type: "boolean",
       configEnv: "BODEGA_PUSH_PRIVATE",
@@ -49,6 +88,12 @@ export default defineVerb({
       workers: args.workers,
       publicUrl: args["public-url"],
       trustedProxy: args["trusted-proxy"].length > 0 ? args["trusted-proxy"] : undefined,
+      tlsCert: args["tls-cert"],
+      tlsKey: args["tls-key"],
+      metrics: args.metrics,
+      backupEvery: args["backup-every"],
+      backupTo: args["backup-to"],
+      backupKeep: args["backup-keep"],
       allowPrivatePush: args["allow-private-push"] ? "1" : undefined,
     });
     const { runServer } = await import("../../server/serve.ts");

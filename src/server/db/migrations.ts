@@ -6,6 +6,7 @@ import store from "../../../drizzle/0004_store.sql" with { type: "text" };
 import storeTriggers from "../../../drizzle/0005_store_triggers.sql" with { type: "text" };
 import content from "../../../drizzle/0006_content.sql" with { type: "text" };
 import contentTriggers from "../../../drizzle/0007_content_triggers.sql" with { type: "text" };
+import rejectedOrigins from "../../../drizzle/0008_rejected_origins.sql" with { type: "text" };
 
 /** One step of the schema. `name` is its file's name without the ending. */
 export interface Migration {
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   { name: "0005_store_triggers", sql: storeTriggers },
   { name: "0006_content", sql: content },
   { name: "0007_content_triggers", sql: contentTriggers },
+  { name: "0008_rejected_origins", sql: rejectedOrigins },
 ];

@@ -1,5 +1,5 @@
 // The index of all tables; nothing at run time imports it.
-import { appKeyOrigins, appKeySecrets, appKeys } from "../modules/app-keys/table.ts";
+import { appKeyOrigins, appKeySecrets, appKeys, rejectedOrigins } from "../modules/app-keys/table.ts";
 import { auditLog } from "../modules/audit/table.ts";
 import { events } from "../modules/events/table.ts";
 import { idempotencyKeys } from "../modules/idempotency/table.ts";
@@ -33,6 +33,7 @@ export const schema = {
   appKeys,
   appKeySecrets,
   appKeyOrigins,
+  rejectedOrigins,
   rateLimits,
   products,
   users,

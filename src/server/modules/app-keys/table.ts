@@ -61,3 +61,26 @@ export const appKeyOrigins = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.appId, t.pattern] })],
 );
+
+/** Origins from which a key was used with the right secret and refused; the newest of each key are kept. */
+export const rejectedOrigins = sqliteTable(
+  "rejected_origins",
+  {
+    tenantId: text("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    appId: text("app_id")
+      .notNull()
+      .references(() => appKeys.id, { onDelete: "cascade" }),
+    /** As it was sent, at most 200 characters; empty where none was. */
+    origin: text("origin").notNull(),
+    attempts: integer("attempts").notNull(),
+    firstAt: text("first_at").notNull(),
+    lastAt: text("last_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.appId, t.origin] }),
+    index("rejected_origins_by_time").on(t.lastAt),
+    check("rejected_origins_attempts", sql`${t.attempts} > 0`),
+  ],
+);
