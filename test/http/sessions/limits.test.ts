@@ -13,15 +13,19 @@ const request = "POST /auth/login/";
 onEachDatabase((suite) => {
   const login = (shop: Pick<Shop, "callAnonymously">, email: string, password: string, more: CallOptions = {}) =>
     shop.callAnonymously(request, { body: { email, password }, address: newAddress(), ...more });
+  /** Spends some of an address's thirty calls without the price of as many passwords. */
+  const countCalls = async (shop: Shop, address: string, times: number) => {
+    const ctx = await tenantContext(shop);
+    const subject = addressSubject(ctx.vault, address, ctx.tenant.id);
+    const calls = { name: "login-calls", most: 30, windowMs: 20 * minute };
+    for (let n = 0; n < times; n++) expect(await countHit(ctx, calls, subject)).toBe(0);
+  };
   const count = (codes: unknown[], code: unknown) => codes.filter((one) => one === code).length;
 
   test("of right logins that race for the last of the thirty calls of an address, one is admitted", async () => {
     const shop = await suite.shop();
-    const ctx = await tenantContext(shop);
     const address = newAddress();
-    const subject = addressSubject(ctx.vault, address, ctx.tenant.id);
-    const calls = { name: "login-calls", most: 30, windowMs: 20 * 60_000 };
-    for (let n = 0; n < 29; n++) expect(await countHit(ctx, calls, subject)).toBe(0);
+    await countCalls(shop, address, 29);
     const accounts = await Promise.all([1, 2, 3, 4].map(() => openAccount(shop)));
     const replies = await Promise.all(accounts.map(({ email }) => login(shop, email, goodPassword, { address })));
     expect(replies.map(({ code, status }) => code ?? status).toSorted()).toEqual([200, 5213, 5213, 5213]);
@@ -168,11 +172,9 @@ onEachDatabase((suite) => {
         for (let n = 0; n < 3; n++) expect((await login(shop, email, otherPassword)).code).toBe(5212);
       };
       if (failuresFirst) await fail();
-      for (let n = 0; n < 30; n++) {
-        if (n % 10 === 0) clock.advance(minute);
-        expect((await login(shop, `nobody-${n}@example.com`, "x", { address })).code).toBe(5212);
-      }
       clock.advance(minute);
+      await countCalls(shop, address, 30);
+      clock.advance(3 * minute);
       if (!failuresFirst) await fail();
       const refused = await login(shop, email, goodPassword, { address });
       // The oldest call is three minutes old; the failures are four, or none.
@@ -189,11 +191,9 @@ onEachDatabase((suite) => {
     const { email } = await openAccount(shop);
     for (let n = 0; n < 3; n++) await login(shop, email, otherPassword);
     const address = newAddress();
-    for (let n = 0; n < 29; n++) {
-      if (n % 10 === 0) clock.advance(minute);
-      await login(shop, `nobody-${n}@example.com`, "x", { address });
-    }
     clock.advance(minute);
+    await countCalls(shop, address, 29);
+    clock.advance(3 * minute);
     const refused = await login(shop, email, goodPassword, { address });
     expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(17 * 60)]);
     clock.advance(17 * minute);
@@ -203,12 +203,12 @@ onEachDatabase((suite) => {
   test("IPv6 addresses of one /64 share their thirty logins", async () => {
     const shop = await suite.shop();
     const net = `2001:db8:${(Math.random() * 0xffff + 1) | 0}`.replace(/\d+$/, (n) => Number(n).toString(16));
+    await countCalls(shop, `${net}:1::ffff`, 28);
     const codes: unknown[] = [];
-    for (let n = 0; n < 31; n++) {
-      if (n > 0 && n % 10 === 0) suite.app.clock.advance(minute);
+    for (let n = 0; n < 3; n++) {
       codes.push((await login(shop, `nobody-${n}@example.com`, "x", { address: `${net}:1::${n + 1}` })).code);
     }
-    expect(codes).toEqual([...Array(30).fill(5212), 5213]);
+    expect(codes).toEqual([5212, 5212, 5213]);
   });
 
   for (const path of ["login", "refresh", "logout", "password/forgot", "password/reset"]) {
