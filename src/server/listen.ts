@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
+import { createRejectionGatherer } from "./modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "./modules/rate-limits/public-writes.ts";
 import { createViewGatherer } from "./modules/views/gatherer.ts";
 import { pushSettings } from "./push-settings.ts";
@@ -43,6 +44,7 @@ export function listen(config: Config, db: Database, { version, vault, log, shar
   const memory = {
     views: createViewGatherer({ db, notice }),
     writes: createWriteLimiter({ db, vault, now: Date.now, notice }),
+    rejections: createRejectionGatherer(db),
   };
   const app = createApp({
     db,
@@ -80,7 +82,7 @@ export function listen(config: Config, db: Database, { version, vault, log, shar
         await Promise.race([stopped, Bun.sleep(10)]);
       }
       await server.stop(true);
-      await Promise.all([memory.views.stop(), memory.writes.stop()]);
+      await Promise.all([memory.views.stop(), memory.writes.stop(), memory.rejections.stop()]);
     },
   };
 }

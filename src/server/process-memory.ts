@@ -49,8 +49,23 @@ export interface WriteLimiter {
   stop(): Promise<void>;
 }
 
+/** Gathers the origins from which keys were used and refused, and writes them down together. */
+export interface RejectionGatherer {
+  /**
+   * Notes one, which is written down within a second or two; some are left out when very many wait.
+   * @param origin null where the request had none.
+   * @param now epoch milliseconds.
+   */
+  note(appId: string, origin: string | null, now: number): void;
+  /** Writes down what waits. Errors: those of the database; what was not written waits on. */
+  flush(): Promise<void>;
+  /** Writes down what waits, if it can, and ends. */
+  stop(): Promise<void>;
+}
+
 /** What one process of a server keeps between requests. */
 export interface ProcessMemory {
   views: ViewGatherer;
   writes: WriteLimiter;
+  rejections: RejectionGatherer;
 }

@@ -3,6 +3,7 @@ import { startCheckpointer } from "./db/checkpoint.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
+import { sweepRejections } from "./modules/app-keys/rejections.ts";
 import { sweepEvents } from "./modules/events/sweep.ts";
 import { sweepReplies } from "./modules/idempotency/service.ts";
 import { expireMail, sweepMail } from "./modules/mail/due.ts";
@@ -95,6 +96,7 @@ const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<num
     sweepMessages,
     sweepEvents,
     sweepViewMarks,
+    sweepRejections,
   ].map((sweep) => ({ sweep, whole: portion })),
 ];
 

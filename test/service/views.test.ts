@@ -127,7 +127,7 @@ onEachDatabase((suite) => {
   test("no more waits than there is room for: then it is 5001, and those who are counted are answered still", async () => {
     const { shop, id } = await open();
     const views = createViewGatherer({ db: suite.app.db, notice: () => {}, mostWaiting: 2 });
-    const memory = { views, writes: suite.app.memory.writes };
+    const memory = { ...suite.app.memory, views };
     const small = startTestApp({ db: suite.app.db, clock: suite.app.clock, memory });
     try {
       const call = createClient(small, { namespace: shop.namespace });

@@ -2,6 +2,7 @@ import { type AppDeps, createApp } from "../../src/server/app.ts";
 import type { SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/http/request-log.ts";
+import { createRejectionGatherer } from "../../src/server/modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { createViewGatherer } from "../../src/server/modules/views/gatherer.ts";
 import type { ProcessMemory } from "../../src/server/process-memory.ts";
@@ -48,6 +49,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
   const memory = {
     views: createViewGatherer({ db, notice: () => {} }),
     writes: createWriteLimiter({ db, vault: deps.vault ?? vault, now: clock.now, notice: () => {} }),
+    rejections: createRejectionGatherer(db),
   };
   const common = { trustedProxies: [], version: "0.0.0-test", vault, memory, ...deps, db, now: clock.now };
   const app = createApp({
@@ -85,7 +87,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     memory: common.memory,
     async stop() {
       await server.stop(true);
-      await Promise.all([memory.views.stop(), memory.writes.stop()]);
+      await Promise.all([memory.views.stop(), memory.writes.stop(), memory.rejections.stop()]);
       const leak = lines.find((line) => secretForm.test(line));
       if (leak !== undefined) throw new Error(`A secret was logged: ${leak}`);
     },

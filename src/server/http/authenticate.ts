@@ -6,6 +6,7 @@ import { judgeOrigin } from "../modules/app-keys/origins.ts";
 import { hasScope } from "../modules/app-keys/scopes.ts";
 import { sameHash } from "../modules/app-keys/secret.ts";
 import { judgeToken } from "../modules/tokens/judge.ts";
+import type { ProcessMemory } from "../process-memory.ts";
 import { type Access, asksOwnToken, isOpen, isUnsigned } from "./access.ts";
 import type { CountAttempt } from "./attempts.ts";
 import {
@@ -21,6 +22,7 @@ export interface AuthDeps {
   db: Session;
   countAttempt: CountAttempt;
   noteUse: (secret: { id: string; lastUsedAt: number }, now: number) => void;
+  memory: Pick<ProcessMemory, "rejections">;
   now: () => number;
 }
 
@@ -117,7 +119,10 @@ function proveApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }:
   // One reply for all of these: it must not tell which part was right.
   if (!holds) throw new AppError(5203);
   const verdict = judgeOrigin(key, origin);
-  if (!verdict.allowed) throw new AppError(5203, verdict.reason);
+  if (!verdict.allowed) {
+    deps.memory.rejections.note(key.appId, origin, now);
+    throw new AppError(5203, verdict.reason);
+  }
   deps.noteUse(secret, now);
   return { kind: "app", appId: key.appId, scopes: key.scopes };
 }

@@ -1,0 +1,138 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { SystemCtx } from "../../context.ts";
+import type { Database } from "../../db/session.ts";
+import { all, bind, run, statement } from "../../db/statement.ts";
+import type { RejectionGatherer } from "../../process-memory.ts";
+import { appKeys, rejectedOrigins } from "./table.ts";
+
+const param = sql.placeholder;
+
+/** A second is soon enough for whoever looks why the shop's page gets no answer. */
+const pauseMs = 1000;
+const mostPerKey = 50;
+const mostCharacters = 200;
+/** Origins of all keys that may wait; what comes beyond them is not noted. */
+const mostWaiting = 1000;
+const keptMs = 30 * 86_400_000;
+
+const rows = sql`(select value ->> 0 as app_id, value ->> 1 as origin, value ->> 2 as attempts, value ->> 3 as first_at,
+  value ->> 4 as last_at from json_each(${param("rows")})) r`;
+// A key that is gone meanwhile is left out.
+const addRows = statement(sql`
+  insert into ${rejectedOrigins} (tenant_id, app_id, origin, attempts, first_at, last_at)
+  select k.tenant_id, k.id, r.origin, r.attempts, r.first_at, r.last_at from ${rows} join ${appKeys} k on k.id = r.app_id
+  where true
+  on conflict (app_id, origin) do update set attempts = attempts + excluded.attempts,
+    first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`);
+const removeBeyond = statement(sql`
+  delete from ${rejectedOrigins} where app_id = ${param("appId")} and origin not in (
+    select origin from ${rejectedOrigins} where app_id = ${param("appId")}
+    order by last_at desc, origin limit ${param("most")})`);
+const removeOld = statement(sql`
+  delete from ${rejectedOrigins} where (app_id, origin) in (
+    select app_id, origin from ${rejectedOrigins} where last_at < ${param("before")} limit 1000)`);
+const selectRows = statement<RejectedOrigin>(sql`
+  select origin, attempts, first_at, last_at from ${rejectedOrigins}
+  where app_id = ${param("appId")} order by last_at desc, origin limit ${param("most")}`);
+
+/** An origin from which a key was used with the right secret, and refused. */
+export interface RejectedOrigin {
+  /** At most 200 characters; empty where the request had none. */
+  origin: string;
+  attempts: number;
+  first_at: string;
+  last_at: string;
+}
+
+interface Waiting {
+  attempts: number;
+  firstAt: number;
+  lastAt: number;
+}
+
+/**
+ * Makes the gatherer of one process: refusals wait in memory and are written down together, outside of any request. Any
+ * number of processes may do so beside one another. What cannot be written waits on, within the same bounds.
+ */
+export function createRejectionGatherer(db: Database): RejectionGatherer {
+  let waiting = new Map<string, Map<string, Waiting>>();
+  let size = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
+
+  function add(appId: string, origin: string, { attempts, firstAt, lastAt }: Waiting): void {
+    const ofKey = waiting.get(appId) ?? new Map<string, Waiting>();
+    const known = ofKey.get(origin);
+    if (known === undefined) {
+      if (ofKey.size >= mostPerKey || size >= mostWaiting) return;
+      ofKey.set(origin, { attempts, firstAt, lastAt });
+      waiting.set(appId, ofKey);
+      size++;
+      return;
+    }
+    known.attempts += attempts;
+    known.firstAt = Math.min(known.firstAt, firstAt);
+    known.lastAt = Math.max(known.lastAt, lastAt);
+  }
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (size === 0) return;
+    const taken = waiting;
+    waiting = new Map();
+    size = 0;
+    try {
+      await writeRejections(db, taken);
+    } catch (error) {
+      for (const [appId, origins] of taken) for (const [origin, seen] of origins) add(appId, origin, seen);
+      wake();
+      throw error;
+    }
+  }
+
+  function wake(): void {
+    if (!isStopped) timer ??= setTimeout(() => flush().catch(() => {}), pauseMs);
+  }
+
+  return {
+    note(appId, origin, now) {
+      add(appId, (origin ?? "").slice(0, mostCharacters), { attempts: 1, firstAt: now, lastAt: now });
+      wake();
+    },
+    flush,
+    async stop() {
+      isStopped = true;
+      // They only help whoever looks for a cause: no server waits at its end until they are written.
+      await flush().catch(() => {});
+    },
+  };
+}
+
+async function writeRejections(db: Database, taken: Map<string, Map<string, Waiting>>): Promise<void> {
+  const lines = [...taken].flatMap(([appId, origins]) =>
+    [...origins].map(([origin, { attempts, firstAt, lastAt }]) => [
+      appId,
+      origin,
+      attempts,
+      toTimestamp(firstAt),
+      toTimestamp(lastAt),
+    ]),
+  );
+  const bounds = [...taken.keys()].map((appId) => bind(removeBeyond, { appId, most: mostPerKey }));
+  await db.batch([bind(addRows, { rows: JSON.stringify(lines) }), ...bounds]);
+}
+
+/** What was refused to a key lately, newest first; at most fifty. Of a key that does not exist: nothing. */
+export function listRejections(ctx: SystemCtx, appId: string): Promise<RejectedOrigin[]> {
+  return all(ctx.db.primary, selectRows, { appId, most: mostPerKey });
+}
+
+/**
+ * Removes what has not been seen again for thirty days, at most a thousand a call.
+ * @returns how many went.
+ */
+export function sweepRejections(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
+  return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
+}
