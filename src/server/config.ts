@@ -4,6 +4,7 @@ import { parseFromAddress } from "./modules/mail/from-address.ts";
 import { type OperationConfig, type OperationFlags, readOperation } from "./operation-config.ts";
 import { type PushProviders, readPushProviders } from "./push-config.ts";
 import { type Environment, invalidSetting, readVariable, type Setting } from "./setting.ts";
+import { withSettings } from "./settings-file.ts";
 
 /** Everything that can be set from outside, parsed and checked once, then passed in. */
 export interface Config extends OperationConfig {
@@ -52,17 +53,19 @@ export const defaultPort = 8080;
 export const defaultHost = "127.0.0.1";
 
 /**
- * Merges flags, environment (each variable also in its `…_FILE` form) and defaults. Flags beat the environment.
+ * Merges flags, environment (each variable also in its `…_FILE` form), `bodega.env` in the data directory, and defaults.
+ * Flags beat the environment, and that beats the file.
  * @throws AppError 5102 that names the flag or variable at fault.
  */
-export function readConfig(flags: ConfigFlags, env: Environment): Config {
+export function readConfig(flags: ConfigFlags, environment: Environment): Config {
+  const dataDir = readDataDir(flags, environment);
+  const env = withSettings(environment, dataDir);
   const setting = (flag: string | undefined, flagName: string, name: string): Setting => {
     if (flag !== undefined) return { value: flag, source: `--${flagName}` };
     return { value: readVariable(env, name), source: name };
   };
-  const dataDir = setting(flags.dataDir, "data-dir", "BODEGA_DATA_DIR");
   return {
-    dataDir: resolve(nonEmpty(dataDir) ?? defaultDataDir),
+    dataDir,
     databaseUrl: databaseUrl(setting(flags.databaseUrl, "database-url", "BODEGA_DATABASE_URL")),
     databaseAuthToken: headerText(env, "BODEGA_DATABASE_AUTH_TOKEN"),
     databaseSyncUrl: databaseUrl({
@@ -80,9 +83,17 @@ export function readConfig(flags: ConfigFlags, env: Environment): Config {
     mailFrom: mailFrom(env, "BODEGA_MAIL_FROM"),
     pushProviders: readPushProviders(env),
     allowPrivatePush: switched(setting(flags.allowPrivatePush, "allow-private-push", "BODEGA_PUSH_PRIVATE")),
-    isWorker: env.BODEGA_WORKER === "1",
+    isWorker: environment.BODEGA_WORKER === "1",
     ...readOperation(flags, env),
   };
+}
+
+function readDataDir({ dataDir: flag }: ConfigFlags, env: Environment): string {
+  const named =
+    flag === undefined
+      ? { value: readVariable(env, "BODEGA_DATA_DIR"), source: "BODEGA_DATA_DIR" }
+      : { value: flag, source: "--data-dir" };
+  return resolve(nonEmpty(named) ?? defaultDataDir);
 }
 
 function headerText(env: Environment, name: string): string | undefined {

@@ -1,0 +1,59 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { readConfig } from "../../src/server/config.ts";
+import type { AppError } from "../../src/server/errors.ts";
+import { formatSetting } from "../../src/server/settings-file.ts";
+import { failureOf } from "../support/failure.ts";
+
+const base = mkdtempSync(join(tmpdir(), "bodega-settings-"));
+let dirs = 0;
+
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+/** A data directory with these settings. */
+function makeDataDir(...lines: string[]): string {
+  const dir = join(base, String(dirs++));
+  mkdirSync(dir);
+  writeFileSync(join(dir, "bodega.env"), `${lines.join("\n")}\n`);
+  return dir;
+}
+
+test("what stands in bodega.env of the data directory holds, below the environment and the flags", () => {
+  const dataDir = makeDataDir("# of this shop", "BODEGA_PORT=1001", "BODEGA_HOST='::1'");
+  expect(readConfig({ dataDir }, {})).toMatchObject({ dataDir, port: 1001, host: "::1" });
+  expect(readConfig({ dataDir }, { BODEGA_PORT: "" }).port).toBe(1001);
+  expect(readConfig({ dataDir }, { BODEGA_PORT: "1002" })).toMatchObject({ port: 1002, host: "::1" });
+  expect(readConfig({ dataDir, port: "1003" }, { BODEGA_PORT: "1002" }).port).toBe(1003);
+  expect(readConfig({}, { BODEGA_DATA_DIR: dataDir }).port).toBe(1001);
+});
+
+test("a variable that the environment has as a file is not the one of bodega.env, and the other way round", () => {
+  const secretFile = join(base, "secret");
+  writeFileSync(secretFile, "e".repeat(40));
+  const dataDir = makeDataDir(`BODEGA_SECRET=${"f".repeat(40)}`);
+  expect(readConfig({ dataDir }, { BODEGA_SECRET_FILE: secretFile }).secret).toBe("e".repeat(40));
+  const other = makeDataDir(`BODEGA_SECRET_FILE=${secretFile}`);
+  expect(readConfig({ dataDir: other }, {}).secret).toBe("e".repeat(40));
+  expect(readConfig({ dataDir: other }, { BODEGA_SECRET: "g".repeat(40) }).secret).toBe("g".repeat(40));
+});
+
+test("it neither moves the data directory nor makes a worker", () => {
+  const dataDir = makeDataDir("BODEGA_DATA_DIR=/elsewhere", "BODEGA_WORKER=1");
+  expect(readConfig({ dataDir }, {})).toMatchObject({ dataDir, isWorker: false });
+});
+
+test("one that cannot be read is an error, not as none", async () => {
+  const dataDir = join(base, String(dirs++));
+  mkdirSync(join(dataDir, "bodega.env"), { recursive: true });
+  const error = (await failureOf(() => readConfig({ dataDir }, {}))) as AppError;
+  expect([error.code, error.message]).toEqual([5102, `The settings in ${dataDir}/bodega.env cannot be read.`]);
+});
+
+test("what is written is what is read", () => {
+  const values = ["smtp://a%40b:c$d@x", 'Ada "the shop" <a@b.example>', "Ada's <a@b.example>", "a\\b #c", "", " x "];
+  for (const value of values) expect(parseEnv(formatSetting("NAME", value))).toEqual({ NAME: value });
+  for (const value of ["a\nb", `'"`, "'\\", "'$HOME"]) expect(() => formatSetting("NAME", value)).toThrow("NAME");
+});
