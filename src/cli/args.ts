@@ -9,6 +9,8 @@ export interface FlagArg {
   options?: readonly string[];
   /** `true` on a switch makes it one that is on until `--no-<name>` turns it off. */
   default?: string | boolean;
+  /** A switch that `--no-<name>` answers with no, which is another answer than none. */
+  negatable?: boolean;
   /** Missing, it is asked for at a terminal, and exit code 2 elsewhere. */
   required?: boolean;
   /** May be given several times; the value is then a list. */
@@ -47,7 +49,9 @@ export type Arg = FlagArg | PositionalArg;
 export type VerbArgs = Record<string, Arg>;
 
 type ArgValue<A> = A extends { type: "boolean" }
-  ? boolean
+  ? A extends { negatable: true }
+    ? boolean | undefined
+    : boolean
   : A extends { multiple: true } | { variadic: true }
     ? string[]
     : A extends { options: infer O extends readonly string[] }

@@ -47,7 +47,11 @@ export async function collectWords(tree: CommandTree): Promise<CompletionWords> 
 
 function listFlags(args: VerbArgs): FlagWord[] {
   return flagsOf(args).map(([name, arg]) => ({
-    forms: [formatFlag(name, arg), ...(arg.alias === undefined ? [] : [`-${arg.alias}`])],
+    forms: [
+      formatFlag(name, arg),
+      ...(arg.negatable ? [`--no-${name}`] : []),
+      ...(arg.alias === undefined ? [] : [`-${arg.alias}`]),
+    ],
     description: arg.description,
     takesValue: arg.type !== "boolean",
     options: arg.options ?? [],

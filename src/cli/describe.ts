@@ -16,6 +16,7 @@ export function labelArg(name: string, arg: Arg): string {
   if (arg.type === "positional") return formatArg(name, arg);
   const short = arg.alias === undefined ? "" : `-${arg.alias}, `;
   const hint = arg.options?.join("|") ?? arg.valueHint ?? name;
+  if (arg.negatable) return `${short}--${name}, --no-${name}`;
   return `${short}${formatArg(name, arg)}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
 }
 

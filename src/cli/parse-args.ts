@@ -33,6 +33,10 @@ export function tokenize(argv: string[], args: VerbArgs): { tokens: Token[]; typ
   for (const [name, arg] of flagsOf(args)) {
     const long = formatFlag(name, arg).slice(2);
     typed.set(long, name);
+    if (arg.negatable) {
+      typed.set(`no-${name}`, name);
+      options[`no-${name}`] = { type: "boolean" };
+    }
     options[long] = { type: arg.type === "boolean" ? "boolean" : "string", ...(arg.alias && { short: arg.alias }) };
   }
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
@@ -87,6 +91,7 @@ export function toRawArgs(args: VerbArgs, values: GivenValues): string[] {
   const flags = flagsOf(args).flatMap(([name, arg]) => {
     const value = values[name];
     if (value === undefined) return [];
+    if (typeof value === "boolean" && arg.negatable) return [value ? `--${name}` : `--no-${name}`];
     if (typeof value === "boolean") return value === (arg.default === true) ? [] : [formatFlag(name, arg)];
     return [value].flat().map((text) => `--${name}=${text}`);
   });
@@ -102,7 +107,7 @@ function readOption(token: OptionToken, args: VerbArgs, typed: Map<string, strin
   if (values[name] !== undefined && !arg.multiple) throw fault(flag, "was given more than once");
   if (arg.type === "boolean") {
     if (token.value !== undefined) throw fault(flag, "takes no value");
-    values[name] = arg.default !== true;
+    values[name] = arg.negatable ? token.name === name : arg.default !== true;
     return;
   }
   const value = readFlagValue(token, flag, arg);

@@ -61,6 +61,7 @@ export function defineVerb<const T extends VerbArgs>(definition: VerbDefinition<
 }
 
 function readValue(args: VerbArgs, name: string, value: unknown): unknown {
-  if (args[name]?.type !== "boolean") return value;
-  return value ?? args[name].default ?? false;
+  const arg = args[name];
+  if (arg?.type !== "boolean" || arg.negatable) return value;
+  return value ?? arg.default ?? false;
 }
