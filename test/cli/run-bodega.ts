@@ -78,7 +78,7 @@ interface CliError {
 }
 
 /** One exchange at a terminal: once `expect` has appeared, `send` is typed. */
-type Step = [expect: string, send: string];
+export type Step = [expect: string, send: string];
 
 interface TerminalOptions {
   env: Record<string, string | undefined>;

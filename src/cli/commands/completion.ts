@@ -1,3 +1,4 @@
+import { printJson } from "../output.ts";
 import { defineVerb } from "../verb.ts";
 
 export default defineVerb({
@@ -18,6 +19,8 @@ export default defineVerb({
   ],
   async run({ shell }, io, tree) {
     const { renderCompletion } = await import("../completion.ts");
-    await io.write(await renderCompletion(tree, shell));
+    const script = await renderCompletion(tree, shell);
+    if (io.json) await printJson(io, { shell, script });
+    else await io.write(script);
   },
 });

@@ -8,7 +8,7 @@ export default defineVerb({
   args: {},
   examples: ["bodega version", "bodega version --json"],
   async run(_args, io) {
-    if (io.json) return printRecord(io, buildInfo, "version");
+    if (io.json || io.quiet) return printRecord(io, buildInfo, "version");
     await io.write(`bodega ${buildInfo.version}\n`);
   },
 });

@@ -1,0 +1,92 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { type CalledVerb, fullLine, listCalledVerbs } from "./every-verb.ts";
+import { readShapes, type Shape, shapeOf, writeShapes } from "./json-shapes.ts";
+import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
+import { openCli } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
+
+const copyShop = usePreparedShop();
+const promised = await readShapes();
+const seen: Record<string, Shape> = {};
+const finite = (await listCalledVerbs())
+  .filter(({ call }) => !call.isServer)
+  .map((called): [string, CalledVerb] => [called.name, called]);
+
+/** Verbs that open no database. */
+const worksAnywhere = new Set(["health", "version", "completion"]);
+
+/** Runs a verb's good call, in a process of its own only where it must be. */
+function runCall({ call }: CalledVerb, shop: PreparedShop, line: string[]) {
+  const env = { ...shop.env, ...call.env } as Record<string, string>;
+  if (!call.alone && call.input === undefined) return runHere(line, { env });
+  const input = call.input === undefined ? {} : { input: call.input };
+  return openCli(shop.dataDir).run(line, { env, cwd: shop.dir, ...input });
+}
+
+// `BODEGA_WRITE_SHAPES=1 bun test test/cli/every-verb-json.test.ts` promises what is printed now; look at the difference.
+afterAll(async () => {
+  if (process.env.BODEGA_WRITE_SHAPES === "1") await writeShapes({ ...promised, ...seen });
+});
+
+describe("with --json standard output is one JSON value, of the shape that is promised, and nothing is beside it", () => {
+  test.each(finite)("bodega %s", async (name, called) => {
+    const shop = copyShop();
+    const line = [...fullLine(called, shop), ...(called.call.jsonArgs?.(shop) ?? []), "--json"];
+    const { code, stdout, stderr } = await runCall(called, shop, line);
+    expect({ code, stderr }).toEqual({ code: called.call.code ?? 0, stderr: "" });
+    expect(stdout).toEndWith("\n");
+    const value: unknown = JSON.parse(stdout);
+    expect(Array.isArray(value) ? "list" : "value").toBe(called.call.answer);
+    seen[name] = shapeOf(value);
+    if (process.env.BODEGA_WRITE_SHAPES !== "1") expect(seen[name]).toEqual(promised[name] as Shape);
+  });
+
+  test("and no shape is promised of what is no verb", () => {
+    const names = finite.map(([name]) => name);
+    expect(Object.keys(promised).filter((name) => !names.includes(name))).toEqual([]);
+  });
+});
+
+describe("with -q standard output is ids, one a line, and no remark is beside it", () => {
+  test.each(finite)("bodega %s", async (_name, called) => {
+    const { answer, quiet, jsonArgs } = called.call;
+    const [shop, other] = [copyShop(), copyShop()];
+    const { code, stdout, stderr } = await runCall(called, shop, [...fullLine(called, shop), "-q"]);
+    expect(code).toBe(called.call.code ?? 0);
+    expect(stderr.replace(/^warning: .*\n/gm, "")).toBe("");
+    if (quiet === null) return expect(stdout).toBe("");
+    const lines = stdout.split("\n").slice(0, -1);
+    if (quiet !== undefined) return expect(lines[0] ?? "").toMatch(quiet);
+    const more = [...(jsonArgs?.(other) ?? []), "--json"];
+    const { stdout: json } = await runCall(called, other, [...fullLine(called, other), ...more]);
+    const value = JSON.parse(json);
+    const rows: unknown[] = answer === "list" ? value : [value];
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toMatch(/^\S+$/);
+    if (answer !== "list") return;
+    expect(lines.length).toBe(rows.length);
+    for (const [index, row] of rows.entries()) {
+      expect(typeof row === "string" ? [row] : Object.values(row as object).map(String)).toContain(
+        lines[index] as string,
+      );
+    }
+  });
+});
+
+describe("with --json a failure is one JSON error on standard error, and no answer", () => {
+  test.each(finite)("bodega %s", async (_name, called) => {
+    const shop = copyShop();
+    const unknown = await runHere([...called.path, "--no-such-flag", "--json"], shop);
+    expect([unknown.code, unknown.stdout]).toEqual([2, ""]);
+    expect(JSON.parse(unknown.stderr)).toMatchObject({ error: { message: "Unknown flag --no-such-flag." } });
+    // No database can be there.
+    const env = { ...shop.env, BODEGA_DATA_DIR: "/dev/null/none" };
+    const line = [...fullLine(called, shop), ...(called.call.jsonArgs?.(shop) ?? []), "--json"];
+    const { code, stdout, stderr } = await runHere(line, { env });
+    if (worksAnywhere.has(called.name)) return expect([code, stderr]).toEqual([called.call.code ?? 0, ""]);
+    expect(code).toBeGreaterThan(0);
+    expect(stdout).toBe("");
+    expect(Object.keys(JSON.parse(stderr))).toEqual(["error"]);
+    expect(JSON.parse(stderr).error.message).toBeString();
+  });
+});

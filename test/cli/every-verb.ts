@@ -1,0 +1,50 @@
+import { commandTree } from "../../src/cli/command-tree.ts";
+import { findMissing, type GivenValues, parseVerbArgs, toRawArgs } from "../../src/cli/parse-args.ts";
+import type { Verb } from "../../src/cli/verb.ts";
+import { listPaths, loadVerb } from "../../src/cli/walk-tree.ts";
+import type { PreparedShop } from "./prepared-shop.ts";
+import { type VerbCall, verbCalls } from "./verb-calls.ts";
+
+/** A verb with how it is called. */
+export interface CalledVerb {
+  /** `tenant create`. */
+  name: string;
+  path: string[];
+  verb: Verb;
+  call: VerbCall;
+}
+
+/**
+ * All verbs of the program, with how the tests call them.
+ * @throws Error for a verb that `verbCalls` does not tell of, and for a call of no verb.
+ */
+export async function listCalledVerbs(): Promise<CalledVerb[]> {
+  const paths = listPaths(commandTree);
+  const names = paths.map((path) => path.join(" "));
+  const untold = names.filter((name) => !Object.hasOwn(verbCalls, name));
+  if (untold.length > 0) throw new Error(`verb-calls.ts does not say how to call: ${untold.join(", ")}`);
+  const gone = Object.keys(verbCalls).filter((name) => !names.includes(name));
+  if (gone.length > 0) throw new Error(`verb-calls.ts calls what is no verb: ${gone.join(", ")}`);
+  return Promise.all(
+    paths.map(async (path) => {
+      const name = path.join(" ");
+      return { name, path, verb: (await loadVerb(commandTree, path)) as Verb, call: verbCalls[name] as VerbCall };
+    }),
+  );
+}
+
+/** The whole command line of a verb's good call, with what it would ask answered by flags. */
+export function fullLine({ path, call }: CalledVerb, shop: PreparedShop): string[] {
+  return [...path, ...call.args(shop), ...(call.instead?.(shop) ?? [])];
+}
+
+/** The same line without the arguments that the verb requires, and those, in the order in which they are asked for. */
+export function leaveOutRequired(called: CalledVerb, shop: PreparedShop) {
+  const { path, verb, call } = called;
+  const values = parseVerbArgs(call.args(shop), verb.args, {});
+  const required = findMissing(verb.args, {}).map(([name, arg]) => ({ name, arg, value: values[name] }));
+  const rest: GivenValues = Object.fromEntries(
+    Object.entries(values).filter(([name]) => !required.some((one) => one.name === name)),
+  );
+  return { line: [...path, ...toRawArgs(verb.args, rest)], required };
+}

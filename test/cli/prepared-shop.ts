@@ -1,0 +1,183 @@
+import { afterAll, beforeAll } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Ctx, SystemCtx } from "../../src/server/context.ts";
+import { migrate } from "../../src/server/db/migrate.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { addOrigins } from "../../src/server/modules/app-keys/origins.ts";
+import { issueKey } from "../../src/server/modules/app-keys/service.ts";
+import { queueMail } from "../../src/server/modules/mail/outbox.ts";
+import { prepareMessage, sendMessage } from "../../src/server/modules/notifications/message.ts";
+import { registerDevice } from "../../src/server/modules/notifications/registration.ts";
+import { createOrder } from "../../src/server/modules/orders/create.ts";
+import { refundOrder } from "../../src/server/modules/orders/refund.ts";
+import { payOrder } from "../../src/server/modules/orders/service.ts";
+import { createProduct } from "../../src/server/modules/products/service.ts";
+import { createTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
+import { issueToken } from "../../src/server/modules/tokens/service.ts";
+import { createUser } from "../../src/server/modules/users/service.ts";
+import { fanOut } from "../../src/server/modules/webhooks/fan-out.ts";
+import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
+import { openVault } from "../../src/server/secret-key.ts";
+import type { OrderReply } from "../support/orders.ts";
+import { newSubscription } from "../support/registrations.ts";
+import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
+
+/** What stands in the prepared store `demo`, and where. */
+export interface PreparedShop {
+  /** Folder of this copy; files that a verb writes or reads go beside the data. */
+  dir: string;
+  dataDir: string;
+  env: Record<string, string | undefined>;
+  namespace: string;
+  appId: string;
+  /** Of the user whose email is `ada@example.com`, a member of staff who is signed in. */
+  userId: string;
+  tokenId: string;
+  productId: string;
+  orderId: string;
+  webhookId: string;
+  eventId: string;
+  failedMailId: string;
+  messageId: string;
+  registrationId: string;
+  /** A file with one product that the store has not. */
+  productFile: string;
+}
+
+type Contents = Omit<PreparedShop, "dir" | "dataDir" | "env" | "productFile">;
+
+/**
+ * To be called at the top of a test file: a store with one of everything is made once, and each call of the function
+ * gives a copy of it, which a command may change.
+ */
+export function usePreparedShop(): () => PreparedShop {
+  let base: string;
+  let contents: Contents;
+  let smtp: SmtpServerUnderTest;
+  let copies = 0;
+
+  beforeAll(async () => {
+    smtp = await startSmtpServer();
+    base = mkdtempSync(join(tmpdir(), "bodega-prepared-"));
+    contents = await prepareShop(join(base, "original", "data"));
+    writeFileSync(join(base, "original", "products.csv"), "title,price,sku\nChair,49.00,CHAIR-1\n");
+  });
+
+  afterAll(async () => {
+    await smtp.close();
+    rmSync(base, { recursive: true, force: true });
+  });
+
+  return () => {
+    const dir = join(base, String(++copies));
+    cpSync(join(base, "original"), dir, { recursive: true });
+    const dataDir = join(dir, "data");
+    const mail = { BODEGA_SMTP_URL: smtp.url, BODEGA_MAIL_FROM: "shop@example.com" };
+    const env = { PATH: process.env.PATH, HOME: dir, BODEGA_DATA_DIR: dataDir, ...mail };
+    return { ...contents, dir, dataDir, env, productFile: join(dir, "products.csv") };
+  };
+}
+
+async function prepareShop(dataDir: string): Promise<Contents> {
+  mkdirSync(dataDir, { recursive: true });
+  const db = await openDatabase({ dataDir });
+  try {
+    await migrate(db);
+    const vault = await openVault({ secret: undefined, dataDir }, db);
+    const system: SystemCtx = {
+      db,
+      vault,
+      actor: { kind: "terminal", account: "ada" },
+      requestId: "prepared",
+      now: Date.now,
+      clientIp: null,
+    };
+    return await fillShop(system);
+  } finally {
+    await db.close();
+  }
+}
+
+async function fillShop(system: SystemCtx): Promise<Contents> {
+  const namespace = "demo";
+  await createTenant(system, { namespace, title: "The demo store, with a title that is rather long", currency: "EUR" });
+  const ctx: Ctx = { ...system, tenant: await requireTenant(system, namespace) };
+  const { app_id: appId } = await issueKey(system, { namespace, name: "web", publish: true });
+  await addOrigins(system, { appId, origins: ["shop.example.com", "*.example.org"] });
+  const { id: userId } = await createUser(ctx, { email: "ada@example.com", name: "Ada Lovelace", role: "staff" });
+  const { tokenId } = await inTransaction(ctx, (tx) => issueToken(tx, userId));
+  const webhook = await addWebhook(ctx, { url: "https://example.com/hooks", types: undefined, allowPrivate: false });
+  const { productId, orderId } = await sellProduct(ctx, userId);
+  const eventId = await failDelivery(ctx);
+  return {
+    namespace,
+    appId,
+    userId,
+    tokenId,
+    productId,
+    orderId,
+    webhookId: webhook.webhook_id,
+    eventId,
+    failedMailId: await failMail(ctx),
+    ...(await registerBrowser(ctx)),
+  };
+}
+
+async function sellProduct(ctx: Ctx, customer_id: string) {
+  const product = await createProduct(ctx, {
+    title: "Lamp",
+    price: 19.9,
+    sku: "LAMP-1",
+    stock: 9,
+    status: "published",
+  });
+  const { id: productId } = JSON.parse(product.json) as { id: string };
+  const items = [{ product_id: productId, quantity: 2 }];
+  const address = { name: "Ada", line1: "1 Street", city: "Zürich", country: "CH" };
+  const made = await createOrder(ctx, { items, customer_id, shipping: 4.5, shipping_address: address, note: "Ring" });
+  const order = JSON.parse(made.json) as OrderReply;
+  await payOrder(ctx, order.id, { payment_reference: "pay-1" });
+  const lines = order.items.map((line) => ({ line_id: line.id, quantity: 1 }));
+  await refundOrder(ctx, order.id, { lines, reason: "broken", restock: true });
+  return { productId, orderId: order.id };
+}
+
+/** Has the webhook told of what was sold, in vain for one of the events. */
+async function failDelivery(ctx: Ctx): Promise<string> {
+  await fanOut(ctx);
+  const { rows } = await ctx.db.execute(
+    "select d.id, e.id as event from webhook_deliveries d join events e on e.sequence = d.event order by e.sequence limit 1",
+  );
+  const [first] = rows as unknown as { id: string; event: string }[];
+  await ctx.db.execute({
+    sql: `update webhook_deliveries set status = 'failed', attempts = 12, last_status = 503, last_error = 'answered 503',
+      finished_at = created_at where id = ?`,
+    args: [first?.id as string],
+  });
+  return first?.event as string;
+}
+
+async function failMail(ctx: Ctx): Promise<string> {
+  const mail = { kind: "reset_code", to: { emailKey: "ada@example.com" }, values: { code: "012345" } } as const;
+  const [failed] = [await queueMail(ctx, mail), await queueMail(ctx, mail)];
+  const sql = "update mail_outbox set status = 'failed', attempts = 1, last_error = 'EENVELOPE: 550' where id = ?";
+  await ctx.db.execute({ sql, args: [failed as string] });
+  return failed as string;
+}
+
+async function registerBrowser(ctx: Ctx) {
+  const { expirationTime: _, ...subscription } = newSubscription("https://push.example.com/send/1");
+  const { id: registrationId } = await registerDevice(ctx, {
+    platform: "web",
+    subscription,
+    topics: ["sale"],
+    subject: undefined,
+    lang: "en",
+  });
+  const message = await prepareMessage(ctx, { topic: "sale", title: "Sale", body: "Lamps for half" });
+  const { id: messageId } = await sendMessage(ctx, message);
+  return { registrationId, messageId: messageId as string };
+}

@@ -1,0 +1,152 @@
+import { join } from "node:path";
+import type { PreparedShop } from "./prepared-shop.ts";
+import type { Step } from "./run-bodega.ts";
+
+/** A password that every rule lets pass. */
+export const typedSecret = "Marmalade-Teapot-73";
+
+/** How one verb is called well on the prepared shop, and what it does beside answering. */
+export interface VerbCall {
+  /** Its arguments, those that it requires included, with which it asks for nothing but what `asks` says. */
+  args(shop: PreparedShop): string[];
+  /** What it asks at a terminal beside required arguments, and what is answered. */
+  asks?(shop: PreparedShop): Step[];
+  /** Flags that answer the same beforehand. */
+  instead?(shop: PreparedShop): string[];
+  /** Whether `instead` may be left out without a terminal: the question is a courtesy. */
+  isOptional?: boolean;
+  /** What stands on standard input instead of what is asked; goes with `instead`. */
+  input?: string;
+  /** What `--json` prints: a list of records, or one value. */
+  answer: "list" | "value";
+  /** Further arguments that `--json` needs, such as a file for what would stand beside it. */
+  jsonArgs?(shop: PreparedShop): string[];
+  /** What `-q` prints: by default each line is a value of the answer, or of its row. Null: nothing. */
+  quiet?: RegExp | null;
+  /** Exit code of the call, where it is not 0: the answer is no. */
+  code?: number;
+  /** It needs a process of its own: it starts others, or waits for a signal. */
+  alone?: boolean;
+  /** It runs until it is stopped. */
+  isServer?: boolean;
+  /** Variables that it needs. */
+  env?: Record<string, string>;
+  /** Its flags and values hold a secret: the text that must stand nowhere but in the one answer. */
+  makesSecret?: boolean;
+}
+
+const demo = ["-n", "demo"];
+const ada = "ada@example.com";
+const yes = () => ["--yes"];
+const passwordTwice: Step[] = [
+  ["New password", `${typedSecret}\r`],
+  ["The same again", `${typedSecret}\r`],
+];
+const confirmed = (question: string): Step[] => [[question, "y\r"]];
+
+const record = (args: VerbCall["args"], more: Partial<VerbCall> = {}): VerbCall => ({ args, answer: "value", ...more });
+const list = (args: VerbCall["args"], more: Partial<VerbCall> = {}): VerbCall => ({ args, answer: "list", ...more });
+
+/** Every verb by its path. A verb that is not here fails the tests that walk over all of them. */
+export const verbCalls: Record<string, VerbCall> = {
+  serve: record(() => ["--port", "0"], { isServer: true, alone: true }),
+  demo: record(() => ["--port", "0"], { isServer: true, alone: true, makesSecret: true }),
+  health: record(() => ["--url", "http://127.0.0.1:1"], { quiet: null, code: 1 }),
+  doctor: record(() => [], { quiet: /^$/ }),
+  "tenant create": record(() => ["new-store"]),
+  "tenant list": list(() => []),
+  "tenant show": record(() => ["demo"]),
+  "tenant update": record(() => ["demo", "--title", "Another"]),
+  "tenant suspend": record(() => ["demo"], { asks: () => confirmed("Suspend demo?"), instead: yes }),
+  "tenant resume": record(() => ["demo"]),
+  "tenant delete": record(() => ["demo"], {
+    asks: () => [["Type demo to go on:", "demo\r"]],
+    instead: () => ["--confirm", "demo"],
+  }),
+  "key issue": record(() => [...demo, "--name", "backend"], { makesSecret: true, quiet: /^app_\w{26}:\S{40,}$/ }),
+  "key list": list(() => demo),
+  "key show": record(({ appId }) => [appId]),
+  "key publish": record(({ appId }) => [appId]),
+  "key unpublish": record(({ appId }) => [appId]),
+  "key activate": record(({ appId }) => [appId]),
+  "key deactivate": record(({ appId }) => [appId]),
+  "key rotate": record(({ appId }) => [appId], {
+    asks: () => confirmed("at once?"),
+    instead: yes,
+    isOptional: true,
+    makesSecret: true,
+    quiet: /^app_\w{26}:\S{40,}$/,
+  }),
+  "key revoke": record(({ appId }) => [appId], { asks: () => confirmed("for good."), instead: yes }),
+  "origin add": record(({ appId }) => [appId, "new.example.com"]),
+  "origin remove": record(({ appId }) => [appId, "shop.example.com"]),
+  "origin list": list(({ appId }) => [appId]),
+  "origin set": record(({ appId }) => [appId, "only.example.com"]),
+  "origin check": record(({ appId }) => [appId, "https://shop.example.com"], { quiet: /^allowed$/ }),
+  "order list": list(() => demo),
+  "order show": record(() => ["1", ...demo]),
+  "order export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "orders.csv")], quiet: /,/ }),
+  "webhook add": record(() => [...demo, "--url", "https://example.com/more"], {
+    makesSecret: true,
+    quiet: /^whk_\w{26} whsec_\S{32,}$/,
+  }),
+  "webhook list": list(() => demo),
+  "webhook deliveries": list(({ webhookId }) => [webhookId, ...demo]),
+  "webhook replay": record(({ webhookId }) => [webhookId, ...demo, "--failed"]),
+  "webhook rotate": record(({ webhookId }) => [webhookId, ...demo], {
+    asks: () => confirmed("Replace the secret"),
+    instead: yes,
+    makesSecret: true,
+    quiet: /^whk_\w{26} whsec_\S{32,}$/,
+  }),
+  "webhook remove": record(({ webhookId }) => [webhookId, ...demo], { asks: () => confirmed("Remove"), instead: yes }),
+  "notify send": record(() => [...demo, "--title", "Sale", "--body", "Lamps for half", "--everyone"], {
+    asks: () => confirmed("Tell 1 device of demo?"),
+    instead: yes,
+  }),
+  "notify list": list(() => demo),
+  "notify show": record(({ messageId }) => [messageId, ...demo]),
+  "notify devices": list(() => demo),
+  "notify remove": record(({ registrationId }) => [registrationId, ...demo], {
+    asks: () => confirmed("Forget"),
+    instead: yes,
+  }),
+  "notify key": record(() => []),
+  "product import": record(({ productFile }) => [productFile, ...demo], { quiet: /^$/ }),
+  "product export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "exported.csv")], quiet: /,/ }),
+  "mail list": list(() => []),
+  "mail retry": record(({ failedMailId }) => [failedMailId]),
+  "mail test": record(() => [...demo, "--to", ada]),
+  "user create": record(() => [...demo, "--email", "new@example.com"], {
+    asks: () => passwordTwice,
+    instead: () => ["--password-stdin"],
+    input: `${typedSecret}\n`,
+  }),
+  "user list": list(() => demo),
+  "user show": record(() => [ada, ...demo]),
+  "user update": record(() => [ada, ...demo, "--name", "Countess"]),
+  "user set-password": record(() => [ada, ...demo], {
+    asks: () => passwordTwice,
+    instead: () => ["--password-stdin"],
+    input: `${typedSecret}\n`,
+  }),
+  "user disable": record(() => [ada, ...demo]),
+  "user enable": record(() => [ada, ...demo]),
+  "user delete": record(() => [ada, ...demo], {
+    asks: () => [[`Type ${ada} to go on:`, `${ada}\r`]],
+    instead: () => ["--confirm", ada],
+  }),
+  "user reset-two-factor": record(() => [ada, ...demo], {
+    asks: () => confirmed("Switch two-factor off"),
+    instead: yes,
+  }),
+  "token list": list(() => demo),
+  "token revoke": record(() => [...demo, "--all"], { asks: () => confirmed("End every token"), instead: yes }),
+  "audit list": list(() => []),
+  "audit verify": record(() => [], { quiet: /^\d+:[0-9a-f]+$/ }),
+  "db migrate": record(() => [], { quiet: /^$/ }),
+  "db status": record(() => []),
+  "db rekey": record(() => [], { asks: () => confirmed("Give the old key up?"), instead: yes, quiet: /^$/ }),
+  version: record(() => []),
+  completion: record(() => ["bash"], { quiet: /completion/ }),
+};
