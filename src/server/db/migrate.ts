@@ -93,7 +93,7 @@ async function findPending(db: Database, steps: readonly Migration[]): Promise<M
   }
   for (const step of steps) {
     const found = applied.get(step.name);
-    if (found !== undefined && found.hash !== hashOf(step)) {
+    if (found !== undefined && found.hash !== hashMigration(step)) {
       throw new AppError(
         5001,
         `The database was migrated with another form of ${step.name}. Run the version that made it, or restore a backup.`,
@@ -127,7 +127,7 @@ function statementsFor(steps: Migration[], now: Date): InStatement[] {
   return [
     createTable,
     ...steps.flatMap((step): InStatement[] => [
-      { sql: insert, args: [step.name, hashOf(step), appliedAt] },
+      { sql: insert, args: [step.name, hashMigration(step), appliedAt] },
       ...splitMigration(step.sql),
     ]),
     { sql: assertForeignKeys, args: [last.name] },
@@ -142,6 +142,7 @@ function splitMigration(sql: string): string[] {
     .filter((text) => text !== "");
 }
 
-function hashOf(step: Migration): string {
+/** What tells a form of a step from another: SHA-256 of its SQL, in hex. */
+export function hashMigration(step: Migration): string {
   return createHash("sha256").update(step.sql).digest("hex");
 }
