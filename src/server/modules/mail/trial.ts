@@ -1,14 +1,14 @@
 import MailComposer from "nodemailer/lib/mail-composer";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { Ctx } from "../../context.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, invalidField } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { recordAudit } from "../audit/service.ts";
 import { parseEmail } from "../users/email.ts";
 import { composeMail } from "./compose.ts";
 import { parseFromAddress } from "./from-address.ts";
 import { findRecipient } from "./recipient.ts";
-import { renderMail } from "./render.ts";
+import { type MailStore, renderMail } from "./render.ts";
 import { type SmtpServer, secretsOf, smtpOptions } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
 
@@ -37,30 +37,61 @@ export async function tryMail(
   input: { to: string; language?: string | undefined; mailFrom: string | undefined; smtp: Partial<SmtpServer> },
 ): Promise<MailTrial> {
   const { email } = parseEmail("to", input.to);
-  const from = input.mailFrom === undefined ? null : parseFromAddress(input.mailFrom);
-  const { url, ...more } = input.smtp;
-  if (url === undefined || from === null) {
+  const { url } = input.smtp;
+  if (url === undefined || input.mailFrom === undefined) {
     throw new AppError(5306, "There is no mail server: set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for this command too.");
   }
   const found = await findRecipient(ctx.db.primary, ctx.tenant.id, { email });
-  if (!found?.to) throw new AppError(5301);
-  const { store, to } = found;
+  if (!found) throw new AppError(5301);
+  const { store } = found;
+  const details = { host: smtpOptions({ url }).host };
+  try {
+    const trial = await tryServer({
+      ...input,
+      mailFrom: input.mailFrom,
+      smtp: { ...input.smtp, url },
+      store,
+      now: ctx.now,
+    });
+    await recordAudit(ctx, { event: "mail.tested", details });
+    return trial;
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 5102) {
+      await recordAudit(ctx, { event: "mail.tested", code: error.code, details });
+    }
+    throw error;
+  }
+}
+
+/**
+ * Sends a test mail of a store that there need not be yet.
+ * @param input.store what the mail shows of it; `to` gets it.
+ * @throws AppError as `tryMail`, but for a missing mail server.
+ */
+export async function tryServer(input: {
+  to: string;
+  language?: string | undefined;
+  mailFrom: string;
+  smtp: SmtpServer;
+  store: MailStore;
+  now: () => number;
+}): Promise<MailTrial> {
+  const { smtp, store, now } = input;
+  const { email } = parseEmail("to", input.to);
+  const from = parseFromAddress(input.mailFrom);
+  if (from === null) throw invalidField("mail_from", "must be an address, such as shop@example.com");
   const rendered = renderMail({ kind: "test", store, name: null, languages: [input.language], values: {} });
-  const message = composeMail(newId("mail"), from, store, to, rendered, ctx.now());
-  const options = smtpOptions({ url, ...more });
+  const message = composeMail(newId("mail"), from, store, { email, name: null }, rendered, now());
+  const options = smtpOptions(smtp);
+  const { host, port } = options;
   const raw = await new MailComposer(message).compile().build();
   try {
     const outcome = await converse(options, { from: from.address, to: [email] }, raw);
-    await recordAudit(ctx, { event: "mail.tested", details: { host: options.host } });
-    const messageId = message.messageId as string;
-    return { to: email, from: from.address, host: options.host, port: options.port, message_id: messageId, ...outcome };
+    return { to: email, from: from.address, host, port, message_id: message.messageId as string, ...outcome };
   } catch (error) {
-    if (error instanceof AppError) throw error;
-    const { isOutage, text } = readSmtpFailure(error, secretsOf(url));
+    const { isOutage, text } = readSmtpFailure(error, secretsOf(smtp.url));
     const isRefused = !isOutage || text.startsWith("EAUTH");
-    const code = isRefused ? 5306 : 5001;
-    await recordAudit(ctx, { event: "mail.tested", code, details: { host: options.host } });
-    throw new AppError(code, `${options.host}:${options.port}: ${text}`);
+    throw new AppError(isRefused ? 5306 : 5001, `${host}:${port}: ${text}`);
   }
 }
 

@@ -25,7 +25,7 @@ export function manageableRoles(actor: Actor): readonly Role[] {
  * Refuses work on users of a role that the actor may not manage.
  * @throws AppError 5300.
  */
-export function requireManageable(ctx: Ctx, role: Role): void {
+export function requireManageable(ctx: Pick<Ctx, "actor">, role: Role): void {
   if (manageableRoles(ctx.actor).includes(role)) return;
   const who = ctx.actor.kind === "app" ? "A key without the scope * manages" : "Staff manage";
   throw new AppError(5300, `${who} customers only.`);
