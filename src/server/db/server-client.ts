@@ -17,6 +17,8 @@ import { Turns } from "./turns.ts";
 type Statement = InStatement | [string, InArgs?];
 
 const requestLimitMs = 10_000;
+/** Of calls that look at a whole database, or make an index of it. */
+const copyRequestLimitMs = 600_000;
 const requestsAtOnce = 64;
 // The server runs one writer at a time: a second one in flight hides the network, more would only wait there.
 const writesAtOnce = 2;
@@ -35,12 +37,15 @@ export interface ServerOptions {
 export class ServerClient implements Client {
   readonly protocol = "http";
   readonly #client: Client;
+  readonly #connectForCopies: () => Client;
   readonly #deadlineMs: number;
   readonly #writes = new Turns(writesAtOnce);
   readonly #transactions = new Turns(1);
+  #copies: Client | undefined;
 
-  constructor(client: Client, lockDeadlineMs: number) {
+  constructor(client: Client, connectForCopies: () => Client, lockDeadlineMs: number) {
     this.#client = client;
+    this.#connectForCopies = connectForCopies;
     this.#deadlineMs = lockDeadlineMs;
   }
 
@@ -80,6 +85,15 @@ export class ServerClient implements Client {
     return new ServerTransaction(begin, { deadlineMs: this.#deadlineMs, atEnd: giveBack });
   }
 
+  /**
+   * The bare client for copies of the whole database: integers are bigint, calls may take minutes, transactions have no
+   * limit of ours, and errors are as the server gives them. It is closed with this one.
+   */
+  forCopies(): Client {
+    this.#copies ??= this.#connectForCopies();
+    return this.#copies;
+  }
+
   sync(): Promise<Replicated> {
     return Promise.reject(new TypeError("A database server has nothing to synchronise with."));
   }
@@ -92,6 +106,7 @@ export class ServerClient implements Client {
   }
 
   close(): void {
+    this.#copies?.close();
     this.#client.close();
   }
 
@@ -116,15 +131,18 @@ export class ServerClient implements Client {
 /** Opens the client; nothing is sent yet. Errors: 5102 for an address that no server can have. */
 export async function openServerClient(options: ServerOptions): Promise<ServerClient> {
   const { createClient } = await import("@libsql/client/http");
-  try {
-    const client = createClient({
+  const connect = (limitMs: number, intMode: "number" | "bigint") =>
+    createClient({
       // The WebSocket forms of an address reach the same server; HTTP survives a restart of it without a reconnect.
       url: options.url.replace(/^ws(s?):/, "http$1:"),
       ...(options.authToken === undefined ? {} : { authToken: options.authToken }),
       concurrency: requestsAtOnce,
-      fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(requestLimitMs) }),
+      intMode,
+      fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(limitMs) }),
     });
-    return new ServerClient(client, options.lockDeadlineMs);
+  try {
+    const client = connect(requestLimitMs, "number");
+    return new ServerClient(client, () => connect(copyRequestLimitMs, "bigint"), options.lockDeadlineMs);
   } catch (cause) {
     throw new AppError(5102, "The database address is not one of a libSQL server.", { cause });
   }

@@ -1,0 +1,105 @@
+/** Reads rows as lists of values, with integers as bigint wherever they may be large. */
+export type ReadRows = (sql: string, args?: CopiedValue[]) => Promise<CopiedValue[][]>;
+
+/** What a column can hold, as both engines give and take it. */
+export type CopiedValue = null | string | number | bigint | Uint8Array | ArrayBuffer;
+
+/** How one table is copied row by row. */
+export interface TablePlan {
+  name: string;
+  sql: string;
+  /** A shadow table belongs to a virtual one, which makes it; its rows are what the virtual table holds. */
+  kind: "table" | "virtual" | "shadow";
+  /** What is read and written: all but generated columns, and the rowid where no column is the same. */
+  columns: string[];
+  /** Where in `columns` the parts of the key are; rows are read in its order. */
+  key: number[];
+}
+
+/** Everything that a copy has to make. Tables of the engine itself are left out. */
+export interface CopyPlan {
+  tables: TablePlan[];
+  indexes: string[];
+  /** Triggers and views, which come last: no trigger may fire for what is copied. */
+  reactions: string[];
+  /** The highest number that each AUTOINCREMENT table has given, also for rows that have gone. */
+  sequences: { name: string; last: CopiedValue }[];
+}
+
+const selectObjects = `SELECT type, name, sql FROM sqlite_schema
+  WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%' ORDER BY rowid`;
+const selectTables = "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'";
+// `hidden` tells generated columns, which are computed again.
+const selectColumns = `SELECT m.name, c.name, c.pk, c.type FROM sqlite_schema m, pragma_table_xinfo(m.name) c
+  WHERE m.type = 'table' AND c.hidden = 0 ORDER BY m.rowid, c.cid`;
+const hasSequences = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'";
+
+interface Column {
+  name: string;
+  /** Its place in the primary key, from 1; 0 outside of it. */
+  place: number;
+  type: string;
+}
+
+/** Looks at a database's schema and says how to copy it. */
+export async function readPlan(read: ReadRows): Promise<CopyPlan> {
+  const kinds = new Map((await read(selectTables)).map(([name, type, wr]) => [name, { type, hasRowid: !Number(wr) }]));
+  const columns = new Map<CopiedValue, Column[]>();
+  for (const [table, name, place, type] of await read(selectColumns)) {
+    const one = { name: String(name), place: Number(place), type: String(type).toUpperCase() };
+    columns.set(table as CopiedValue, [...(columns.get(table as CopiedValue) ?? []), one]);
+  }
+  const plan: CopyPlan = { tables: [], indexes: [], reactions: [], sequences: [] };
+  for (const [type, name, text] of await read(selectObjects)) {
+    const sql = String(text);
+    if (type === "index") plan.indexes.push(sql);
+    else if (type !== "table") plan.reactions.push(sql);
+    else {
+      const { type: kind, hasRowid } = kinds.get(name as CopiedValue) ?? { type: "table", hasRowid: true };
+      const shape = planColumns(columns.get(name as CopiedValue) ?? [], hasRowid);
+      plan.tables.push({ name: String(name), sql, kind: kind as TablePlan["kind"], ...shape });
+    }
+  }
+  if ((await read(hasSequences)).length > 0) {
+    const rows = await read("SELECT name, seq FROM sqlite_sequence ORDER BY name");
+    plan.sequences = rows.map(([name, last]) => ({ name: String(name), last: last as CopiedValue }));
+  }
+  return plan;
+}
+
+/** How many rows each table holds; virtual tables have none of their own. */
+export async function countRows(read: ReadRows, tables: readonly TablePlan[]): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { name, kind } of tables) {
+    if (kind === "virtual") continue;
+    counts.set(name, Number((await read(`SELECT count(*) FROM ${quote(name)}`))[0]?.[0]));
+  }
+  return counts;
+}
+
+/** SQL that reads up to `limit` rows in the order of their key, behind those of an earlier page. */
+export function pageSql({ name, columns, key }: TablePlan, limit: number, isFirst: boolean): string {
+  const names = key.map((at) => quote(columns[at] as string)).join(", ");
+  const after = isFirst ? "" : ` WHERE (${names}) > (${key.map(() => "?").join(", ")})`;
+  return `SELECT ${columns.map(quote).join(", ")} FROM ${quote(name)}${after} ORDER BY ${names} LIMIT ${limit}`;
+}
+
+/** SQL that writes so many rows at once. */
+export function insertSql({ name, columns }: TablePlan, rows: number): string {
+  const row = `(${columns.map(() => "?").join(", ")})`;
+  const values = new Array(rows).fill(row).join(", ");
+  return `INSERT INTO ${quote(name)} (${columns.map(quote).join(", ")}) VALUES ${values}`;
+}
+
+/** A name as SQL takes it, whatever it holds. */
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function planColumns(columns: Column[], hasRowid: boolean): Pick<TablePlan, "columns" | "key"> {
+  const names = columns.map(({ name }) => name);
+  const primary = columns.filter(({ place }) => place > 0).sort((a, b) => a.place - b.place);
+  const isAlias = primary.length === 1 && primary[0]?.type === "INTEGER";
+  if (hasRowid && !isAlias) return { columns: ["rowid", ...names], key: [0] };
+  return { columns: names, key: primary.map(({ name }) => names.indexOf(name)) };
+}
