@@ -120,6 +120,7 @@ export const commandTree: CommandTree = {
     verbs: {
       migrate: () => import("./commands/db/migrate.ts"),
       status: () => import("./commands/db/status.ts"),
+      backup: () => import("./commands/db/backup.ts"),
       rekey: () => import("./commands/db/rekey.ts"),
     },
   },

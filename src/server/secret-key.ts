@@ -44,6 +44,29 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   if ((await get(db.primary, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
 }
 
+/**
+ * The secret itself, for a copy that its owner asked for; null where there is none.
+ * @throws AppError 5001 when its file cannot be read, 5306 when that holds no secret.
+ */
+export function copySecret({ secret, dataDir }: SecretConfig): string | null {
+  return secret ?? findSecret(secretPath(dataDir)) ?? null;
+}
+
+/**
+ * Puts a secret into the data directory's file, where there is none.
+ * @throws AppError 5302 when there is one, 5001 when it cannot be written.
+ */
+export function saveSecret(dataDir: string, secret: string): void {
+  const path = secretPath(dataDir);
+  if (findSecret(path) !== undefined) throw new AppError(5302, `There is a secret key already: ${path}`);
+  writeSecret(dataDir, path, secret);
+}
+
+/** Tells a secret's key apart from others, as the database remembers it. */
+export function fingerprintOf(secret: string): string {
+  return createVault(() => secret).fingerprint();
+}
+
 /** The vault of a server that may not touch what is sealed: every use fails, and everything else goes on. */
 export function closedVault(cause: AppError): Vault {
   return createVault(() => {
@@ -75,7 +98,7 @@ function wrongSecret(what: string): AppError {
 
 function readSecret({ secret, dataDir }: SecretConfig, mayMake: boolean): string {
   if (secret !== undefined) return secret;
-  const path = join(dataDir, "secret.key");
+  const path = secretPath(dataDir);
   const found = findSecret(path);
   if (found !== undefined) return found;
   if (!mayMake) throw wrongSecret(`${path} is missing.`);
@@ -88,12 +111,19 @@ function readSecret({ secret, dataDir }: SecretConfig, mayMake: boolean): string
  * @throws AppError 5001 when that is impossible.
  */
 function makeSecret(dataDir: string, path: string): string {
+  writeSecret(dataDir, path, randomBytes(32).toString("base64url"));
+  const secret = findSecret(path);
+  if (secret === undefined) throw unusable(path, undefined);
+  return secret;
+}
+
+function writeSecret(dataDir: string, path: string, text: string): void {
   const made = join(dataDir, `secret.key.${process.pid}.${randomBytes(6).toString("hex")}`);
   try {
     makeDataDir(dataDir);
     const file = openSync(made, "wx", 0o600);
     try {
-      writeSync(file, `${randomBytes(32).toString("base64url")}\n`);
+      writeSync(file, `${text}\n`);
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -104,9 +134,10 @@ function makeSecret(dataDir: string, path: string): string {
   } finally {
     rmSync(made, { force: true });
   }
-  const secret = findSecret(path);
-  if (secret === undefined) throw unusable(path, undefined);
-  return secret;
+}
+
+function secretPath(dataDir: string): string {
+  return join(dataDir, "secret.key");
 }
 
 function linkUnlessThere(made: string, path: string): void {

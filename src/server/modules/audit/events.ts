@@ -47,8 +47,10 @@ export const auditEvents = [
   "webhook.removed",
   "webhook.replayed",
   "webhook.rotated",
+  "database.backed_up",
   "database.migrated",
   "database.rekeyed",
+  "database.restored",
   "doctor.fixed",
 ] as const;
 

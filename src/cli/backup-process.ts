@@ -1,0 +1,66 @@
+import { setPriority } from "node:os";
+import type { BackupJob, BackupMessage } from "../server/backup/job.ts";
+import type { BackupPlace } from "../server/backup/place.ts";
+import type { Config } from "../server/config.ts";
+import { accountName } from "./account-name.ts";
+import { buildInfo } from "./build-info.ts";
+import { findReason } from "./report-error.ts";
+
+const lowestPriority = 19;
+/** Steps are told no more often than this. */
+const tellEveryMs = 100;
+
+/** What a backup's process is asked to do by its flags. */
+interface BackupWork {
+  config: Config;
+  place: BackupPlace;
+  keep: number | undefined;
+  includeKey: boolean;
+}
+
+/**
+ * Makes a backup in this process, for the one that started it: tells that of every step, of the report or the error, and
+ * ends without it.
+ * @returns the exit code.
+ */
+export async function beBackupProcess(job: BackupJob, work: BackupWork): Promise<number> {
+  // Where that is not permitted the backup takes what the others leave, as every process does.
+  try {
+    setPriority(lowestPriority);
+  } catch {}
+  const gone = new AbortController();
+  process.on("disconnect", () => gone.abort(new Error("The process that asked for the backup has ended.")));
+  let told = 0;
+  const { makeBackup } = await import("../server/backup/make-backup.ts");
+  const { AppError } = await import("../server/errors.ts");
+  try {
+    const report = await makeBackup(work.config, {
+      ...work,
+      id: job.id,
+      version: buildInfo.version,
+      actor: job.by === "server" ? { kind: "server" } : { kind: "terminal", account: accountName() },
+      stdout: process.stdout,
+      signal: gone.signal,
+      onStep: (step) => {
+        const now = performance.now();
+        if (step.step === "packing" && now - told < tellEveryMs) return;
+        told = now;
+        void tell(step);
+      },
+    });
+    await tell({ report });
+    return 0;
+  } catch (error) {
+    const { code, message } =
+      error instanceof AppError ? error : { code: 5000, message: `Internal error: ${findReason(error)}` };
+    await tell({ error: { code, message } });
+    return 1;
+  }
+}
+
+function tell(message: BackupMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (!process.connected || !process.send) return resolve();
+    process.send(message, undefined, undefined, () => resolve());
+  });
+}

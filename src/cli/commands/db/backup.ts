@@ -1,0 +1,121 @@
+import type { BackupReport, BackupStep } from "../../../server/backup/job.ts";
+import { buildCommand } from "../../build-info.ts";
+import type { Io } from "../../io.ts";
+import { printRecord, remark, warn } from "../../output.ts";
+import { startProgress } from "../../progress.ts";
+import { confirmAction } from "../../prompt.ts";
+import { readCliConfig } from "../../read-config.ts";
+import { CancelledError, UsageError } from "../../usage-error.ts";
+import { defineVerb } from "../../verb.ts";
+
+const halfway = 50;
+
+export default defineVerb({
+  name: "backup",
+  description: "Back the database up, also while a server writes",
+  args: {
+    to: {
+      type: "string",
+      valueHint: "place",
+      configEnv: "BODEGA_BACKUP_TO",
+      completes: "file",
+      description:
+        "Folder, file that ends in .tar.gz, s3://bucket/prefix, or - for standard output (default: backups in the data directory)",
+    },
+    keep: {
+      type: "string",
+      valueHint: "number",
+      description: "Remove older backups of this database from the folder, so that this many stay (default: all)",
+    },
+    "include-key": {
+      type: "boolean",
+      description: "Put the secret key into the backup as well: whoever has it can then open what is sealed",
+    },
+  },
+  examples: [
+    "bodega db backup",
+    "bodega db backup --to /mnt/backups --keep 14",
+    "bodega db backup --to - | ssh backup@example.com 'cat > shop.tar.gz'",
+    "bodega db backup --to s3://my-bucket/shop --keep 30 --json",
+  ],
+  notes: [
+    "A backup holds the database as it is at one moment, is checked before it gets its name, and carries its checksum and " +
+      "schema: a compressed archive that `tar xzf` opens. `bodega db restore` reads it.",
+    "The secret key (secret.key or BODEGA_SECRET) is not in it: keep a copy of that elsewhere. Without it second factors, " +
+      "waiting mail and the secrets of webhooks in the backup cannot be opened.",
+    "S3 takes its account from BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY, and BODEGA_S3_ENDPOINT and " +
+      "BODEGA_S3_REGION where it is not Amazon's own. `bodega serve --backup-every 24h` makes backups by itself.",
+  ],
+  async run(args, io) {
+    const config = readCliConfig(args, io, { backupTo: args.to === "-" ? undefined : args.to });
+    const { readPlace, backupsFolder } = await import("../../../server/backup/place.ts");
+    const { readJob } = await import("../../../server/backup/job.ts");
+    const place = readPlace(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
+    const work = { config, place, keep: readKeep(args.keep), includeKey: args["include-key"] };
+    const job = readJob(io.env);
+    if (job !== undefined) {
+      const { beBackupProcess } = await import("../../backup-process.ts");
+      return beBackupProcess(job, work);
+    }
+    if (place.kind === "stdout") refuseOnScreen(io);
+    const isNamed = place.kind === "stdout" || place.name !== undefined;
+    if (isNamed && args.keep !== undefined) throw badKeep("needs a folder or an s3://bucket/prefix in --to");
+    if (place.kind === "folder" && place.name !== undefined) await confirmReplacing(io, `${place.path}/${place.name}`);
+    const { runBackup } = await import("../../../server/backup/run-backup.ts");
+    const { env } = io;
+    const report = await watch(io, (onStep, signal) =>
+      runBackup({ ...work, command: buildCommand(), env, by: "terminal", onStep, signal }),
+    );
+    await printReport(io, report, place.kind === "stdout");
+  },
+});
+
+/** Runs it under a progress bar; ctrl-C ends it, and what it has made so far goes. */
+async function watch(
+  io: Io,
+  work: (onStep: (step: BackupStep) => void, signal: AbortSignal) => Promise<BackupReport>,
+): Promise<BackupReport> {
+  const stop = new AbortController();
+  io.onInterrupt(() => stop.abort(new CancelledError()));
+  const progress = await startProgress(io, 2 * halfway);
+  try {
+    return await work(({ step, done = 0, total = 0 }) => {
+      const share = total > 0 ? Math.min(1, done / total) * halfway : 0;
+      if (step === "waiting") progress.show(0, "waiting for another backup to end");
+      else progress.show(step === "copying" ? share : halfway + (step === "packing" ? share : 0), step);
+    }, stop.signal);
+  } finally {
+    progress.end();
+  }
+}
+
+async function printReport(io: Io, { warnings, removed, ...report }: BackupReport, isOnStdout: boolean): Promise<void> {
+  for (const warning of warnings) if (!io.json) await warn(io, `The backup is made, but ${warning}`);
+  if (isOnStdout)
+    return remark(io, `The backup is written: ${report.database_bytes} bytes of database, ${report.stores} stores`);
+  await printRecord(io, { ...report, removed, ...(io.json && { warnings }) }, "backup");
+}
+
+function readKeep(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw badKeep("must be a whole number from 1 to 99999");
+  return Number(text);
+}
+
+function badKeep(message: string): UsageError {
+  return new UsageError(`--keep ${message}.`, { details: [{ field: "--keep", message }] });
+}
+
+function refuseOnScreen(io: Io): void {
+  if (io.json) throw new UsageError("--json would stand within the backup.", { hint: "Give --to <file> as well." });
+  if (!io.stdoutIsTerminal) return;
+  const message = "needs a file or pipe behind it, not a terminal";
+  throw new UsageError(`--to - ${message}.`, {
+    hint: "bodega db backup --to - > shop.tar.gz",
+    details: [{ field: "--to", message }],
+  });
+}
+
+async function confirmReplacing(io: Io, path: string): Promise<void> {
+  if (await Bun.file(path).exists()) await confirmAction(io, `Replace the file ${path}?`);
+}

@@ -1,0 +1,108 @@
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "../errors.ts";
+import { readBackupTime } from "./names.ts";
+import { placeError } from "./place.ts";
+import { type BackupStore, headBytes } from "./store.ts";
+
+/** What a process that was killed has left is taken away once it is this old. */
+const staleMs = 24 * 3_600_000;
+const partialForm = /^\.bodega-backup-[0-9a-f]+\.partial$/;
+
+/** Where a container is written before it has its name. */
+export function partialPath(folder: string, id: string): string {
+  return join(folder, `.bodega-backup-${id}.partial`);
+}
+
+/** Backups as files of a folder; it is made when the first one is. */
+export function openFolder(folder: string): BackupStore {
+  const attempt = async <T>(what: string, name: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw placeError(error, join(folder, name), what);
+    }
+  };
+  return {
+    create: (name, id) =>
+      attempt("The backup cannot be written to", "", async () => {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await removeStale(folder);
+        const partial = partialPath(folder, id);
+        // Opened at once: whoever may not write here hears of it before the database is copied.
+        const file = await open(partial, "wx", 0o600);
+        const sink = createWriteStream(partial, { fd: file.fd, autoClose: false });
+        return {
+          sink,
+          finish: () =>
+            attempt("The backup cannot be written to", name, async () => {
+              await file.sync();
+              await file.close();
+              renameSync(partial, join(folder, name));
+              syncFolder(folder);
+              return statSync(join(folder, name)).size;
+            }),
+          async discard() {
+            sink.destroy();
+            await file.close().catch(() => {});
+            await rm(partial, { force: true });
+          },
+        };
+      }),
+    list: () =>
+      attempt("The backups cannot be listed in", "", async () => {
+        const names = await readdir(folder).catch((error) => {
+          if (error.code === "ENOENT") return [];
+          throw error;
+        });
+        return names.filter((name) => readBackupTime(name) !== undefined).sort();
+      }),
+    head: (name) =>
+      attempt("The backup cannot be read from", name, async () => {
+        const file = await open(join(folder, name));
+        try {
+          const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+          return buffer.subarray(0, bytesRead);
+        } finally {
+          await file.close();
+        }
+      }),
+    read: (name) =>
+      attempt("The backup cannot be read from", name, async () => {
+        const path = join(folder, name);
+        const found = await stat(path).catch(() => undefined);
+        if (!found) throw new AppError(5301, `There is no backup ${path}.`);
+        return { stream: createReadStream(path), bytes: found.size };
+      }),
+    remove: (name) => attempt("The old backup cannot be removed:", name, () => rm(join(folder, name), { force: true })),
+  };
+}
+
+/** Waits until the names in a folder are on disk. */
+export function syncFolder(folder: string): void {
+  const file = openSync(folder, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function removeStale(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!partialForm.test(name)) continue;
+    const path = join(folder, name);
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > staleMs) rmSync(path, { force: true });
+  }
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from "node:crypto";
+import { rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import { AppError, type ErrorCode } from "../errors.ts";
+import type { Environment } from "../setting.ts";
+import { partialPath } from "./folder-store.ts";
+import { type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
+import { noteBackup } from "./last.ts";
+import { copyName, stagingFolder } from "./make-backup.ts";
+import { type BackupPlace, formatPlace } from "./place.ts";
+
+/** A backup to be made by a process of its own. */
+export interface BackupRun {
+  config: Config;
+  /** How this program is started again, without arguments. */
+  command: readonly string[];
+  env: Environment;
+  place: BackupPlace;
+  keep: number | undefined;
+  includeKey: boolean;
+  by: "server" | "terminal";
+  onStep?: (step: BackupStep) => void;
+  /** Ends the process at once when it is aborted; the promise then rejects with the signal's reason. */
+  signal: AbortSignal;
+}
+
+const lookEveryMs = 200;
+const mostWordsBytes = 2000;
+
+/**
+ * Makes a backup in a process of its own, since copying blocks whoever does it. Whatever ends that process, nothing
+ * unfinished stays. How it went is written down in `backups/last.json`.
+ * @throws AppError as `makeBackup`; 5001 when the process was ended.
+ */
+export async function runBackup(run: BackupRun): Promise<BackupReport> {
+  const id = randomBytes(8).toString("hex");
+  const { config, place, signal, by } = run;
+  signal.throwIfAborted();
+  let outcome: BackupReport | AppError | undefined;
+  let copying: number | undefined;
+  const take = (message: BackupMessage) => {
+    if ("report" in message) outcome = message.report;
+    else if ("error" in message) outcome = new AppError(message.error.code as ErrorCode, message.error.message);
+    else {
+      copying = message.step === "copying" && message.done === undefined ? message.total : undefined;
+      run.onStep?.(message);
+    }
+  };
+  const child = Bun.spawn([...run.command, ...backupArguments(run)], {
+    env: { ...run.env, ...configEnvironment(config), ...jobEnvironment({ id, by }) },
+    stdin: "ignore",
+    stdout: place.kind === "stdout" ? "inherit" : "ignore",
+    stderr: "pipe",
+    ipc: take,
+  });
+  const abort = () => child.kill("SIGKILL");
+  signal.addEventListener("abort", abort);
+  // While it copies the process cannot speak; the growing file does.
+  const look = setInterval(() => {
+    if (copying === undefined) return;
+    const path = join(stagingFolder(config.dataDir, id), `${copyName}.partial`);
+    const done = statSync(path, { throwIfNoEntry: false })?.size;
+    if (done !== undefined) run.onStep?.({ step: "copying", done, total: copying });
+  }, lookEveryMs);
+  try {
+    const words = (await child.stderr.text()).slice(-mostWordsBytes).trim();
+    await child.exited;
+    signal.throwIfAborted();
+    if (outcome === undefined) {
+      const how = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`;
+      outcome = new AppError(
+        5001,
+        `The process that made the backup ended (${how})${words === "" ? "" : `: ${words}`}.`,
+      );
+    }
+  } finally {
+    clearInterval(look);
+    signal.removeEventListener("abort", abort);
+    rmSync(stagingFolder(config.dataDir, id), { recursive: true, force: true });
+    if (place.kind === "folder") rmSync(partialPath(place.path, id), { force: true });
+  }
+  const at = new Date().toISOString();
+  if (outcome instanceof AppError) {
+    noteBackup(config.dataDir, { last_failure: { at, message: outcome.message } });
+    throw outcome;
+  }
+  const { backup, bytes } = outcome;
+  noteBackup(config.dataDir, { last_success: { at, place: backup, bytes }, last_failure: null });
+  return outcome;
+}
+
+function backupArguments({ place, keep, includeKey }: BackupRun): string[] {
+  return [
+    ...["db", "backup", "--to", formatPlace(place)],
+    ...(keep === undefined ? [] : ["--keep", String(keep)]),
+    ...(includeKey ? ["--include-key"] : []),
+  ];
+}
+
+/** Hands on what flags may have said, and what is secret. */
+function configEnvironment(config: Config): Environment {
+  return {
+    BODEGA_DATA_DIR: config.dataDir,
+    BODEGA_DATABASE_URL: config.databaseUrl,
+    BODEGA_DATABASE_AUTH_TOKEN: config.databaseAuthToken,
+    BODEGA_DATABASE_SYNC_URL: config.databaseSyncUrl,
+    BODEGA_SECRET: config.secret,
+  };
+}

@@ -1,0 +1,117 @@
+import { Readable, Writable } from "node:stream";
+import type { NetworkSink } from "bun";
+import { AppError } from "../errors.ts";
+import type { S3Account } from "../operation-config.ts";
+import { readBackupTime } from "./names.ts";
+import { type BackupPlace, formatPlace } from "./place.ts";
+import { type BackupStore, headBytes } from "./store.ts";
+
+type S3Place = Extract<BackupPlace, { kind: "s3" }>;
+
+/** What is sent at once: of ten thousand parts at most an object is made, so this allows for 160 GB. */
+const partBytes = 16 * 1024 * 1024;
+
+/**
+ * Backups as objects of a bucket. An object appears when it is whole: what is larger than a part goes up in parts.
+ * @throws AppError 5102 without an account.
+ */
+export function openS3(place: S3Place, account: S3Account | undefined): BackupStore {
+  if (account === undefined) {
+    throw new AppError(5102, "For s3:// set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
+  }
+  const { accessKeyId, secretAccessKey, endpoint, region } = account;
+  const client = new Bun.S3Client({
+    accessKeyId,
+    secretAccessKey,
+    bucket: place.bucket,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(region !== undefined && { region }),
+  });
+  const addressOf = (name = "") => formatPlace({ ...place, name: undefined }, name);
+  const attempt = async <T>(what: string, name: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw s3Error(error, what, addressOf(name));
+    }
+  };
+  return {
+    create: (name) =>
+      attempt("The backup cannot be written to", name, async () => {
+        // Asked before the database is copied: most of what can be wrong is wrong with every call.
+        await client.list({ prefix: place.prefix, maxKeys: 1 });
+        const writer = client
+          .file(`${place.prefix}${name}`)
+          .writer({ partSize: partBytes, queueSize: 2, retry: 3, type: "application/gzip" });
+        let bytes = 0;
+        const sink = feedWriter(writer, (size) => {
+          bytes += size;
+        });
+        return {
+          sink,
+          finish: () =>
+            attempt("The backup cannot be written to", name, async () => {
+              await writer.end();
+              return bytes;
+            }),
+          async discard() {
+            sink.destroy();
+            await Promise.resolve(writer.end(new Error("abandoned"))).catch(() => {});
+          },
+        };
+      }),
+    list: () =>
+      attempt("The backups cannot be listed in", "", async () => {
+        const names: string[] = [];
+        for (let startAfter: string | undefined; ; ) {
+          const page = await client.list({ prefix: place.prefix, ...(startAfter !== undefined && { startAfter }) });
+          const keys = (page.contents ?? []).map(({ key }) => key);
+          names.push(...keys.map((key) => key.slice(place.prefix.length)));
+          startAfter = keys.at(-1);
+          if (!page.isTruncated || startAfter === undefined) break;
+        }
+        return names.filter((name) => readBackupTime(name) !== undefined).sort();
+      }),
+    head: (name) =>
+      attempt("The backup cannot be read from", name, () =>
+        client.file(`${place.prefix}${name}`).slice(0, headBytes).bytes(),
+      ),
+    read: (name) =>
+      attempt("The backup cannot be read from", name, async () => {
+        const file = client.file(`${place.prefix}${name}`);
+        const { size } = await file.stat();
+        const stream = Readable.fromWeb(file.stream() as unknown as Parameters<typeof Readable.fromWeb>[0]);
+        return { stream, bytes: size };
+      }),
+    remove: (name) => attempt("The old backup cannot be removed:", name, () => client.delete(`${place.prefix}${name}`)),
+  };
+}
+
+function feedWriter(writer: NetworkSink, onBytes: (bytes: number) => void): Writable {
+  return new Writable({
+    highWaterMark: 1 << 20,
+    write(chunk: Buffer, _encoding, done) {
+      onBytes(chunk.length);
+      // A copy, because the stream takes its buffer back while the writer may still wait with it.
+      Promise.resolve(writer.write(Buffer.from(chunk))).then(() => done(), done);
+    },
+    // What has been written is on its way only; the object is made when the upload is finished.
+    final: (done) => done(),
+  });
+}
+
+/** Says what the store refused, in its own short word for it; its sentences may name the account. */
+function s3Error(error: unknown, what: string, address: string): unknown {
+  if (error instanceof AppError) return error;
+  const code = String((error as { code?: unknown }).code ?? "unknown");
+  if (code === "NoSuchKey") return new AppError(5301, `There is no backup ${address}.`);
+  const reasons: Record<string, string> = {
+    NoSuchBucket: "there is no such bucket",
+    AccessDenied: "the account may not do this (AccessDenied)",
+    InvalidAccessKeyId: "the access key is unknown there (InvalidAccessKeyId)",
+    SignatureDoesNotMatch: "the secret access key is wrong (SignatureDoesNotMatch)",
+    ConnectionRefused: "the S3 server cannot be reached",
+    FailedToOpenSocket: "the S3 server cannot be reached",
+  };
+  return new AppError(5001, `${what} ${address}: ${reasons[code] ?? code}.`, { cause: error });
+}
