@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { SeenRequest } from "./control/status.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import { createAttemptCounter } from "./http/attempts.ts";
@@ -8,12 +9,14 @@ import { preflightHeaders } from "./http/cors.ts";
 import { answerElsewhere, answerRoute, type PipelineDeps } from "./http/pipeline.ts";
 import type { LogRequest } from "./http/request-log.ts";
 import type { Route } from "./http/route.ts";
+import { Meter, type RouteMeter } from "./metrics/meter.ts";
 import { createCredentialLookup } from "./modules/app-keys/lookup.ts";
 import { createUsageRecorder } from "./modules/app-keys/usage.ts";
+import { type LogLevel, logLevels } from "./operation-config.ts";
 import type { ProcessMemory } from "./process-memory.ts";
 import { defaultPushSettings, type PushSettings } from "./push-settings.ts";
 import { routes as allRoutes } from "./routes.ts";
-import { mountSystemPages } from "./system-pages.ts";
+import { describeArrival, mountSystemPages } from "./system-pages.ts";
 import type { Vault } from "./vault.ts";
 
 /** What an application is made of; nothing in it is global. */
@@ -22,6 +25,10 @@ export interface AppDeps {
   /** Epoch milliseconds. */
   now: () => number;
   log: LogRequest;
+  /** `info` unless given. */
+  logLevel?: LogLevel;
+  /** Counts what is answered; one of its own unless given. */
+  meter?: Meter;
   vault: Vault;
   memory: ProcessMemory;
   /** Only Web Push to public endpoints unless given. */
@@ -32,6 +39,12 @@ export interface AppDeps {
   peerOf: (request: Request) => string | null;
   /** Whether the process still takes new work; `/health/ready` says so. */
   isDraining?: () => boolean;
+  /** Room on the disk of the database in bytes, null where it is elsewhere; `/health/ready` looks at it. */
+  freeBytes?: () => number | null;
+  /** Opens `/metrics` to whoever sends the token. */
+  metrics?: { token: string; text: () => Promise<string> } | undefined;
+  /** Told how a call of `/health/live` arrived whose request id begins with `doctor-`. */
+  onSeen?: (seen: SeenRequest) => void;
   /** The product's version, for the API description. */
   version: string;
   /** Instead of the product's own routes, in tests. */
@@ -40,6 +53,9 @@ export interface AppDeps {
 
 /** 1 MiB, and ten seconds to send it. */
 export const defaultBodyLimits: BodyLimits = { bytes: 1_048_576, ms: 10_000 };
+
+/** How answers to what is no route are counted. */
+const noRoute = "(none)";
 
 /** Bodies that are being received may together take as much; beyond it 5001. */
 const bodyMemoryBytes = 64 * 1_048_576;
@@ -59,6 +75,8 @@ export function createApp(deps: AppDeps) {
     memory: deps.memory,
     push: deps.push ?? defaultPushSettings,
     log: deps.log,
+    logFrom: logLevels.indexOf(deps.logLevel ?? "info"),
+    meter: deps.meter ?? new Meter(),
     lookup: createCredentialLookup(db),
     countAttempt: createAttemptCounter(db, deps.vault, now),
     noteUse: createUsageRecorder(db),
@@ -79,18 +97,23 @@ export function createApp(deps: AppDeps) {
   for (const route of routes) mountRoute(server, pipeline, route);
   for (const [path, methods] of methodsByPath(routes)) {
     const allow = allowHeader(methods);
-    server.all(path, ({ request }) => answerOtherMethod(pipeline, request, allow), { parse: "none" });
+    const meterOf = pipeline.meter.anyMethod(path);
+    const answer = (request: Request) => answerOtherMethod(pipeline, meterOf(request.method), request, allow);
+    server.all(path, ({ request }) => answer(request), { parse: "none" });
   }
   mountSystemPages(server, pipeline, {
     routes,
     isDraining: deps.isDraining ?? (() => false),
+    freeBytes: deps.freeBytes ?? (() => null),
+    metrics: deps.metrics,
+    onSeen: (request) => deps.onSeen?.(describeArrival(request, deps.peerOf(request), pipeline.clientIpOf(request))),
     version: deps.version,
   });
   server.all("/*", ({ request }) => answerNoRoute(pipeline, request), { parse: "none" });
   server.onError(({ request, code, error }) =>
     code === "NOT_FOUND"
       ? answerNoRoute(pipeline, request)
-      : answerElsewhere(pipeline, request, () => {
+      : answerElsewhere(pipeline, pipeline.meter.route("other", noRoute), request, () => {
           throw error;
         }),
   );
@@ -98,10 +121,12 @@ export function createApp(deps: AppDeps) {
 }
 
 function mountRoute(server: Elysia, pipeline: PipelineDeps, route: Route): void {
-  const handle = ({ request, params }: { request: Request; params: Record<string, string> }) =>
-    answerRoute(pipeline, route, request, params);
-  server.route(route.method, route.path, handle as never, { parse: "none" } as never);
-  if (route.method === "GET") server.route("HEAD", route.path, handle as never, { parse: "none" } as never);
+  for (const method of route.method === "GET" ? ["GET", "HEAD"] : [route.method]) {
+    const meter = pipeline.meter.route(method, route.path);
+    const handle = ({ request, params }: { request: Request; params: Record<string, string> }) =>
+      answerRoute(pipeline, route, meter, request, params);
+    server.route(method, route.path, handle as never, { parse: "none" } as never);
+  }
 }
 
 function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
@@ -114,8 +139,8 @@ function allowHeader(methods: readonly string[]): string {
   return [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
 }
 
-function answerOtherMethod(pipeline: PipelineDeps, request: Request, allow: string): Response {
-  return answerElsewhere(pipeline, request, (headers, requestId) => {
+function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: Request, allow: string): Response {
+  return answerElsewhere(pipeline, meter, request, (headers, requestId) => {
     if (request.method !== "OPTIONS") throw new AppError(5105, undefined, { headers: { Allow: allow } });
     preflightHeaders(headers, request.headers.get("origin"), allow);
     return new Response(`{"request_id":"${requestId}","data":{"allow":${JSON.stringify(allow)}}}`, { headers });
@@ -123,7 +148,7 @@ function answerOtherMethod(pipeline: PipelineDeps, request: Request, allow: stri
 }
 
 function answerNoRoute(pipeline: PipelineDeps, request: Request): Response {
-  return answerElsewhere(pipeline, request, () => {
+  return answerElsewhere(pipeline, pipeline.meter.anyMethod(noRoute)(request.method), request, () => {
     throw new AppError(5106);
   });
 }

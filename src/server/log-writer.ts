@@ -1,4 +1,5 @@
 import { formatRequest, type LogRequest } from "./http/request-log.ts";
+import { type LogLevel, logLevels } from "./operation-config.ts";
 
 /** Where log lines go, gathered so that a request never waits for its line. */
 export interface LogWriter {
@@ -18,8 +19,14 @@ const mostWaiting = 1 << 20;
 /**
  * Makes the log's writer on standard error.
  * @param write hands a text to the system; called one at a time.
+ * @param least what is less loud is not written.
  */
-export function createLogWriter(form: "text" | "json", write: (text: string) => Promise<unknown>): LogWriter {
+export function createLogWriter(
+  form: "text" | "json",
+  write: (text: string) => Promise<unknown>,
+  least: LogLevel = "info",
+): LogWriter {
+  const isWritten = (level: LogLevel) => logLevels.indexOf(level) >= logLevels.indexOf(least);
   let gathered: string[] = [];
   let size = 0;
   let waiting = 0;
@@ -53,8 +60,11 @@ export function createLogWriter(form: "text" | "json", write: (text: string) => 
   }
 
   return {
-    request: (entry) => add(formatRequest(entry, form)),
+    request: (entry) => {
+      if (isWritten(entry.level)) add(formatRequest(entry, form));
+    },
     notice: (level, message) => {
+      if (!isWritten(level)) return;
       const time = new Date().toISOString();
       add(
         form === "json"

@@ -1,47 +1,78 @@
 import type { Elysia } from "elysia";
+import type { SeenRequest } from "./control/status.ts";
 import { AppError } from "./errors.ts";
 import { describeApi } from "./http/openapi.ts";
 import { answerElsewhere, type PipelineDeps } from "./http/pipeline.ts";
 import type { Route } from "./http/route.ts";
+import { hasToken, metricsType } from "./metrics/page.ts";
+import { findUnready } from "./readiness.ts";
 
 interface SystemPages {
   routes: readonly Route[];
   isDraining: () => boolean;
+  freeBytes: () => number | null;
   version: string;
+  /** `/metrics` for whoever sends the token; without it there is no such route. */
+  metrics?: { token: string; text: () => Promise<string> } | undefined;
+  /** Told of a call of `/health/live` by which somebody looks at the way to the server. */
+  onSeen?: ((request: Request) => void) | undefined;
 }
 
+type Page = (request: Request) => Promise<Response> | Response;
+
+/** By this beginning of its request id, a call says that it wants to know how it arrived. */
+export const lookPrefix = "doctor-";
+
 /**
- * The pages beside the API, which name no tenant: the health pair for supervisors and load balancers, in the envelope,
- * and the API's own description, which by its standard is not.
+ * The pages beside the API, which name no tenant: the health pair for supervisors and load balancers and the answers to
+ * mistakes in the envelope; the API's own description and the figures for Prometheus, which by their standards are not.
  */
-export function mountSystemPages(
-  server: Elysia,
-  pipeline: PipelineDeps,
-  { routes, isDraining, version }: SystemPages,
-): void {
+export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: SystemPages): void {
+  const { routes, version, metrics, onSeen } = deps;
   let description: string | undefined;
-  const pages: Record<string, (request: Request) => Promise<Response> | Response> = {
-    "/health/live": (request) => answerElsewhere(pipeline, request, data({ status: "ok" })),
+  const pages: Record<string, Page> = {
+    "/health/live": (request) => {
+      if (onSeen && request.headers.get("x-request-id")?.startsWith(lookPrefix)) onSeen(request);
+      return probe(request, "/health/live", data({ status: "ok" }));
+    },
     "/health/ready": async (request) => {
-      const fault = isDraining() ? new AppError(5001, "The server is shutting down.") : await probe(pipeline);
-      return answerElsewhere(pipeline, request, (headers, requestId) => {
+      const fault = await findUnready({ ...deps, db: pipeline.db });
+      return probe(request, "/health/ready", (headers, requestId) => {
         if (fault) throw fault;
         return data({ status: "ok" })(headers, requestId);
       });
     },
     "/openapi.json": (request) =>
-      answerElsewhere(pipeline, request, (headers) => {
+      answerElsewhere(pipeline, meterOf("/openapi.json", request), request, (headers) => {
         description ??= JSON.stringify(describeApi(routes, version));
         headers["Access-Control-Allow-Origin"] = "*";
         return new Response(description, { headers });
       }),
   };
+  if (metrics !== undefined) {
+    pages["/metrics"] = async (request) => {
+      const text = hasToken(request, metrics.token) ? await metrics.text() : undefined;
+      return probe(request, "/metrics", (headers) => {
+        if (text === undefined) throw new AppError(5206, undefined, { headers: { "WWW-Authenticate": "Bearer" } });
+        return new Response(text, { headers: { ...headers, "Content-Type": metricsType } });
+      });
+    };
+  }
+
+  function meterOf(path: string, request: Request) {
+    return pipeline.meter.anyMethod(path)(request.method);
+  }
+
+  function probe(request: Request, path: string, decide: Parameters<typeof answerElsewhere>[3]): Response {
+    return answerElsewhere(pipeline, meterOf(path, request), request, decide, true);
+  }
+
   for (const [path, answer] of Object.entries(pages)) {
     server.all(
       path,
       ({ request }) => {
         if (request.method === "GET" || request.method === "HEAD") return answer(request);
-        return answerElsewhere(pipeline, request, () => {
+        return answerElsewhere(pipeline, meterOf(path, request), request, () => {
           throw new AppError(5105, undefined, { headers: { Allow: "GET, HEAD" } });
         });
       },
@@ -50,15 +81,35 @@ export function mountSystemPages(
   }
 }
 
-function data(value: unknown): (headers: Record<string, string>, requestId: string) => Response {
-  return (headers, requestId) => new Response(JSON.stringify({ request_id: requestId, data: value }), { headers });
+/** What a request shows of its way here; `client` is who the pipeline takes the caller for. */
+export function describeArrival(request: Request, peer: string | null, client: string | null): SeenRequest {
+  const forwarded: Record<string, string> = {};
+  for (const name of forwardedHeaders) {
+    const value = request.headers.get(name);
+    if (value !== null) forwarded[name] = value.slice(0, mostHeader);
+  }
+  return {
+    request_id: request.headers.get("x-request-id")?.slice(0, mostHeader) ?? "",
+    at: new Date().toISOString(),
+    peer,
+    client,
+    protocol: new URL(request.url).protocol.slice(0, -1),
+    host: request.headers.get("host")?.slice(0, mostHeader) ?? null,
+    forwarded,
+  };
 }
 
-async function probe({ db }: PipelineDeps): Promise<AppError | undefined> {
-  try {
-    await db.primary.execute("select value from revision");
-    return undefined;
-  } catch (error) {
-    return error instanceof AppError ? error : new AppError(5001, "The database does not answer.", { cause: error });
-  }
+const mostHeader = 500;
+const forwardedHeaders = [
+  "forwarded",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-port",
+  "x-forwarded-proto",
+  "x-real-ip",
+];
+
+function data(value: unknown): (headers: Record<string, string>, requestId: string) => Response {
+  return (headers, requestId) => new Response(JSON.stringify({ request_id: requestId, data: value }), { headers });
 }

@@ -4,6 +4,7 @@ import { describeFault, formatRequest, type RequestLogEntry } from "../../src/se
 
 const entry: RequestLogEntry = {
   at: Date.UTC(2030, 0, 15, 12),
+  level: "info",
   method: "GET",
   path: "/products/",
   status: 200,
@@ -12,6 +13,7 @@ const entry: RequestLogEntry = {
 };
 const everything: RequestLogEntry = {
   ...entry,
+  level: "error",
   status: 503,
   code: 5001,
   namespace: "demo",

@@ -1,7 +1,8 @@
-import type { Actor, Ctx } from "../context.ts";
+import type { Actor, Ctx, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
+import type { Meter, RouteMeter } from "../metrics/meter.ts";
 import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
 import { parseLanguage } from "../modules/tenants/language.ts";
 import type { ProcessMemory } from "../process-memory.ts";
@@ -30,6 +31,9 @@ export interface PipelineDeps extends AuthDeps {
   bodyMemory: BodyMemory;
   clientIpOf: (request: Request) => string | null;
   log: LogRequest;
+  /** Index of the least level that is logged. */
+  logFrom: number;
+  meter: Meter;
   vault: Vault;
   memory: ProcessMemory;
   push: PushSettings;
@@ -38,7 +42,11 @@ export interface PipelineDeps extends AuthDeps {
 /** What is learned of a request on its way, for CORS and the log. */
 interface Progress {
   namespace?: string;
+  /** The store, once it is known to exist. */
+  tenant?: Tenant;
   actor?: Actor;
+  /** When the caller had been proved, for a log that says so. */
+  provedAt?: number;
   sentApp: boolean;
   /** The body has been read, or what of it there is to read. */
   hasRead?: boolean;
@@ -53,6 +61,7 @@ interface Progress {
 export async function answerRoute(
   deps: PipelineDeps,
   route: Route,
+  meter: RouteMeter,
   request: Request,
   params: Record<string, string>,
 ): Promise<Response> {
@@ -61,6 +70,7 @@ export async function answerRoute(
   const headers = baseHeaders(requestId);
   const progress: Progress = { sentApp: false };
   const origin = request.headers.get("origin");
+  deps.meter.inFlight++;
   let response: Response;
   let failure: unknown;
   try {
@@ -76,15 +86,18 @@ export async function answerRoute(
       headers.Connection = "close";
     response = errorResponse(requestId, error, headers);
   }
-  logAnswer(deps, request, response, { requestId, started, failure, ...progress });
+  deps.meter.inFlight--;
+  logAnswer(deps, meter, request, response, { requestId, started, failure, ...progress });
   return response;
 }
 
-/** Answers a request that no route takes: 5106, 5105, or an OPTIONS. */
+/** Answers a request that no route takes: 5106, 5105, or an OPTIONS; and the pages beside the API. */
 export function answerElsewhere(
   deps: PipelineDeps,
+  meter: RouteMeter,
   request: Request,
   decide: (headers: Record<string, string>, requestId: string) => Response,
+  isProbe = false,
 ): Response {
   const started = performance.now();
   const requestId = requestIdOf(request.headers);
@@ -100,7 +113,7 @@ export function answerElsewhere(
     if (isUnbounded(request, deps.bodyLimits)) headers.Connection = "close";
     response = errorResponse(requestId, error, headers);
   }
-  logAnswer(deps, request, response, { requestId, started, failure });
+  logAnswer(deps, meter, request, response, { requestId, started, failure, isProbe });
   return response;
 }
 
@@ -132,6 +145,7 @@ async function work(
   const found = deps.lookup(namespace, app && "value" in app ? app.value.appId : undefined);
   const { tenant, key } = found instanceof Promise ? await found : found;
   if (!tenant || tenant.suspended) throw new AppError(5215);
+  progress.tenant = tenant;
 
   const isCounted = route.path.startsWith("/auth/");
   if (isCounted) await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
@@ -140,6 +154,7 @@ async function work(
   const proved = authenticate(deps, route.access, claim);
   const actor = proved instanceof Promise ? await proved : proved;
   progress.actor = actor;
+  if (deps.logFrom === 0) progress.provedAt = performance.now();
   permit(route.access, actor);
 
   const body = early ?? (route.method === "GET" ? undefined : await readInto(deps, request, progress));

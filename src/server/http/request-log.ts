@@ -1,15 +1,19 @@
 import { toTimestamp } from "../clock.ts";
+import type { LogLevel } from "../operation-config.ts";
 import { maskSecrets } from "./mask.ts";
 
 /** What is known of a request once it is answered. Nothing of its query, headers or body is in it. */
 export interface RequestLogEntry {
   at: number;
+  level: LogLevel;
   method: string;
   path: string;
   status: number;
   /** The error's code, where there was one. */
   code?: number | undefined;
   ms: number;
+  /** How many of them passed until the caller was proved; only at the level `debug`. */
+  provedMs?: number | undefined;
   requestId: string;
   namespace?: string | undefined;
   /** `app_…` or `usr_…`. */
@@ -22,19 +26,29 @@ export interface RequestLogEntry {
 
 export type LogRequest = (entry: RequestLogEntry) => void;
 
+/**
+ * How loud an answer is: the server's own failures are errors, refusals of credentials, permission and limits are
+ * warnings, since they are what somebody who breaks in leaves behind; everything else is information.
+ */
+export function levelOf(status: number): LogLevel {
+  if (status >= 500) return "error";
+  return status === 401 || status === 403 || status === 429 ? "warn" : "info";
+}
+
 /** One line of the log, in the chosen form. */
 export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): string {
-  const { method, path, status, code, ms, requestId, namespace, caller, ip, fault } = entry;
+  const { level, method, path, status, code, ms, provedMs, requestId, namespace, caller, ip, fault } = entry;
   const time = toTimestamp(entry.at);
-  const took = Math.round(ms * 100) / 100;
+  const took = round(ms);
+  const proved = provedMs === undefined ? undefined : round(provedMs);
   if (form === "json") {
-    const level = status >= 500 ? "error" : "info";
     const request_id = requestId;
     const store = namespace === undefined ? undefined : shorten(namespace);
-    const whole = { time, level, method, path: shorten(path), status, code, ms: took, request_id, namespace: store };
-    return `${JSON.stringify({ ...whole, caller, ip, fault })}\n`;
+    const whole = { time, level, method, path: shorten(path), status, code, ms: took, proved_ms: proved, request_id };
+    return `${JSON.stringify({ ...whole, namespace: store, caller, ip, fault })}\n`;
   }
   let line = `${time} ${method} ${visible(path)} ${status} ${took}ms`;
+  if (proved !== undefined) line += ` proved=${proved}ms`;
   if (code !== undefined) line += ` code=${code}`;
   if (namespace !== undefined) line += ` namespace=${visible(namespace)}`;
   if (caller !== undefined) line += ` caller=${caller}`;
@@ -42,6 +56,11 @@ export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): st
   line += ` request_id=${requestId}`;
   if (fault !== undefined) line += ` fault=${JSON.stringify(fault)}`;
   return `${line}\n`;
+}
+
+/** Milliseconds with two decimals. */
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }
 
 /** Without secrets; and lines of several workers would mix if they were longer than what a pipe takes as a whole. */
