@@ -1,12 +1,14 @@
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/session.ts";
-import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
 import { createRejectionGatherer } from "./modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "./modules/rate-limits/public-writes.ts";
 import { createViewGatherer } from "./modules/views/gatherer.ts";
+import { openPort } from "./open-port.ts";
 import { pushSettings } from "./push-settings.ts";
+import { freeDiskBytes } from "./readiness.ts";
+import type { Certificate } from "./tls/certificate.ts";
 import type { Vault } from "./vault.ts";
 
 /** A server that takes requests. */
@@ -14,6 +16,8 @@ export interface Listener {
   /** The address that answers, such as `http://127.0.0.1:8080`. */
   url: string;
   port: number;
+  /** Presents another certificate to who connects from now on; throws when it cannot be used, and keeps what it had. */
+  present(certificate: Certificate): Promise<void>;
   /**
    * Takes no new connections, lets what has begun finish, cuts what is left after `graceMs`, and writes down what was
    * gathered.
@@ -27,16 +31,16 @@ interface ListenOptions {
   log: LogWriter;
   /** Whether other processes listen on the same port on purpose. */
   shared: boolean;
+  /** Null serves without encryption. */
+  certificate: Certificate | null;
 }
-
-/** Longer than the time a body may take, so that a slow one is answered before Bun would cut the connection. */
-const idleSeconds = 30;
 
 /**
  * Starts listening.
  * @throws AppError 5001 when the port is in use or the host is not this machine's.
  */
-export function listen(config: Config, db: Database, { version, vault, log, shared }: ListenOptions): Listener {
+export function listen(config: Config, db: Database, options: ListenOptions): Listener {
+  const { version, vault, log, shared, certificate } = options;
   let isDraining = false;
   // The application needs the socket's peer, which only the server knows, which needs the application.
   let peerOf = (_request: Request): string | null => null;
@@ -54,34 +58,25 @@ export function listen(config: Config, db: Database, { version, vault, log, shar
     vault,
     now: Date.now,
     log: log.request,
+    logLevel: config.logLevel,
     trustedProxies: config.trustedProxies,
     peerOf: (request) => peerOf(request),
     isDraining: () => isDraining,
+    freeBytes: () => (db.kind === "server" ? null : freeDiskBytes(config.dataDir)),
   });
-  const server = bindPort(config, () =>
-    Bun.serve({
-      hostname: config.host,
-      port: config.port,
-      reusePort: shared,
-      idleTimeout: idleSeconds,
-      // Bun would answer a larger body itself, outside the envelope; the limit that counts is enforced while reading.
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      development: false,
-      fetch: (request) => app.fetch(request.url.startsWith("/") ? withHost(request) : request),
-    }),
-  );
-  peerOf = (request) => server.requestIP(received.get(request) ?? request)?.address ?? null;
+  const open = openPort(config, {
+    shared,
+    certificate,
+    fetch: (request) => app.fetch(request.url.startsWith("/") ? withHost(request) : request),
+  });
+  peerOf = (request) => open.peerOf(received.get(request) ?? request);
   return {
-    url: addressOf(config.host, server.port ?? config.port),
-    port: server.port ?? config.port,
+    url: open.url,
+    port: open.port,
+    present: open.present,
     async stop(graceMs) {
       isDraining = true;
-      const deadline = performance.now() + graceMs;
-      const stopped = server.stop();
-      while (server.pendingRequests > 0 && performance.now() < deadline) {
-        await Promise.race([stopped, Bun.sleep(10)]);
-      }
-      await server.stop(true);
+      await open.stop(graceMs);
       await Promise.all([memory.views.stop(), memory.writes.stop(), memory.rejections.stop()]);
     },
   };
@@ -98,37 +93,4 @@ function withHost(request: Request): Request {
   const completed = new Request(`http://localhost${request.url}`, request);
   received.set(completed, request);
   return completed;
-}
-
-/**
- * Makes sure that a port is free before several processes share it, and finds one for port 0.
- * @throws AppError 5001 as `listen`.
- */
-export async function reservePort(config: Config): Promise<number> {
-  const probe = bindPort(config, () =>
-    Bun.serve({ hostname: config.host, port: config.port, reusePort: false, fetch: () => new Response(null) }),
-  );
-  const port = probe.port ?? config.port;
-  await probe.stop(true);
-  return port;
-}
-
-function bindPort<T>(config: Config, bind: () => T): T {
-  try {
-    return bind();
-  } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    const where = `${config.host}:${config.port}`;
-    if (code === "EADDRINUSE") {
-      throw new AppError(5001, `${where} is in use by another program. Choose another port with --port.`, { cause });
-    }
-    if (code === "EACCES") throw new AppError(5001, `${where} may not be used by this account.`, { cause });
-    throw new AppError(5001, `Cannot listen on ${where}. Check --host and --port.`, { cause });
-  }
-}
-
-/** The address under which this machine reaches a server that listens on `host`. */
-export function addressOf(host: string, port: number): string {
-  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
-  return `http://${name}:${port}`;
 }

@@ -4,11 +4,13 @@ import { acquireServerLock } from "./db/server-lock.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import { describeFault } from "./http/request-log.ts";
-import { addressOf, type Listener, listen, reservePort } from "./listen.ts";
+import { type Listener, listen } from "./listen.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import { shareCores } from "./modules/passwords/hash-queue.ts";
+import { addressOf, reservePort } from "./open-port.ts";
 import { openServerVault, prepareDatabase } from "./prepare-database.ts";
 import type { Environment } from "./setting.ts";
+import { openCertificate } from "./tls/serve-certificate.ts";
 import { startUpkeep } from "./upkeep.ts";
 import type { Vault } from "./vault.ts";
 import { startWorkers, workerEnvironment } from "./workers.ts";
@@ -41,7 +43,7 @@ export interface ServerProcess {
  * @throws AppError 5001 when the port, the data directory or the database cannot be had.
  */
 export async function runServer(config: Config, self: ServerProcess): Promise<number> {
-  const log = createLogWriter(config.log, self.writeLog);
+  const log = createLogWriter(config.log, self.writeLog, config.logLevel);
   // A mistake in what nobody waits for must not take the shop down with it.
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error) => log.notice("error", `unexpected: ${describeFault(error)}`));
@@ -83,17 +85,29 @@ function usesFile(config: Config): boolean {
 }
 
 async function runAlone(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
+  const certificate = await openCertificate(config, log);
+  // Another certificate comes with another socket on the same port.
+  const port = certificate ? await reservePort(config) : config.port;
   const db = await openDatabase(databaseOptions(config));
   let listener: Listener | undefined;
   try {
     const { vault, hasKey } = await prepareDatabase(config, db, log);
     await self.prepare?.(db, vault);
     const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log);
-    listener = listen(config, db, { version: self.version, vault, log, shared: false });
+    const first = certificate?.first ?? null;
+    listener = listen({ ...config, port }, db, {
+      version: self.version,
+      vault,
+      log,
+      shared: first !== null,
+      certificate: first,
+    });
+    certificate?.follow(listener.present);
     await announce(config, self, listener.url);
     await self.onReady?.(listener.url);
     const end = await Promise.race([stopSignal, upkeep.lost]);
     if (typeof end === "string") log.notice("info", `${end}: finishing what has begun`);
+    await certificate?.stop();
     await listener.stop(typeof end === "string" ? graceMs : 0);
     if (end instanceof AppError) throw end;
     await upkeep.stop();
@@ -113,6 +127,7 @@ async function closeInPlace(db: Database): Promise<void> {
 }
 
 async function runGroup(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
+  const certificate = await openCertificate(config, log);
   const port = await reservePort(config);
   const db = await openDatabase(databaseOptions(config));
   try {
@@ -122,11 +137,13 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
     const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log);
     const shared = { ...config, port };
     const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log);
-    const url = addressOf(config.host, port);
+    certificate?.follow(async () => {});
+    const url = addressOf(config.host, port, certificate !== null);
     await announce(config, self, url);
     await self.onReady?.(url);
     const end = await Promise.race([stopSignal, group.failed, upkeep.lost]);
     if (typeof end === "string") log.notice("info", `${end}: workers finish what has begun`);
+    await certificate?.stop();
     await group.stop(typeof end === "string" ? graceMs : 0);
     if (end instanceof AppError) throw end;
     await upkeep.stop();
@@ -139,13 +156,17 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
 async function runWorker(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
   if (!process.send) throw new AppError(5102, "BODEGA_WORKER is set by a server for its own workers; unset it.");
   shareCores(config.workers);
+  const certificate = await openCertificate(config, log);
   const db = await openDatabase(databaseOptions(config));
   try {
     const { vault } = await openServerVault(config, db, log);
-    const listener = listen(config, db, { version: self.version, vault, log, shared: true });
+    const first = certificate?.first ?? null;
+    const listener = listen(config, db, { version: self.version, vault, log, shared: true, certificate: first });
+    certificate?.follow(listener.present);
     process.send?.("ready");
     // Without its parent, too, a worker stops: it would hold the port with nobody to stop it.
     await stopSignal;
+    await certificate?.stop();
     await listener.stop(graceMs);
     return 0;
   } finally {

@@ -1,0 +1,87 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import { AppError } from "../errors.ts";
+import type { TlsFiles } from "../operation-config.ts";
+
+/** A certificate chain and its private key, as they are presented; both PEM. */
+export interface Certificate {
+  cert: string;
+  key: string;
+  leaf: X509Certificate;
+  /** Host names and addresses that it is for. */
+  names: string[];
+  /** Epoch milliseconds. */
+  from: number;
+  until: number;
+}
+
+/**
+ * Reads a certificate and its key, and sees that they belong together.
+ * @throws AppError 5102 that names the file at fault and what to do about it.
+ */
+export async function readCertificate(files: TlsFiles): Promise<Certificate> {
+  const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
+  const leaf = parseLeaf(files.cert, cert);
+  const privateKey = parseKey(files.key, key);
+  if (!leaf.checkPrivateKey(privateKey)) {
+    throw new AppError(
+      5102,
+      `The key in ${files.key} is not that of the first certificate in ${files.cert}. The server's own stands first in the chain.`,
+    );
+  }
+  try {
+    createSecureContext({ cert, key });
+  } catch (cause) {
+    throw new AppError(5102, `The chain in ${files.cert} cannot be used: not all of its certificates are sound.`, {
+      cause,
+    });
+  }
+  return { cert, key, leaf, names: namesOf(leaf), from: Date.parse(leaf.validFrom), until: Date.parse(leaf.validTo) };
+}
+
+/** Whether a certificate is for the host of an address. */
+export function coversHost({ leaf }: Certificate, url: string): boolean {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  return leaf.checkHost(host) !== undefined || leaf.checkIP(host) !== undefined;
+}
+
+async function readPem(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code === "ENOENT") throw new AppError(5102, `There is no file ${path}.`, { cause });
+    if (code === "EACCES") throw new AppError(5102, `${path} may not be read by this account.`, { cause });
+    throw new AppError(5102, `${path} cannot be read.`, { cause });
+  }
+}
+
+function parseLeaf(path: string, pem: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch (cause) {
+    throw new AppError(5102, `${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----).`, { cause });
+  }
+}
+
+function parseKey(path: string, pem: string): KeyObject {
+  if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
+    throw new AppError(
+      5102,
+      `The key in ${path} is locked with a passphrase, and nobody is there to type it when the server starts. ` +
+        "Write it without one, readable by the server only: openssl pkey -in locked.pem -out key.pem",
+    );
+  }
+  try {
+    return createPrivateKey(pem);
+  } catch (cause) {
+    throw new AppError(5102, `${path} holds no private key in PEM form (-----BEGIN PRIVATE KEY-----).`, { cause });
+  }
+}
+
+/** `DNS:a.example.com, IP Address:192.0.2.7` without what kind each is; names of other kinds serve no browser. */
+function namesOf(leaf: X509Certificate): string[] {
+  const listed = [...(leaf.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s"]+)/g)];
+  return listed.map(([, name]) => name as string);
+}
