@@ -8,6 +8,8 @@ export interface StepResult {
   ms: number;
   /** What failed, a line each. */
   failures?: string[];
+  /** What failed first and passed when it was run again, a line each. */
+  unsteady?: string[];
 }
 
 type Counts = Pick<StepResult, "passed" | "failed" | "skipped">;
@@ -34,6 +36,11 @@ export function listFailures(report: string | null): string[] {
   });
 }
 
+/** The files of such lines, each once. */
+export function filesOf(failures: readonly string[]): string[] {
+  return [...new Set(failures.map((line) => line.slice(0, line.indexOf(":"))))];
+}
+
 function readAttribute(tag: string, name: string): string {
   const value = tag.match(new RegExp(`(?:^| )${name}="([^"]*)"`))?.[1] ?? "";
   return value.replace(/&(#10|lt|gt|quot|apos|amp);/g, (_, code: string) => characters[code] ?? "");
@@ -51,7 +58,10 @@ export function renderReport(results: StepResult[]): string {
     return `${failed > 0 ? "FAIL" : "ok  "}  ${title.padEnd(width)}${cells.join("")}${seconds}`;
   });
   const head = `${"".padEnd(width + 6)}  passed  failed skipped     time`;
-  const failures = results.flatMap(({ failures }) => failures ?? []).map((line) => `(failed) ${line}`);
+  const failures = [
+    ...results.flatMap(({ unsteady }) => unsteady ?? []).map((line) => `(passed at the second try only) ${line}`),
+    ...results.flatMap(({ failures }) => failures ?? []).map((line) => `(failed) ${line}`),
+  ];
   const total = `${sum("passed")} passed, ${sum("failed")} failed`;
   const named = failures.length > 0 ? ["", ...failures] : [];
   return [head, ...rows, ...named, "", sum("skipped") > 0 ? `${total}, ${sum("skipped")} skipped` : total].join("\n");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countTests, listFailures, renderReport } from "../../scripts/test-report.ts";
+import { countTests, filesOf, listFailures, renderReport } from "../../scripts/test-report.ts";
 
 const report = (attributes: string) =>
   `<?xml version="1.0"?>\n<testsuites name="bun test" ${attributes}>\n</testsuites>`;
@@ -34,4 +34,12 @@ test("the tests that failed are named below the table, with where they stand and
   expect(failures).toEqual(['a.test.ts:4 says <b>: not "c"']);
   const shown = renderReport([{ title: "tests", passed: 1, failed: 1, skipped: 0, ms: 10, failures }]);
   expect(shown.split("\n").slice(-3)).toEqual(['(failed) a.test.ts:4 says <b>: not "c"', "", "1 passed, 1 failed"]);
+});
+
+test("what passes only when it is run again is named as that, and its files are asked for once each", () => {
+  const unsteady = ["a.test.ts:4 one: late", "a.test.ts:9 two: late", "b.test.ts:1 three: late"];
+  expect(filesOf(unsteady)).toEqual(["a.test.ts", "b.test.ts"]);
+  const shown = renderReport([{ title: "tests", passed: 9, failed: 0, skipped: 0, ms: 10, unsteady }]);
+  expect(shown).toContain("\n(passed at the second try only) a.test.ts:9 two: late\n");
+  expect(shown.split("\n").at(-1)).toBe("9 passed, 0 failed");
 });
