@@ -3,6 +3,7 @@ import type { InStatement } from "@libsql/core/api";
 import { AppError } from "../errors.ts";
 import { backUpBefore } from "./backup.ts";
 import { isUniqueViolation } from "./db-errors.ts";
+import { loadMark, loadMarkMessage } from "./load-mark.ts";
 import { LocalDatabase } from "./local-database.ts";
 import { migrations as embedded, type Migration } from "./migrations.ts";
 import type { Database } from "./session.ts";
@@ -28,7 +29,8 @@ interface Applied {
   applied_at: string;
 }
 
-const createTable =
+/** SQL for the table in which the steps that a database has are written down. */
+export const createMigrationsTable =
   "CREATE TABLE IF NOT EXISTS __bodega_migrations (name TEXT PRIMARY KEY NOT NULL, hash TEXT NOT NULL, applied_at TEXT NOT NULL)";
 // A NULL hash breaks its NOT NULL and with it the whole transaction, also where no result can be looked at in between.
 const assertForeignKeys = `UPDATE __bodega_migrations
@@ -39,14 +41,15 @@ const assertForeignKeys = `UPDATE __bodega_migrations
  * Brings the schema up to date: all missing steps in one transaction, after a backup when there is data to lose. Of
  * several processes that start at once, one does the work and the others find it done. Returns the names of the steps
  * that this call applied. Errors: 5001 when the schema is newer than this program, a known step has changed, or the
- * result breaks a foreign key.
+ * result breaks a foreign key; 5302 for another program's database, 5306 for one that is being restored.
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
   const steps = options.migrations ?? embedded;
   const now = new Date((options.now ?? Date.now)());
   let pending = await findPending(db, steps);
   if (pending.length === 0) return { applied: [] };
-  const { holdsData, isOurs } = await inspect(db);
+  const { holdsData, isOurs, isMarked } = await inspect(db);
+  if (isMarked) throw new AppError(5306, loadMarkMessage);
   if (holdsData && !isOurs) {
     throw new AppError(
       5302,
@@ -111,12 +114,13 @@ async function readApplied(db: Database): Promise<Map<string, Applied>> {
 }
 
 /** What stands in the database, in one look: another process may be migrating it in this moment. */
-async function inspect(db: Database): Promise<{ holdsData: boolean; isOurs: boolean }> {
+async function inspect(db: Database): Promise<{ holdsData: boolean; isOurs: boolean; isMarked: boolean }> {
   const { rows } = await db.primary.execute(`SELECT
+    count(CASE WHEN name = '${loadMark}' THEN 1 END) AS marks,
     count(CASE WHEN name <> '__bodega_migrations' THEN 1 END) AS others,
     count(CASE WHEN name = '__bodega_migrations' THEN 1 END) AS ours
     FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%'`);
-  return { holdsData: rows[0]?.others !== 0, isOurs: rows[0]?.ours !== 0 };
+  return { holdsData: rows[0]?.others !== 0, isOurs: rows[0]?.ours !== 0, isMarked: rows[0]?.marks !== 0 };
 }
 
 // The row comes first: a process that lost the race fails at it before it touches anything.
@@ -125,7 +129,7 @@ function statementsFor(steps: Migration[], now: Date): InStatement[] {
   const insert = "INSERT INTO __bodega_migrations (name, hash, applied_at) VALUES (?, ?, ?)";
   const last = steps.at(-1) as Migration;
   return [
-    createTable,
+    createMigrationsTable,
     ...steps.flatMap((step): InStatement[] => [
       { sql: insert, args: [step.name, hashMigration(step), appliedAt] },
       ...splitMigration(step.sql),
@@ -135,7 +139,7 @@ function statementsFor(steps: Migration[], now: Date): InStatement[] {
 }
 
 /** The statements of a migration; only drizzle's breakpoints separate them, since triggers hold semicolons. */
-function splitMigration(sql: string): string[] {
+export function splitMigration(sql: string): string[] {
   return sql
     .split("--> statement-breakpoint")
     .map((text) => text.trim())

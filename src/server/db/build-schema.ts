@@ -1,0 +1,34 @@
+import { loadLibsql } from "./load-libsql.ts";
+import { createMigrationsTable, splitMigration } from "./migrate.ts";
+import type { Migration } from "./migrations.ts";
+
+/** A table, index, trigger or view with the statement that made it. */
+export interface SchemaObject {
+  type: string;
+  name: string;
+  /** The table that an index or a trigger belongs to. */
+  table: string;
+  sql: string;
+}
+
+/** SQL for all objects of a database but those that the engine makes by itself. */
+export const selectSchema = `SELECT type, name, tbl_name, sql FROM sqlite_schema
+  WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%' ORDER BY type, name`;
+
+/** The schema that these migrations make, read from a database in memory that they have just made. */
+export async function buildSchema(steps: readonly Migration[]): Promise<SchemaObject[]> {
+  const libsql = await loadLibsql();
+  const engine = new libsql(":memory:", { timeout: 0 });
+  try {
+    engine.exec(createMigrationsTable);
+    for (const statement of steps.flatMap(({ sql }) => splitMigration(sql))) engine.exec(statement);
+    return engine.prepare(selectSchema).raw(true).all([]).map(toSchemaObject);
+  } finally {
+    engine.close();
+  }
+}
+
+/** One row of `selectSchema`. */
+export function toSchemaObject([type, name, table, sql]: readonly unknown[]): SchemaObject {
+  return { type: String(type), name: String(name), table: String(table), sql: String(sql) };
+}
