@@ -1,0 +1,35 @@
+import { accounts } from "./accounts.ts";
+import { backups } from "./backups.ts";
+import { clock } from "./clock.ts";
+import { directory } from "./directory.ts";
+import { disk } from "./disk.ts";
+import { files } from "./files.ts";
+import type { Checkup } from "./finding.ts";
+import { keys } from "./keys.ts";
+import { mail } from "./mail.ts";
+import { push } from "./push.ts";
+import { replica } from "./replica.ts";
+import { schema } from "./schema.ts";
+import { secret } from "./secret.ts";
+import { size } from "./size.ts";
+import { stores } from "./stores.ts";
+import { webhooks } from "./webhooks.ts";
+
+/** Looks at the folder, before the database in it is opened. */
+export const folderCheckups: readonly Checkup[] = [directory, files, disk];
+
+/** Everything else, side by side. */
+export const checkups: readonly Checkup[] = [
+  schema,
+  size,
+  replica,
+  secret,
+  clock,
+  backups,
+  mail,
+  stores,
+  accounts,
+  keys,
+  push,
+  webhooks,
+];
