@@ -1,5 +1,4 @@
 import type { SystemCtx } from "../server/context.ts";
-import { AppError } from "../server/errors.ts";
 import type { getKey, issueKey, publishKey } from "../server/modules/app-keys/service.ts";
 import { type FlagArg, namespaceArg, type PositionalArg, type SharedValues } from "./args.ts";
 import { withContext } from "./context.ts";
@@ -17,13 +16,14 @@ type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;
 export const appIdArg = {
   type: "positional",
   required: true,
-  description: "Id of the key",
+  completes: "key",
+  description: "Id of the key; with -n also its name",
 } as const satisfies PositionalArg;
 
-/** `-n` where the id names the tenant already: a check, not a choice. */
+/** `-n` where an id names the tenant already: there it is a check, not a choice. */
 export const expectedNamespaceArg = {
   ...namespaceArg,
-  description: "Tenant that the key must belong to",
+  description: "Tenant that the key belongs to",
 } as const satisfies FlagArg;
 
 /** Where a new secret goes instead of the screen. */
@@ -37,20 +37,19 @@ export const secretFileArg = {
 type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };
 
 /**
- * Runs work on a key, after making sure that it is the tenant's where `-n` names one.
- * @throws AppError 5301 when the key is another tenant's.
+ * Runs work on the key that is named by id, or by name where `-n` says in which tenant.
+ * @throws AppError 5301 when there is none, or it is another tenant's; 5302 for a name that several keys have.
  */
-export function withKey<T>(args: KeyArgs, io: Io, work: (ctx: SystemCtx) => Promise<T>): Promise<T> {
+export function withKey<T>(args: KeyArgs, io: Io, work: (ctx: SystemCtx, appId: string) => Promise<T>): Promise<T> {
   return withContext(args, io, async (ctx) => {
-    if (args.namespace !== undefined) {
-      const { getKey } = await import("../server/modules/app-keys/service.ts");
-      const { namespace } = await getKey(ctx, args.app_id);
-      if (namespace !== args.namespace) {
-        throw new AppError(5301, `There is no key ${JSON.stringify(args.app_id)} in tenant ${args.namespace}.`);
-      }
-    }
-    return work(ctx);
+    const { resolveKeyId } = await import("../server/modules/app-keys/resolve.ts");
+    return work(ctx, await resolveKeyId(ctx, args.app_id, args.namespace));
   });
+}
+
+/** A key as a question names it, so that nobody answers for another one. */
+export function describeKey({ name, app_id, namespace }: AppKey): string {
+  return `${JSON.stringify(name)} (${app_id}) of ${namespace}`;
 }
 
 /** Prints a key without its secret: whole as JSON, for people without the list of its secrets' times. */

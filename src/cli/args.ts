@@ -1,3 +1,7 @@
+/** Kinds of names that a shell asks the database for. */
+export const nameKinds = ["namespace", "key", "user", "order", "product", "webhook"] as const;
+export type NameKind = (typeof nameKinds)[number];
+
 /** A flag with a value, or a switch. Its key in the definition is its long name, written with hyphens. */
 export interface FlagArg {
   type: "string" | "enum" | "boolean";
@@ -24,7 +28,7 @@ export interface FlagArg {
   /** The service's name of the field, where it is not the flag's name. */
   field?: string;
   /** What a shell offers for the value. */
-  completes?: "file" | "directory";
+  completes?: "file" | "directory" | NameKind;
 }
 
 /** A value known by its place. */
@@ -40,6 +44,8 @@ export interface PositionalArg {
   variadic?: boolean;
   /** Name of the flag that may be given in its stead. */
   fallback?: string;
+  /** What a shell offers for it. */
+  completes?: "file" | "directory" | NameKind;
   field?: string;
 }
 
@@ -96,6 +102,7 @@ export const namespaceArg = {
   alias: "n",
   valueHint: "namespace",
   env: "BODEGA_NAMESPACE",
+  completes: "namespace",
   description: "Tenant to work in",
 } as const satisfies FlagArg;
 

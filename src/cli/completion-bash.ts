@@ -67,7 +67,7 @@ function renderValues(commands: CommandWords[]): string[] {
 
 function offerValues({ options, completes }: FlagWord): string {
   if (options.length > 0) return `COMPREPLY=($(compgen -W "${options.join(" ")}" -- "$current")); `;
-  if (completes === undefined) return "";
+  if (completes !== "directory" && completes !== "file") return "";
   const kind = completes === "directory" ? "d" : "f";
   // One name a line, so that names with spaces stay whole; older shells lack compopt and do without quoting.
   return `local IFS=$'\\n'; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -${kind} -- "$current")); `;

@@ -36,7 +36,7 @@ function formatFlagOptions({ forms, description, takesValue, options, completes 
     options.length > 0
       ? ` -x -a ${quote(options.join(" "))}`
       : takesValue
-        ? completes === undefined
+        ? completes !== "directory" && completes !== "file"
           ? " -x"
           : " -r -F"
         : "";

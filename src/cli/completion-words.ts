@@ -1,4 +1,4 @@
-import { flagsOf, formatFlag, type VerbArgs } from "./args.ts";
+import { type FlagArg, flagsOf, formatFlag, type VerbArgs } from "./args.ts";
 import { type CommandTree, listPaths, loadVerb } from "./walk-tree.ts";
 
 /** One flag as a completion script needs it. */
@@ -8,7 +8,7 @@ export interface FlagWord {
   description: string;
   takesValue: boolean;
   options: readonly string[];
-  completes: "file" | "directory" | undefined;
+  completes: FlagArg["completes"];
 }
 
 /** One command: its words, and what can follow. */

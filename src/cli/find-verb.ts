@@ -1,7 +1,7 @@
+import { suggestWord } from "../server/suggest.ts";
 import { leadingArgs } from "./args.ts";
 import { commandTree } from "./command-tree.ts";
 import { tokenize, unknownFlagError } from "./parse-args.ts";
-import { suggestWord } from "./suggest.ts";
 import { UsageError } from "./usage-error.ts";
 import { verbsOf } from "./walk-tree.ts";
 

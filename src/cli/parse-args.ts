@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { suggestWord } from "../server/suggest.ts";
 import { type Arg, type FlagArg, flagsOf, formatArg, formatFlag, positionalsOf, type VerbArgs } from "./args.ts";
-import { suggestWord } from "./suggest.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What was given, by argument name. A switch that is on by default is false once turned off. */

@@ -32,6 +32,14 @@ export async function confirmAction(io: Io, question: string): Promise<void> {
 }
 
 /**
+ * Ends a verb that will ask, before it looks for anything, where nobody can answer.
+ * @throws UsageError naming `--yes`.
+ */
+export function requireAnswer(io: Io, question: string): void {
+  if (!io.assumeYes && !io.canAsk) throw needsFlag("--yes", question);
+}
+
+/**
  * Has the name of what will be destroyed typed, or given as `--confirm <name>`; `--yes` is not enough.
  * @throws UsageError when the name differs, or where nobody can be asked; CancelledError for ctrl-C.
  */

@@ -64,7 +64,7 @@ function describeAppError(error: AppError, args: VerbArgs): Problem {
     exit: exitCodeOf(error.code),
     code: error.code,
     message: only?.flag === undefined ? error.message : `${only.flag} ${only.message}`,
-    remedy: withoutRemedy.has(error.code) ? undefined : remedyOf(error.code),
+    remedy: error.remedy ?? (withoutRemedy.has(error.code) ? undefined : remedyOf(error.code)),
     details,
   };
 }

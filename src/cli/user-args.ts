@@ -7,6 +7,7 @@ export const userNamespaceArg = { ...namespaceArg, required: true } as const sat
 export const userArg = {
   type: "positional",
   required: true,
+  completes: "user",
   description: "Id or email of the user",
 } as const satisfies PositionalArg;
 

@@ -25,7 +25,7 @@ export function toUserRecord({ id, ...rest }: User): UserRecord {
  */
 export function withUser<T>(args: UserArgs, io: Io, work: (ctx: Ctx, id: string) => Promise<T>): Promise<T> {
   return withTenant(args, io, async (ctx) => {
-    const { resolveUserId } = await import("../server/modules/users/service.ts");
+    const { resolveUserId } = await import("../server/modules/users/resolve.ts");
     return work(ctx, await resolveUserId(ctx, args.user));
   });
 }

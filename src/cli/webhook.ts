@@ -1,5 +1,7 @@
+import type { Ctx } from "../server/context.ts";
 import type { addWebhook } from "../server/modules/webhooks/service.ts";
-import type { PositionalArg } from "./args.ts";
+import type { PositionalArg, SharedValues } from "./args.ts";
+import { withTenant } from "./context.ts";
 import { escapeControls } from "./escape.ts";
 import type { Io } from "./io.ts";
 import { printRecord, remark, warn } from "./output.ts";
@@ -11,8 +13,24 @@ type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 export const webhookIdArg = {
   type: "positional",
   required: true,
-  description: "Id of the webhook",
+  completes: "webhook",
+  description: "Id of the webhook, or its address",
 } as const satisfies PositionalArg;
+
+/**
+ * Runs work on the webhook that is named by id or address.
+ * @throws AppError 5301 when the store has no such webhook, 5302 for an address that several have.
+ */
+export function withWebhook<T>(
+  args: SharedValues & { namespace: string; webhook_id: string },
+  io: Io,
+  work: (ctx: Ctx, id: string) => Promise<T>,
+): Promise<T> {
+  return withTenant(args, io, async (ctx) => {
+    const { resolveWebhookId } = await import("../server/modules/webhooks/resolve.ts");
+    return work(ctx, await resolveWebhookId(ctx, args.webhook_id));
+  });
+}
 
 /**
  * Has a signing secret made, and hands it over exactly once: into a file, or on standard output. `-q` prints the

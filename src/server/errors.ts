@@ -108,6 +108,8 @@ export interface FieldError {
 
 interface AppErrorOptions {
   details?: FieldError[];
+  /** What to do about this very failure, where that says more than the code's own remedy. */
+  remedy?: string | undefined;
   /** Seconds until a repeat can succeed; becomes `Retry-After`. */
   retryAfter?: number;
   /** Other headers that the reply needs, such as `Allow`. */
@@ -122,6 +124,7 @@ interface AppErrorOptions {
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: FieldError[] | undefined;
+  readonly remedy: string | undefined;
   readonly retryAfter: number | undefined;
   readonly headers: Record<string, string> | undefined;
 
@@ -130,6 +133,7 @@ export class AppError extends Error {
     this.name = "AppError";
     this.code = code;
     this.details = options.details;
+    this.remedy = options.remedy;
     // A client that may not write headers still needs to know when 503 is worth a repeat.
     this.retryAfter = options.retryAfter ?? (code === 5001 ? 1 : undefined);
     this.headers = options.headers;

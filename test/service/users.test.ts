@@ -15,7 +15,8 @@ import {
   type SignInUser,
 } from "../../src/server/modules/users/credentials.ts";
 import { listUsers } from "../../src/server/modules/users/list.ts";
-import { createUser, deleteUser, getUser, resolveUserId, setPassword } from "../../src/server/modules/users/service.ts";
+import { resolveUserId } from "../../src/server/modules/users/resolve.ts";
+import { createUser, deleteUser, getUser, setPassword } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
 import { newAddress } from "../support/client.ts";
 import { type Shop, tenantContext } from "../support/factories.ts";

@@ -71,8 +71,7 @@ export interface ErrorBody {
 /** The envelope of a failure; anything but an AppError is answered as 5000 and says nothing of its cause. */
 export function errorResponse(requestId: string, error: unknown, headers: Record<string, string>): Response {
   const known = error instanceof AppError ? error : new AppError(5000);
-  const { code, message, details } = known;
-  const remedy = remedyOf(code);
+  const { code, message, details, remedy = remedyOf(code) } = known;
   const body: ErrorBody = {
     request_id: requestId,
     error: { code, message, ...(remedy && { remedy }), ...(details && { details }) },

@@ -12,6 +12,6 @@ export default defineVerb({
   notes: ["It takes effect on the next request, with the server running."],
   async run(args, io) {
     const { activateKey } = await import("../../../server/modules/app-keys/service.ts");
-    await printKey(io, await withKey(args, io, (ctx) => activateKey(ctx, args.app_id)));
+    await printKey(io, await withKey(args, io, activateKey));
   },
 });

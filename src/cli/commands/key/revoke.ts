@@ -1,5 +1,6 @@
-import { appIdArg, expectedNamespaceArg, printKey, withKey } from "../../app-key.ts";
-import { confirmAction } from "../../prompt.ts";
+import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "../../app-key.ts";
+import { withContext } from "../../context.ts";
+import { confirmAction, requireAnswer } from "../../prompt.ts";
 import { defineVerb } from "../../verb.ts";
 
 export default defineVerb({
@@ -12,8 +13,10 @@ export default defineVerb({
   ],
   notes: ["It takes effect on the next request, with the server running, and cannot be undone."],
   async run(args, io) {
-    await confirmAction(io, `Revoke ${args.app_id}? Every call with it will fail, for good.`);
-    const { revokeKey } = await import("../../../server/modules/app-keys/service.ts");
-    await printKey(io, await withKey(args, io, (ctx) => revokeKey(ctx, args.app_id)));
+    requireAnswer(io, `Revoke ${args.app_id}? Every call with it will fail, for good.`);
+    const { getKey, revokeKey } = await import("../../../server/modules/app-keys/service.ts");
+    const key = await withKey(args, io, getKey);
+    await confirmAction(io, `Revoke ${describeKey(key)}? Every call with it will fail, for good.`);
+    await printKey(io, await withContext(args, io, (ctx) => revokeKey(ctx, key.app_id)));
   },
 });

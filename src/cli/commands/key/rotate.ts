@@ -1,4 +1,5 @@
-import { appIdArg, deliverSecret, expectedNamespaceArg, secretFileArg, withKey } from "../../app-key.ts";
+import { appIdArg, deliverSecret, describeKey, expectedNamespaceArg, secretFileArg, withKey } from "../../app-key.ts";
+import { withContext } from "../../context.ts";
 import { parseDuration } from "../../duration.ts";
 import { remark } from "../../output.ts";
 import { confirmAction } from "../../prompt.ts";
@@ -25,16 +26,18 @@ export default defineVerb({
   notes: ["Without --overlap the old secrets end at once: right after a leak, and an outage for callers otherwise."],
   async run(args, io) {
     const overlapMs = parseDuration("--overlap", args.overlap);
+    const { requireOverlap, rotateKey } = await import("../../../server/modules/app-keys/rotation.ts");
+    requireOverlap(overlapMs);
+    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+    const key = await withKey(args, io, getKey);
     if (overlapMs === 0 && io.canAsk) {
-      await confirmAction(
-        io,
-        `End the present secret of ${args.app_id} at once? --overlap 24h would give its callers a day.`,
-      );
+      const question = `End the present secret of ${describeKey(key)} at once?`;
+      await confirmAction(io, `${question} --overlap 24h would give its callers a day.`);
     }
-    const { rotateKey } = await import("../../../server/modules/app-keys/rotation.ts");
     await deliverSecret(io, args["secret-file"], () =>
-      withKey(args, io, (ctx) => rotateKey(ctx, { appId: args.app_id, overlapMs })),
+      withContext(args, io, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs })),
     );
-    await remark(io, `The old secrets ${overlapMs === 0 ? "have ended" : `end in ${args.overlap}`}.`);
+    if (overlapMs === 0) return remark(io, "The old secrets have ended.");
+    await remark(io, `The old secrets end in ${args.overlap}; sooner with: bodega key retire ${key.app_id}`);
   },
 });

@@ -8,6 +8,6 @@ export default defineVerb({
   examples: ["bodega key show app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key show app_01k8z3v5x2f1rt9m6q7wbn4hcd --json"],
   async run(args, io) {
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    await printKey(io, await withKey(args, io, (ctx) => getKey(ctx, args.app_id)));
+    await printKey(io, await withKey(args, io, getKey));
   },
 });

@@ -24,7 +24,7 @@ export default defineVerb({
     const { topic, user, platform } = args;
     const { listRegistrations } = await import("../../../server/modules/notifications/registrations.ts");
     const devices = await withTenant(args, io, async (ctx) => {
-      const { resolveUserId } = await import("../../../server/modules/users/service.ts");
+      const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
       const userId = user === undefined ? undefined : await resolveUserId(ctx, user);
       return listRegistrations(ctx, { topic, userId, platform, limit });
     });

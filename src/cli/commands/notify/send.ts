@@ -108,7 +108,7 @@ function wrongData(message: string): UsageError {
 
 async function readUser(ctx: Ctx, user: string | undefined): Promise<{ customer_id?: string }> {
   if (user === undefined) return {};
-  const { resolveUserId } = await import("../../../server/modules/users/service.ts");
+  const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
   return { customer_id: await resolveUserId(ctx, user) };
 }
 

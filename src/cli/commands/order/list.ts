@@ -40,7 +40,7 @@ export default defineVerb({
       const { listOrderViews } = await import("../../../server/modules/orders/order-views.ts");
       const { customer } = args;
       if (customer === undefined) return listOrderViews(ctx, filter, limit);
-      const { resolveUserId } = await import("../../../server/modules/users/service.ts");
+      const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
       // Orders outlive their users, whose ids are then all that is left of them.
       const customer_id = customer.includes("@") ? await resolveUserId(ctx, customer) : customer;
       return listOrderViews(ctx, { ...filter, customer_id }, limit);

@@ -8,20 +8,17 @@ export default defineVerb({
   name: "show",
   description: "Show one order with its lines, refunds and address",
   args: {
-    order: { type: "positional", required: true, description: "Id or number of the order" },
+    order: { type: "positional", required: true, completes: "order", description: "Id or number of the order" },
     namespace: orderNamespaceArg,
   },
   examples: ["bodega order show -n demo 17", "bodega order show -n demo ord_01k8z3v5x2f1rt9m6q7wbn4hcd --json"],
   async run(args, io) {
-    const { order: given } = args;
-    const isNumber = /^[1-9]\d{0,14}$/.test(given);
-    const filter = isNumber ? { number: Number(given) } : { ids: given };
     const view = await withTenant(args, io, async (ctx) => {
-      const { isId } = await import("../../../server/ids.ts");
-      if (!isNumber && !isId("ord", given)) return undefined;
+      const { resolveOrderId } = await import("../../../server/modules/orders/resolve.ts");
       const { listOrderViews } = await import("../../../server/modules/orders/order-views.ts");
-      return (await listOrderViews(ctx, filter, 1)).views[0];
+      return (await listOrderViews(ctx, { ids: await resolveOrderId(ctx, args.order) }, 1)).views[0];
     });
+    // Only one that was removed a moment ago.
     if (view === undefined) throw new AppError(5301, "There is no such order.");
     await printOrder(io, view);
   },

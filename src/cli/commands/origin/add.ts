@@ -10,7 +10,7 @@ export default defineVerb({
   notes: ["Entries that stand on the list already are left alone."],
   async run(args, io) {
     const { addOrigins } = await import("../../../server/modules/app-keys/origins.ts");
-    const input = { appId: args.app_id, origins: args.origin };
-    await printOrigins(io, await withKey(args, io, (ctx) => addOrigins(ctx, input)));
+    const { origin: origins } = args;
+    await printOrigins(io, await withKey(args, io, (ctx, appId) => addOrigins(ctx, { appId, origins })));
   },
 });

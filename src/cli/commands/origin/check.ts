@@ -25,8 +25,8 @@ export default defineVerb({
       });
     }
     const { checkOrigin } = await import("../../../server/modules/app-keys/origins.ts");
-    const input = { appId: args.app_id, origin: args.origin ?? null };
-    const verdict = await withKey(args, io, (ctx) => checkOrigin(ctx, input));
+    const origin = args.origin ?? null;
+    const verdict = await withKey(args, io, (ctx, appId) => checkOrigin(ctx, { appId, origin }));
     if (io.json) await printJson(io, verdict);
     else
       await io.write(

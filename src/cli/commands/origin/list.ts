@@ -10,7 +10,7 @@ export default defineVerb({
   notes: ["As JSON it is the plain list; bodega key show says whether it is enforced."],
   async run(args, io) {
     const { listOrigins } = await import("../../../server/modules/app-keys/origins.ts");
-    const key = await withKey(args, io, (ctx) => listOrigins(ctx, args.app_id));
+    const key = await withKey(args, io, listOrigins);
     if (io.json) return printJson(io, key.origins);
     await printList(io, key.origins, {
       id: (origin) => origin,

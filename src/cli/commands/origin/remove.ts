@@ -12,7 +12,7 @@ export default defineVerb({
   ],
   async run(args, io) {
     const { removeOrigins } = await import("../../../server/modules/app-keys/origins.ts");
-    const input = { appId: args.app_id, origins: args.origin };
-    await printOrigins(io, await withKey(args, io, (ctx) => removeOrigins(ctx, input)));
+    const { origin: origins } = args;
+    await printOrigins(io, await withKey(args, io, (ctx, appId) => removeOrigins(ctx, { appId, origins })));
   },
 });

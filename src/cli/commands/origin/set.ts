@@ -33,7 +33,7 @@ export default defineVerb({
       });
     }
     const { setOrigins } = await import("../../../server/modules/app-keys/origins.ts");
-    const input = { appId: args.app_id, origins, allowNoOrigin, enforce: !any };
-    await printOrigins(io, await withKey(args, io, (ctx) => setOrigins(ctx, input)));
+    const input = { origins, allowNoOrigin, enforce: !any };
+    await printOrigins(io, await withKey(args, io, (ctx, appId) => setOrigins(ctx, { appId, ...input })));
   },
 });

@@ -17,7 +17,7 @@ export default defineVerb({
   notes: ["A token itself is shown to nobody but the user who signs in; only a hash of it is kept."],
   async run(args, io) {
     const { listTokens } = await import("../../../server/modules/tokens/list.ts");
-    const { resolveUserId } = await import("../../../server/modules/users/service.ts");
+    const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
     const limit = parseCount("--limit", args.limit);
     const tokens = await withTenant(args, io, async (ctx) => {
       const userId = args.user === undefined ? undefined : await resolveUserId(ctx, args.user);

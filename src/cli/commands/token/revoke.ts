@@ -27,7 +27,7 @@ export default defineVerb({
     }
     if (all) await confirmAction(io, `End every token of ${args.namespace}? Every user must sign in again.`);
     const { revokeAllTokens, revokeToken, revokeTokensOf } = await import("../../../server/modules/tokens/service.ts");
-    const { resolveUserId } = await import("../../../server/modules/users/service.ts");
+    const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
     const revoked = await withTenant(args, io, async (ctx) => {
       if (tokenId !== undefined) return revokeToken(ctx, tokenId);
       if (user !== undefined) return revokeTokensOf(ctx, await resolveUserId(ctx, user));

@@ -18,7 +18,8 @@ export default defineVerb({
   ],
   notes: ["It prints the user as they were. --yes is not enough for what cannot be undone."],
   async run(args, io) {
-    const { deleteUser, getUser, resolveUserId } = await import("../../../server/modules/users/service.ts");
+    const { deleteUser, getUser } = await import("../../../server/modules/users/service.ts");
+    const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
     const user = await withTenant(args, io, async (ctx) => {
       const found = await getUser(ctx, await resolveUserId(ctx, args.user));
       const warning = `This deletes ${found.email} (${found.id}) with all that is known of them, for good.`;

@@ -1,9 +1,8 @@
 import { namespaceArg } from "../../args.ts";
-import { withTenant } from "../../context.ts";
 import { parseCount } from "../../number-args.ts";
 import { formatValue, printList } from "../../output.ts";
 import { defineVerb } from "../../verb.ts";
-import { webhookIdArg } from "../../webhook.ts";
+import { webhookIdArg, withWebhook } from "../../webhook.ts";
 
 export default defineVerb({
   name: "deliveries",
@@ -22,8 +21,8 @@ export default defineVerb({
   async run(args, io) {
     const limit = parseCount("--limit", args.limit);
     const { listDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
-    const { webhook_id: id, status } = args;
-    const deliveries = await withTenant(args, io, (ctx) => listDeliveries(ctx, id, { status, limit }));
+    const { status } = args;
+    const deliveries = await withWebhook(args, io, (ctx, id) => listDeliveries(ctx, id, { status, limit }));
     await printList(io, deliveries, {
       id: (delivery) => delivery.delivery_id,
       empty: "There is no such delivery.",

@@ -1,9 +1,8 @@
 import { namespaceArg } from "../../args.ts";
-import { withTenant } from "../../context.ts";
 import { printRecord } from "../../output.ts";
-import { confirmAction } from "../../prompt.ts";
+import { confirmAction, requireAnswer } from "../../prompt.ts";
 import { defineVerb } from "../../verb.ts";
-import { webhookIdArg } from "../../webhook.ts";
+import { webhookIdArg, withWebhook } from "../../webhook.ts";
 
 export default defineVerb({
   name: "remove",
@@ -14,9 +13,13 @@ export default defineVerb({
     "bodega webhook remove -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --json",
   ],
   async run(args, io) {
-    await confirmAction(io, `Remove ${args.webhook_id}? What it has not delivered is dropped.`);
-    const { removeWebhook } = await import("../../../server/modules/webhooks/service.ts");
-    const removed = await withTenant(args, io, (ctx) => removeWebhook(ctx, args.webhook_id));
+    requireAnswer(io, `Remove ${args.webhook_id}? What it has not delivered is dropped.`);
+    const { getWebhook, removeWebhook } = await import("../../../server/modules/webhooks/service.ts");
+    const removed = await withWebhook(args, io, async (ctx, id) => {
+      const { url } = await getWebhook(ctx, id);
+      await confirmAction(io, `Remove ${id}, which goes to ${url}? What it has not delivered is dropped.`);
+      return removeWebhook(ctx, id);
+    });
     await printRecord(io, removed, "webhook_id");
   },
 });

@@ -1,9 +1,8 @@
 import { namespaceArg } from "../../args.ts";
-import { withTenant } from "../../context.ts";
 import { printRecord } from "../../output.ts";
 import { UsageError } from "../../usage-error.ts";
 import { defineVerb } from "../../verb.ts";
-import { webhookIdArg } from "../../webhook.ts";
+import { webhookIdArg, withWebhook } from "../../webhook.ts";
 
 export default defineVerb({
   name: "replay",
@@ -21,13 +20,13 @@ export default defineVerb({
   ],
   notes: ["Events are kept for thirty days. A message that is sent again has the same Webhook-Id."],
   async run(args, io) {
-    const { event, after, failed, webhook_id: id } = args;
+    const { event, after, failed } = args;
     if ([event !== undefined, after !== undefined, failed].filter(Boolean).length !== 1) {
       throw new UsageError("Give one of --event, --after and --failed.");
     }
     const choice = event !== undefined ? { event } : after !== undefined ? { after } : "failed";
     const { replayDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
-    const replayed = await withTenant(args, io, (ctx) => replayDeliveries(ctx, id, choice));
+    const replayed = await withWebhook(args, io, (ctx, id) => replayDeliveries(ctx, id, choice));
     await printRecord(io, { replayed }, "replayed");
   },
 });

@@ -1,9 +1,9 @@
 import { secretFileArg } from "../../app-key.ts";
 import { namespaceArg } from "../../args.ts";
 import { withTenant } from "../../context.ts";
-import { confirmAction } from "../../prompt.ts";
+import { confirmAction, requireAnswer } from "../../prompt.ts";
 import { defineVerb } from "../../verb.ts";
-import { deliverSigningSecret, webhookIdArg } from "../../webhook.ts";
+import { deliverSigningSecret, webhookIdArg, withWebhook } from "../../webhook.ts";
 
 export default defineVerb({
   name: "rotate",
@@ -21,10 +21,13 @@ export default defineVerb({
     "What is sent from now on is signed with the new secret only; what the receiver refuses until then is tried again.",
   ],
   async run(args, io) {
-    await confirmAction(io, `Replace the secret of ${args.webhook_id}? Its receiver must then have the new one.`);
-    const { rotateWebhook } = await import("../../../server/modules/webhooks/service.ts");
-    await deliverSigningSecret(io, args["secret-file"], () =>
-      withTenant(args, io, (ctx) => rotateWebhook(ctx, args.webhook_id)),
+    requireAnswer(io, `Replace the secret of ${args.webhook_id}? Its receiver must then have the new one.`);
+    const { getWebhook, rotateWebhook } = await import("../../../server/modules/webhooks/service.ts");
+    const { webhook_id: id, url } = await withWebhook(args, io, getWebhook);
+    await confirmAction(
+      io,
+      `Replace the secret of ${id}, which goes to ${url}? Its receiver must then have the new one.`,
     );
+    await deliverSigningSecret(io, args["secret-file"], () => withTenant(args, io, (ctx) => rotateWebhook(ctx, id)));
   },
 });

@@ -22,6 +22,13 @@ const selectSecrets = statement<{ id: string }>(sql`select id from ${appKeySecre
 /** Secrets of a key that may be valid at once, the one that a rotation makes not counted. */
 const mostSecrets = 5;
 
+/** Errors: AppError 5102 for a time that is no overlap. */
+export function requireOverlap(ms: number): void {
+  if (!Number.isSafeInteger(ms) || ms < 0 || ms > 365 * 86_400_000) {
+    throw invalidField("overlap", "must be from 0 to 365 days");
+  }
+}
+
 /**
  * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they end now), so that callers can be moved
  * over one by one.
@@ -29,9 +36,7 @@ const mostSecrets = 5;
  */
 export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: number }): Promise<IssuedAppKey> {
   const { appId, overlapMs } = input;
-  if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > 365 * 86_400_000) {
-    throw invalidField("overlap", "must be from 0 to 365 days");
-  }
+  requireOverlap(overlapMs);
   const moment = ctx.now();
   const now = toTimestamp(moment);
   const secret = newSecret();

@@ -9,6 +9,7 @@ import { newId } from "../../ids.ts";
 import { requireText } from "../../text.ts";
 import type { AuditEvent } from "../audit/events.ts";
 import { recordAudit } from "../audit/service.ts";
+import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
 import type { AppKey, AppKeyDetails, IssuedAppKey } from "./model.ts";
 import { parseScopes } from "./scopes.ts";
@@ -17,9 +18,6 @@ import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
 const param = sql.placeholder;
 
-const selectTenantId = statement<{ id: string }>(
-  sql`select id from ${tenants} where namespace = ${param("namespace")}`,
-);
 const insertKey = statement(
   build.insert(appKeys).values({
     id: param("id"),
@@ -101,8 +99,7 @@ export async function issueKey(
   const appId = newId("app");
   const secret = newSecret();
   return inTransaction(ctx, async (tx) => {
-    const tenant = await get(tx.db, selectTenantId, { namespace: input.namespace });
-    if (!tenant) throw new AppError(5301, `There is no tenant named ${JSON.stringify(input.namespace)}.`);
+    const tenant = await requireTenant(tx, input.namespace);
     const published = input.publish ?? false;
     await run(tx.db, insertKey, {
       id: appId,
@@ -125,8 +122,7 @@ export async function issueKey(
  * @throws AppError 5301 for an unknown tenant.
  */
 export async function listKeys(ctx: SystemCtx, filter: { namespace: string }): Promise<AppKeyDetails[]> {
-  const tenant = await get(ctx.db.primary, selectTenantId, filter);
-  if (!tenant) throw new AppError(5301, `There is no tenant named ${JSON.stringify(filter.namespace)}.`);
+  await requireTenant(ctx, filter.namespace);
   return (await all(ctx.db.primary, selectKeys, filter)).map(toDetails);
 }
 

@@ -7,6 +7,7 @@ import { all, get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
+import { mostCompared, unknownName } from "../../unknown-name.ts";
 import { recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
 import { currencySign, parseCurrency } from "./currency.ts";
@@ -50,6 +51,8 @@ const selectForWork = statement<Tenant>(sql`
   select id, namespace, title, currency, language, token_lifetime as tokenLifetime,
     points_rate as pointsRate, point_value as pointValue, points_days as pointsDays,
     address_writes as addressWrites, visitor_writes as visitorWrites from ${tenants} where ${byNamespace}`);
+const selectNamespaces = statement<{ namespace: string }>(sql`
+  select namespace from ${tenants} order by namespace limit ${sql.placeholder("most")}`);
 const selectTenants = statement<TenantDetails>(build.select(shown).from(tenants).orderBy(tenants.namespace));
 const changeTenant = statement(sql`
   update ${tenants} set title = ${sql.placeholder("title")}, domain = ${sql.placeholder("domain")},
@@ -118,7 +121,7 @@ export async function listTenants(ctx: SystemCtx): Promise<TenantDetails[]> {
  */
 export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantDetails> {
   const tenant = await get(ctx.db.primary, selectTenant, { namespace });
-  if (!tenant) throw noSuchTenant(namespace);
+  if (!tenant) throw await noSuchTenant(ctx, namespace);
   return toDetails(tenant);
 }
 
@@ -128,7 +131,7 @@ export async function getTenant(ctx: SystemCtx, namespace: string): Promise<Tena
  */
 export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<Tenant> {
   const tenant = await get(ctx.db.primary, selectForWork, { namespace });
-  if (!tenant) throw noSuchTenant(namespace);
+  if (!tenant) throw await noSuchTenant(ctx, namespace);
   return tenant;
 }
 
@@ -196,14 +199,19 @@ export function deleteTenant(ctx: SystemCtx, namespace: string): Promise<TenantR
 function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["status"]): Promise<TenantRecord> {
   return inTransaction(ctx, async (tx) => {
     const changed = await run(tx.db, changeStatus, { namespace, status, now: toTimestamp(ctx.now()) });
-    if (changed === 0) throw noSuchTenant(namespace);
+    if (changed === 0) throw await noSuchTenant(tx, namespace);
     await recordAudit(tx, { event: status === "active" ? "tenant.resumed" : "tenant.suspended", namespace });
     return toRecord(await getTenant(tx, namespace));
   });
 }
 
-function noSuchTenant(namespace: string): AppError {
-  return new AppError(5301, `There is no tenant named ${JSON.stringify(namespace)}.`);
+/** The error about a namespace that nobody has, with the one that was most likely meant. */
+export async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<AppError> {
+  const rows = await all(ctx.db.primary, selectNamespaces, { most: mostCompared });
+  return unknownName(`There is no tenant named ${JSON.stringify(namespace)}.`, namespace, {
+    names: rows.map((row) => row.namespace),
+    list: "bodega tenant list",
+  });
 }
 
 /** What a point is worth after a change; null for the same. In another currency the old number would mean something else. */

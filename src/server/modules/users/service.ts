@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
-import { isId, newId } from "../../ids.ts";
+import { newId } from "../../ids.ts";
 import { recordAudit } from "../audit/service.ts";
 import { endResetCode } from "../password-reset/end-code.ts";
 import { clearFailures } from "../passwords/failures.ts";
@@ -13,7 +13,6 @@ import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { endTokens } from "../tokens/service.ts";
 import { changePasswordHash } from "./credentials.ts";
-import { emailKey } from "./email.ts";
 import {
   explainRefusal,
   guardedUser,
@@ -33,8 +32,6 @@ import { explainUserConflict, recordUserEvent } from "./write-columns.ts";
 const param = sql.placeholder;
 
 const selectUser = statement<RenderedUser>(sql`select ${userJson} as json from ${users} where ${oneUser}`);
-const selectIdOfEmail = statement<{ id: string }>(sql`
-  select id from ${users} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);
 const insertUser = statement<RenderedUser>(sql`
   insert into ${users} (id, tenant_id, email, email_key, name, name_key, phone, lang, role, status, email_verified, addresses,
     metadata, password_hash, password_changed_at, created_at, updated_at)
@@ -46,7 +43,7 @@ const insertUser = statement<RenderedUser>(sql`
 const removeUser = statement(sql`delete from ${users} where ${guardedUser}`);
 
 /** A user who may be made: checked, and their password hashed. */
-interface NewUser {
+export interface NewUser {
   columns: UserColumns;
   email: string;
   emailKey: string;
@@ -64,7 +61,10 @@ export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | 
 }
 
 /** The part of `createUser` that hashes: before any transaction, as it would hold up every writer there. */
-export async function prepareUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<NewUser> {
+export async function prepareUser(
+  ctx: Pick<Ctx, "actor">,
+  input: UserInput & { lang?: string | undefined },
+): Promise<NewUser> {
   const { password, password_hash: imported, ...fields } = input;
   const { email, emailKey, ...columns } = userColumns(fields);
   if (email === undefined || emailKey === undefined) throw invalidField("email", "is required");
@@ -153,18 +153,6 @@ export async function setPassword(ctx: Ctx, id: string, password: string): Promi
     await clearFailures(tx, emailKey);
     await recordAudit(tx, { event: "password.changed", subject: id });
   });
-}
-
-/**
- * The id of a user named by id or by email.
- * @throws AppError 5301.
- */
-export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string> {
-  if (isId("usr", idOrEmail)) return (await getUser(ctx, idOrEmail)).id;
-  const key = emailKey(idOrEmail);
-  const found = key && (await get(ctx.db.primary, selectIdOfEmail, { tenantId: ctx.tenant.id, emailKey: key }));
-  if (!found) throw noSuchUser();
-  return found.id;
 }
 
 async function firstHash(password: string | undefined, imported: string | undefined): Promise<string | null> {

@@ -1,0 +1,37 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { get, statement } from "../../db/statement.ts";
+import { AppError } from "../../errors.ts";
+import { isId } from "../../ids.ts";
+import { orders } from "./table.ts";
+
+const param = sql.placeholder;
+
+const selectById = statement<{ id: string }>(sql`
+  select id from ${orders} where tenant_id = ${param("tenantId")} and id = ${param("name")}`);
+const selectByNumber = statement<{ id: string }>(sql`
+  select id from ${orders} where tenant_id = ${param("tenantId")} and number = ${param("name")}`);
+const selectNewest = statement<{ newest: number | null }>(sql`
+  select max(number) as newest from ${orders} where tenant_id = ${param("tenantId")}`);
+
+/**
+ * The id of an order named by id or by number.
+ * @throws AppError 5301, which says how far the numbers go.
+ */
+export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<string> {
+  const { id: tenantId, namespace } = ctx.tenant;
+  const { primary } = ctx.db;
+  const number = /^#?([1-9]\d{0,14})$/.exec(idOrNumber)?.[1];
+  if (number !== undefined || isId("ord", idOrNumber)) {
+    const found =
+      number === undefined
+        ? await get(primary, selectById, { tenantId, name: idOrNumber })
+        : await get(primary, selectByNumber, { tenantId, name: Number(number) });
+    if (found) return found.id;
+  }
+  const newest = (await get(primary, selectNewest, { tenantId }))?.newest ?? null;
+  const range = newest === null ? "It has none yet." : `Its numbers go up to ${newest}.`;
+  throw new AppError(5301, `There is no order ${JSON.stringify(idOrNumber)} in tenant ${namespace}.`, {
+    remedy: `${range} List them all: bodega order list -n ${namespace}`,
+  });
+}

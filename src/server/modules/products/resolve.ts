@@ -1,0 +1,49 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { all, statement } from "../../db/statement.ts";
+import { isId } from "../../ids.ts";
+import { ambiguousName, mostCompared, unknownName } from "../../unknown-name.ts";
+import { products, productVariants } from "./table.ts";
+
+const param = sql.placeholder;
+
+const selectById = statement<{ id: string }>(sql`
+  select id from ${products}
+  where tenant_id = ${param("tenantId")} and id = ${param("name")} and deleted_at is null`);
+// A slug may read like another product's SKU.
+const selectByName = statement<{ id: string }>(sql`
+  select id from ${products}
+  where tenant_id = ${param("tenantId")} and slug = ${param("name")} and deleted_at is null
+  union select id from ${products}
+  where tenant_id = ${param("tenantId")} and sku = ${param("name")} and deleted_at is null and not has_variants
+  union select product_id from ${productVariants}
+  where tenant_id = ${param("tenantId")} and sku = ${param("name")} and deleted_at is null`);
+const selectNames = statement<{ slug: string; sku: string | null }>(sql`
+  select slug, case when has_variants then null else sku end as sku from ${products}
+  where tenant_id = ${param("tenantId")} and deleted_at is null order by created_at desc, id desc
+  limit ${param("most")}`);
+
+/**
+ * The id of a product named by id, by slug, or by the SKU that it or one of its variants has.
+ * @throws AppError 5301, with the name that was most likely meant; 5302 where the name is one product's slug and another's
+ * SKU.
+ */
+export async function resolveProductId(ctx: Ctx, named: string): Promise<string> {
+  const { id: tenantId, namespace } = ctx.tenant;
+  const isProductId = isId("prod", named);
+  const select = isProductId ? selectById : selectByName;
+  const [only, ...others] = await all(ctx.db.primary, select, { tenantId, name: named });
+  const quoted = JSON.stringify(named);
+  if (only === undefined) {
+    const rows = isProductId ? [] : await all(ctx.db.primary, selectNames, { tenantId, most: mostCompared });
+    throw unknownName(`There is no product ${quoted} in tenant ${namespace}.`, named, {
+      names: rows.flatMap(({ slug, sku }) => (sku === null ? [slug] : [slug, sku])),
+      list: `bodega product list -n ${namespace}`,
+    });
+  }
+  if (others.length === 0) return only.id;
+  throw ambiguousName(
+    `${1 + others.length} products of tenant ${namespace} are named ${quoted}.`,
+    [only, ...others].map(({ id }) => id),
+  );
+}

@@ -1,0 +1,35 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { all, get, statement } from "../../db/statement.ts";
+import { isId } from "../../ids.ts";
+import { mostCompared, unknownName } from "../../unknown-name.ts";
+import { emailKey } from "./email.ts";
+import { users } from "./table.ts";
+
+const param = sql.placeholder;
+
+const selectById = statement<{ id: string }>(sql`
+  select id from ${users} where tenant_id = ${param("tenantId")} and id = ${param("name")}`);
+const selectByEmail = statement<{ id: string }>(sql`
+  select id from ${users} where tenant_id = ${param("tenantId")} and email_key = ${param("name")}`);
+const selectEmails = statement<{ email: string }>(sql`
+  select email from ${users} where tenant_id = ${param("tenantId")} order by created_at desc, id desc
+  limit ${param("most")}`);
+
+/**
+ * The id of a user named by id or by email.
+ * @throws AppError 5301, with the address that was most likely meant.
+ */
+export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string> {
+  const tenantId = ctx.tenant.id;
+  const isUserId = isId("usr", idOrEmail);
+  const name = isUserId ? idOrEmail : emailKey(idOrEmail);
+  const found = name && (await get(ctx.db.primary, isUserId ? selectById : selectByEmail, { tenantId, name }));
+  if (found) return found.id;
+  const { namespace } = ctx.tenant;
+  const rows = isUserId ? [] : await all(ctx.db.primary, selectEmails, { tenantId, most: mostCompared });
+  throw unknownName(`There is no user ${JSON.stringify(idOrEmail)} in tenant ${namespace}.`, idOrEmail, {
+    names: rows.map(({ email }) => email),
+    list: `bodega user list -n ${namespace}`,
+  });
+}

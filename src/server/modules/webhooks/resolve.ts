@@ -1,0 +1,39 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { all, statement } from "../../db/statement.ts";
+import { ambiguousName, unknownName } from "../../unknown-name.ts";
+import { webhooks } from "./table.ts";
+
+const param = sql.placeholder;
+
+// A store has at most twenty.
+const selectAll = statement<{ id: string; url: string }>(sql`
+  select id, url from ${webhooks} where tenant_id = ${param("tenantId")} order by id`);
+
+/**
+ * The id of a webhook named by id or by its whole address.
+ * @throws AppError 5301, with the address that was most likely meant; 5302 for an address that several webhooks have.
+ */
+export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
+  const { id: tenantId, namespace } = ctx.tenant;
+  const rows = await all(ctx.db.primary, selectAll, { tenantId });
+  if (rows.some(({ id }) => id === idOrUrl)) return idOrUrl;
+  const asked = canonicalUrl(idOrUrl);
+  const [only, ...others] = rows.filter(({ url }) => canonicalUrl(url) === asked);
+  const quoted = JSON.stringify(idOrUrl);
+  if (only === undefined) {
+    throw unknownName(`There is no webhook ${quoted} in tenant ${namespace}.`, idOrUrl, {
+      names: idOrUrl.startsWith("whk_") ? [] : rows.map(({ url }) => url),
+      list: `bodega webhook list -n ${namespace}`,
+    });
+  }
+  if (others.length === 0) return only.id;
+  throw ambiguousName(
+    `${1 + others.length} webhooks of tenant ${namespace} go to ${quoted}.`,
+    [only, ...others].map(({ id }) => id),
+  );
+}
+
+function canonicalUrl(url: string): string {
+  return URL.canParse(url) ? new URL(url).href : url;
+}
