@@ -5,6 +5,7 @@ import { Connection } from "./connection.ts";
 import { FileLock } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
 import type { LocalClient } from "./local-client.ts";
+import { shareFile } from "./users-lock.ts";
 
 /** Writes `<data-dir>/backups/before-<name>-<time>.db`, and answers its path. */
 export async function backUpBefore(client: LocalClient, name: string, now: Date): Promise<string> {
@@ -22,6 +23,7 @@ export async function backUpBefore(client: LocalClient, name: string, now: Date)
  */
 export async function copyDatabase(path: string, target: string): Promise<void> {
   const libsql = await loadLibsql();
+  const users = await shareFile(path);
   const lock = new FileLock(libsql, `${path}-readers`);
   while (!lock.tryShared()) await Bun.sleep(10);
   const connection = new Connection(libsql, path, { busyTimeoutMs: 5000 });
@@ -39,6 +41,7 @@ export async function copyDatabase(path: string, target: string): Promise<void> 
   } finally {
     connection.close();
     lock.close();
+    users.close();
   }
 }
 

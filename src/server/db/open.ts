@@ -8,6 +8,7 @@ import { LocalClient } from "./local-client.ts";
 import { LocalDatabase } from "./local-database.ts";
 import { isServerRunning } from "./server-lock.ts";
 import type { Database } from "./session.ts";
+import { shareFile } from "./users-lock.ts";
 
 const memoryDirs = new Set<string>();
 const serverAddress = /^(?:https?|libsql|wss?):\/\//;
@@ -46,10 +47,20 @@ async function openFile(dataDir: string, lockDeadlineMs: number): Promise<Databa
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
   const path = databaseFile(dataDir);
-  const client = new LocalClient(libsql, path, { lockDeadlineMs });
-  // SQLite gives the log and its index the mode of the file, so the first creation decides for all three.
-  for (const suffix of ["", "-wal", "-shm"]) restrictFile(path + suffix);
-  return new LocalDatabase(client, { kind: "file", isServerRunning: () => isServerRunning(dataDir) });
+  const users = await shareFile(path);
+  try {
+    const client = new LocalClient(libsql, path, { lockDeadlineMs });
+    // SQLite gives the log and its index the mode of the file, so the first creation decides for all three.
+    for (const suffix of ["", "-wal", "-shm"]) restrictFile(path + suffix);
+    return new LocalDatabase(client, {
+      kind: "file",
+      isServerRunning: () => isServerRunning(dataDir),
+      afterClose: () => users.close(),
+    });
+  } catch (error) {
+    users.close();
+    throw error;
+  }
 }
 
 // A private file behaves like the real thing in every respect; SQLite's own `:memory:` knows neither WAL nor readers.
