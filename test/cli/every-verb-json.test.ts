@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { type CalledVerb, fullLine, listCalledVerbs } from "./every-verb.ts";
+import { type CalledVerb, fullLine, listCalledVerbs, runCall } from "./every-verb.ts";
 import { readShapes, type Shape, shapeOf, writeShapes } from "./json-shapes.ts";
-import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
-import { openCli } from "./run-bodega.ts";
+import { usePreparedShop } from "./prepared-shop.ts";
 import { runHere } from "./run-here.ts";
 
 const copyShop = usePreparedShop();
@@ -14,14 +13,6 @@ const finite = (await listCalledVerbs())
 
 /** Verbs that open no database. */
 const worksAnywhere = new Set(["health", "version", "completion"]);
-
-/** Runs a verb's good call, in a process of its own only where it must be. */
-function runCall({ call }: CalledVerb, shop: PreparedShop, line: string[]) {
-  const env = { ...shop.env, ...call.env } as Record<string, string>;
-  if (!call.alone && call.input === undefined) return runHere(line, { env });
-  const input = call.input === undefined ? {} : { input: call.input };
-  return openCli(shop.dataDir).run(line, { env, cwd: shop.dir, ...input });
-}
 
 // `BODEGA_WRITE_SHAPES=1 bun test test/cli/every-verb-json.test.ts` promises what is printed now; look at the difference.
 afterAll(async () => {

@@ -1,8 +1,11 @@
+import { formatArg } from "../../src/cli/args.ts";
 import { commandTree } from "../../src/cli/command-tree.ts";
 import { findMissing, type GivenValues, parseVerbArgs, toRawArgs } from "../../src/cli/parse-args.ts";
 import type { Verb } from "../../src/cli/verb.ts";
 import { listPaths, loadVerb } from "../../src/cli/walk-tree.ts";
 import type { PreparedShop } from "./prepared-shop.ts";
+import { type Outcome, openCli, type Step } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
 import { type VerbCall, verbCalls } from "./verb-calls.ts";
 
 /** A verb with how it is called. */
@@ -36,6 +39,24 @@ export async function listCalledVerbs(): Promise<CalledVerb[]> {
 /** The whole command line of a verb's good call, with what it would ask answered by flags. */
 export function fullLine({ path, call }: CalledVerb, shop: PreparedShop): string[] {
   return [...path, ...call.args(shop), ...(call.instead?.(shop) ?? [])];
+}
+
+/** Runs a command line of a verb on a copy of the store, in a process of its own only where it must be. */
+export function runCall({ call }: CalledVerb, shop: PreparedShop, line: string[]): Promise<Outcome> {
+  const env = shop.env as Record<string, string>;
+  if (!call.alone && call.input === undefined) return runHere(line, { env });
+  const input = call.input === undefined ? {} : { input: call.input };
+  return openCli(shop.dataDir).run(line, { env, cwd: shop.dir, ...input });
+}
+
+/** What a person at a terminal is asked, one after the other, and answers: required arguments, then what else there is. */
+export function listQuestions(called: CalledVerb, shop: PreparedShop): Step[] {
+  const asked = leaveOutRequired(called, shop).required.map(({ name, arg, value }): Step => {
+    // The first of several choices stands ready.
+    const answer = "options" in arg && arg.options ? "" : [value].flat().join(" ");
+    return [`(${formatArg(name, arg)})`, `${answer}\r`];
+  });
+  return [...asked, ...(called.call.asks?.(shop) ?? [])];
 }
 
 /** The same line without the arguments that the verb requires, and those, in the order in which they are asked for. */

@@ -1,7 +1,10 @@
 import { join } from "node:path";
 
-/** Types of a JSON value: `"string"`, `{ name: "string" }`, `["string"]`; several where elements differ. */
-export type Shape = string | Shape[] | { [field: string]: Shape };
+/**
+ * Types of a JSON value: `"string"`, `{ name: "string" }`; a list is its elements' type below a name that ends in `[]`,
+ * and a field that only some of them have ends in `?`.
+ */
+export type Shape = string | { [field: string]: Shape };
 
 const file = join(import.meta.dir, "json-shapes.json");
 
@@ -16,13 +19,28 @@ export async function writeShapes(shapes: Record<string, Shape>): Promise<void> 
   await Bun.write(file, `${JSON.stringify(sorted, null, 2)}\n`);
 }
 
-/** The types of a value without the value; an array has each shape of its elements once. */
+/** The types of a value without the value. */
 export function shapeOf(value: unknown): Shape {
   if (value === null) return "null";
-  if (Array.isArray(value)) {
-    const shapes = new Map(value.map((element) => [JSON.stringify(shapeOf(element)), shapeOf(element)]));
-    return [...shapes.values()];
-  }
+  if (Array.isArray(value)) return { "[]": mergeShapes(value.map(shapeOf)) };
   if (typeof value !== "object") return typeof value;
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, shapeOf(field)]));
+  const fields = Object.entries(value).map(([name, field]): [string, Shape] => {
+    const shape = shapeOf(field);
+    return Array.isArray(field) ? [`${name}[]`, (shape as { "[]": Shape })["[]"]] : [name, shape];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** What all elements of a list have in common. */
+function mergeShapes(shapes: Shape[]): Shape {
+  const records = shapes.filter((shape) => typeof shape !== "string");
+  const words = [...new Set(shapes.filter((shape) => typeof shape === "string"))].toSorted();
+  if (records.length === 0) return words.length === 0 ? "nothing" : words.join(" | ");
+  const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
+  const merged = names.map((name): [string, Shape] => {
+    const found = records.flatMap((record) => record[name] ?? []);
+    const shape = found.length === 1 ? (found[0] as Shape) : mergeShapes(found);
+    return [found.length < shapes.length ? `${name}?` : name, shape];
+  });
+  return Object.fromEntries(merged);
 }

@@ -29,9 +29,7 @@ export interface VerbCall {
   alone?: boolean;
   /** It runs until it is stopped. */
   isServer?: boolean;
-  /** Variables that it needs. */
-  env?: Record<string, string>;
-  /** Its flags and values hold a secret: the text that must stand nowhere but in the one answer. */
+  /** Its answer holds a secret, which must stand nowhere else. */
   makesSecret?: boolean;
 }
 
@@ -81,8 +79,8 @@ export const verbCalls: Record<string, VerbCall> = {
   "origin add": record(({ appId }) => [appId, "new.example.com"]),
   "origin remove": record(({ appId }) => [appId, "shop.example.com"]),
   "origin list": list(({ appId }) => [appId]),
-  "origin set": record(({ appId }) => [appId, "only.example.com"]),
-  "origin check": record(({ appId }) => [appId, "https://shop.example.com"], { quiet: /^allowed$/ }),
+  "origin set": record(({ appId }) => [appId, "--allow-no-origin"], { quiet: /^$/ }),
+  "origin check": record(({ appId }) => [appId, "--none"], { quiet: /^refused$/, code: 1 }),
   "order list": list(() => demo),
   "order show": record(() => ["1", ...demo]),
   "order export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "orders.csv")], quiet: /,/ }),
@@ -146,6 +144,7 @@ export const verbCalls: Record<string, VerbCall> = {
   "audit verify": record(() => [], { quiet: /^\d+:[0-9a-f]+$/ }),
   "db migrate": record(() => [], { quiet: /^$/ }),
   "db status": record(() => []),
+  "db backup": record(() => [], { alone: true }),
   "db rekey": record(() => [], { asks: () => confirmed("Give the old key up?"), instead: yes, quiet: /^$/ }),
   version: record(() => []),
   completion: record(() => ["bash"], { quiet: /completion/ }),

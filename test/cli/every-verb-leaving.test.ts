@@ -1,0 +1,39 @@
+import { describe, expect, test } from "bun:test";
+import { readContents } from "./database-contents.ts";
+import { type CalledVerb, leaveOutRequired, listCalledVerbs, listQuestions } from "./every-verb.ts";
+import { usePreparedShop } from "./prepared-shop.ts";
+import { runAtTerminal, type Step } from "./run-bodega.ts";
+
+const ctrlC = "\u0003";
+const ctrlD = "\u0004";
+const hideCursor = "\u001b[?25l";
+const showCursor = "\u001b[?25h";
+
+const copyShop = usePreparedShop();
+const verbs = await listCalledVerbs();
+const asking = verbs
+  .filter(({ verb, call }) => call.asks !== undefined || Object.values(verb.args).some(({ required }) => required))
+  .map((called): [string, CalledVerb] => [called.name, called]);
+const deciding = asking.filter(([, { call }]) => call.asks !== undefined);
+
+/** Answers the questions up to one, presses a key there, and compares what the database holds before and after. */
+async function leave(called: CalledVerb, choose: (questions: Step[]) => number, key: string): Promise<void> {
+  const shop = copyShop();
+  const questions = listQuestions(called, shop);
+  const at = choose(questions);
+  const steps = [...questions.slice(0, at), [questions[at]?.[0] as string, key] as Step];
+  const before = await readContents(shop.dataDir);
+  const { line } = leaveOutRequired(called, shop);
+  const { code, screen } = await runAtTerminal(line, steps, { env: shop.env, columns: 200 });
+  expect({ code, screen }).toEqual({ code: 130, screen: expect.stringContaining("Cancelled.") });
+  expect(screen.lastIndexOf(showCursor)).toBeGreaterThanOrEqual(screen.lastIndexOf(hideCursor));
+  expect(await readContents(shop.dataDir)).toEqual(before);
+}
+
+describe("ctrl-C at the first question is 130, and leaves everything as it was", () => {
+  test.each(asking)("bodega %s", (_name, called) => leave(called, () => 0, ctrlC));
+});
+
+describe("ctrl-D at the last, where it is decided, is the same", () => {
+  test.each(deciding)("bodega %s", (_name, called) => leave(called, (questions) => questions.length - 1, ctrlD));
+});

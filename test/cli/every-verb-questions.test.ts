@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test";
+import { countRows } from "./database-contents.ts";
+import { type CalledVerb, fullLine, leaveOutRequired, listCalledVerbs, listQuestions, runCall } from "./every-verb.ts";
+import { readShapes, type Shape, shapeOf } from "./json-shapes.ts";
+import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
+import { runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { typedSecret } from "./verb-calls.ts";
+
+const copyShop = usePreparedShop();
+const promised = await readShapes();
+const verbs = (await listCalledVerbs())
+  .filter(({ verb, call }) => call.asks !== undefined || Object.values(verb.args).some(({ required }) => required))
+  .map((called): [string, CalledVerb] => [called.name, called]);
+
+/** The JSON value that stands at the end of a terminal's screen, below what was asked. */
+function readAnswer(screen: string): unknown {
+  const lines = stripEscapes(screen).trimEnd().split("\n");
+  const start = lines.findLastIndex((line) => /^[{[]/.test(line));
+  return JSON.parse(lines.slice(start).join("\n"));
+}
+
+/** How many rows each table has after the verb was called with everything given as flags. */
+async function countAfterFlags(called: CalledVerb, shop: PreparedShop): Promise<Record<string, number>> {
+  await runCall(called, shop, [...fullLine(called, shop), ...(called.call.jsonArgs?.(shop) ?? []), "--json"]);
+  return countRows(shop.dataDir);
+}
+
+describe("what is left out is asked for at a terminal, and the answers do what flags do", () => {
+  test.each(verbs)("bodega %s", async (name, called) => {
+    const [shop, other] = [copyShop(), copyShop()];
+    const { line } = leaveOutRequired(called, shop);
+    const args = [...line, ...(called.call.jsonArgs?.(shop) ?? []), "--json"];
+    const questions = listQuestions(called, shop);
+    const { code, screen } = await runAtTerminal(args, questions, { env: shop.env, columns: 200 });
+    expect({ code, screen }).toEqual({ code: called.call.code ?? 0, screen: expect.any(String) });
+    for (const [question] of questions) expect(stripEscapes(screen)).toContain(question);
+    expect(shapeOf(readAnswer(screen))).toEqual(promised[name] as Shape);
+    expect(await countRows(shop.dataDir)).toEqual(await countAfterFlags(called, other));
+    for (const part of [typedSecret, typedSecret.slice(0, 8), typedSecret.slice(-6)])
+      expect(screen).not.toContain(part);
+  });
+});

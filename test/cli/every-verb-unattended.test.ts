@@ -1,0 +1,39 @@
+import { describe, expect, test } from "bun:test";
+import { formatArg } from "../../src/cli/args.ts";
+import { readContents } from "./database-contents.ts";
+import { type CalledVerb, leaveOutRequired, listCalledVerbs } from "./every-verb.ts";
+import { usePreparedShop } from "./prepared-shop.ts";
+import { openCli } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
+
+const copyShop = usePreparedShop();
+const named = (await listCalledVerbs()).map((called): [string, CalledVerb] => [called.name, called]);
+const requiring = named.filter(([, { verb }]) => Object.values(verb.args).some(({ required }) => required));
+const deciding = named.filter(([, { call }]) => call.asks !== undefined && !call.isOptional);
+
+describe("what is left out where nobody can be asked is exit code 2 and named, all of it", () => {
+  test.each(requiring)("bodega %s", async (_name, called) => {
+    const shop = copyShop();
+    const { line, required } = leaveOutRequired(called, shop);
+    const names = required.map(({ name, arg }) => formatArg(name, arg));
+    const message = `error: Missing ${names.join(", ")}.\n`;
+    const outcome = await openCli(shop.dataDir).run(line, { env: shop.env as Record<string, string> });
+    expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
+    const told = await runHere([...line, "--no-input"], { env: shop.env, canAsk: true });
+    expect(told).toEqual(outcome);
+  });
+});
+
+describe("what must be decided where nobody can be asked is exit code 2 naming the flag, and nothing is done", () => {
+  test.each(deciding)("bodega %s", async (_name, called) => {
+    const shop = copyShop();
+    const flag = called.call.instead?.(shop)[0] as string;
+    const line = [...called.path, ...called.call.args(shop)];
+    const before = await readContents(shop.dataDir);
+    const outcome = await openCli(shop.dataDir).run(line, { env: shop.env as Record<string, string> });
+    expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(flag) });
+    const told = await runHere([...line, "--no-input"], { env: shop.env, canAsk: true });
+    expect(told).toEqual(outcome);
+    expect(await readContents(shop.dataDir)).toEqual(before);
+  });
+});
