@@ -1,7 +1,9 @@
+import type { Connection } from "../db/connection.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
+import { createCopy, removeCopy, syncCopy } from "./copy-file.ts";
 import type { CopyOptions, CopyReport } from "./copy-options.ts";
-import { PlainFile, removeCopy, syncToDisk } from "./plain-file.ts";
+import { withCopy } from "./inspect.ts";
 import { readPages } from "./read-pages.ts";
 import { openSnapshot } from "./server-source.ts";
 import { type CopyPlan, countRows, insertSql, quote, type ReadRows, readPlan } from "./table-plan.ts";
@@ -18,11 +20,11 @@ export async function dumpDatabase(db: Database, targetPath: string, options: Co
   options.signal?.throwIfAborted();
   const source = await openSnapshot(db);
   try {
-    const file = await PlainFile.create(targetPath);
+    const file = await createCopy(targetPath);
     try {
       const report = await fillFile(source.read, file, options).finally(() => file.close());
       await assertSound(targetPath);
-      syncToDisk(targetPath);
+      syncCopy(targetPath);
       return report;
     } catch (error) {
       removeCopy(targetPath);
@@ -33,7 +35,7 @@ export async function dumpDatabase(db: Database, targetPath: string, options: Co
   }
 }
 
-async function fillFile(read: ReadRows, file: PlainFile, { onProgress, signal }: CopyOptions): Promise<CopyReport> {
+async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }: CopyOptions): Promise<CopyReport> {
   const plan = await readPlan(read);
   const counts = await countRows(read, plan.tables);
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -65,7 +67,7 @@ async function fillFile(read: ReadRows, file: PlainFile, { onProgress, signal }:
 }
 
 /** The tables without what comes with them by itself: first words of virtual ones, numbers given in AUTOINCREMENT ones. */
-function makeTables(file: PlainFile, { tables, sequences }: CopyPlan): void {
+function makeTables(file: Connection, { tables, sequences }: CopyPlan): void {
   for (const { sql, kind } of tables) if (kind !== "shadow") file.run(sql);
   for (const { name, kind } of tables) if (kind === "shadow") file.run(`DELETE FROM ${quote(name)}`);
   // A row's own number raises this one no more, since none is higher.
@@ -74,13 +76,10 @@ function makeTables(file: PlainFile, { tables, sequences }: CopyPlan): void {
 }
 
 /** Looks at a finished copy through a new connection, which knows nothing of how it was made. */
-async function assertSound(path: string): Promise<void> {
-  const file = await PlainFile.read(path);
-  try {
-    const fault = file.rows("PRAGMA integrity_check(1)")[0]?.[0];
+function assertSound(path: string): Promise<void> {
+  return withCopy(path, (connection) => {
+    const fault = connection.run("PRAGMA integrity_check(1)").rows[0]?.[0];
     if (fault === "ok") return;
     throw new AppError(5001, `The copy is not sound (${fault}). Look at the server's database with: bodega db check`);
-  } finally {
-    file.close();
-  }
+  });
 }

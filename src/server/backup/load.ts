@@ -2,13 +2,22 @@ import type { InStatement } from "@libsql/core/api";
 import { bindValue } from "../db/bind-args.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
+import { readThrough } from "./copy-file.ts";
 import type { CopyOptions, CopyReport } from "./copy-options.ts";
+import { withCopy } from "./inspect.ts";
 import { inspectTarget } from "./load-target.ts";
 import { beginLoading, type Loading } from "./loading.ts";
-import { PlainFile } from "./plain-file.ts";
 import { readPages } from "./read-pages.ts";
 import { readFrom } from "./server-source.ts";
-import { type CopiedValue, type CopyPlan, countRows, insertSql, readPlan, type TablePlan } from "./table-plan.ts";
+import {
+  type CopiedValue,
+  type CopyPlan,
+  countRows,
+  insertSql,
+  type ReadRows,
+  readPlan,
+  type TablePlan,
+} from "./table-plan.ts";
 
 const mostParameters = 2000;
 /** The table whose rows say that a database is whole: it comes last. */
@@ -33,36 +42,34 @@ export async function assertLoadable(db: Database): Promise<void> {
  */
 export async function loadDatabase(sourcePath: string, db: Database, options: CopyOptions = {}): Promise<CopyReport> {
   options.signal?.throwIfAborted();
-  const source = await PlainFile.read(sourcePath);
-  try {
-    const plan = await readPlan(source.read);
+  return withCopy(sourcePath, async (source) => {
+    const read = readThrough(source);
+    const plan = await readPlan(read);
     if (!plan.tables.some(({ name }) => name === migrationsTable)) {
       throw new AppError(5302, `${sourcePath} holds no database of Bodega.`);
     }
     const target = await inspectTarget(db);
     const loading = await beginLoading(db, target, plan);
     try {
-      const rows = await fillTables(source, loading, plan, options);
-      await loading.finish(await lastStatements(source, plan, target.revision));
+      const rows = await fillTables(read, loading, plan, options);
+      await loading.finish(await lastStatements(read, plan, target.revision));
       return { tables: plan.tables.length, rows };
     } catch (error) {
       await loading.abandon().catch(() => {});
       throw error;
     }
-  } finally {
-    source.close();
-  }
+  });
 }
 
-async function fillTables(source: PlainFile, loading: Loading, plan: CopyPlan, options: CopyOptions): Promise<number> {
+async function fillTables(read: ReadRows, loading: Loading, plan: CopyPlan, options: CopyOptions): Promise<number> {
   const { onProgress, signal } = options;
   const tables = plan.tables.filter(({ name, kind }) => kind !== "virtual" && name !== migrationsTable);
-  const counts = await countRows(source.read, tables);
+  const counts = await countRows(read, tables);
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   let done = 0;
   onProgress?.(done, total);
   for (const table of tables) {
-    for await (const page of readPages(source.read, table)) {
+    for await (const page of readPages(read, table)) {
       signal?.throwIfAborted();
       await loading.write(insertPage(table, page));
       done += page.length;
@@ -89,7 +96,7 @@ function insertPage(table: TablePlan, page: CopiedValue[][]): InStatement[] {
 }
 
 /** What makes a filled database a whole one: triggers, the numbers given so far, and the migrations that it has. */
-async function lastStatements(source: PlainFile, plan: CopyPlan, revision: number): Promise<InStatement[]> {
+async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number): Promise<InStatement[]> {
   const migrations = plan.tables.find(({ name }) => name === migrationsTable) as TablePlan;
   const statements: InStatement[] = ["DELETE FROM sqlite_sequence"];
   for (const { name, last } of plan.sequences) {
@@ -98,6 +105,6 @@ async function lastStatements(source: PlainFile, plan: CopyPlan, revision: numbe
   // A server that knew the database before must not find the value that it remembers.
   if (revision > 0) statements.push({ sql: "UPDATE revision SET value = value + ?", args: [revision] });
   statements.push(...plan.reactions, migrations.sql);
-  for await (const page of readPages(source.read, migrations)) statements.push(...insertPage(migrations, page));
+  for await (const page of readPages(read, migrations)) statements.push(...insertPage(migrations, page));
   return statements;
 }

@@ -1,3 +1,4 @@
+import { Connection } from "./connection.ts";
 import { loadLibsql } from "./load-libsql.ts";
 import { createMigrationsTable, splitMigration } from "./migrate.ts";
 import type { Migration } from "./migrations.ts";
@@ -17,14 +18,14 @@ export const selectSchema = `SELECT type, name, tbl_name, sql FROM sqlite_schema
 
 /** The schema that these migrations make, read from a database in memory that they have just made. */
 export async function buildSchema(steps: readonly Migration[]): Promise<SchemaObject[]> {
-  const libsql = await loadLibsql();
-  const engine = new libsql(":memory:", { timeout: 0 });
+  const connection = new Connection(await loadLibsql(), ":memory:", { keepFormat: true });
   try {
-    engine.exec(createMigrationsTable);
-    for (const statement of steps.flatMap(({ sql }) => splitMigration(sql))) engine.exec(statement);
-    return engine.prepare(selectSchema).raw(true).all([]).map(toSchemaObject);
+    connection.script("PRAGMA foreign_keys = OFF");
+    connection.script(createMigrationsTable);
+    for (const statement of steps.flatMap(({ sql }) => splitMigration(sql))) connection.script(statement);
+    return connection.values(selectSchema).map(toSchemaObject);
   } finally {
-    engine.close();
+    connection.close();
   }
 }
 

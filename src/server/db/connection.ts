@@ -98,6 +98,16 @@ export class Connection {
     }
   }
 
+  /** The rows of a statement as lists, for copies: integers are bigint, however large. Errors as `run`. */
+  values(sql: string, args?: InArgs): (null | string | number | bigint | Uint8Array)[][] {
+    const kept = this.#keep(sql);
+    try {
+      return kept.statement.all(bindArgs(kept.shape.params, args)) as ReturnType<Connection["values"]>;
+    } catch (error) {
+      throw mapDbError(error);
+    }
+  }
+
   /** Runs a script of several statements, without results. */
   script(sql: string): void {
     try {
