@@ -36,6 +36,43 @@ export function readServerFlags({ host, port, log, "log-level": logLevel }: ArgV
   return { host, port, log, logLevel };
 }
 
+/** The flags that say how the world reaches a server: who starts one has them, and who looks whether it does. */
+export const addressFlags = {
+  "public-url": {
+    type: "string",
+    valueHint: "url",
+    configEnv: "BODEGA_PUBLIC_URL",
+    description: "Address under which the world sees the server",
+  },
+  "trusted-proxy": {
+    type: "string",
+    valueHint: "cidr",
+    multiple: true,
+    configEnv: "BODEGA_TRUSTED_PROXY",
+    description: "Proxies whose X-Forwarded-For is believed",
+  },
+  "tls-cert": {
+    type: "string",
+    valueHint: "file",
+    configEnv: "BODEGA_TLS_CERT",
+    completes: "file",
+    description: "Certificate chain (PEM) to serve https with; read again when it changes",
+  },
+  "tls-key": {
+    type: "string",
+    valueHint: "file",
+    configEnv: "BODEGA_TLS_KEY",
+    completes: "file",
+    description: "Private key (PEM) of the certificate",
+  },
+} as const satisfies VerbArgs;
+
+/** The same as the configuration takes them. */
+export function readAddressFlags(args: ArgValues<typeof addressFlags>) {
+  const { "public-url": publicUrl, "trusted-proxy": proxies, "tls-cert": tlsCert, "tls-key": tlsKey } = args;
+  return { publicUrl, trustedProxy: proxies.length > 0 ? proxies : undefined, tlsCert, tlsKey };
+}
+
 /** How a server speaks and is started again; its announcement in words gives way to `--json` and `-q`. */
 export function describeServerProcess(io: Io) {
   return {

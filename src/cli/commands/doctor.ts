@@ -1,61 +1,60 @@
-import type { DoctorReport, Drift } from "../../server/doctor.ts";
-import { namespaceArg } from "../args.ts";
-import { withExisting } from "../context.ts";
-import type { Io } from "../io.ts";
-import { formatValue, printJson, printList, remark } from "../output.ts";
+import { namespaceArg, type sharedArgs } from "../args.ts";
+import { madeAt } from "../build-info.ts";
+import { makeContext } from "../context.ts";
+import { printJson } from "../output.ts";
+import { readCliConfig } from "../read-config.ts";
+import { addressFlags, readAddressFlags } from "../server-process.ts";
 import { defineVerb } from "../verb.ts";
 
-const mostShown = 100;
+/** A conversation over the network takes no longer. */
+const patienceMs = 5000;
 
 export default defineVerb({
   name: "doctor",
-  description: "Compute again what is kept: stock, totals, balances, search; and mend it",
+  description: "Look for what is wrong around the server and in its records, and mend it",
   args: {
-    namespace: { ...namespaceArg, description: "Only of this tenant" },
+    namespace: { ...namespaceArg, description: "Only this tenant" },
     fix: { type: "boolean", description: "Mend what can be, and write that down in the audit log" },
+    strict: { type: "boolean", description: "End with 1 for warnings as well" },
+    ...addressFlags,
   },
-  examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --json"],
+  examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --strict --json"],
   notes: [
-    "The exit code is 0 when nothing is wrong, or all of it has been mended, and 1 when something stays wrong. " +
-      "A server may be running. The ledger of points and the numbers of orders are never rewritten.",
+    "First come the surroundings: folder and disk, schema, secret key, clock, backups, mail server, certificate, public " +
+      "address, keys, accounts. Then all that is kept beside what it follows from is computed again: stock, totals, " +
+      "balances, counts, search. Each finding says what to do.",
+    "The exit code is 0 when nothing is wrong, or all of it has been mended, and 1 when an error stays. " +
+      "A server may be running; give the flags that it has, or run this in its environment. The ledger of points and the " +
+      "numbers of orders are never rewritten.",
   ],
   async run(args, io) {
-    const { namespace, fix } = args;
-    const onCheck = io.stderrIsTerminal ? (name: string) => remark(io, `Checking: ${name}`) : undefined;
-    const { runDoctor } = await import("../../server/doctor.ts");
-    const report = await withExisting(args, io, (ctx) =>
-      runDoctor(ctx, { namespace, fix, ...(onCheck && { onCheck }) }),
-    );
+    const { namespace, fix, strict } = args;
+    const config = readCliConfig(args, io, readAddressFlags(args));
+    const { examine } = await import("../../server/examine.ts");
+    const { startProgress } = await import("../progress.ts");
+    const progress = await startProgress(io, 100);
+    const report = await examine(config, {
+      namespace,
+      fix,
+      strict,
+      makeContext,
+      onProgress: (done, total, name) => progress.show((100 * done) / total, `Checking: ${name}`),
+      deps: { now: Date.now, builtAt: madeAt, uid: process.getuid?.(), patienceMs, command: commandLine(args) },
+    }).finally(() => progress.end());
     if (io.json) await printJson(io, report);
-    else await printReport(io, report, fix);
+    else {
+      const { printExamination } = await import("../doctor-report.ts");
+      await printExamination(io, report, fix);
+    }
     return report.ok ? 0 : 1;
   },
 });
 
-async function printReport(io: Io, report: DoctorReport, fix: boolean): Promise<void> {
-  const { drift, notes } = report;
-  const shown = io.quiet ? drift : drift.slice(0, mostShown);
-  await printList(io, shown, {
-    id: (one) => one.record,
-    empty: "Nothing is wrong.",
-    columns: [
-      { header: "CHECK", value: (one) => one.check, whole: true },
-      { header: "STORE", value: (one) => formatValue(one.namespace) },
-      { header: "RECORD", value: (one) => one.record, whole: true },
-      { header: "FIELD", value: (one) => one.field },
-      { header: "IS", value: (one) => formatValue(one.is) },
-      { header: "SHOULD BE", value: (one) => formatValue(one.should) },
-      { header: "STATE", value: formatState, whole: true },
-    ],
+/** Command lines for remedies, with the flags that say which database is meant. */
+function commandLine(args: Partial<Record<keyof typeof sharedArgs, string | boolean>>): (words: string) => string {
+  const given = (["data-dir", "database-url"] as const).flatMap((name) => {
+    const value = args[name];
+    return typeof value === "string" ? [` --${name} '${value.replaceAll("'", "'\\''")}'`] : [];
   });
-  if (drift.length > shown.length) await remark(io, `and ${drift.length - shown.length} more, which --json lists`);
-  for (const { check, namespace, text } of notes) {
-    await remark(io, `${check}${namespace === null ? "" : ` in ${namespace}`}: ${text}`);
-  }
-  if (!fix && drift.some(({ fixable }) => fixable)) await remark(io, "Mend what can be with: bodega doctor --fix");
-}
-
-function formatState({ fixed, fixable }: Drift): string {
-  if (fixed) return "mended";
-  return fixable ? "can be mended" : "cannot be mended";
+  return (words) => `bodega ${words}${given.join("")}`;
 }

@@ -1,6 +1,12 @@
 import { printJson } from "../output.ts";
 import { readCliConfig } from "../read-config.ts";
-import { describeServerProcess, readServerFlags, serverFlags } from "../server-process.ts";
+import {
+  addressFlags,
+  describeServerProcess,
+  readAddressFlags,
+  readServerFlags,
+  serverFlags,
+} from "../server-process.ts";
 import { defineVerb } from "../verb.ts";
 
 export default defineVerb({
@@ -15,33 +21,7 @@ export default defineVerb({
       configEnv: "BODEGA_WORKERS",
       description: "Processes that share the port (default: 1)",
     },
-    "public-url": {
-      type: "string",
-      valueHint: "url",
-      configEnv: "BODEGA_PUBLIC_URL",
-      description: "Address under which the world sees the server",
-    },
-    "trusted-proxy": {
-      type: "string",
-      valueHint: "cidr",
-      multiple: true,
-      configEnv: "BODEGA_TRUSTED_PROXY",
-      description: "Proxies whose X-Forwarded-For is believed",
-    },
-    "tls-cert": {
-      type: "string",
-      valueHint: "file",
-      configEnv: "BODEGA_TLS_CERT",
-      completes: "file",
-      description: "Certificate chain (PEM) to serve https with; read again when it changes",
-    },
-    "tls-key": {
-      type: "string",
-      valueHint: "file",
-      configEnv: "BODEGA_TLS_KEY",
-      completes: "file",
-      description: "Private key (PEM) of the certificate",
-    },
+    ...addressFlags,
     metrics: {
       type: "string",
       valueHint: "host:port",
@@ -86,10 +66,7 @@ export default defineVerb({
     const config = readCliConfig(args, io, {
       ...readServerFlags(args),
       workers: args.workers,
-      publicUrl: args["public-url"],
-      trustedProxy: args["trusted-proxy"].length > 0 ? args["trusted-proxy"] : undefined,
-      tlsCert: args["tls-cert"],
-      tlsKey: args["tls-key"],
+      ...readAddressFlags(args),
       metrics: args.metrics,
       backupEvery: args["backup-every"],
       backupTo: args["backup-to"],

@@ -23,13 +23,13 @@ interface Waiting {
 }
 
 const selectWaiting = statement<Waiting>(sql`
-  select t.namespace, count(case when status = 'queued' then 1 end) as waiting,
-    min(case when status = 'queued' then m.created_at end) as since,
-    count(case when status = 'failed' then 1 end) as failed,
+  select t.namespace, count(case when m.status = 'queued' then 1 end) as waiting,
+    min(case when m.status = 'queued' then m.created_at end) as since,
+    count(case when m.status = 'failed' then 1 end) as failed,
     (select f.last_error from ${mailOutbox} f where f.tenant_id = t.id and f.status = 'failed'
       order by f.updated_at desc limit 1) as last_error
   from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
-  where (status = 'queued' or (status = 'failed' and m.updated_at > ${param("recent")})) and ${inScope("m")}
+  where (m.status = 'queued' or (m.status = 'failed' and m.updated_at > ${param("recent")})) and ${inScope("m")}
   group by t.id order by t.namespace`);
 
 /** The mail server lets us in, and mail does not wait or fail. */
@@ -40,24 +40,21 @@ export const mail: Checkup = {
     const { ctx, tenant, now, config } = about;
     const values = { tenantId: tenant?.id ?? null, recent: toTimestamp(now() - recentMs) };
     const stores = ctx === null ? [] : await all(ctx.db.primary, selectWaiting, values);
-    const server = config.smtpUrl === undefined ? [describeNone(stores)] : await converse(about, config.smtpUrl);
+    const server = config.smtpUrl === undefined ? describeNone(about, stores) : await converse(about, config.smtpUrl);
     const late = config.smtpUrl === undefined ? [] : stores.flatMap((store) => describeLate(about, store));
     const failed = stores.flatMap((store) => describeFailed(about, store));
     return [...(tenant === null ? server : []), ...limitFindings(late, "stores"), ...limitFindings(failed, "stores")];
   },
 };
 
-function describeNone(stores: readonly Waiting[]): Finding {
+function describeNone({ ctx, config }: CheckupDeps, stores: readonly Waiting[]): Finding[] {
+  if (ctx === null) return [];
   const waiting = stores.reduce((sum, store) => sum + store.waiting, 0);
   const since = stores.map((store) => store.since).sort()[0];
   const held = waiting === 0 ? "" : ` ${countOf(waiting, "mail")} there by now, the oldest since ${since}.`;
-  return {
-    severity: "warning",
-    subject: "BODEGA_SMTP_URL",
-    message: `No mail server is set: reset codes and notices stay in the outbox.${held}`,
-    remedy:
-      "Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for server and commands, such as in bodega.env of the data directory.",
-  };
+  const message = `No mail server is set: reset codes and notices stay in the outbox.${held}`;
+  const remedy = `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for server and commands, such as in ${config.dataDir}/bodega.env.`;
+  return [{ severity: "warning", subject: "BODEGA_SMTP_URL", message, remedy }];
 }
 
 async function converse({ patienceMs, command }: CheckupDeps, url: string): Promise<Finding[]> {

@@ -31,7 +31,7 @@ export const push: Checkup = {
         severity: "warning",
         subject: platform,
         message: `${countOf(devices, "device")} (${platform}) registered for notifications, and no account at ${providers[platform].name} is set: nothing is sent to them.`,
-        remedy: `Set ${providers[platform].variables} for server and commands, such as in bodega.env of the data directory.`,
+        remedy: `Set ${providers[platform].variables} for server and commands, such as in ${config.dataDir}/bodega.env.`,
       }));
   },
 };

@@ -1,0 +1,90 @@
+import type { Drift } from "../server/doctor.ts";
+import type { Examination, ToldFinding } from "../server/examine.ts";
+import { escapeControls } from "./escape.ts";
+import type { Io } from "./io.ts";
+import { formatValue, printList, remark } from "./output.ts";
+import { wrapCommand, wrapText } from "./wrap-text.ts";
+
+const mostShown = 100;
+const colors = { error: 31, warning: 33, note: 36 } as const;
+const indent = "  ";
+
+/** Prints what the doctor has found: a paragraph each, worst first, then the records that have drifted, then a summary. */
+export async function printExamination(io: Io, report: Examination, fix: boolean): Promise<void> {
+  const { findings, drift, notes } = report;
+  if (io.quiet) return printSubjects(io, report);
+  if (findings.length > 0) await io.write(findings.map((one) => renderFinding(io, one)).join(""));
+  if (drift.length > 0) await printDrift(io, drift);
+  for (const { check, namespace, text } of notes) {
+    await remark(io, `${check}${namespace === null ? "" : ` in ${namespace}`}: ${text}`);
+  }
+  await remark(io, summarize(report));
+  const isMendable = [...findings, ...drift].some(({ fixable, fixed }) => fixable && !fixed);
+  if (!fix && isMendable) await remark(io, "Mend what can be with: bodega doctor --fix");
+}
+
+/** Of what needs somebody; what is merely good to know is left out. */
+async function printSubjects(io: Io, { findings, drift }: Examination): Promise<void> {
+  const subjects = [
+    ...findings.filter(({ severity }) => severity !== "note").map(({ subject }) => subject),
+    ...drift.map(({ record }) => record),
+  ];
+  await io.write(subjects.map((subject) => `${escapeControls(subject)}\n`).join(""));
+}
+
+function renderFinding(io: Io, { check, severity, message, remedy, fixed }: ToldFinding): string {
+  const mark = io.color ? `\u001b[${colors[severity]}m${severity}\u001b[39m` : severity;
+  const width = io.columns;
+  const text = wrapText(escapeControls(`${severity}: ${check}: ${message}`), { width, indent });
+  const lines = [`${mark}${text.slice(severity.length)}`];
+  if (fixed) lines.push(`${indent}mended`);
+  else if (remedy !== null) lines.push(renderRemedy(escapeControls(remedy), width));
+  return `${lines.join("\n")}\n`;
+}
+
+function renderRemedy(remedy: string, width: number | undefined): string {
+  const wrap = /^(?:bodega|chmod|chown|sudo|mount|du|fuser|timedatectl|echo) /.test(remedy) ? wrapCommand : wrapText;
+  return wrap(`${indent}> ${remedy}`.trimStart(), { width: width && width - indent.length, indent: indent.repeat(2) })
+    .split("\n")
+    .map((line, index) => (index === 0 ? `${indent}${line}` : `${indent}${line}`))
+    .join("\n");
+}
+
+async function printDrift(io: Io, drift: readonly Drift[]): Promise<void> {
+  const shown = drift.slice(0, mostShown);
+  await printList(io, shown, {
+    id: (one) => one.record,
+    empty: "",
+    columns: [
+      { header: "CHECK", value: (one) => one.check, whole: true },
+      { header: "STORE", value: (one) => formatValue(one.namespace) },
+      { header: "RECORD", value: (one) => one.record, whole: true },
+      { header: "FIELD", value: (one) => one.field },
+      { header: "IS", value: (one) => formatValue(one.is) },
+      { header: "SHOULD BE", value: (one) => formatValue(one.should) },
+      { header: "STATE", value: formatState, whole: true },
+    ],
+  });
+  if (drift.length > shown.length) await remark(io, `and ${drift.length - shown.length} more, which --json lists`);
+}
+
+function formatState({ fixed, fixable }: Drift): string {
+  if (fixed) return "mended";
+  return fixable ? "can be mended" : "cannot be mended";
+}
+
+function summarize({ findings, drift, notes }: Examination): string {
+  const left = findings.filter(({ fixed }) => !fixed);
+  const mended = findings.length - left.length + drift.filter(({ fixed }) => fixed).length;
+  const drifted = drift.filter(({ fixed }) => !fixed).length;
+  const count = (number: number, noun: string) => (number === 0 ? [] : [`${number} ${noun}${number === 1 ? "" : "s"}`]);
+  const of = (severity: string) => left.filter((one) => one.severity === severity).length;
+  const parts = [
+    ...count(of("error"), "error"),
+    ...count(of("warning"), "warning"),
+    ...count(of("note") + notes.length, "note"),
+    ...(drifted === 0 ? [] : [`${count(drifted, "value")} wrong in the records`]),
+    ...(mended === 0 ? [] : [`${mended} mended`]),
+  ];
+  return parts.length === 0 ? "Nothing is wrong." : `In all: ${parts.join(", ")}.`;
+}
