@@ -10,6 +10,7 @@ import { pushSettings } from "./push-settings.ts";
 import { freeDiskBytes } from "./readiness.ts";
 import type { Certificate } from "./tls/certificate.ts";
 import type { Vault } from "./vault.ts";
+import type { Watched } from "./watching.ts";
 
 /** A server that takes requests. */
 export interface Listener {
@@ -29,6 +30,8 @@ interface ListenOptions {
   vault: Vault;
   version: string;
   log: LogWriter;
+  /** What is counted, and what `/metrics` tells of it. */
+  watched: Watched;
   /** Whether other processes listen on the same port on purpose. */
   shared: boolean;
   /** Null serves without encryption. */
@@ -40,7 +43,7 @@ interface ListenOptions {
  * @throws AppError 5001 when the port is in use or the host is not this machine's.
  */
 export function listen(config: Config, db: Database, options: ListenOptions): Listener {
-  const { version, vault, log, shared, certificate } = options;
+  const { version, vault, log, watched, shared, certificate } = options;
   let isDraining = false;
   // The application needs the socket's peer, which only the server knows, which needs the application.
   let peerOf = (_request: Request): string | null => null;
@@ -59,6 +62,9 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
     now: Date.now,
     log: log.request,
     logLevel: config.logLevel,
+    meter: watched.meter,
+    metrics: config.metricsToken === undefined ? undefined : { token: config.metricsToken, text: watched.metricsText },
+    onSeen: (seen) => watched.seen.note(seen),
     trustedProxies: config.trustedProxies,
     peerOf: (request) => peerOf(request),
     isDraining: () => isDraining,

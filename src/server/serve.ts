@@ -13,6 +13,7 @@ import type { Environment } from "./setting.ts";
 import { openCertificate } from "./tls/serve-certificate.ts";
 import { startUpkeep } from "./upkeep.ts";
 import type { Vault } from "./vault.ts";
+import { startWatching, watchWorker } from "./watching.ts";
 import { startWorkers, workerEnvironment } from "./workers.ts";
 
 /** Within this time, a signal that comes again is the same one: npm and supervisors pass on what the group got already. */
@@ -95,20 +96,23 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
     await self.prepare?.(db, vault);
     const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log);
     const first = certificate?.first ?? null;
+    const watching = startWatching(config, db, self.version, log);
     listener = listen({ ...config, port }, db, {
       version: self.version,
       vault,
       log,
+      watched: watching,
       shared: first !== null,
       certificate: first,
     });
     certificate?.follow(listener.present);
-    await announce(config, self, listener.url);
+    await announce(config, self, listener.url, await watching.open(listener.url));
     await self.onReady?.(listener.url);
     const end = await Promise.race([stopSignal, upkeep.lost]);
     if (typeof end === "string") log.notice("info", `${end}: finishing what has begun`);
     await certificate?.stop();
     await listener.stop(typeof end === "string" ? graceMs : 0);
+    watching.stop();
     if (end instanceof AppError) throw end;
     await upkeep.stop();
     return 0;
@@ -136,15 +140,17 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
     // The parent answers no requests; it alone empties the write-ahead log, for all of them.
     const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log);
     const shared = { ...config, port };
-    const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log);
+    const watching = startWatching(config, db, self.version, log);
+    const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log, watching.desk);
     certificate?.follow(async () => {});
     const url = addressOf(config.host, port, certificate !== null);
-    await announce(config, self, url);
+    await announce(config, self, url, await watching.open(url));
     await self.onReady?.(url);
     const end = await Promise.race([stopSignal, group.failed, upkeep.lost]);
     if (typeof end === "string") log.notice("info", `${end}: workers finish what has begun`);
     await certificate?.stop();
     await group.stop(typeof end === "string" ? graceMs : 0);
+    watching.stop();
     if (end instanceof AppError) throw end;
     await upkeep.stop();
     return 0;
@@ -161,23 +167,27 @@ async function runWorker(config: Config, self: ServerProcess, log: LogWriter, st
   try {
     const { vault } = await openServerVault(config, db, log);
     const first = certificate?.first ?? null;
-    const listener = listen(config, db, { version: self.version, vault, log, shared: true, certificate: first });
+    const watched = watchWorker(db);
+    const { version } = self;
+    const listener = listen(config, db, { version, vault, log, watched, shared: true, certificate: first });
     certificate?.follow(listener.present);
     process.send?.("ready");
     // Without its parent, too, a worker stops: it would hold the port with nobody to stop it.
     await stopSignal;
     await certificate?.stop();
     await listener.stop(graceMs);
+    watched.stop();
     return 0;
   } finally {
     await closeInPlace(db);
   }
 }
 
-async function announce(config: Config, self: ServerProcess, url: string): Promise<void> {
+async function announce(config: Config, self: ServerProcess, url: string, metrics: string | undefined): Promise<void> {
   const database = config.databaseSyncUrl ?? config.databaseUrl;
   const lines = [`Bodega ${self.version} listens on ${url}`, `Data directory: ${config.dataDir}`];
   if (database !== undefined) lines.push(`Database: ${withoutCredentials(database)}`);
+  if (metrics !== undefined) lines.push(`Metrics: ${metrics}`);
   await self.print(`${lines.join("\n")}\n`);
 }
 

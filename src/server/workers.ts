@@ -1,5 +1,6 @@
 import type { Subprocess } from "bun";
 import type { Config } from "./config.ts";
+import type { WorkerDesk } from "./control/worker-desk.ts";
 import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
 import { lastWritesMs } from "./process-memory.ts";
@@ -22,6 +23,7 @@ const pauseMs = 100;
  * Starts the workers and keeps their number: one that ends is replaced.
  * @param command how this program is started again, without arguments.
  * @param env the environment of a worker, its configuration included.
+ * @param desk hears what the workers count.
  * @throws AppError 5001 when a worker cannot start.
  */
 export async function startWorkers(
@@ -29,13 +31,15 @@ export async function startWorkers(
   command: readonly string[],
   env: Record<string, string | undefined>,
   log: LogWriter,
+  desk?: WorkerDesk,
 ): Promise<WorkerGroup> {
   const workers = new Set<Subprocess>();
   let isStopping = false;
   let quickEnds = 0;
   const giveUp = Promise.withResolvers<AppError>();
 
-  function start(): Promise<void> {
+  /** @param place from 1; whoever replaces a worker takes its place. */
+  function start(place: number): Promise<void> {
     const ready = Promise.withResolvers<void>();
     const startedAt = performance.now();
     const worker = Bun.spawn([...command, "serve"], {
@@ -45,24 +49,30 @@ export async function startWorkers(
       stderr: "inherit",
       ipc: (message) => {
         if (message === "ready") ready.resolve();
+        else line?.take(message);
       },
       onExit: (ended, exitCode, signal) => {
         workers.delete(ended);
+        line?.leave();
         ready.reject(new AppError(5001, "A worker ended before it could answer."));
         quickEnds = performance.now() - startedAt < soundMs ? quickEnds + 1 : 0;
-        setTimeout(() => replace(ended.pid, signal === null ? `exit code ${exitCode}` : `signal ${signal}`), pauseMs);
+        setTimeout(
+          () => replace(place, ended.pid, signal === null ? `exit code ${exitCode}` : `signal ${signal}`),
+          pauseMs,
+        );
       },
     });
     workers.add(worker);
+    const line = desk?.join(place, (message) => worker.send(message));
     return ready.promise;
   }
 
-  function replace(pid: number, how: string): void {
+  function replace(place: number, pid: number, how: string): void {
     if (isStopping) return;
     log.notice("error", `worker ${pid} ended (${how}); starting another`);
     if (quickEnds >= mostQuickEnds)
       giveUp.resolve(new AppError(5001, "Workers end as soon as they start; see the log."));
-    else start().catch(() => {}); // Its own end is logged and counted like this one.
+    else start(place).catch(() => {}); // Its own end is logged and counted like this one.
   }
 
   async function stop(graceMs: number): Promise<void> {
@@ -79,7 +89,7 @@ export async function startWorkers(
   }
 
   try {
-    await Promise.all(Array.from({ length: config.workers }, start));
+    await Promise.all(Array.from({ length: config.workers }, (_, index) => start(index + 1)));
   } catch (error) {
     await stop(0);
     throw error;

@@ -50,6 +50,7 @@ export interface TenantStatus {
 /** What waits in one of the tables that something is sent from. */
 export interface QueueStatus {
   waiting: number;
+  /** What has been given up within the last day. */
   failed: number;
 }
 
@@ -87,7 +88,7 @@ export interface ServerStatus {
   };
   tenants: TenantStatus[];
   /** Sizes are null where there is no file. */
-  database: { kind: string; bytes: number | null; log_bytes: number | null };
+  database: { kind: string; bytes: number | null; log_bytes: number | null; disk_free_bytes: number | null };
   /** Null while the database cannot say. */
   queues: { mail: QueueStatus; webhooks: QueueStatus; pushes: QueueStatus } | null;
   /** When the last backup of this data directory was made; null for none. */

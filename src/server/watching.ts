@@ -1,0 +1,97 @@
+import type { Config } from "./config.ts";
+import { createExchange, type Question } from "./control/exchange.ts";
+import { readStatus } from "./control/server-watch.ts";
+import { openControlSocket } from "./control/socket.ts";
+import { createWorkerDesk, type WorkerDesk } from "./control/worker-desk.ts";
+import type { Database } from "./db/session.ts";
+import { AppError } from "./errors.ts";
+import type { LogWriter } from "./log-writer.ts";
+import { createDatabaseReader } from "./metrics/database-figures.ts";
+import { listenForMetrics } from "./metrics/listener.ts";
+import { type ProcessWatch, watchProcess } from "./metrics/process-figures.ts";
+import { renderMetrics } from "./metrics/prometheus.ts";
+
+/** What the listener of an answering process counts with, and what `/metrics` answers there. */
+export interface Watched extends Pick<ProcessWatch, "meter" | "seen"> {
+  metricsText: () => Promise<string>;
+}
+
+/** How a server is watched by the process that speaks for all of its workers. */
+export interface Watching extends Watched {
+  desk: WorkerDesk | undefined;
+  /**
+   * Opens the control socket, and the listener for metrics where one is wanted.
+   * @param url where the server answers.
+   * @returns the address of the metrics, where there is a listener.
+   * @throws AppError 5001 when the listener's port cannot be had.
+   */
+  open(url: string): Promise<string | undefined>;
+  stop(): void;
+}
+
+/** How often a worker tells what it has counted, so that little is lost with one that is killed. */
+const tellMs = 2000;
+/** The server itself waits half a second for workers that hang. */
+const withinMs = 2000;
+
+/** Begins to watch a server: the only process, or the parent of workers. */
+export function startWatching(config: Config, db: Database, version: string, log: LogWriter): Watching {
+  const { dataDir, workers, metrics, metricsToken, tls } = config;
+  const own = watchProcess(db);
+  const readDatabase = createDatabaseReader({ db, dataDir, certificate: tls?.cert, now: Date.now });
+  let url = "";
+  const desk: WorkerDesk | undefined = workers > 1 ? createWorkerDesk(() => metricsText()) : undefined;
+  const status = () => readStatus({ version, url, workers, readOwn: own.read, readDatabase, desk });
+  const metricsText = async (): Promise<string> => renderMetrics(await status());
+  const findSeen = async (id: string) => own.seen.find(id) ?? (await desk?.findSeen(id)) ?? null;
+  let socket: { close(): void } | null = null;
+  let listener: { url: string; stop(): void } | undefined;
+  return {
+    meter: own.meter,
+    seen: own.seen,
+    metricsText,
+    desk,
+    async open(at) {
+      url = at;
+      if (metrics) listener = listenForMetrics({ ...metrics, token: metricsToken, text: metricsText });
+      socket = await openControlSocket(dataDir, { status, metrics: metricsText, findSeen }).catch((error) => {
+        // The shop matters more than being watched.
+        log.notice("warn", error instanceof AppError ? error.message : "The control socket cannot be opened.");
+        return null;
+      });
+      return listener?.url;
+    },
+    stop() {
+      socket?.close();
+      listener?.stop();
+      own.stop();
+    },
+  };
+}
+
+/** Begins to watch a worker, which tells its server what it counts. */
+export function watchWorker(db: Database): Watched & { stop(): void } {
+  const own = watchProcess(db);
+  const answer = (question: Question) => {
+    if (question.what === "figures") return own.read();
+    return question.what === "seen" ? own.seen.find(question.requestId) : undefined;
+  };
+  const exchange = createExchange({ send: (message) => process.send?.(message), answer });
+  process.on("message", exchange.take);
+  const timer = setInterval(() => exchange.tell(own.read()), tellMs);
+  timer.unref();
+  return {
+    meter: own.meter,
+    seen: own.seen,
+    async metricsText() {
+      const text = await exchange.ask({ what: "metrics" }, withinMs);
+      if (typeof text !== "string") throw new AppError(5001, "The server's own process does not answer.");
+      return text;
+    },
+    stop() {
+      clearInterval(timer);
+      exchange.tell(own.read());
+      own.stop();
+    },
+  };
+}
