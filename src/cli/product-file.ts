@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import type { Io } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -7,6 +7,8 @@ import { UsageError } from "./usage-error.ts";
 export interface ProductSource {
   bytes: AsyncIterable<Uint8Array>;
   size: number | undefined;
+  /** To be called at the end, also where nothing was read. */
+  close(): Promise<void>;
 }
 
 /**
@@ -14,7 +16,7 @@ export interface ProductSource {
  * @throws UsageError for one that is not there, cannot be read or is a folder.
  */
 export async function openSource(path: string, io: Io, signal: AbortSignal): Promise<ProductSource> {
-  if (path === "-") return { bytes: io.streamInput(signal), size: undefined };
+  if (path === "-") return { bytes: io.streamInput(signal), size: undefined, close: async () => {} };
   const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     throw fileFault("<file>", path, "cannot be read", error);
   });
@@ -24,15 +26,7 @@ export async function openSource(path: string, io: Io, signal: AbortSignal): Pro
     throw fileFault("<file>", path, "is a folder");
   }
   const bytes = createReadStream(path, { fd: file.fd, autoClose: false, signal, highWaterMark: 256 * 1024 });
-  return { bytes: closing(bytes, file), size: stat.isFile() ? stat.size : undefined };
-}
-
-async function* closing(bytes: AsyncIterable<Uint8Array>, file: FileHandle): AsyncGenerator<Uint8Array> {
-  try {
-    yield* bytes;
-  } finally {
-    await file.close();
-  }
+  return { bytes, size: stat.isFile() ? stat.size : undefined, close: () => file.close() };
 }
 
 function fileFault(field: string, path: string, what: string, error?: NodeJS.ErrnoException): UsageError {

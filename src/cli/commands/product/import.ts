@@ -84,6 +84,8 @@ export default defineVerb({
       if (!(error instanceof ImportFailure)) throw error;
       await printImport(io, error.result, isDryRun);
       throw error.cause;
+    } finally {
+      await source.close();
     }
   },
 });
