@@ -33,6 +33,19 @@ export function readPlace(given: string, source: string): BackupPlace {
   return { kind: "folder", path: resolve(place), name: undefined };
 }
 
+/**
+ * Reads what a backup comes from: `-`, any file, or an S3 object.
+ * @throws AppError 5102 for what is none; 5301 where there is no such file.
+ */
+export function readSource(given: string, source: string): BackupPlace {
+  if (given === "-" || given.startsWith("s3:")) return readPlace(given, source);
+  const path = resolve(given);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new AppError(5301, `There is no backup ${path}.`);
+  if (found.isDirectory()) return { kind: "folder", path, name: undefined };
+  return { kind: "folder", path: dirname(path), name: basename(path) };
+}
+
 /** The bucket and key of `s3://bucket/prefix/name.tar.gz`. */
 export function readS3Place(address: string): Extract<BackupPlace, { kind: "s3" }> {
   const [, bucket = "", path = ""] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(address) ?? [];

@@ -62,6 +62,11 @@ export function isBusy(error: unknown): boolean {
   return false;
 }
 
+/** True when the file itself is at fault: damaged, or no database. */
+export function isDamaged(error: unknown): boolean {
+  return chainOf(error).some((one) => ["SQLITE_CORRUPT", "SQLITE_NOTADB"].includes(baseCode(one) ?? ""));
+}
+
 /** True for a unique or primary key violation, of `table.column` when one is named. */
 export function isUniqueViolation(error: unknown, column?: string): boolean {
   return violates(error, /UNIQUE constraint failed: ([^\n]*)/, column);

@@ -1,0 +1,172 @@
+import { rmSync } from "node:fs";
+import type { RestorePlan } from "../../../server/backup/restore.ts";
+import type { TakeStep } from "../../../server/backup/take-backup.ts";
+import { accountName } from "../../account-name.ts";
+import type { Io } from "../../io.ts";
+import { formatValue, printJson, printRecord, remark, warn } from "../../output.ts";
+import { type Progress, startProgress } from "../../progress.ts";
+import { confirmAction } from "../../prompt.ts";
+import { readCliConfig } from "../../read-config.ts";
+import { CancelledError } from "../../usage-error.ts";
+import { defineVerb } from "../../verb.ts";
+
+const terminatedExitCode = 143;
+
+export default defineVerb({
+  name: "restore",
+  description: "Put a backup in the place of the database, while no server runs",
+  args: {
+    backup: {
+      type: "positional",
+      required: true,
+      description: "File or s3:// address of the backup; - is standard input",
+    },
+    "dry-run": { type: "boolean", description: "Look through the backup and say what is in it; change nothing" },
+    "with-key": {
+      type: "boolean",
+      description: "Put the backup's secret key into the data directory as well, where there is none",
+    },
+  },
+  examples: [
+    "bodega db restore bodega-data/backups/bodega-20261121T104512.345Z.tar.gz --dry-run",
+    "bodega db restore /mnt/backups/bodega-20261121T104512.345Z.tar.gz --yes",
+    "bodega db restore s3://my-bucket/shop/bodega-20261121T104512.345Z.tar.gz",
+    "ssh backup@example.com cat shop.tar.gz | bodega db restore - --yes",
+  ],
+  notes: [
+    "The backup is looked through first: checksum, damage, references, and a schema that this version knows. Nothing is " +
+      "changed unless all of it is right. The database files that Bodega keeps before migrations and restores (.db) can " +
+      "be restored as well.",
+    "What was there is kept in the folder backups of the data directory, as before-restore-<time>.db. Everything since " +
+      "the backup was made is then only there: orders, sign-ins, keys and tokens, and what was revoked is valid again.",
+    "Into a libSQL server (--database-url) a backup goes only when the database there is empty.",
+  ],
+  async run(args, io) {
+    const config = readCliConfig(args, io);
+    const isDryRun = args["dry-run"];
+    const { readSource } = await import("../../../server/backup/place.ts");
+    const { isServerRunning } = await import("../../../server/db/server-lock.ts");
+    const { applyRestore, planRestore, serverRuns } = await import("../../../server/backup/restore.ts");
+    const { makeTakingFolder, takeBackup } = await import("../../../server/backup/take-backup.ts");
+    const source = readSource(args.backup, "<backup>");
+    if (!isDryRun && (await isServerRunning(config.dataDir))) throw serverRuns(config.dataDir);
+    const folder = makeTakingFolder(config.dataDir, !isDryRun);
+    const remove = () => rmSync(folder, { recursive: true, force: true });
+    const terminate = () => process.exit(terminatedExitCode);
+    process.once("exit", remove).once("SIGTERM", terminate);
+    try {
+      const plan = await watch(io, async (progress, signal) => {
+        const stdin = () => process.stdin;
+        const onStep = (step: TakeStep) => showStep(progress, step);
+        return planRestore(await takeBackup(source, config, folder, { stdin, onStep, signal }), config);
+      });
+      const summary = summarize(args.backup, plan);
+      if (isDryRun) return await printDryRun(io, summary, plan);
+      for (const warning of plan.warnings) if (!io.json) await warn(io, warning);
+      if (!io.quiet && !io.json) await io.say(await renderComparison(io, plan));
+      await confirmAction(
+        io,
+        plan.present === null ? "Restore this backup?" : "Replace the present database by this backup?",
+      );
+      const { kept, keyRestored } = await watch(io, (progress, signal) =>
+        applyRestore(plan, config, {
+          actor: { kind: "terminal", account: accountName() },
+          withKey: args["with-key"],
+          signal,
+          onProgress: (done, total) => progress.show((done / Math.max(total, 1)) * 100, "loading"),
+        }),
+      );
+      await printResult(io, { ...summary, restored: true, kept, key_restored: keyRestored }, plan);
+    } finally {
+      process.off("exit", remove).off("SIGTERM", terminate);
+      remove();
+    }
+  },
+});
+
+/** Runs it under a progress bar that ctrl-C ends. */
+async function watch<T>(io: Io, work: (progress: Progress, signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  io.onInterrupt(() => stop.abort(new CancelledError()));
+  const progress = await startProgress(io, 100);
+  try {
+    return await work(progress, stop.signal);
+  } finally {
+    progress.end();
+  }
+}
+
+function showStep(progress: Progress, step: TakeStep): void {
+  if (step.step === "checking") progress.show(100, "checking");
+  else progress.show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
+}
+
+/** The result as `--json` prints it, before anything is done. */
+function summarize(from: string, { taken, present, key, warnings }: RestorePlan) {
+  const { manifest, inspection, missing } = taken;
+  return {
+    restored: false,
+    backup: {
+      from,
+      created_at: manifest?.created_at ?? null,
+      version: manifest?.version ?? null,
+      schema: inspection.schema.at(-1)?.name ?? null,
+      key_included: taken.key !== undefined,
+      ...inspection.contents,
+    },
+    present,
+    kept: null as string | null,
+    key,
+    key_restored: false,
+    missing_migrations: missing,
+    warnings,
+  };
+}
+
+type Summary = ReturnType<typeof summarize>;
+
+async function printDryRun(io: Io, summary: Summary, plan: RestorePlan): Promise<void> {
+  if (io.json) return printJson(io, summary);
+  if (!io.quiet) await io.write(await renderComparison(io, plan));
+  for (const warning of plan.warnings) await warn(io, warning);
+  await remark(io, "The backup is sound. Nothing was changed.");
+}
+
+async function printResult(io: Io, summary: Summary, { present }: RestorePlan): Promise<void> {
+  if (io.json) return printJson(io, summary);
+  const { restored, kept, key_restored } = summary;
+  if (io.quiet) return kept === null ? undefined : io.write(`${formatValue(kept)}\n`);
+  await printRecord(io, { restored, kept, key_restored }, "kept");
+  if (present !== null) {
+    await remark(
+      io,
+      "Who signed in since the backup was made signs in again; keys and tokens that were revoked since are valid again.",
+    );
+  }
+}
+
+/** What is in the backup beside what is here. */
+async function renderComparison(io: Io, { taken, present }: RestorePlan): Promise<string> {
+  const { renderTable } = await import("../../table.ts");
+  const { manifest, inspection } = taken;
+  const { contents } = inspection;
+  const names = ["stores", "users", "products", "orders", "last_act_at"] as const;
+  const rows = [
+    { what: "made at", backup: formatValue(manifest?.created_at), here: "" },
+    { what: "schema", backup: formatValue(inspection.schema.at(-1)?.name), here: "" },
+    ...names.map((name) => ({
+      what: name.replaceAll("_", " "),
+      backup: formatValue(contents[name]),
+      here: present === null ? "-" : formatValue(present[name]),
+    })),
+  ];
+  return renderTable(
+    rows,
+    [
+      { header: "", value: ({ what }) => what, whole: true },
+      { header: "IN THE BACKUP", value: ({ backup }) => backup },
+      { header: "HERE NOW", value: ({ here }) => here },
+    ],
+    { width: io.columns, color: io.color },
+  );
+}
