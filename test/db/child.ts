@@ -1,4 +1,6 @@
 // A process of its own for tests that need one: `bun child.ts <what> <data-dir> [...]`. It speaks in lines on stdout.
+import { writeSync } from "node:fs";
+import { loadDatabase } from "../../src/server/backup/load.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { acquireServerLock } from "../../src/server/db/server-lock.ts";
@@ -62,11 +64,24 @@ async function beServer(): Promise<void> {
   await forever();
 }
 
+/** Loads a file into a server's database, says when some of it is there, and goes no further. */
+async function loadHalf(source: string, url: string): Promise<void> {
+  const db = await openDatabase({ dataDir, url });
+  await loadDatabase(source, db, {
+    onProgress(done, total) {
+      if (done === 0 || done === total) return;
+      writeSync(1, "half\n");
+      Bun.sleepSync(60_000);
+    },
+  });
+}
+
 const roles: Record<string, () => Promise<void>> = {
   "hold-lock": () => holdLock(Number(rest[0])),
   write: () => write(rest[0] ?? "", Number(rest[1])),
   "write-until-killed": writeUntilKilled,
   migrate: migrateOnce,
   "be-server": beServer,
+  "load-half": () => loadHalf(rest[0] ?? "", rest[1] ?? ""),
 };
 await roles[what ?? ""]?.();

@@ -14,6 +14,7 @@ import {
   type CopyPlan,
   countRows,
   insertSql,
+  quote,
   type ReadRows,
   readPlan,
   type TablePlan,
@@ -69,9 +70,11 @@ async function fillTables(read: ReadRows, loading: Loading, plan: CopyPlan, opti
   let done = 0;
   onProgress?.(done, total);
   for (const table of tables) {
+    let clearing = clearingOf(table);
     for await (const page of readPages(read, table)) {
       signal?.throwIfAborted();
-      await loading.write(insertPage(table, page));
+      await loading.write([...clearing, ...insertPage(table, page)]);
+      clearing = [];
       done += page.length;
       onProgress?.(done, total);
     }
@@ -93,6 +96,12 @@ function insertPage(table: TablePlan, page: CopiedValue[][]): InStatement[] {
     statements.push({ sql: insertSql(table, rows.length), args: rows.flat().map(bindValue) });
   }
   return statements;
+}
+
+// A virtual table that has nothing in these cannot be opened any more, and so not be removed: what the engine has put into
+// them stays until the first rows come.
+function clearingOf({ name, kind }: TablePlan): InStatement[] {
+  return kind === "shadow" ? [`DELETE FROM ${quote(name)}`] : [];
 }
 
 /** What makes a filled database a whole one: triggers, the numbers given so far, and the migrations that it has. */

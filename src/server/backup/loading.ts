@@ -69,8 +69,7 @@ function marking({ state }: LoadTarget, loader: string): InStatement[] {
 
 function making({ tables, indexes }: CopyPlan): InStatement[] {
   const made = tables.filter(({ name, kind }) => kind !== "shadow" && name !== "__bodega_migrations");
-  const shadows = tables.filter(({ kind }) => kind === "shadow");
-  return [...made.map(({ sql }) => sql), ...shadows.map(({ name }) => `DELETE FROM ${quote(name)}`), ...indexes];
+  return [...made.map(({ sql }) => sql), ...indexes];
 }
 
 function isLost(error: unknown): boolean {

@@ -1,0 +1,137 @@
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { dumpDatabase } from "../../src/server/backup/dump.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { openAccount } from "../support/account.ts";
+import { checkWholeness, inFolder } from "../support/copies.ts";
+import type { Shop } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { actOn, makeOrder } from "../support/orders.ts";
+import { givePoints } from "../support/rewards.ts";
+import { startSqld } from "../support/sqld.ts";
+import { onDatabase } from "../support/suite.ts";
+import { until } from "../support/until.ts";
+
+const writers = 8;
+const mostDumps = 20;
+
+/** Orders that are paid, refunded and cancelled, points, new products and likes, without end. */
+function startWriters(shop: Shop, productId: string, userId: string) {
+  const orders: string[] = [];
+  let isStopped = false;
+  async function write(index: number): Promise<void> {
+    for (let round = 0; !isStopped; round++) {
+      const items = [{ product_id: productId, quantity: 1 + (round % 3) }];
+      const order = await makeOrder(shop, items, { customer_id: userId });
+      orders.push(order.id);
+      if (round % 2 === 0) await actOn(shop, order, "pay");
+      else await actOn(shop, order, "cancel");
+      if (round % 4 === 0) await actOn(shop, order, "refund");
+      await givePoints(shop, userId, 5);
+      await shop.createProduct({ title: `Lamp ${index} ${round}`, sku: `S-${index}-${round}` });
+      await shop.callAnonymously("POST /likes/", { body: { resource_type: "product", resource_id: productId } });
+    }
+  }
+  const done = Promise.all(Array.from({ length: writers }, (_, index) => write(index)));
+  return {
+    orders,
+    async stop() {
+      isStopped = true;
+      await done;
+    },
+  };
+}
+
+onDatabase("server", (suite) => {
+  const db = () => suite.app.db;
+
+  test("a dump beside eight writers is one moment of the database: whole, and with all that was acknowledged before", async () => {
+    const shop = await suite.shop();
+    const lamp = await shop.createProduct({ title: "Lamp", price: 10, stock: 100_000 });
+    const { id: userId } = await openAccount(shop);
+    const load = startWriters(shop, lamp.id, userId);
+    await until("the writers", () => load.orders.length >= writers);
+    try {
+      let written = 0;
+      for (let count = 0; written < 20 && count < mostDumps; count++) {
+        await inFolder(async (dir) => {
+          const before = [...load.orders];
+          const { rows } = await dumpDatabase(db(), join(dir, "bodega.db"));
+          written += load.orders.length - before.length;
+          expect(rows).toBeGreaterThan(0);
+          expect(readdirSync(dir)).toEqual(["bodega.db"]);
+          expect(statSync(join(dir, "bodega.db")).mode & 0o777).toBe(0o600);
+          await checkWholeness(dir);
+          const copy = await openDatabase({ dataDir: dir });
+          const kept = new Set((await copy.execute("select id from orders")).rows.map((row) => String(row.id)));
+          await copy.close();
+          expect(before.filter((id) => !kept.has(id))).toEqual([]);
+        });
+      }
+      expect(written).toBeGreaterThanOrEqual(20);
+    } finally {
+      await load.stop();
+    }
+  }, 60_000);
+
+  test("rows that are too many for one answer of the server are asked for in smaller pages", async () => {
+    const add = `insert into events (id, tenant_id, type, subject, data, created_at)
+      select ?, id, 'test.large', 'x', printf('%.*c', 1500000, 'x'), 'a' from tenants limit 1`;
+    await suite.shop();
+    for (let index = 0; index < 12; index++) await db().execute({ sql: add, args: [`evt_large_${index}`] });
+    await inFolder(async (dir) => {
+      const path = join(dir, "bodega.db");
+      const seen: number[] = [];
+      const { rows } = await dumpDatabase(db(), path, { onProgress: (done, total) => seen.push(done, total) });
+      expect(seen.slice(-2)).toEqual([rows, rows]);
+      expect(statSync(path).size).toBeGreaterThan(18_000_000);
+    });
+    await db().execute("delete from events where type = 'test.large'");
+  });
+
+  test("a dump that is stopped, or has nowhere to go, leaves no file, and takes none that is there", async () => {
+    await inFolder(async (dir) => {
+      const path = join(dir, "bodega.db");
+      const stop = new AbortController();
+      const onProgress = (done: number) => done > 0 && stop.abort(new Error("enough"));
+      const failure = await failureOf(dumpDatabase(db(), path, { onProgress, signal: stop.signal }));
+      expect(String(failure)).toBe("Error: enough");
+      expect(readdirSync(dir)).toEqual([]);
+      expect(await failureOf(dumpDatabase(db(), join(dir, "nowhere", "x.db")))).toMatchObject({ code: 5001 });
+      writeFileSync(path, "mine");
+      expect(await failureOf(dumpDatabase(db(), path))).toMatchObject({ code: 5302 });
+      expect(statSync(path).size).toBe(4);
+    });
+  });
+
+  test("a server that goes away in the middle is 5001, and leaves no file", async () => {
+    await inFolder(async (dir) => {
+      const server = await startSqld();
+      const remote = await openDatabase({ dataDir: dir, url: server.url });
+      await remote.batch(["create table things (n integer primary key)", "insert into things values (1), (2)"]);
+      let gone: Promise<void> | undefined;
+      const onProgress = () => {
+        gone ??= server.stop();
+      };
+      const path = join(dir, "copy.db");
+      expect(await failureOf(dumpDatabase(remote, path, { onProgress }))).toMatchObject({ code: 5001 });
+      await gone;
+      expect(existsSync(path)).toBe(false);
+      await remote.close().catch(() => {});
+    });
+  });
+});
+
+onDatabase("replica", (suite) => {
+  test("of an embedded replica it is the primary that is dumped", async () => {
+    const shop = await suite.shop();
+    const { id } = await shop.createProduct();
+    await inFolder(async (dir) => {
+      await dumpDatabase(suite.app.db, join(dir, "bodega.db"));
+      const copy = await openDatabase({ dataDir: dir });
+      expect((await copy.execute("select id from products")).rows.map((row) => row.id)).toEqual([id]);
+      await copy.close();
+    });
+  });
+});

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dumpDatabase } from "../../src/server/backup/dump.ts";
+import { assertLoadable, loadDatabase } from "../../src/server/backup/load.ts";
+import { copyDatabase } from "../../src/server/db/backup.ts";
+import { migrate } from "../../src/server/db/migrate.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import type { Database } from "../../src/server/db/session.ts";
+import { indexPendingProducts } from "../../src/server/modules/products/search.ts";
+import { spawnChild } from "../db/spawn-child.ts";
+import { openAccount } from "../support/account.ts";
+import { startTestApp } from "../support/app.ts";
+import { createClient } from "../support/client.ts";
+import { readWhole, type WholeFile } from "../support/copies.ts";
+import { createShop, type Shop } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { actOn, makeOrder } from "../support/orders.ts";
+import { givePoints } from "../support/rewards.ts";
+import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
+
+/** Removes everything, as nothing of ours does. */
+async function clear(db: Database): Promise<void> {
+  const { rows } = await db.execute(
+    "select name from pragma_table_list where schema = 'main' and type in ('table', 'virtual') and name not like 'sqlite%'",
+  );
+  await db.client.migrate(rows.map(({ name }) => `drop table "${name}"`));
+}
+
+async function tablesOf(db: Database): Promise<string[]> {
+  const { rows } = await db.execute("select name from sqlite_schema where type = 'table' and name not like 'sqlite%'");
+  return rows.map(({ name }) => String(name));
+}
+
+describe.if(hasSqld)("a file is loaded into a database server", () => {
+  let dir: string;
+  let source: string;
+  let whole: WholeFile;
+  let server: Sqld;
+  let db: Database;
+  let shop: Shop;
+  let copies = 0;
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), "bodega-load-"));
+    const file = await openDatabase({ dataDir: join(dir, "data") });
+    await migrate(file);
+    const app = startTestApp({ db: file });
+    shop = await createShop(app);
+    const { id } = await openAccount(shop);
+    const lamp = await shop.createProduct({ title: "Lamp", price: 10, stock: 50, sku: "LAMP" });
+    for (let index = 0; index < 30; index++) await shop.createProduct({ title: `Chair ${index}` });
+    await givePoints(shop, id, 100);
+    await actOn(shop, await makeOrder(shop, [{ product_id: lamp.id }], { customer_id: id, use_points: 50 }), "pay");
+    await shop.callAnonymously("POST /likes/", { body: { resource_type: "product", resource_id: lamp.id } });
+    // More numbers were given than rows are there, and the index of words has parts that have been merged.
+    await file.execute("delete from events where sequence > 10");
+    while ((await indexPendingProducts({ db: file })) > 0);
+    await file.execute("insert into product_search (product_search) values ('optimize')");
+    await app.stop();
+    source = join(dir, "source.db");
+    await copyDatabase(join(dir, "data", "bodega.db"), source);
+    await file.close();
+    whole = await readWhole(source);
+    server = await startSqld();
+    db = await openDatabase({ dataDir: dir, url: server.url });
+  }, 30_000);
+
+  beforeEach(() => clear(db));
+
+  afterAll(async () => {
+    await db.close();
+    await server.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  async function dump(): Promise<WholeFile> {
+    copies += 1;
+    const path = join(dir, `dump-${copies}.db`);
+    await dumpDatabase(db, path);
+    return readWhole(path);
+  }
+
+  test("and dumped again it is the same, table by table and row by row", async () => {
+    const progress: [number, number][] = [];
+    const report = await loadDatabase(source, db, { onProgress: (...step) => progress.push(step) });
+    expect(progress[0]).toEqual([0, report.rows]);
+    expect(progress.at(-1)).toEqual([report.rows, report.rows]);
+    expect(await dump()).toEqual(whole);
+    expect(Object.values(whole.rows).filter((rows) => rows.length > 0).length).toBeGreaterThan(20);
+    expect(await migrate(db)).toEqual({ applied: [] });
+    const found = await db.execute("select count(*) as n from sqlite_schema where type = 'trigger'");
+    expect(found.rows[0]?.n).toBeGreaterThan(20);
+    const app = startTestApp({ db });
+    const call = createClient(app, { namespace: shop.namespace, auth: shop.auth });
+    expect((await call<unknown[]>("GET /products/", { query: { q: "chair", limit: 100 } })).data).toHaveLength(30);
+    await app.stop();
+  });
+
+  test("also where servers have made its schema and no store, and these notice that it has changed", async () => {
+    await migrate(db);
+    await db.execute("update revision set value = 7");
+    await loadDatabase(source, db);
+    const before = whole.rows.revision?.[0]?.[1] as bigint;
+    const { rows, schema } = await dump();
+    expect(rows).toEqual({ ...whole.rows, revision: [[1n, before + 7n]] });
+    expect(schema).toEqual(whole.schema);
+  });
+
+  test("but not over a store, the history of one, or another program's tables; all of it stays", async () => {
+    const refusal = async () => {
+      const failures = [await failureOf(assertLoadable(db)), await failureOf(loadDatabase(source, db))];
+      expect(failures[0]).toEqual(failures[1] as Error);
+      expect(failures[0]).toMatchObject({ code: 5302 });
+      return String(failures[0]);
+    };
+    await db.execute("create table things (n integer)");
+    expect(await refusal()).toContain("other tables than Bodega's (things)");
+    expect(await tablesOf(db)).toEqual(["things"]);
+    await migrate(db).catch(() => {});
+    await clear(db);
+    await loadDatabase(source, db);
+    expect(await refusal()).toContain("holds stores (1)");
+    expect(await dump()).toEqual(whole);
+    await db.client.migrate(["delete from tenants"]);
+    expect(await refusal()).toContain("history");
+    await assertLoadable(db).catch(() => {});
+  });
+
+  test("or not at all: one that is stopped or fails leaves an empty database", async () => {
+    const stop = new AbortController();
+    const onProgress = (done: number, total: number) => done > total / 2 && stop.abort(new Error("enough"));
+    const failure = await failureOf(loadDatabase(source, db, { onProgress, signal: stop.signal }));
+    expect(String(failure)).toBe("Error: enough");
+    expect(await tablesOf(db)).toEqual([]);
+    const strange = join(dir, "data", "bodega.db-users");
+    expect(await failureOf(loadDatabase(strange, db))).toMatchObject({ code: 5302 });
+    expect(await tablesOf(db)).toEqual([]);
+  });
+
+  test("one that was killed is no shop for anybody, until the next has begun anew", async () => {
+    const child = spawnChild("load-half", dir, source, server.url);
+    expect(await child.nextLine()).toBe("half");
+    child.kill();
+    await child.exited;
+    expect(await failureOf(migrate(db))).toMatchObject({ code: 5306, message: expect.stringContaining("db restore") });
+    await assertLoadable(db);
+    await loadDatabase(source, db);
+    expect(await dump()).toEqual(whole);
+  });
+
+  test("by the one of two that began last", async () => {
+    let second: Promise<unknown> | undefined;
+    const onProgress = (done: number) => {
+      if (done > 0) second ??= loadDatabase(source, db);
+    };
+    const first = await failureOf(loadDatabase(source, db, { onProgress }));
+    expect(first).toMatchObject({ code: 5302, message: expect.stringContaining("Another restore") });
+    await second;
+    expect(await dump()).toEqual(whole);
+  });
+});

@@ -1,0 +1,58 @@
+import { expect } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readThrough } from "../../src/server/backup/copy-file.ts";
+import { withCopy } from "../../src/server/backup/inspect.ts";
+import { quote, readPlan } from "../../src/server/backup/table-plan.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { runDoctor } from "../../src/server/doctor.ts";
+import { verifyAudit } from "../../src/server/modules/audit/verify.ts";
+import { vault } from "./app.ts";
+
+/** Everything in a database file: the schema, and the rows of each table in the order of their keys. */
+export interface WholeFile {
+  schema: string[];
+  rows: Record<string, unknown[][]>;
+}
+
+/** A folder that goes when the work is done. */
+export async function inFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
+  const dir = mkdtempSync(join(tmpdir(), "bodega-copies-"));
+  try {
+    return await work(dir);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Reads a database file that nobody has open. */
+export function readWhole(path: string): Promise<WholeFile> {
+  return withCopy(path, async (connection) => {
+    const plan = await readPlan(readThrough(connection));
+    const rows: WholeFile["rows"] = { sqlite_sequence: plan.sequences.map(({ name, last }) => [name, last]) };
+    for (const { name, kind, columns, key } of plan.tables) {
+      if (kind === "virtual") continue;
+      const order = key.map((at) => quote(columns[at] as string)).join();
+      rows[name] = connection.values(`select ${columns.map(quote).join()} from ${quote(name)} order by ${order}`);
+    }
+    const schema = [...plan.tables.map(({ sql }) => sql), ...plan.indexes, ...plan.reactions].toSorted();
+    return { schema, rows };
+  });
+}
+
+/** Proves that the database of a folder is sound in every respect that the program itself can look at. */
+export async function checkWholeness(dataDir: string): Promise<void> {
+  const db = await openDatabase({ dataDir });
+  try {
+    const { rows } = await db.execute("PRAGMA integrity_check");
+    expect(rows.map((row) => row[0])).toEqual(["ok"]);
+    expect((await db.execute("PRAGMA foreign_key_check")).rows).toEqual([]);
+    const actor = { kind: "terminal", account: "tests" } as const;
+    const ctx = { db, actor, vault, requestId: "of-a-test", now: Date.now, clientIp: null };
+    expect((await runDoctor(ctx)).drift).toEqual([]);
+    expect((await verifyAudit(ctx)).intact).toBe(true);
+  } finally {
+    await db.close();
+  }
+}
