@@ -44,7 +44,7 @@ test("a key is issued active and unpublished, and the JSON is exactly the docume
     expires_at: null,
     revoked_at: null,
     last_used_at: null,
-    secrets: [{ created_at: timestamp, expires_at: null, last_used_at: null }],
+    secrets: [{ created_at: timestamp, expires_at: null, last_used_at: null, may_go: null }],
   };
   expect(issued).toEqual(record as unknown as Key);
   expect(Object.keys(issued)).toEqual(Object.keys(record));
@@ -145,6 +145,8 @@ describe("a key that does not exist is exit code 3", () => {
     [["deactivate", unknownId]],
     [["rotate", unknownId]],
     [["revoke", unknownId, "--yes"]],
+    [["retire", unknownId, "--yes"]],
+    [["show", "-n", "demo", "nobody's"]],
     [["issue", "-n", "nobody", "--name", "web"]],
     [["list", "-n", "nobody"]],
   ])("key %j", async (line) => {
@@ -180,4 +182,98 @@ test("without a terminal, revoke does nothing without --yes", async () => {
   const { app_id } = await issue();
   expect(await failure("key", "revoke", app_id)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
   expect(await json("key", "show", app_id)).toMatchObject({ revoked_at: null });
+});
+
+test("retire ends the old secrets only, asks, and changes nothing where there is none", async () => {
+  const key = await issue();
+  await json("key", "rotate", key.app_id, "--overlap", "24h");
+  const { error } = await failure("key", "retire", key.app_id);
+  expect(error.details).toMatchObject([{ field: "--yes" }]);
+  expect((await show(key)).secrets).toHaveLength(2);
+  expect(await json("key", "retire", key.app_id, "--yes")).toMatchObject({ app_id: key.app_id, retired: 1 });
+  expect((await show(key)).secrets).toMatchObject([{ expires_at: null, may_go: null }]);
+  expect(await json("key", "retire", key.app_id, "--yes")).toMatchObject({ retired: 0 });
+});
+
+describe("names", () => {
+  beforeAll(async () => {
+    await json("tenant", "create", "named");
+    for (const name of ["front end", "back", "twin", "twin"]) await json("key", "issue", "-n", "named", "--name", name);
+  });
+
+  test("a key is named by its name with -n, or with BODEGA_NAMESPACE", async () => {
+    expect(await json("key", "publish", "-n", "named", "front end")).toMatchObject({
+      name: "front end",
+      published: true,
+    });
+    const { stdout } = await run(["key", "show", "back", "--json"], { env: { BODEGA_NAMESPACE: "named" } });
+    expect(JSON.parse(stdout)).toMatchObject({ name: "back" });
+    expect(await failure("key", "show", "back")).toMatchObject({ code: 3 });
+  });
+
+  test("a name of two keys is exit code 4 and lists both ids", async () => {
+    const ids = (await json<Key[]>("key", "list", "-n", "named", "--name", "twin")).map(({ app_id }) => app_id);
+    const { code, error } = await failure("key", "show", "-n", "named", "twin");
+    expect(code).toBe(4);
+    for (const id of ids) expect(error.remedy).toContain(id);
+  });
+
+  test("a slip is asked back about with a name of the same tenant only", async () => {
+    const { stderr, code } = await run(["key", "show", "-n", "named", "bakc"]);
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringContaining("Did you mean back? List them all: bodega key list -n named"),
+    });
+    expect((await run(["key", "show", "-n", "other", "bakc"])).stderr).not.toContain("Did you mean");
+  });
+});
+
+describe("list", () => {
+  const names = async (...flags: string[]) =>
+    (await json<{ name: string }[]>("key", "list", "-n", "listed", ...flags)).map(({ name }) => name);
+  beforeAll(async () => {
+    await json("tenant", "create", "listed");
+    const make = (name: string, ...flags: string[]) =>
+      json<Key>("key", "issue", "-n", "listed", "--name", name, ...flags);
+    await make("Web shop", "--publish", "--scope", "products:read");
+    await make("soon", "--expires", "20d");
+    await make("later", "--expires", "60d");
+    await json("key", "deactivate", (await make("off")).app_id);
+    await json("key", "revoke", (await make("gone", "--expires", "1d")).app_id, "--yes");
+    await json("key", "rotate", (await make("turning")).app_id, "--overlap", "1h");
+  });
+
+  test("is narrowed by state, name, scope and expiry", async () => {
+    expect(await names("--state", "published")).toEqual(["Web shop"]);
+    expect(await names("--state", "inactive")).toEqual(["off"]);
+    expect(await names("--state", "revoked")).toEqual(["gone"]);
+    expect(await names("--name", "SHOP")).toEqual(["Web shop"]);
+    expect(await names("--scope", "orders:write", "--state", "unpublished")).toEqual(["soon", "later", "turning"]);
+    expect(await names("--expiring", "30d")).toEqual(["soon"]);
+    expect(await names("--expiring", "90d", "--name", "later")).toEqual(["later"]);
+  });
+
+  test("warns on standard error of what ends soon, of nothing else, and not beside JSON", async () => {
+    const { stdout, stderr } = await run(["key", "list", "-n", "listed"]);
+    const warnings = stderr.trimEnd().split("\n");
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toMatch(/^warning: soon \(app_\w+\) expires in 20 days \(\d{4}-[^)]+Z\)\.$/);
+    expect(warnings[1]).toMatch(/^warning: an old secret of turning \(app_\w+\) ends in \d+ (hour|minutes) /);
+    expect(stdout.split("\n")[0]).toMatch(/LAST USED +EXPIRES$/);
+    expect((await run(["key", "list", "-n", "listed", "--json"])).stderr).toBe("");
+  });
+});
+
+test("show tells people of each secret when it was made and used, until when it holds, and whether it may go", async () => {
+  const { app_id } = await issue();
+  await json("key", "rotate", app_id, "--overlap", "48h");
+  const { stdout } = await run(["key", "show", app_id]);
+  const [record, present, old] = stdout.split("\n\n");
+  expect(record).toMatch(/^State +unpublished$/m);
+  expect(present).toMatch(
+    /^Present secret\n {2}Made .*Z\)\n {2}Last used {4}never\n {2}Valid until {2}the key is rotated$/,
+  );
+  expect(old).toMatch(/Valid until {2}in 2 days \(/);
+  expect(old).toContain("It has to stay: nobody has used the present one yet.");
+  expect((await run(["key", "show", app_id, "-q"])).stdout).toBe(`${app_id}\n`);
 });

@@ -1,35 +1,54 @@
-import type { AppKeyDetails } from "../../app-key.ts";
+import { keyState, keyStates } from "../../../server/modules/app-keys/key-state.ts";
 import { namespaceArg } from "../../args.ts";
 import { withContext } from "../../context.ts";
+import { parseDuration } from "../../duration.ts";
+import { warnOfKeys } from "../../key-sheet.ts";
+import { formatAge } from "../../moment.ts";
 import { formatValue, printList } from "../../output.ts";
 import { defineVerb } from "../../verb.ts";
 
 export default defineVerb({
   name: "list",
   description: "List the app keys of a tenant, oldest first",
-  args: { namespace: { ...namespaceArg, required: true } },
-  examples: ["bodega key list -n demo", "bodega key list -n demo --json"],
+  args: {
+    namespace: { ...namespaceArg, required: true },
+    state: { type: "enum", options: keyStates, description: "Only those that stand so" },
+    name: { type: "string", valueHint: "text", description: "Only those whose name holds this" },
+    scope: { type: "string", valueHint: "scope", completes: "scope", description: "Only those that may do this" },
+    expiring: { type: "string", valueHint: "span", description: "Only those that expire within this, such as 30d" },
+  },
+  examples: [
+    "bodega key list -n demo",
+    "bodega key list -n demo --state published --scope orders:write",
+    "bodega key list -n demo --expiring 30d -q",
+    "bodega key list -n demo --json",
+  ],
+  notes: [
+    "It warns of keys that have expired or will within 30 days, and of old secrets that end within a day and are still used.",
+  ],
   async run(args, io) {
+    const { namespace, state, name, scope, expiring } = args;
+    const expiringMs = expiring === undefined ? undefined : parseDuration("--expiring", expiring);
     const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
-    const keys = await withContext(args, io, (ctx) => listKeys(ctx, { namespace: args.namespace }));
+    const filter = { namespace, state, name, scope, expiringMs };
+    const keys = await withContext(args, io, (ctx) => listKeys(ctx, filter));
+    const isFiltered = [state, name, scope, expiring].some((given) => given !== undefined);
+    const now = Date.now();
     await printList(io, keys, {
       id: (key) => key.app_id,
-      empty: `There is no key yet. Issue one: bodega key issue -n ${args.namespace} --name <text>`,
+      empty: isFiltered
+        ? "There is no such key."
+        : `There is no key yet. Issue one: bodega key issue -n ${namespace} --name <text>`,
       columns: [
         { header: "APP ID", value: (key) => key.app_id, whole: true },
         { header: "NAME", value: (key) => key.name },
-        { header: "STATE", value: describeState, whole: true },
+        { header: "STATE", value: (key) => keyState(key, now), whole: true },
         { header: "SCOPES", value: (key) => formatValue(key.scopes) },
         { header: "ORIGINS", value: (key) => (key.enforce_origins ? formatValue(key.origins) : "any") },
-        { header: "LAST USED", value: (key) => formatValue(key.last_used_at) },
+        { header: "LAST USED", value: (key) => formatAge(key.last_used_at, now) },
+        { header: "EXPIRES", value: (key) => formatAge(key.expires_at, now) },
       ],
     });
+    await warnOfKeys(io, keys, now);
   },
 });
-
-function describeState(key: AppKeyDetails): string {
-  if (key.revoked_at !== null) return "revoked";
-  if (key.expires_at !== null && Date.parse(key.expires_at) <= Date.now()) return "expired";
-  if (!key.active) return "inactive";
-  return key.published ? "published" : "unpublished";
-}

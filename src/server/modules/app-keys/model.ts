@@ -21,5 +21,16 @@ export interface AppKeyDetails extends AppKey {
   revoked_at: string | null;
   last_used_at: string | null;
   /** The secrets that are valid or will be swept, newest first. */
-  secrets: { created_at: string; expires_at: string | null; last_used_at: string | null }[];
+  secrets: KeySecret[];
+}
+
+/** What is told of a secret, which itself is nowhere. */
+export interface KeySecret {
+  created_at: string;
+  /** Null: until the key is rotated. */
+  expires_at: string | null;
+  /** Noted at most once a minute. */
+  last_used_at: string | null;
+  /** Whether an old one can be ended without harm, as far as can be seen; null for the newest. */
+  may_go: boolean | null;
 }

@@ -6,9 +6,9 @@ import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { recordAudit } from "../audit/service.ts";
-import type { IssuedAppKey } from "./model.ts";
+import type { AppKeyDetails, IssuedAppKey } from "./model.ts";
 import { hashSecret, newSecret } from "./secret.ts";
-import { insertSecret, requireKey, withSecret } from "./service.ts";
+import { getKey, insertSecret, requireKey, withSecret } from "./service.ts";
 import { appKeySecrets } from "./table.ts";
 
 const param = sql.placeholder;
@@ -21,6 +21,10 @@ const removeEndedSecrets = statement(sql`
 const selectSecrets = statement<{ id: string }>(sql`select id from ${appKeySecrets} where app_id = ${param("appId")}`);
 /** Secrets of a key that may be valid at once, the one that a rotation makes not counted. */
 const mostSecrets = 5;
+
+const removeOldSecrets = statement(sql`
+  delete from ${appKeySecrets} where app_id = ${param("appId")} and id <> (
+    select id from ${appKeySecrets} where app_id = ${param("appId")} order by created_at desc, id desc limit 1)`);
 
 /** Errors: AppError 5102 for a time that is no overlap. */
 export function requireOverlap(ms: number): void {
@@ -53,5 +57,19 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
     const details = { overlap_seconds: overlapMs / 1000 };
     await recordAudit(tx, { event: "key.rotated", namespace: key.namespace, subject: appId, details });
     return withSecret(await requireKey(tx, appId), secret);
+  });
+}
+
+/**
+ * Ends the old secrets of a rotated key before their overlap does; the newest stays.
+ * @returns the key, and how many secrets have ended.
+ * @throws AppError 5301.
+ */
+export function retireSecrets(ctx: SystemCtx, appId: string): Promise<AppKeyDetails & { retired: number }> {
+  return inTransaction(ctx, async (tx) => {
+    const { namespace } = await requireKey(tx, appId);
+    const retired = await run(tx.db, removeOldSecrets, { appId });
+    if (retired > 0) await recordAudit(tx, { event: "key.retired", namespace, subject: appId, details: { retired } });
+    return { ...(await getKey(tx, appId)), retired };
   });
 }

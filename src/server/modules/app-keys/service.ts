@@ -11,9 +11,11 @@ import type { AuditEvent } from "../audit/events.ts";
 import { recordAudit } from "../audit/service.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
+import { fitsFilter, type KeyFilter } from "./key-state.ts";
 import type { AppKey, AppKeyDetails, IssuedAppKey } from "./model.ts";
 import { parseScopes } from "./scopes.ts";
 import { hashSecret, newSecret } from "./secret.ts";
+import { judgeSecrets } from "./secret-standing.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
 const param = sql.placeholder;
@@ -118,12 +120,14 @@ export async function issueKey(
 }
 
 /**
- * The keys of a tenant, oldest first.
+ * The keys of a tenant that fit, oldest first.
  * @throws AppError 5301 for an unknown tenant.
  */
-export async function listKeys(ctx: SystemCtx, filter: { namespace: string }): Promise<AppKeyDetails[]> {
+export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKeyDetails[]> {
+  const now = ctx.now();
   await requireTenant(ctx, filter.namespace);
-  return (await all(ctx.db.primary, selectKeys, filter)).map(toDetails);
+  const rows = await all(ctx.db.primary, selectKeys, { namespace: filter.namespace });
+  return rows.map((row) => toDetails(row, now)).filter((key) => fitsFilter(key, filter, now));
 }
 
 /**
@@ -131,7 +135,7 @@ export async function listKeys(ctx: SystemCtx, filter: { namespace: string }): P
  * @throws AppError 5301 when there is none.
  */
 export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
-  return toDetails(await requireKey(ctx, appId));
+  return toDetails(await requireKey(ctx, appId), ctx.now());
 }
 
 /** Lets the world use the key; without this, calls with it fail with 5203. */
@@ -210,9 +214,10 @@ export function toAppKey(row: KeyRow): AppKey {
   };
 }
 
-function toDetails(row: KeyRow): AppKeyDetails {
+function toDetails(row: KeyRow, now: number): AppKeyDetails {
   const { expires_at, revoked_at, last_used_at } = row;
-  return { ...toAppKey(row), expires_at, revoked_at, last_used_at, secrets: JSON.parse(row.secrets) };
+  const secrets = judgeSecrets(JSON.parse(row.secrets), now);
+  return { ...toAppKey(row), expires_at, revoked_at, last_used_at, secrets };
 }
 
 /** The key of a stored row with its secret, at the one moment that it is known. */

@@ -31,6 +31,7 @@ export const auditEvents = [
   "key.activated",
   "key.deactivated",
   "key.rotated",
+  "key.retired",
   "key.revoked",
   "origins.changed",
   "tenant.created",

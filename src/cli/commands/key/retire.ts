@@ -1,0 +1,39 @@
+import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "../../app-key.ts";
+import { withContext } from "../../context.ts";
+import { formatAge } from "../../moment.ts";
+import { remark } from "../../output.ts";
+import { confirmAction, requireAnswer } from "../../prompt.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "retire",
+  description: "End the old secrets of a rotated app key before their time",
+  args: { app_id: appIdArg, namespace: expectedNamespaceArg },
+  examples: ["bodega key retire app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key retire -n demo web --yes --json"],
+  notes: [
+    "It takes effect on the next request, with the server running. The present secret stays as it is; bodega key show says " +
+      "when the old ones were last used.",
+  ],
+  async run(args, io) {
+    requireAnswer(io, `End the old secrets of ${args.app_id}?`);
+    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+    const { retireSecrets } = await import("../../../server/modules/app-keys/rotation.ts");
+    const key = await withKey(args, io, getKey);
+    const [, ...old] = key.secrets;
+    if (old.length > 0) {
+      const last =
+        old
+          .map(({ last_used_at }) => last_used_at ?? "")
+          .toSorted()
+          .at(-1) || null;
+      const used = `${old.length === 1 ? "It was" : "They were"} last used: ${formatAge(last, Date.now())}`;
+      await confirmAction(
+        io,
+        `End ${old.length === 1 ? "the old secret" : `${old.length} old secrets`} of ${describeKey(key)}? ${used}.`,
+      );
+    }
+    const after = await withContext(args, io, (ctx) => retireSecrets(ctx, key.app_id));
+    await printKey(io, after);
+    if (after.retired === 0) await remark(io, "It has no old secret; nothing has changed.");
+  },
+});

@@ -1,0 +1,25 @@
+import type { KeySecret } from "./model.ts";
+
+type StoredSecret = Omit<KeySecret, "may_go">;
+
+const dayMs = 86_400_000;
+/** A use is noted at most once a minute, so that what has just been used may look unused for as long. */
+const unnoticedMs = 120_000;
+
+/**
+ * The secrets of a key, newest first, each with whether it may go: null for the newest, which callers are to use. An older
+ * one may go once the newest is in use, and it was not used since that was made, or not for a day.
+ */
+export function judgeSecrets(secrets: readonly StoredSecret[], now: number): KeySecret[] {
+  const [newest] = secrets;
+  return secrets.map((secret) => ({ ...secret, may_go: secret === newest ? null : mayGo(secret, newest, now) }));
+}
+
+function mayGo(old: StoredSecret, newest: StoredSecret | undefined, now: number): boolean {
+  if (old.expires_at !== null && Date.parse(old.expires_at) <= now) return true;
+  if (!newest?.last_used_at) return false;
+  if (old.last_used_at === null) return true;
+  if (now - Date.parse(old.last_used_at) >= dayMs) return true;
+  const isUnused = old.last_used_at < newest.created_at;
+  return isUnused && now - Date.parse(newest.created_at) >= unnoticedMs;
+}
