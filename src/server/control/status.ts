@@ -93,6 +93,8 @@ export interface ServerStatus {
   queues: { mail: QueueStatus; webhooks: QueueStatus; pushes: QueueStatus } | null;
   /** When the last backup of this data directory was made; null for none. */
   last_backup_at: string | null;
+  /** When a backup failed after that one; null where none has. */
+  last_backup_failed_at: string | null;
   /** When the certificate that the server presents ends; null without one. */
   certificate_expires_at: string | null;
 }

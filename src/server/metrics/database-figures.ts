@@ -1,11 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { type SQL, sql } from "drizzle-orm";
+import { readLastBackups } from "../backup/last.ts";
 import type { QueueStatus, ServerStatus } from "../control/status.ts";
 import { databaseFile } from "../db/data-dir.ts";
 import type { Database } from "../db/session.ts";
 import { get, statement } from "../db/statement.ts";
-import { auditLog } from "../modules/audit/table.ts";
 import { mailOutbox } from "../modules/mail/table.ts";
 import { pushDeliveries } from "../modules/notifications/table.ts";
 import { webhookDeliveries } from "../modules/webhooks/table.ts";
@@ -16,7 +16,10 @@ const keptMs = 5000;
 const dayMs = 86_400_000;
 
 /** What stands in the database and on its disk. */
-export type DatabaseFigures = Pick<ServerStatus, "database" | "queues" | "last_backup_at" | "certificate_expires_at">;
+export type DatabaseFigures = Pick<
+  ServerStatus,
+  "database" | "queues" | "last_backup_at" | "last_backup_failed_at" | "certificate_expires_at"
+>;
 
 interface FigureDeps {
   db: Database;
@@ -45,8 +48,6 @@ const selectQueues = statement<QueueRow>(sql`select
   ${count(sql`${webhookDeliveries} where status = 'failed' and finished_at > ${since}`)} as webhooksFailed,
   ${count(sql`${pushDeliveries} where status = 'waiting'`)} as pushesWaiting,
   ${count(sql`${pushDeliveries} where status = 'failed' and finished_at > ${since}`)} as pushesFailed`);
-const selectBackup = statement<{ at: string }>(sql`
-  select at from ${auditLog} where event = 'database.backed_up' order by seq desc limit 1`);
 
 /** Makes the reader of what stands in the database; it asks at most every five seconds, however many want to know. */
 export function createDatabaseReader(deps: FigureDeps): () => Promise<DatabaseFigures> {
@@ -65,7 +66,7 @@ export function createDatabaseReader(deps: FigureDeps): () => Promise<DatabaseFi
 async function read({ db, dataDir, certificate, now }: FigureDeps): Promise<DatabaseFigures> {
   const hasFile = db.kind === "file";
   const row = await get(db, selectQueues, { since: new Date(now() - dayMs).toISOString() }).catch(() => undefined);
-  const backup = await get(db, selectBackup).catch(() => undefined);
+  const backups = readLastBackups(dataDir);
   return {
     database: {
       kind: db.kind,
@@ -74,7 +75,8 @@ async function read({ db, dataDir, certificate, now }: FigureDeps): Promise<Data
       disk_free_bytes: db.kind === "server" ? null : freeDiskBytes(dataDir),
     },
     queues: row ? { mail: queue(row, "mail"), webhooks: queue(row, "webhooks"), pushes: queue(row, "pushes") } : null,
-    last_backup_at: backup?.at ?? null,
+    last_backup_at: backups.last_success?.at ?? null,
+    last_backup_failed_at: backups.last_failure?.at ?? null,
     certificate_expires_at: certificate === undefined ? null : endOf(certificate),
   };
 }

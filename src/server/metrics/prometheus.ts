@@ -55,6 +55,7 @@ export function renderMetrics(status: ServerStatus): string {
       samples: Object.entries(queues ?? {}).map(([queue, { failed }]) => [{ queue }, failed]),
     },
     one("last_backup_timestamp_seconds", "When the last backup was made.", seconds(status.last_backup_at)),
+    one("last_backup_failed", "1 when a backup has failed since then.", status.last_backup_failed_at === null ? 0 : 1),
     one(
       "certificate_expiry_timestamp_seconds",
       "When the certificate that is presented ends.",
