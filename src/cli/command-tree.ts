@@ -3,9 +3,11 @@ import type { CommandTree } from "./walk-tree.ts";
 /** All commands. Each is imported only when it is needed, so that starting stays fast. */
 export const commandTree: CommandTree = {
   serve: () => import("./commands/serve.ts"),
+  init: () => import("./commands/init.ts"),
   demo: () => import("./commands/demo.ts"),
   health: () => import("./commands/health.ts"),
   doctor: () => import("./commands/doctor.ts"),
+  top: () => import("./commands/top.ts"),
   tenant: {
     description: "Stores: each has its own keys, products and everything else",
     verbs: {

@@ -86,7 +86,7 @@ function inputError(flag: string, message: string): UsageError {
 }
 
 /** The policy as a prompt asks it: true, or what the password lacks. */
-async function loadCheck(): Promise<(password: string) => true | string> {
+export async function loadCheck(): Promise<(password: string) => true | string> {
   const { requireStrongPassword } = await import("../server/modules/passwords/password-policy.ts");
   return (password) => {
     try {

@@ -5,7 +5,7 @@ import { CancelledError, UsageError } from "./usage-error.ts";
 
 const showCursor = "\u001b[?25h";
 // Questions go to standard error, so that standard output carries the answer only.
-const streams = { input: process.stdin, output: process.stderr };
+export const streams = { input: process.stdin, output: process.stderr };
 
 /** Asks for the value of one argument: a choice where it has options, a line of text elsewhere. */
 export async function askForArg(name: string, arg: Arg): Promise<string | string[]> {
@@ -85,7 +85,11 @@ function needsFlag(flag: string, question: string): UsageError {
   });
 }
 
-async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => Promise<T>): Promise<T> {
+/**
+ * Asks one question of the prompts' library, which is loaded with the first.
+ * @throws CancelledError for ctrl-C and ctrl-D.
+ */
+export async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => Promise<T>): Promise<T> {
   // ctrl-D closes the input without an answer: nothing is left to wait for, and the process would end as if all were done.
   const { promise: abandoned, reject } = Promise.withResolvers<never>();
   const abandon = () => {

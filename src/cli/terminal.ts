@@ -42,6 +42,7 @@ export function openTerminal(host: NodeJS.Process): Terminal {
   // Failures reach the callbacks of write; without a listener the same event would end the process.
   for (const stream of [host.stdout, host.stderr]) stream.on("error", () => {});
   let isRead = true;
+  let held: (() => void) | undefined;
   return {
     env: host.env,
     stdinIsTerminal: host.stdin.isTTY === true,
@@ -76,13 +77,15 @@ export function openTerminal(host: NodeJS.Process): Terminal {
     screen: host.stderr.isTTY ? host.stderr : undefined,
     onInterrupt(act) {
       host.off("SIGINT", interrupt);
-      host.once("SIGINT", () => {
+      held = () => {
         host.on("SIGINT", interrupt);
         act();
-      });
+      };
+      host.once("SIGINT", held);
     },
     releaseSignals() {
       host.off("SIGINT", interrupt);
+      if (held !== undefined) host.off("SIGINT", held);
     },
   };
 }

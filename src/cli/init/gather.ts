@@ -1,0 +1,76 @@
+import { existsSync } from "node:fs";
+import type { Config } from "../../server/config.ts";
+import { databaseFile } from "../../server/db/data-dir.ts";
+import { listTenants } from "../../server/modules/tenants/service.ts";
+import { findShop, type Shop } from "../../server/shop-setup.ts";
+import { withContext } from "../context.ts";
+import type { Io } from "../io.ts";
+import { remark } from "../output.ts";
+import type { Answers } from "./answers.ts";
+import { checkPassword, requireFlags } from "./check-flags.ts";
+import type { InitArgs } from "./flags.ts";
+import { takeKey } from "./key-answers.ts";
+import { takeMail } from "./mail-answers.ts";
+import { takeOwner } from "./owner-answers.ts";
+import { takeRun } from "./run-answers.ts";
+import { askNamespace, findNamespace, takeStore } from "./store-answers.ts";
+
+const nothing: Shop = { store: null, owner: null, key: null };
+
+/**
+ * All answers, from the flags and, at a terminal, by asking for what they leave open and what does not stand yet. Writes nothing.
+ * @throws UsageError that names everything that is missing where nobody can be asked; CancelledError.
+ */
+export async function gatherAnswers(args: InitArgs, io: Io, config: Config): Promise<Answers> {
+  const hasDatabase = isThere(config);
+  const look = <T>(work: Parameters<typeof withContext<T>>[2]) => withContext(flagsOf(args, config), io, work);
+  const standing = hasDatabase ? (await look(listTenants)).map(({ namespace }) => namespace) : [];
+  const stands = (namespace: string | undefined) =>
+    namespace !== undefined && standing.includes(namespace)
+      ? look((ctx) => findShop(ctx, namespace))
+      : Promise.resolve(nothing);
+  if (!io.canAsk) {
+    const found = findNamespace(args, standing);
+    requireFlags(args, io, found, await stands(found));
+  }
+  if (io.canAsk) await greet(io, config, hasDatabase);
+  const named = io.canAsk
+    ? await askNamespace(args, standing)
+    : { namespace: findNamespace(args, standing) as string, title: args.title };
+  const shop = await stands(named.namespace);
+  if (io.canAsk) await tellStanding(io, shop);
+  const store = shop.store === null ? await takeStore(args, io, named) : null;
+  const owner = shop.owner === null && args.owner ? await takeOwner(args, io) : null;
+  if (owner !== null) checkPassword(owner.password);
+  const key = shop.key === null ? await takeKey(args, io) : null;
+  const { title, language } = store ?? (shop.store as NonNullable<typeof shop.store>);
+  const to = owner?.email ?? shop.owner?.email;
+  const wantsMail = args.mail && config.smtpUrl === undefined;
+  const mail = wantsMail ? await takeMail(args, io, { title, language, to }) : null;
+  return { namespace: named.namespace, store, owner, key, mail, run: await takeRun(args, io) };
+}
+
+/** The same database for every look at it, and for what is written. */
+export function flagsOf(args: InitArgs, config: Config): InitArgs {
+  return { ...args, "data-dir": config.dataDir };
+}
+
+function isThere({ databaseUrl, databaseSyncUrl, dataDir }: Config): boolean {
+  return (databaseUrl ?? databaseSyncUrl) !== undefined || existsSync(databaseFile(dataDir));
+}
+
+async function greet(io: Io, config: Config, hasDatabase: boolean): Promise<void> {
+  await remark(
+    io,
+    `${hasDatabase ? "There is a database already: what is missing is added, and nothing that stands is changed" : "A few questions, and the shop is open"} (${config.dataDir}).`,
+  );
+  await remark(io, "Nothing is written before the last answer; ctrl-C leaves.\n");
+}
+
+async function tellStanding(io: Io, { store, owner, key }: Shop): Promise<void> {
+  if (store !== null)
+    await remark(io, `Store   ${store.namespace}: ${store.title}, ${store.currency}, ${store.language}`);
+  if (owner !== null) await remark(io, `Owner   ${owner.email}`);
+  if (key !== null)
+    await remark(io, `Key     ${key.name} (${key.app_id}), ${key.published ? "published" : "not published"}`);
+}

@@ -1,0 +1,88 @@
+import { dirname, relative } from "node:path";
+import { defaultDataDir } from "../../server/config.ts";
+import { isExecutable } from "../build-info.ts";
+import { escapeControls } from "../escape.ts";
+import type { Outcome } from "./outcome.ts";
+import { startCommands } from "./service-files.ts";
+
+/** What was made, a first request that works when pasted into a shell, and what comes next. */
+export function formatGuide(outcome: Outcome, url: string, secret: string | undefined): string {
+  return `\n${[describeShop(outcome, url, secret), ...nextSteps(outcome, url, secret)].join("\n\n")}\n\n`;
+}
+
+function describeShop(
+  { setup, config, files, mail, settings, password }: Outcome,
+  url: string,
+  secret: string | undefined,
+) {
+  const { store, owner, key } = setup;
+  const rows: [string, string | false | null | undefined][] = [
+    ["Store", `${store.title}, ${store.currency}, ${store.language}`],
+    ["Namespace", store.namespace],
+    ["Owner", owner?.email],
+    ["Password", password ?? (files.password && `in ${files.password}`)],
+    ["Key", key && `${key.name}, ${key.published ? "published" : "not published yet"}`],
+    ["App id", key?.app_id],
+    ["App secret", secret ?? (files.secret && `in ${files.secret}`)],
+    ["Mail", mail && `${new URL(mail.smtpUrl).host}, from ${mail.mailFrom}${mail.trial ? "" : " (not tried)"}`],
+    ["Folder", config.dataDir],
+    ["Settings", settings.written.length > 0 && settings.path],
+    ["Address", url],
+  ];
+  const shown = rows.filter((row): row is [string, string] => Boolean(row[1]));
+  return shown.map(([label, value]) => `${label.padEnd(12)}${escapeControls(value)}`).join("\n");
+}
+
+function nextSteps(outcome: Outcome, url: string, secret: string | undefined): string[] {
+  const { setup, files, unit, run, config } = outcome;
+  const { store, key } = setup;
+  const program = `${programName()}`;
+  const folder = isUsualFolder(config.dataDir) ? "" : ` --data-dir ${quoteShell(config.dataDir)}`;
+  const bodega = (line: string) => `${program} ${line}${folder}`;
+  const steps: [title: string, lines: (string | false)[]][] = [];
+  if (unit !== null && !unit.started) {
+    const write = run === "unit" && `# put it into ${unit.path}`;
+    steps.push(["Start it, now and with the machine", [write, ...startCommands.map((words) => words.join(" "))]]);
+  } else if (run === "compose") steps.push(["Start it, with that as compose.yaml", ["docker compose up -d"]]);
+  else if (run !== "serve" && unit === null) steps.push(["Serve it", [bodega("serve")]]);
+  if (key !== null && !key.published) steps.push(["Publish the key", [bodega(`key publish ${key.app_id}`)]]);
+  const secretText = secret ?? (files.secret && `$(cat ${quoteShell(files.secret)})`);
+  if (key !== null && secretText !== undefined) {
+    const origin = exampleOrigin(key.origins);
+    const headers = [
+      `-H "Authorization: Bearer ${key.app_id}:${secretText}"`,
+      "-H 'Content-Type: application/json'",
+      origin && `-H ${quoteShell(`Origin: ${origin}`)}`,
+    ].filter(Boolean);
+    const body = quoteShell(JSON.stringify({ title: "Enamel mug", price: 12, stock: 40 }));
+    steps.push([
+      "Create the first product",
+      [`curl ${headers.join(" ")} -d ${body} ${quoteShell(`${url}/products/?namespace=${store.namespace}`)}`],
+    ]);
+  }
+  steps.push(["See whether all is well", [bodega("doctor"), `${program} --help`]]);
+  return steps.map(([title, lines]) => [`# ${title}`, ...lines.filter((line) => line !== false)].join("\n"));
+}
+
+/** An origin that the key takes; a host below the entry where that names all of these. */
+function exampleOrigin(origins: readonly string[]): string | undefined {
+  const [first] = origins;
+  if (first === undefined) return undefined;
+  const named = first.replace("*.", "www.");
+  return /^https?:/.test(named) ? named : `https://${named}`;
+}
+
+/** How this program is called where the command was given. */
+export function programName(): string {
+  if (!isExecutable || Bun.which("bodega") === process.execPath) return "bodega";
+  const below = relative(process.cwd(), process.execPath);
+  return quoteShell(dirname(below) === "." ? `./${below}` : process.execPath);
+}
+
+function isUsualFolder(dataDir: string): boolean {
+  return relative(process.cwd(), dataDir) === defaultDataDir;
+}
+
+function quoteShell(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,142 @@
+import type { Config } from "../../server/config.ts";
+import { prepareUser } from "../../server/modules/users/service.ts";
+import { addSettings } from "../../server/settings-write.ts";
+import { type ShopSetup, setUpShop } from "../../server/shop-setup.ts";
+import { withContext } from "../context.ts";
+import type { Io } from "../io.ts";
+import { remark } from "../output.ts";
+import { readCliConfig } from "../read-config.ts";
+import { reserveSecretFile, type SecretFile } from "../secret-file.ts";
+import { readServerFlags } from "../server-process.ts";
+import { CancelledError } from "../usage-error.ts";
+import type { Answers } from "./answers.ts";
+import { checkFlags } from "./check-flags.ts";
+import { tellDifferences } from "./differences.ts";
+import type { InitArgs } from "./flags.ts";
+import { flagsOf, gatherAnswers } from "./gather.ts";
+import type { Outcome } from "./outcome.ts";
+import { askYesNo } from "./questions.ts";
+import { canInstall, givenRun, systemDataDir } from "./run-answers.ts";
+import { describeUnit, renderCompose, requireWritable, startService, type Unit, writeUnit } from "./service-files.ts";
+
+/**
+ * Sets a shop up: asks, then writes everything at once. What stands already is left as it is.
+ * @throws UsageError, AppError of the services, CancelledError; then nothing of the shop was written.
+ */
+export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
+  checkFlags(args);
+  const isService = givenRun(args) === "systemd" || givenRun(args) === "unit";
+  let config = readInitConfig(args, io, isService);
+  // What is in the way of a unit is said before anybody has answered a question.
+  if (givenRun(args) === "systemd") requireWritable(describeUnit(config, args["unit-dir"]));
+  const answers = await gatherAnswers(args, io, config);
+  if (answers.run === "systemd" && givenRun(args) === undefined) config = readInitConfig(args, io, canInstall());
+  const isAUnit = answers.run === "systemd" || answers.run === "unit";
+  const unit = isAUnit ? describeUnit(config, args["unit-dir"]) : null;
+  if (answers.run === "systemd" && unit !== null) requireWritable(unit);
+  if (io.canAsk) await confirmAnswers(io, config, answers, unit);
+  // From here on it is a matter of moments, and is not left half-done.
+  io.onInterrupt(() => {});
+  const { setup, files } = await writeShop(args, io, config, answers);
+  const settings = addSettings(config.dataDir, wantedSettings(args, answers));
+  const unitWritten = unit !== null && answers.run === "systemd" && writeUnit(unit);
+  return {
+    config: readInitConfig({ ...args, "data-dir": config.dataDir }, io, false),
+    setup,
+    password: setup.made.owner && answers.owner?.isRandom && !files.password ? answers.owner.password : undefined,
+    files: { secret: files.secret?.path, password: files.password?.path },
+    mail: answers.mail,
+    settings,
+    run: answers.run,
+    unit: unit && { ...unit, written: unitWritten, started: unitWritten && (await startService(unit, io)) },
+    compose: answers.run === "compose" ? renderCompose(config) : undefined,
+    kept: tellDifferences(args, setup, settings),
+  };
+}
+
+function readInitConfig(args: InitArgs, io: Io, isForMachine: boolean): Config {
+  const isNamed = args["data-dir"] !== undefined || io.env.BODEGA_DATA_DIR || io.env.BODEGA_DATA_DIR_FILE;
+  const isRoot = process.getuid?.() === 0;
+  const dataDir = isForMachine && isRoot && !isNamed ? systemDataDir : args["data-dir"];
+  const more = { ...readServerFlags(args), publicUrl: args["public-url"] };
+  return readCliConfig({ ...args, "data-dir": dataDir }, io, more);
+}
+
+async function confirmAnswers(io: Io, config: Config, answers: Answers, unit: Unit | null): Promise<void> {
+  const { namespace, store, owner, key, mail } = answers;
+  const lines = [
+    store && `Store     ${store.title} (${namespace}), ${store.currency}, ${store.language}`,
+    owner && `Owner     ${owner.email}`,
+    key &&
+      `Key       ${key.name}, ${key.publish ? "published" : "not published"}; ${key.origins.length === 0 ? "programs only" : key.origins.join(" ")}`,
+    mail && `Mail      ${new URL(mail.smtpUrl).host}, from ${mail.mailFrom}`,
+    answers.run === "systemd" && unit?.standing === null && `Service   ${unit.path}`,
+    `Folder    ${config.dataDir}`,
+  ];
+  await remark(io, "");
+  for (const line of lines) if (line) await remark(io, `  ${line}`);
+  if (unit?.warning !== undefined) await remark(io, `  warning: ${unit.warning}`);
+  if (!io.assumeYes && !(await askYesNo("Make it so?", true))) throw new CancelledError();
+}
+
+/** Files for secrets are made first, so that none is made that cannot be kept; the rows stand together or not at all. */
+async function writeShop(
+  args: InitArgs,
+  io: Io,
+  config: Config,
+  answers: Answers,
+): Promise<{ setup: ShopSetup; files: { secret: SecretFile | null; password: SecretFile | null } }> {
+  const { namespace, store, owner, key } = answers;
+  const prepared =
+    owner && (await prepareUser({ actor: { kind: "terminal" } }, { ...ownerFields(owner), role: "owner" }));
+  const files = await reserveFiles(args, key !== null, owner?.isRandom === true);
+  try {
+    const plan = { namespace, store, owner: prepared, key };
+    const setup = await withContext(flagsOf(args, config), io, (ctx) => setUpShop(ctx, plan));
+    const secret = setup.made.key && setup.key !== null && "app_secret" in setup.key ? setup.key.app_secret : undefined;
+    const password = setup.made.owner ? owner?.password : undefined;
+    for (const [file, text] of [
+      [files.secret, secret],
+      [files.password, password],
+    ] as const) {
+      await (text === undefined ? file?.discard() : file?.save(text));
+    }
+    return { setup, files };
+  } catch (error) {
+    await files.secret?.discard();
+    await files.password?.discard();
+    throw error;
+  }
+}
+
+function ownerFields({ email, name, password }: NonNullable<Answers["owner"]>) {
+  return { email, password, ...(name !== null && { name }) };
+}
+
+async function reserveFiles(args: InitArgs, makesKey: boolean, makesPassword: boolean) {
+  const { "secret-file": secretPath, "owner-password-file": passwordPath } = args;
+  const secret = secretPath !== undefined && makesKey ? await reserveSecretFile(secretPath) : null;
+  if (passwordPath === undefined || !makesPassword) return { secret, password: null };
+  const purpose = { flag: "--owner-password-file", again: "bodega user set-password <user>" };
+  const password = await reserveSecretFile(passwordPath, purpose).catch(async (error) => {
+    await secret?.discard();
+    throw error;
+  });
+  return { secret, password };
+}
+
+/** What the server and every later command have to know, as far as it was said here. */
+function wantedSettings(args: InitArgs, { mail }: Answers): Record<string, string> {
+  const given: Record<string, string | undefined> = {
+    BODEGA_DATABASE_URL: args["database-url"],
+    BODEGA_HOST: args.host,
+    // A free one is another each time.
+    BODEGA_PORT: args.port === "0" ? undefined : args.port,
+    BODEGA_PUBLIC_URL: args["public-url"],
+    BODEGA_LOG: args.log,
+    BODEGA_LOG_LEVEL: args["log-level"],
+    BODEGA_SMTP_URL: mail?.smtpUrl,
+    BODEGA_MAIL_FROM: mail?.mailFrom,
+  };
+  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}

@@ -1,0 +1,94 @@
+import type { Config } from "../../server/config.ts";
+import type { WrittenSettings } from "../../server/settings-write.ts";
+import type { ShopSetup } from "../../server/shop-setup.ts";
+import { escapeControls } from "../escape.ts";
+import type { Io } from "../io.ts";
+import { printJson, remark, warn } from "../output.ts";
+import { toUserRecord } from "../user.ts";
+import type { MailAnswer, RunAnswer } from "./answers.ts";
+import { formatGuide } from "./guide.ts";
+import type { Unit } from "./service-files.ts";
+
+/** What a conversation has led to. */
+export interface Outcome {
+  config: Config;
+  setup: ShopSetup;
+  /** Where one was made, and no file takes it. */
+  password: string | undefined;
+  files: { secret: string | undefined; password: string | undefined };
+  mail: MailAnswer | null;
+  settings: WrittenSettings;
+  run: RunAnswer;
+  unit: (Unit & { written: boolean; started: boolean }) | null;
+  compose: string | undefined;
+  /** What was asked for and is otherwise already. */
+  kept: string[];
+}
+
+/** Hands the outcome over: one JSON value, `<app_id>:<app_secret>` with `-q`, else a guide. Secrets are in it this once. */
+export async function printOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
+  const { setup, unit, compose, kept } = outcome;
+  const secret = readSecret(outcome);
+  if (io.json) return printJson(io, toJson(outcome, url));
+  if (io.quiet) {
+    const id = setup.key?.app_id ?? setup.store.namespace;
+    return io.write(`${escapeControls(secret === undefined ? id : `${id}:${secret}`)}\n`);
+  }
+  for (const sentence of kept) await remark(io, `kept: ${sentence}`);
+  if (unit !== null) await tellUnit(io, outcome);
+  if (compose !== undefined) await io.write(compose);
+  const guide = formatGuide(outcome, url, secret);
+  // A file that was asked for is the answer, to be redirected; all else stands beside it.
+  await (outcome.run === "unit" || compose !== undefined ? io.say(guide) : io.write(guide));
+  if (secret !== undefined || outcome.password !== undefined) {
+    await warn(io, "What is secret is shown this once; it cannot be read again.");
+  }
+}
+
+/** The key's secret, where it was made just now and no file takes it. */
+function readSecret({ setup, files }: Outcome): string | undefined {
+  if (files.secret !== undefined || setup.key === null || !("app_secret" in setup.key)) return undefined;
+  return setup.key.app_secret;
+}
+
+async function tellUnit(io: Io, { unit, run, kept }: Outcome): Promise<void> {
+  if (unit === null) return;
+  if (unit.warning !== undefined) await warn(io, unit.warning);
+  if (run === "unit") return io.write(unit.text);
+  if (unit.written) return remark(io, `Wrote ${unit.path}`);
+  if (unit.standing === undefined) return remark(io, `${unit.path} stands already.`);
+  await remark(
+    io,
+    `${kept.length > 0 ? "" : "kept: "}${unit.path} stays as it is. This would stand there:\n${unit.text}`,
+  );
+}
+
+function toJson(outcome: Outcome, url: string) {
+  const { setup, config, files, mail, settings, unit, compose, kept, password } = outcome;
+  const { store, owner, made } = setup;
+  const secret = readSecret(outcome);
+  const key = setup.key && Object.fromEntries(Object.entries(setup.key).filter(([name]) => name !== "app_secret"));
+  const secrets = {
+    ...(secret !== undefined && { app_secret: secret }),
+    ...(files.secret !== undefined && { secret_file: files.secret }),
+  };
+  return {
+    namespace: store.namespace,
+    store,
+    owner: owner && {
+      ...toUserRecord(owner),
+      ...(password !== undefined && { password }),
+      ...(files.password !== undefined && { password_file: files.password }),
+    },
+    key: key && { ...key, ...secrets },
+    mail: mail && { host: new URL(mail.smtpUrl).host, from: mail.mailFrom, tried: mail.trial !== null },
+    url,
+    data_dir: config.dataDir,
+    settings_file: settings.path,
+    settings: settings.written,
+    unit: unit && { path: unit.path, text: unit.text, written: unit.written, started: unit.started },
+    compose: compose ?? null,
+    made: Object.entries(made).flatMap(([name, isMade]) => (isMade ? [name] : [])),
+    kept,
+  };
+}

@@ -1,0 +1,40 @@
+import { parseEmail } from "../../server/modules/users/email.ts";
+import { requireText } from "../../server/text.ts";
+import type { Io } from "../io.ts";
+import { loadCheck, readSecretLine } from "../new-password.ts";
+import { remark } from "../output.ts";
+import { askNewPassword } from "../prompt.ts";
+import { makePassword } from "../random-password.ts";
+import type { OwnerAnswer } from "./answers.ts";
+import type { InitArgs } from "./flags.ts";
+import { askChoice, askText } from "./questions.ts";
+
+/** The account of the store's owner, from the flags and by asking. */
+export async function takeOwner(args: InitArgs, io: Io): Promise<OwnerAnswer> {
+  if (args["owner-email"] === undefined)
+    await remark(io, "\nThe owner may do everything in the store, and signs in with an email and a password.");
+  const email =
+    args["owner-email"] ?? (await askText("Email of the owner", { check: (text) => parseEmail("email", text) }));
+  const name = args["owner-name"] ?? (io.canAsk ? await askName() : "");
+  return { email, name: name === "" ? null : name, ...(await takePassword(args, io)) };
+}
+
+function askName(): Promise<string> {
+  return askText("Name of the owner (may be left empty)", {
+    optional: true,
+    check: (text) => requireText("name", text, 200),
+  });
+}
+
+async function takePassword(args: InitArgs, io: Io): Promise<{ password: string; isRandom: boolean }> {
+  if (args["owner-password-stdin"])
+    return { password: await readSecretLine(io, "--owner-password-stdin"), isRandom: false };
+  const isRandom =
+    args["owner-random-password"] ||
+    (await askChoice("Password of the owner", [
+      { value: false, name: "type one (at least 16 characters: lower and upper case, digit, special)" },
+      { value: true, name: "have one made, and shown once" },
+    ]));
+  if (isRandom) return { password: makePassword(), isRandom };
+  return { password: await askNewPassword(await loadCheck()), isRandom };
+}
