@@ -3,10 +3,13 @@ import { commandTree } from "./command-tree.ts";
 import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "./describe.ts";
 import type { Io } from "./io.ts";
 import { loadVerb, verbsOf } from "./walk-tree.ts";
+import { breakWords, wrapWords } from "./wrap-words.ts";
 
 type Entry = [label: string, text: string];
 
 const widest = 100;
+/** Least room for a text beside its label. */
+const narrowest = 24;
 const indent = "  ";
 
 /** Help about the program, a noun or a verb, wrapped to the terminal; ends with a line break. */
@@ -53,12 +56,12 @@ async function writeVerb(page: Page, path: readonly string[]): Promise<void> {
   const verb = await loadVerb(commandTree, path);
   if (verb === undefined) return;
   addParagraph(page, `${verb.meta.description}.`);
-  addSection(page, "Usage", [describeUsage(path, verb)]);
+  addCommands(page, "Usage", [describeUsage(path, verb)], "");
   addList(page, "Arguments", describeArgs(positionalsOf(verb.args)));
   addList(page, "Flags", describeArgs(ownFlags(verb.args)));
   addList(page, "Flags of every command", describeArgs(Object.entries(sharedArgs)));
   for (const note of verb.notes) addParagraph(page, note);
-  addSection(page, "Examples", verb.examples);
+  addCommands(page, "Examples", verb.examples, " \\");
 }
 
 function describeArgs(args: [string, Arg][]): Entry[] {
@@ -77,7 +80,7 @@ interface Page {
 }
 
 function addParagraph(page: Page, text: string): void {
-  page.blocks.push(wrapText(text, page.width).join("\n"));
+  page.blocks.push(wrapWords(text, page.width).join("\n"));
 }
 
 function addSection(page: Page, title: string, lines: readonly string[]): void {
@@ -85,22 +88,29 @@ function addSection(page: Page, title: string, lines: readonly string[]): void {
   page.blocks.push([heading, ...lines.map((line) => indent + line)].join("\n"));
 }
 
+/** Command lines, broken between their words; `mark` is what a shell wants at the end of a line that goes on. */
+function addCommands(page: Page, title: string, lines: readonly string[], mark: string): void {
+  const width = page.width - indent.length;
+  const broken = lines.flatMap((line) => {
+    if (line.length <= width) return [line];
+    const words = line.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? [];
+    const pieces = breakWords(words, width - indent.length - mark.length);
+    return pieces.map((piece, at) => (at === 0 ? "" : indent) + piece + (at === pieces.length - 1 ? "" : mark));
+  });
+  addSection(page, title, broken);
+}
+
 function addList(page: Page, title: string, entries: Entry[]): void {
   if (entries.length === 0) return;
   const labelWidth = Math.max(...entries.map(([label]) => label.length)) + 2;
-  const textWidth = Math.max(page.width - indent.length - labelWidth, 24);
-  const lines = entries.flatMap(([label, text]) =>
-    wrapText(text, textWidth).map((line, index) => `${(index === 0 ? label : "").padEnd(labelWidth)}${line}`),
-  );
+  const room = page.width - indent.length;
+  const beside = room - labelWidth;
+  const lines = entries.flatMap(([label, text]) => {
+    if (beside >= narrowest) {
+      return wrapWords(text, beside).map((line, index) => `${(index === 0 ? label : "").padEnd(labelWidth)}${line}`);
+    }
+    const above = label === "" ? [] : wrapWords(label.trim(), room);
+    return [...above, ...wrapWords(text, room - indent.length).map((line) => indent + line)];
+  });
   addSection(page, title, lines);
-}
-
-function wrapText(text: string, width: number): string[] {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1) as string;
-    if (line !== "" && line.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
-  }
-  return lines;
 }

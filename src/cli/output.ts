@@ -21,8 +21,10 @@ export async function printList<Row>(io: Io, rows: readonly Row[], view: ListVie
   if (io.json) return printJson(io, rows);
   if (rows.length === 0) return remark(io, view.empty);
   if (io.quiet) return io.write(rows.map((row) => `${escapeControls(view.id(row))}\n`).join(""));
-  const { renderTable } = await import("./table.ts");
-  await io.write(renderTable(rows, view.columns, { width: io.columns, color: io.color }));
+  const { layOutTable } = await import("./table.ts");
+  const { text, leftOut } = layOutTable(rows, view.columns, { width: io.columns, color: io.color });
+  await io.write(text);
+  if (leftOut.length > 0) await remark(io, `For want of room without: ${leftOut.join(", ")}`);
 }
 
 /**
@@ -33,13 +35,9 @@ export async function printRecord(io: Io, record: object, idField: string): Prom
   if (io.json) return printJson(io, record);
   const entries = Object.entries(record);
   if (io.quiet) return io.write(`${formatValue(entries.find(([name]) => name === idField)?.[1])}\n`);
-  const labels = entries.map(([name]) => formatLabel(name));
-  const width = Math.max(...labels.map((label) => label.length)) + 2;
-  const lines = entries.map(([, value], index) => {
-    const label = (labels[index] as string).padEnd(width);
-    return `${io.color ? `\u001b[1m${label}\u001b[22m` : label}${formatValue(value)}\n`;
-  });
-  await io.write(lines.join(""));
+  const { renderFields } = await import("./fields.ts");
+  const fields = entries.map(([name, value]) => [formatLabel(name), formatValue(value)] as const);
+  await io.write(renderFields(fields, { width: io.columns, color: io.color }));
 }
 
 /** Says something beside the answer; `-q` silences it, and `--json`, which keeps standard error to one object. */

@@ -60,7 +60,8 @@ describe("every command", () => {
   test.each(verbs)("%j has examples that its own parser takes", (path, verb) => {
     expect(verb.examples.length).toBeGreaterThan(0);
     for (const example of verb.examples) {
-      const [program, ...argv] = splitShell(example.replace(/ [<>] .*/, ""));
+      const line = example.split(" | ").find((part) => part.startsWith("bodega ")) ?? example;
+      const [program, ...argv] = splitShell(line.replace(/ [<>] .*/, ""));
       expect(program).toBe("bodega");
       const target = findVerb(argv);
       expect(target).toMatchObject({ kind: "run", path });

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { escapeControls, escapeJson } from "../../src/cli/escape.ts";
 import { findReason } from "../../src/cli/report-error.ts";
-import { renderTable, truncateText } from "../../src/cli/table.ts";
+import { layOutTable, renderTable, truncateText } from "../../src/cli/table.ts";
 import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 
 const { json, run, environment } = openCli();
@@ -48,11 +48,33 @@ describe("a table", () => {
     { header: "TITLE", value: (row: (typeof rows)[number]) => row.title },
   ];
 
-  test.each([40, 60, 80, 12])("fits %d columns, and cuts titles before ids", (width) => {
+  test.each([40, 60, 80])("fits %d columns, and cuts titles before ids", (width) => {
     const lines = renderTable(rows, columns, { width, color: false }).trimEnd().split("\n");
     expect(lines).toHaveLength(3);
     for (const line of lines) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width);
-    if (width >= 40) expect(lines[1]).toMatch(/^app_01k8z3v5x2f1rt9m6q7wbn4hcd {2}.*…$/);
+    expect(lines[1]).toMatch(/^app_01k8z3v5x2f1rt9m6q7wbn4hcd {2}.*…$/);
+  });
+
+  test("says times shorter before it cuts a text, and leaves columns out that say nothing before others", () => {
+    const wide = ["ID", "NOTE", "AT", "NAME", "MORE"];
+    const row: Record<string, string> = { ID: "app_1", NOTE: "-", AT: "2030-01-02T03:04:05.678Z" };
+    const fit = (width: number) => {
+      const of = (header: string) => ({ header, value: (one: typeof row) => one[header] ?? header.repeat(3) });
+      const { text, leftOut } = layOutTable([row], wide.map(of), { width, color: false });
+      return [text.split("\n")[1], leftOut];
+    };
+    expect(fit(70)).toEqual(["app_1  -     2030-01-02T03:04:05.678Z  NAMENAMENAME  MOREMOREMORE", []]);
+    expect(fit(60)).toEqual(["app_1  -     2030-01-02T03:04Z  NAMENAMENAME  MOREMOREMORE", []]);
+    expect(fit(53)).toEqual(["app_1  -     2030-01-02  NAMENAMENAME  MOREMOREMORE", []]);
+    expect(fit(46)).toEqual(["app_1  -     2030-01-02  NAMENAM…  MOREMORE…", []]);
+    expect(fit(40)).toEqual(["app_1  2030-01-02  NAMENAME…  MOREMOREM…", ["NOTE"]]);
+    expect(fit(30)).toEqual(["app_1  2030-01-02  NAMENAMEN…", ["NOTE", "MORE"]]);
+  });
+
+  test("is a block of lines for each row where it would lose half of its columns or an id", () => {
+    const text = renderTable(rows, columns, { width: 30, color: false });
+    expect(text).toStartWith("ID\n  app_01k8z3v5x2f1rt9m6q7wbn4hcd\nTITLE");
+    expect(text).toContain("\n\nID     app_2\nTITLE  é e");
   });
 
   test("is cut nowhere in a pipe", () => {

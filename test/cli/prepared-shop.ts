@@ -3,10 +3,12 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ctx, SystemCtx } from "../../src/server/context.ts";
+import { copyDatabase } from "../../src/server/db/backup.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { addOrigins } from "../../src/server/modules/app-keys/origins.ts";
+import { rotateKey } from "../../src/server/modules/app-keys/rotation.ts";
 import { issueKey } from "../../src/server/modules/app-keys/service.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import { prepareMessage, sendMessage } from "../../src/server/modules/notifications/message.ts";
@@ -32,6 +34,7 @@ export interface PreparedShop {
   dataDir: string;
   env: Record<string, string | undefined>;
   namespace: string;
+  /** Of a published key, `web`, whose old secret is still valid. */
   appId: string;
   /** Of the user whose email is `ada@example.com`, a member of staff who is signed in. */
   userId: string;
@@ -45,9 +48,11 @@ export interface PreparedShop {
   registrationId: string;
   /** A file with one product that the store has not. */
   productFile: string;
+  /** A copy of the database. */
+  backupFile: string;
 }
 
-type Contents = Omit<PreparedShop, "dir" | "dataDir" | "env" | "productFile">;
+type Contents = Omit<PreparedShop, "dir" | "dataDir" | "env" | "productFile" | "backupFile">;
 
 /**
  * To be called at the top of a test file: a store with one of everything is made once, and each call of the function
@@ -63,6 +68,7 @@ export function usePreparedShop(): () => PreparedShop {
     smtp = await startSmtpServer();
     base = mkdtempSync(join(tmpdir(), "bodega-prepared-"));
     contents = await prepareShop(join(base, "original", "data"));
+    await copyDatabase(join(base, "original", "data", "bodega.db"), join(base, "original", "backup.db"));
     writeFileSync(join(base, "original", "products.csv"), "title,price,sku\nChair,49.00,CHAIR-1\n");
   });
 
@@ -77,7 +83,14 @@ export function usePreparedShop(): () => PreparedShop {
     const dataDir = join(dir, "data");
     const mail = { BODEGA_SMTP_URL: smtp.url, BODEGA_MAIL_FROM: "shop@example.com" };
     const env = { PATH: process.env.PATH, HOME: dir, BODEGA_DATA_DIR: dataDir, ...mail };
-    return { ...contents, dir, dataDir, env, productFile: join(dir, "products.csv") };
+    return {
+      ...contents,
+      dir,
+      dataDir,
+      env,
+      productFile: join(dir, "products.csv"),
+      backupFile: join(dir, "backup.db"),
+    };
   };
 }
 
@@ -106,6 +119,7 @@ async function fillShop(system: SystemCtx): Promise<Contents> {
   await createTenant(system, { namespace, title: "The demo store, with a title that is rather long", currency: "EUR" });
   const ctx: Ctx = { ...system, tenant: await requireTenant(system, namespace) };
   const { app_id: appId } = await issueKey(system, { namespace, name: "web", publish: true });
+  await rotateKey(system, { appId, overlapMs: 86_400_000 });
   await addOrigins(system, { appId, origins: ["shop.example.com", "*.example.org"] });
   const { id: userId } = await createUser(ctx, { email: "ada@example.com", name: "Ada Lovelace", role: "staff" });
   const { tokenId } = await inTransaction(ctx, (tx) => issueToken(tx, userId));

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "bun:test";
+import { type CalledVerb, fullLine, listCalledVerbs } from "./every-verb.ts";
+import { usePreparedShop } from "./prepared-shop.ts";
+import { runHere } from "./run-here.ts";
+
+const copyShop = usePreparedShop();
+const verbs = (await listCalledVerbs()).map((called): [string, CalledVerb] => [called.name, called]);
+/** What writes a file's contents, or draws the screen itself, is not laid out. */
+const unlaid = new Set(["order export", "product export", "completion"]);
+const tables = verbs.filter(([name, { call }]) => !call.isServer && !call.alone && !call.input && !unlaid.has(name));
+const ids = /\b(?:app|usr|prod|ord|line|ref|whk|evt|msg|reg|mail|tok)_\w{26}\b/g;
+
+/** Lines that are wider than the terminal, but for a single word, which stays whole so that it can be copied. */
+function findWideLines(text: string, columns: number): string[] {
+  const lines = Bun.stripANSI(text).split("\n");
+  return lines.filter((line) => Bun.stringWidth(line) > columns && /\S\s+\S/.test(line));
+}
+
+describe("no line of an answer is wider than the terminal, and ids are whole", () => {
+  test.each(tables)("bodega %s", async (_name, called) => {
+    for (const columns of [40, 80, 200]) {
+      const shop = copyShop();
+      const { stdout } = await runHere(fullLine(called, shop), { env: shop.env, columns });
+      expect(findWideLines(stdout, columns)).toEqual([]);
+      if (columns !== 200 || called.call.answer !== "list") continue;
+      const piped = await runHere(fullLine(called, shop), { env: shop.env });
+      expect(stdout.match(ids)).toEqual(piped.stdout.match(ids));
+      expect(stdout).not.toContain("…");
+    }
+  });
+});
+
+describe("no line of help is wider than the terminal", () => {
+  test.each([["", { path: [] }], ...verbs] as [string, { path: string[] }][])(
+    "bodega %s -h",
+    async (_name, { path }) => {
+      for (const columns of [40, 200]) {
+        const { code, stdout, stderr } = await runHere([...path, "-h"], { env: {}, columns });
+        expect([code, stderr]).toEqual([0, ""]);
+        expect(findWideLines(stdout, columns)).toEqual([]);
+        expect(await runHere(["help", ...path], { env: {}, columns })).toEqual({ code, stdout, stderr });
+      }
+    },
+  );
+});
