@@ -1,0 +1,91 @@
+import type { ServerStatus } from "../../server/control/status.ts";
+import { AppError } from "../../server/errors.ts";
+import { parseDuration } from "../duration.ts";
+import type { Io } from "../io.ts";
+import { printRecord } from "../output.ts";
+import { readCliConfig } from "../read-config.ts";
+import { compareStatus, type ServerActivity } from "../top/compare-status.ts";
+import { UsageError } from "../usage-error.ts";
+import { defineVerb } from "../verb.ts";
+
+const longestMs = 3_600_000;
+/** Rates need two looks, and nobody should wait long for the first of them. */
+const firstMs = 1000;
+
+type Look = (signal?: AbortSignal) => Promise<ServerStatus>;
+
+export default defineVerb({
+  name: "top",
+  description: "Watch the running server: requests, latencies, errors, sign-ins, busiest stores",
+  args: {
+    interval: {
+      type: "string",
+      valueHint: "span",
+      description: "Time from one look to the next (default: 2s; 1s for a single look)",
+    },
+    once: { type: "boolean", description: "Look once, print what was seen, and end" },
+  },
+  examples: ["bodega top", "bodega top --interval 5s", "bodega top --once", "bodega top --json"],
+  notes: [
+    "q leaves (exit code 0), and so does ctrl-C (130). Without a terminal, and with --json, it looks once. " +
+      "Rates and latencies are those between two looks. Counts run from the start of the server, over all workers.",
+    "It asks the server of the data directory on this machine, as the account that the server runs under.",
+  ],
+  async run(args, io) {
+    const isLive = io.stdoutIsTerminal && !args.once && !io.json && !io.quiet;
+    const intervalMs = parseDuration("--interval", args.interval ?? (isLive ? "2s" : "1s"));
+    if (intervalMs < 1000 || intervalMs > longestMs) {
+      const message = "must be from 1s to 1h";
+      throw new UsageError(`--interval ${message}.`, { details: [{ field: "--interval", message }] });
+    }
+    const { dataDir } = readCliConfig(args, io);
+    const { askServer } = await import("../../server/control/client.ts");
+    const look: Look = async (signal) => {
+      const reply = await askServer(dataDir, "/status", signal);
+      if (reply?.ok) return (await reply.json()) as ServerStatus;
+      throw new AppError(5000, `No server of ${dataDir} answers. Start one with bodega serve, or name its --data-dir.`);
+    };
+    if (isLive) return watch(look, intervalMs, io);
+    const activity = await lookTwice(look, intervalMs);
+    if (io.json || io.quiet) return printRecord(io, activity, "url");
+    const { renderTop } = await import("../top/render-top.ts");
+    const lines = renderTop(activity, { columns: io.columns ?? 100, rows: undefined, color: io.color });
+    await io.write(`${lines.join("\n")}\n`);
+  },
+});
+
+async function lookTwice(look: Look, intervalMs: number): Promise<ServerActivity> {
+  const first = await look();
+  await Bun.sleep(intervalMs);
+  return compareStatus(first, await look());
+}
+
+async function watch(look: Look, intervalMs: number, io: Io): Promise<number> {
+  const { renderTop } = await import("../top/render-top.ts");
+  const { openScreen } = await import("../top/screen.ts");
+  // Whoever has no server to watch should not see the screen change for it.
+  let before = await look();
+  let activity = compareStatus(before, before);
+  let pauseMs = Math.min(firstMs, intervalMs);
+  io.releaseSignals();
+  const screen = openScreen(process);
+  const leaving = new AbortController();
+  const draw = () => screen.draw(renderTop(activity, { ...screen.size(), color: io.color }));
+  screen.onResize(draw);
+  try {
+    draw();
+    for (;;) {
+      const code = await Promise.race([screen.left, Bun.sleep(pauseMs)]);
+      if (code !== undefined) return code;
+      const next = await Promise.race([screen.left, look(leaving.signal)]);
+      if (typeof next === "number") return next;
+      activity = compareStatus(before, next);
+      before = next;
+      pauseMs = intervalMs;
+      draw();
+    }
+  } finally {
+    leaving.abort();
+    screen.close();
+  }
+}
