@@ -6,7 +6,7 @@ import { formatBytes } from "./wording.ts";
 const mebibyte = 1024 ** 2;
 /** The server empties the log at 4 MiB, and at 16 MiB whatever else goes on. */
 const largeLog = 64 * mebibyte;
-const leastUnused = 64 * mebibyte;
+const leastUnused = 16 * mebibyte;
 
 /** How large a database is, in bytes; null where there is no file. */
 export interface DatabaseSize {

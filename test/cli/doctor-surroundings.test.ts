@@ -1,0 +1,458 @@
+import { expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { acquireServerLock } from "../../src/server/db/server-lock.ts";
+import type { Examination, ToldFinding } from "../../src/server/examine.ts";
+import { claimDatabase, openVault } from "../../src/server/secret-key.ts";
+import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
+import { makeDir } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
+
+const copyPrepared = usePreparedShop();
+type Expected = Partial<ToldFinding> & { check: string };
+
+async function examine({ env }: Pick<PreparedShop, "env">, ...flags: string[]) {
+  const { code, stdout, stderr } = await runHere(["doctor", "--json", ...flags], { env });
+  if (stderr !== "") throw new Error(stderr);
+  return { code, ...(JSON.parse(stdout) as Examination) };
+}
+
+/** A copy of the prepared store without a mail server: speaking with one takes a tenth of a second. */
+function copyShop(): PreparedShop & { smtpUrl: string } {
+  const shop = copyPrepared();
+  const { BODEGA_SMTP_URL: smtpUrl = "", ...env } = shop.env;
+  return { ...shop, env, smtpUrl };
+}
+
+/** What the first server of a database does. */
+async function claim({ dataDir }: PreparedShop): Promise<void> {
+  const db = await openDatabase({ dataDir });
+  await claimDatabase(db, await openVault({ secret: undefined, dataDir }, db));
+  await db.close();
+}
+
+/** Those of a finding's kind: what is given of it is the same. */
+function pick(findings: readonly ToldFinding[], wanted: Expected): ToldFinding[] {
+  return findings.filter((one) =>
+    Object.entries(wanted).every(([name, value]) => one[name as keyof ToldFinding] === value),
+  );
+}
+
+/** Runs a remedy as it is printed: commands of this program here, everything else in a shell. */
+async function runRemedy(remedy: string | null, { env, dir }: PreparedShop): Promise<void> {
+  const words = (remedy ?? "").match(/(?:[^\s']|'[^']*')+/g)?.map((word) => word.replaceAll("'", "")) ?? [];
+  const { code, stderr } =
+    words[0] === "bodega" ? await runHere(words.slice(1), { env }) : await runShell(remedy ?? "", dir);
+  if (code !== 0) throw new Error(`${remedy}: ${stderr}`);
+}
+
+async function runShell(line: string, cwd: string) {
+  const child = Bun.spawn(["sh", "-c", line], { cwd, stdout: "ignore", stderr: "pipe" });
+  return { code: await child.exited, stderr: await child.stderr.text() };
+}
+
+/** Does to the database what the program itself never does. */
+async function tamper({ dataDir }: PreparedShop, ...statements: string[]): Promise<void> {
+  const db = await openDatabase({ dataDir });
+  for (const statement of statements) await db.execute(statement);
+  await db.close();
+}
+
+const long = "2001-01-01T00:00:00.000Z";
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+const addDevice = `insert into push_registrations
+  (id, tenant_id, platform, target_key, target, secret_hash, created_at, updated_at)
+  select 'reg_ios', id, 'ios', 'k', 't', 's', '${long}', '${long}' from tenants`;
+
+/** Faults that are gone once the remedy has been run as printed. */
+const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) => unknown][] = [
+  [
+    "a folder that others may look into",
+    { check: "files", severity: "warning", fixable: true },
+    ({ dataDir }) => chmodSync(dataDir, 0o755),
+  ],
+  [
+    "a backup that others may read",
+    { check: "files", severity: "warning", fixable: true },
+    ({ dataDir }) => {
+      mkdirSync(join(dataDir, "backups"), { mode: 0o700 });
+      writeFileSync(join(dataDir, "backups", "it's old.db"), "", { mode: 0o644 });
+    },
+  ],
+  [
+    "settings that others may read",
+    { check: "files", severity: "warning", fixable: true },
+    ({ dataDir }) => writeFileSync(join(dataDir, "bodega.env"), "BODEGA_LOG=json\n", { mode: 0o644 }),
+  ],
+  [
+    "a log that nobody has emptied",
+    { check: "size", severity: "note", fixable: true },
+    ({ dataDir }) => {
+      writeFileSync(join(dataDir, "bodega.db-wal"), "");
+      truncateSync(join(dataDir, "bodega.db-wal"), 65 * 1024 ** 2);
+    },
+  ],
+  [
+    "a schema that waits for a migration",
+    { check: "schema", severity: "error", subject: "0008_rejected_origins" },
+    (shop) =>
+      tamper(
+        shop,
+        "drop table rejected_origins",
+        "delete from __bodega_migrations where name = '0008_rejected_origins'",
+      ),
+  ],
+  [
+    "a store that is suspended",
+    { check: "stores", severity: "note", subject: "demo", namespace: "demo" },
+    (shop) => runHere(["tenant", "suspend", "demo", "--yes"], shop),
+  ],
+  ["no store at all", { check: "stores", severity: "note" }, (shop) => tamper(shop, "delete from tenants")],
+  ["a store that nobody owns", { check: "accounts", severity: "note", subject: "demo" }, () => {}],
+  ["mail that failed", { check: "mail", severity: "warning", subject: "demo", namespace: "demo" }, () => {}],
+  ["a webhook that failed", { check: "webhooks", severity: "warning", namespace: "demo" }, () => {}],
+  [
+    "a published key for any website",
+    { check: "keys", severity: "warning", namespace: "demo" },
+    (shop) => runHere(["origin", "set", shop.appId, "--any"], shop),
+  ],
+  [
+    "a published key that is not used any more",
+    { check: "keys", severity: "warning" },
+    (shop) =>
+      tamper(shop, `update app_keys set updated_at = '${long}'`, `update app_key_secrets set last_used_at = '${long}'`),
+  ],
+  [
+    "a published key that was never used",
+    { check: "keys", severity: "warning" },
+    (shop) => tamper(shop, `update app_keys set updated_at = '${long}'`),
+  ],
+  [
+    "a published key that has ended",
+    { check: "keys", severity: "warning" },
+    (shop) => tamper(shop, `update app_keys set expires_at = '${long}'`),
+  ],
+];
+
+test.each(curable)("%s is found, and the remedy mends it as printed", async (_name, expected, fault) => {
+  const shop = copyShop();
+  chmodSync(shop.dataDir, 0o700);
+  await fault(shop);
+  const { findings } = await examine(shop);
+  const [found, ...others] = pick(findings, expected);
+  expect({ found, others }).toMatchObject({ found: expected, others: [] });
+  await runRemedy(found?.remedy ?? null, shop);
+  expect(pick((await examine(shop)).findings, expected)).toEqual([]);
+});
+
+test("--fix mends what is safe and nothing else, and writes down what", async () => {
+  const shop = copyShop();
+  const backup = join(shop.dataDir, "backups", "bodega-old.tar.gz");
+  mkdirSync(join(shop.dataDir, "backups"));
+  writeFileSync(backup, "", { mode: 0o644 });
+  chmodSync(shop.dataDir, 0o755);
+  const wrong = pick((await examine(shop)).findings, { check: "files" });
+  expect(wrong.map(({ subject }) => subject)).toEqual([shop.dataDir, join(shop.dataDir, "backups"), backup]);
+  const { findings } = await examine(shop, "--fix");
+  expect(pick(findings, { check: "files", fixed: true })).toHaveLength(3);
+  expect(findings.filter(({ fixable, fixed }) => fixable !== fixed)).toEqual([]);
+  expect([shop.dataDir, backup].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+  expect(pick((await examine(shop)).findings, { check: "files" })).toEqual([]);
+  const { stdout } = await runHere(["audit", "list", "--event", "doctor.fixed", "--json"], shop);
+  expect(JSON.parse(stdout)).toMatchObject(
+    [backup, join(shop.dataDir, "backups"), shop.dataDir].map((subject) => ({ subject, details: { check: "files" } })),
+  );
+});
+
+test("files of the database that others may read are told, and taken from them by opening the database", async () => {
+  const shop = copyShop();
+  await claim(shop);
+  for (const name of ["bodega.db", "secret.key"]) chmodSync(join(shop.dataDir, name), 0o644);
+  chmodSync(shop.dataDir, 0o700);
+  const { findings } = await examine(shop);
+  expect(pick(findings, { check: "files", fixed: true }).map(({ subject }) => subject)).toEqual([
+    join(shop.dataDir, "bodega.db"),
+    join(shop.dataDir, "secret.key"),
+  ]);
+});
+
+/** Faults whose remedy is not a command, or does not end them by itself. */
+const told: [
+  name: string,
+  expected: Expected,
+  remedy: RegExp,
+  fault: (shop: ReturnType<typeof copyShop>) => unknown,
+][] = [
+  [
+    "no mail server",
+    { check: "mail", severity: "warning" },
+    /BODEGA_SMTP_URL/,
+    ({ env }) => delete env.BODEGA_SMTP_URL,
+  ],
+  [
+    "a mail server that is not there",
+    { check: "mail", severity: "error", subject: "127.0.0.1:1" },
+    /host and port/,
+    ({ env }) => {
+      env.BODEGA_SMTP_URL = "smtp://127.0.0.1:1";
+    },
+  ],
+  [
+    "credentials that a mail server does not ask for",
+    { check: "mail", severity: "warning" },
+    /port/,
+    ({ env, smtpUrl }) => {
+      env.BODEGA_SMTP_URL = smtpUrl.replace("//", "//ada:wrong-password@");
+    },
+  ],
+  [
+    "mail that waits for too long",
+    { check: "mail", severity: "warning", subject: "demo" },
+    /bodega serve/,
+    (shop) => {
+      shop.env.BODEGA_SMTP_URL = shop.smtpUrl;
+      return tamper(shop, `update mail_outbox set status = 'queued', created_at = '${long}'`);
+    },
+  ],
+  ["staff without two-factor", { check: "accounts", severity: "warning", namespace: "demo" }, /two-factor/, () => {}],
+  [
+    "a key that ends soon",
+    { check: "keys", severity: "warning" },
+    /^bodega key issue -n demo --name web --publish$/,
+    (shop) => tamper(shop, `update app_keys set expires_at = '${inDays(20)}'`),
+  ],
+  [
+    "a secret that overlaps for long",
+    { check: "keys", severity: "warning" },
+    /^bodega key /,
+    (shop) => runHere(["key", "rotate", shop.appId, "--overlap", "60d"], shop),
+  ],
+  [
+    "devices that nothing can be sent to",
+    { check: "push", severity: "warning", subject: "ios" },
+    /BODEGA_APNS_KEY/,
+    (shop) => tamper(shop, addDevice),
+  ],
+  [
+    "a webhook that is not heard",
+    { check: "webhooks", severity: "warning" },
+    /^bodega webhook deliveries -n demo whk_\w+ --status waiting$/,
+    (shop) => tamper(shop, `update webhook_deliveries set status = 'waiting', created_at = '${long}'`),
+  ],
+  [
+    "a clock that runs behind what was written",
+    { check: "clock", severity: "error" },
+    /timedatectl/,
+    (shop) => tamper(shop, `update events set created_at = '${inDays(1)}'`),
+  ],
+  [
+    "a secret key that is missing",
+    { check: "secret", severity: "error" },
+    /db rekey/,
+    async (shop) => {
+      await claim(shop);
+      rmSync(join(shop.dataDir, "secret.key"));
+    },
+  ],
+  [
+    "another secret key",
+    { check: "secret", severity: "error" },
+    /db rekey/,
+    async (shop) => {
+      await claim(shop);
+      writeFileSync(join(shop.dataDir, "secret.key"), "another secret key, long enough to be one");
+    },
+  ],
+  [
+    "a secret that is not random",
+    { check: "secret", severity: "warning", subject: "BODEGA_SECRET" },
+    /openssl rand/,
+    ({ env }) => {
+      env.BODEGA_SECRET = "secret".repeat(8);
+    },
+  ],
+  [
+    "a key file that is not in use",
+    { check: "secret", severity: "note" },
+    /apart/,
+    ({ env }) => {
+      env.BODEGA_SECRET = "another secret key, long enough to be one";
+    },
+  ],
+  [
+    "a schema of a newer program",
+    { check: "schema", severity: "error", subject: "9999_future" },
+    /version/,
+    (shop) => tamper(shop, "insert into __bodega_migrations values ('9999_future', 'x', 'x')"),
+  ],
+  [
+    "a migration that was another",
+    { check: "schema", severity: "error", subject: "0000_start" },
+    /version/,
+    (shop) => tamper(shop, "update __bodega_migrations set hash = 'x' where name = '0000_start'"),
+  ],
+  [
+    "a file that is mostly empty",
+    { check: "size", severity: "note" },
+    /^bodega db backup$/,
+    (shop) => tamper(shop, "create table filler as select zeroblob(20000000) as b", "drop table filler"),
+  ],
+  ["no backup", { check: "backups", severity: "note" }, /^bodega db backup$/, () => {}],
+  [
+    "a backup that is old",
+    { check: "backups", severity: "warning" },
+    /^bodega db backup$/,
+    (shop) => noteBackup(shop, { last_success: { at: inDays(-30), place: "x", bytes: 1 } }),
+  ],
+  [
+    "a backup that failed",
+    { check: "backups", severity: "warning" },
+    /^bodega db backup$/,
+    (shop) =>
+      noteBackup(shop, {
+        last_success: { at: inDays(0), place: "x", bytes: 1 },
+        last_failure: { at: inDays(0), message: "The disk is full." },
+      }),
+  ],
+];
+
+function noteBackup({ dataDir }: PreparedShop, last: object): void {
+  mkdirSync(join(dataDir, "backups"), { mode: 0o700, recursive: true });
+  writeFileSync(join(dataDir, "backups", "last.json"), JSON.stringify(last), { mode: 0o600 });
+}
+
+test.each(told)("%s is found, with what to do", async (_name, expected, remedy, fault) => {
+  const shop = copyShop();
+  await fault(shop);
+  const { findings, worst, ok } = await examine(shop);
+  const [found, ...others] = pick(findings, expected).filter((one) => remedy.test(one.remedy ?? ""));
+  expect({ found, others }).toMatchObject({ found: expected, others: [] });
+  expect(found?.message).not.toContain("wrong-password");
+  if (expected.severity === "error") expect({ worst, ok }).toEqual({ worst: "error", ok: false });
+});
+
+test("a log that a reader keeps from being emptied is a warning while a server runs", async () => {
+  const shop = copyShop();
+  const lock = await acquireServerLock(shop.dataDir);
+  writeFileSync(join(shop.dataDir, "bodega.db-wal"), "");
+  truncateSync(join(shop.dataDir, "bodega.db-wal"), 65 * 1024 ** 2);
+  const { findings } = await examine(shop, "--fix");
+  lock?.release();
+  expect(pick(findings, { check: "size" })).toMatchObject([{ severity: "warning", fixable: false, fixed: false }]);
+});
+
+test("a key in a working tree of git is found, and --fix keeps it out", async () => {
+  const shop = copyShop();
+  const { code } = await runShell("git init -q", shop.dir);
+  if (code !== 0) return console.warn("There is no git here.");
+  const expected = { check: "secret", severity: "warning" } as const;
+  expect(pick((await examine(shop)).findings, expected)).toMatchObject([{ fixable: true, fixed: false }]);
+  expect(pick((await examine(shop, "--fix")).findings, expected)).toMatchObject([{ fixed: true }]);
+  expect(pick((await examine(shop)).findings, expected)).toEqual([]);
+});
+
+test("what is wrong with one store is looked at alone, and nothing around it", async () => {
+  const shop = copyShop();
+  chmodSync(shop.dataDir, 0o755);
+  await runHere(["tenant", "create", "other"], shop);
+  await runHere(["tenant", "suspend", "other", "--yes"], shop);
+  const { findings, checked } = await examine(shop, "-n", "demo");
+  expect(new Set(findings.map(({ namespace }) => namespace))).toEqual(new Set(["demo"]));
+  expect(checked.slice(0, 6)).toEqual(["mail", "stores", "accounts", "keys", "webhooks", "states"]);
+  expect(pick((await examine(shop, "-n", "other")).findings, { check: "stores" })).toHaveLength(1);
+});
+
+test("the exit code is 1 for an error, with --strict for a warning as well, and never for a note", async () => {
+  const shop = copyShop();
+  await claim(shop);
+  expect(await examine(shop)).toMatchObject({ code: 0, ok: true, worst: "warning" });
+  expect(await examine(shop, "--strict")).toMatchObject({ code: 1, ok: false, worst: "warning" });
+  await tamper(shop, "delete from tenants");
+  chmodSync(shop.dataDir, 0o700);
+  Object.assign(shop.env, { BODEGA_SMTP_URL: shop.smtpUrl });
+  expect(await examine(shop, "--strict")).toMatchObject({ code: 0, ok: true, worst: "note" });
+  renameSync(join(shop.dataDir, "secret.key"), join(shop.dir, "secret.key"));
+  expect(await examine(shop)).toMatchObject({ code: 1, ok: false, worst: "error" });
+});
+
+const unusable: [name: string, fault: (shop: PreparedShop) => unknown][] = [
+  ["no folder", ({ dataDir }) => rmSync(dataDir, { recursive: true })],
+  ["no database", ({ dataDir }) => rmSync(join(dataDir, "bodega.db"))],
+  ["a file that is no database", ({ dataDir }) => writeFileSync(join(dataDir, "bodega.db"), "no database".repeat(500))],
+  ["an empty file", ({ dataDir }) => writeFileSync(join(dataDir, "bodega.db"), "")],
+  ["half a file", ({ dataDir }) => truncateSync(join(dataDir, "bodega.db"), 300_000)],
+  [
+    "a folder in place of the file",
+    ({ dataDir }) => {
+      rmSync(join(dataDir, "bodega.db"));
+      mkdirSync(join(dataDir, "bodega.db"));
+    },
+  ],
+  [
+    "a file in place of the folder",
+    ({ dataDir }) => {
+      rmSync(dataDir, { recursive: true });
+      writeFileSync(dataDir, "");
+    },
+  ],
+];
+
+test.each(unusable)("%s is an error with a remedy, and neither a crash nor a new database", async (_name, fault) => {
+  const shop = copyShop();
+  await fault(shop);
+  const before = existsSync(join(shop.dataDir, "bodega.db"));
+  const { code, findings, drift, worst } = await examine(shop, "--fix");
+  expect({ code, worst }).toEqual({ code: 1, worst: "error" });
+  expect(
+    findings.filter(({ severity, remedy }) => severity === "error" && remedy !== null).length + drift.length,
+  ).toBeGreaterThan(0);
+  expect(existsSync(join(shop.dataDir, "bodega.db"))).toBe(before);
+});
+
+test("a database server that is not there is an error, and names no token", async () => {
+  const env = { BODEGA_DATABASE_URL: "http://127.0.0.1:1", BODEGA_DATABASE_AUTH_TOKEN: "a-secret-token" };
+  const dataDir = makeDir();
+  const { code, findings } = await examine({ env: { ...env, BODEGA_DATA_DIR: dataDir } });
+  expect(code).toBe(1);
+  expect(pick(findings, { check: "database", severity: "error", subject: "127.0.0.1:1" })).toHaveLength(1);
+  expect(JSON.stringify(findings)).not.toContain("a-secret-token");
+});
+
+test("people read paragraphs that fit their terminal, the worst first, and a summary", async () => {
+  const shop = copyShop();
+  await claim(shop);
+  await tamper(shop, `update mail_outbox set last_error = 'ESOCKET: ' || char(27) || '[31mred'`);
+  rmSync(join(shop.dataDir, "secret.key"));
+  for (const columns of [40, 200]) {
+    const { stdout, stderr } = await runHere(["doctor"], { env: { ...shop.env, NO_COLOR: "1" }, columns });
+    expect(stderr).toMatch(/^In all: 1 error, \d+ warnings, \d+ notes\.$/m);
+    expect(stdout).toMatch(/^error: secret:\s/);
+    expect(stdout).toContain("\\u001b[31mred");
+    const tooWide = stdout.split("\n").filter((line) => line.length > columns && line.trim().includes(" "));
+    expect(tooWide).toEqual([]);
+  }
+  const { stdout } = await runHere(["doctor"], { env: shop.env });
+  expect(stdout).toContain("\n  > bodega mail retry --all -n demo\n");
+});
+
+test("a command that is broken over lines is the same command to a shell", async () => {
+  const { stdout } = await runHere(["doctor", "-n", "demo"], {
+    env: { ...copyShop().env, NO_COLOR: "1" },
+    columns: 40,
+  });
+  const [line] = /bodega user create(?:.*\\\n)+.*/.exec(stdout) ?? [""];
+  const child = Bun.spawn(["sh", "-c", `bodega() { printf '%s\\n' "$@"; }; ${line}`], { stdout: "pipe" });
+  expect((await child.stdout.text()).split("\n")).toEqual([
+    ..."user create -n demo --role owner --random-password --email you@example.com".split(" "),
+    "",
+  ]);
+});
+
+test("remedies name the database as the command line did", async () => {
+  const { dataDir, env } = copyShop();
+  const { BODEGA_DATA_DIR: _, ...others } = env;
+  const { findings } = await examine({ env: others }, "--data-dir", dataDir);
+  const [found] = pick(findings, { check: "mail", subject: "demo" });
+  expect(found?.remedy).toBe(`bodega mail retry --all -n demo --data-dir '${dataDir}'`);
+});
