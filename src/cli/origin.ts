@@ -1,7 +1,9 @@
+import type { OriginExplanation } from "../server/modules/app-keys/origin-explanation.ts";
 import { type AppKey, printKey } from "./app-key.ts";
 import type { PositionalArg } from "./args.ts";
 import { escapeControls } from "./escape.ts";
 import type { Io } from "./io.ts";
+import { formatMoment } from "./moment.ts";
 
 /** Entries of an allowlist. */
 export const originsArg = {
@@ -16,4 +18,26 @@ export const originsArg = {
 export async function printOrigins(io: Io, key: AppKey): Promise<void> {
   if (!io.quiet || io.json) return printKey(io, key);
   await io.write(key.origins.map((origin) => `${escapeControls(origin)}\n`).join(""));
+}
+
+/** An origin that was refused, for people. */
+export function formatOrigin({ origin }: { origin: string }): string {
+  return origin === "" ? "(none)" : origin;
+}
+
+/** Says whether an origin is allowed, what each entry makes of it, what to do, and what was refused lately; `-q`: the first only. */
+export async function printVerdict(io: Io, verdict: OriginExplanation, now: number): Promise<void> {
+  const { allowed, reason, entries, advice, rejected } = verdict;
+  const word = allowed ? "allowed" : "refused";
+  if (io.quiet) return io.write(`${word}\n`);
+  const lines = [`${word}: ${reason}`];
+  if (entries.length > 0) lines.push("", "Entries of the list");
+  lines.push(...entries.map(({ pattern, matches, why }) => `  ${matches ? "fits" : "no  "}  ${pattern}: ${why}`));
+  if (advice !== null) lines.push("", advice);
+  if (rejected.length > 0) lines.push("", "Refused in the last thirty days");
+  for (const refused of rejected) {
+    const times = refused.attempts === 1 ? "once" : `${refused.attempts} times`;
+    lines.push(`  ${formatOrigin(refused)}: ${times}, last ${formatMoment(refused.last_at, now)}`);
+  }
+  await io.write(lines.map((line) => `${escapeControls(line)}\n`).join(""));
 }

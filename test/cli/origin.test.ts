@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { createRejectionGatherer } from "../../src/server/modules/app-keys/rejections.ts";
 import { openCli } from "./run-bodega.ts";
 
-const { json, failure, run } = openCli();
+const { dataDir, json, failure, run } = openCli();
 let id = "";
 
 beforeAll(async () => {
@@ -49,7 +51,10 @@ describe("check says what the server would say, and exits 0 or 1", () => {
   ])("%s", async (origin, code, matched) => {
     const outcome = await run(["origin", "check", id, origin, "--json"]);
     expect(outcome).toMatchObject({ code, stderr: "" });
-    expect(JSON.parse(outcome.stdout)).toEqual({ allowed: code === 0, reason: expect.any(String), matched });
+    const { entries, advice, ...verdict } = JSON.parse(outcome.stdout);
+    expect(verdict).toEqual({ allowed: code === 0, reason: expect.any(String), matched, rejected: [] });
+    expect(typeof advice).toBe(code === 0 ? "object" : "string");
+    expect(entries.filter(({ matches }: { matches: boolean }) => matches)).toHaveLength(code === 0 ? 1 : 0);
     const people = await run(["origin", "check", id, origin]);
     expect(people).toMatchObject({ code, stdout: expect.stringMatching(code === 0 ? /^allowed: / : /^refused: /) });
   });
@@ -81,4 +86,27 @@ test.each([
   [["check", "https://a.example.com"]],
 ])("an unknown key is exit code 3: origin %j", async ([verb, ...rest]) => {
   expect(await failure("origin", verb as string, "app_unknown", ...rest)).toMatchObject({ code: 3 });
+});
+
+test("check explains entry by entry, and what a server has refused is listed below it, by origin list too", async () => {
+  await json("origin", "set", id, "shop.example.com", "*.example.org");
+  const db = await openDatabase({ dataDir });
+  const rejections = createRejectionGatherer(db);
+  for (let n = 0; n < 3; n++) rejections.note(id, "https://evil.example", Date.now());
+  rejections.note(id, null, Date.now() - 86_400_000);
+  await rejections.stop();
+  await db.close();
+  const { stdout } = await run(["origin", "check", id, "https://example.org"]);
+  expect(stdout).toContain(
+    "  no    *.example.org: it covers every host below example.org, but not example.org itself\n",
+  );
+  expect(stdout).toContain(`\nTo allow it: bodega origin add ${id} https://example.org\n`);
+  expect(stdout).toMatch(/ {2}https:\/\/evil\.example: 3 times, last .*\n {2}\(none\): once, last 1 day ago /);
+  expect((await run(["origin", "check", id, "https://example.org", "-q"])).stdout).toBe("refused\n");
+  const rejected = await json<{ origin: string; attempts: number }[]>("origin", "list", id, "--rejected");
+  expect(rejected.map(({ origin, attempts }) => [origin, attempts])).toEqual([
+    ["https://evil.example", 3],
+    ["", 1],
+  ]);
+  expect((await run(["origin", "list", id, "--rejected", "-q"])).stdout).toBe("https://evil.example\n(none)\n");
 });

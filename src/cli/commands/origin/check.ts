@@ -1,5 +1,5 @@
 import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
-import { escapeControls } from "../../escape.ts";
+import { printVerdict } from "../../origin.ts";
 import { printJson } from "../../output.ts";
 import { UsageError } from "../../usage-error.ts";
 import { defineVerb } from "../../verb.ts";
@@ -15,23 +15,25 @@ export default defineVerb({
   },
   examples: [
     "bodega origin check app_01k8z3v5x2f1rt9m6q7wbn4hcd https://shop.example.com",
+    "bodega origin check -n demo web https://shop.example.com",
     "bodega origin check app_01k8z3v5x2f1rt9m6q7wbn4hcd --none --json",
   ],
-  notes: ["The exit code is 0 when it is allowed and 1 when it is not."],
+  notes: [
+    "The exit code is 0 when it is allowed and 1 when it is not.",
+    "Below the verdict stands what each entry of the list makes of the origin, what to do, and which origins the server has " +
+      "refused to this key in the last thirty days. Only calls with the right secret are among these.",
+  ],
   async run(args, io) {
     if ((args.origin === undefined) !== args.none) {
       throw new UsageError("Give either <origin> or --none.", {
         details: [{ field: "<origin>", message: "is required, or --none" }],
       });
     }
-    const { checkOrigin } = await import("../../../server/modules/app-keys/origins.ts");
+    const { explainOrigin } = await import("../../../server/modules/app-keys/origin-explanation.ts");
     const origin = args.origin ?? null;
-    const verdict = await withKey(args, io, (ctx, appId) => checkOrigin(ctx, { appId, origin }));
+    const verdict = await withKey(args, io, (ctx, appId) => explainOrigin(ctx, { appId, origin }));
     if (io.json) await printJson(io, verdict);
-    else
-      await io.write(
-        `${verdict.allowed ? "allowed" : "refused"}${io.quiet ? "" : `: ${escapeControls(verdict.reason)}`}\n`,
-      );
+    else await printVerdict(io, verdict, Date.now());
     return verdict.allowed ? 0 : 1;
   },
 });

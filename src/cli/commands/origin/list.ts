@@ -1,14 +1,38 @@
 import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
+import { formatMoment } from "../../moment.ts";
+import { formatOrigin } from "../../origin.ts";
 import { printJson, printList, remark } from "../../output.ts";
 import { defineVerb } from "../../verb.ts";
 
 export default defineVerb({
   name: "list",
-  description: "List the origins that a key may be used from",
-  args: { app_id: appIdArg, namespace: expectedNamespaceArg },
-  examples: ["bodega origin list app_01k8z3v5x2f1rt9m6q7wbn4hcd --json"],
-  notes: ["As JSON it is the plain list; bodega key show says whether it is enforced."],
+  description: "List the origins that a key may be used from, or that were refused",
+  args: {
+    app_id: appIdArg,
+    rejected: { type: "boolean", description: "List what the server has refused to the key in the last thirty days" },
+    namespace: expectedNamespaceArg,
+  },
+  examples: ["bodega origin list app_01k8z3v5x2f1rt9m6q7wbn4hcd --json", "bodega origin list -n demo web --rejected"],
+  notes: [
+    "As JSON it is the plain list; bodega key show says whether it is enforced.",
+    "With --rejected: origins of calls that had the right secret, the newest fifty; as JSON one without an origin has an empty one.",
+  ],
   async run(args, io) {
+    if (args.rejected) {
+      const { listRejections } = await import("../../../server/modules/app-keys/rejections.ts");
+      const now = Date.now();
+      const rejected = await withKey(args, io, listRejections);
+      return printList(io, rejected, {
+        id: (refused) => formatOrigin(refused),
+        empty: "No origin was refused in the last thirty days.",
+        columns: [
+          { header: "ORIGIN", value: (refused) => formatOrigin(refused), whole: true },
+          { header: "TIMES", value: ({ attempts }) => String(attempts), whole: true },
+          { header: "LAST", value: ({ last_at }) => formatMoment(last_at, now) },
+          { header: "FIRST", value: ({ first_at }) => formatMoment(first_at, now) },
+        ],
+      });
+    }
     const { listOrigins } = await import("../../../server/modules/app-keys/origins.ts");
     const key = await withKey(args, io, listOrigins);
     if (io.json) return printJson(io, key.origins);

@@ -1,0 +1,105 @@
+import type { SystemCtx } from "../../context.ts";
+import { matchOrigin, type OriginPattern, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
+import { judgeOrigin, type OriginVerdict } from "./origins.ts";
+import { listRejections, type RejectedOrigin } from "./rejections.ts";
+import { getKey } from "./service.ts";
+
+/** What one entry of the list says to an origin. */
+export interface EntryVerdict {
+  pattern: string;
+  matches: boolean;
+  why: string;
+}
+
+/** A verdict with all that explains it. */
+export interface OriginExplanation extends OriginVerdict {
+  /** Entry by entry, in the order of the list; empty where there is no web origin to compare. */
+  entries: EntryVerdict[];
+  /** What would be sent or could be listed instead; null where there is nothing to say. */
+  advice: string | null;
+  /** What was refused to the key in the last thirty days, newest first. */
+  rejected: RejectedOrigin[];
+}
+
+type Parsed = NonNullable<ReturnType<typeof parseOrigin>>;
+
+const defaultPort: Record<string, string> = { http: "80", https: "443" };
+
+/**
+ * Says what the server would say to this `Origin` (null: none sent), by the same code, and why: what each entry makes of
+ * it, and what helps.
+ * @throws AppError 5301.
+ */
+export async function explainOrigin(
+  ctx: SystemCtx,
+  { appId, origin }: { appId: string; origin: string | null },
+): Promise<OriginExplanation> {
+  const key = await getKey(ctx, appId);
+  const patterns = key.origins.map(parseOriginPattern);
+  const rule = { enforceOrigins: key.enforce_origins, allowNoOrigin: key.allow_no_origin, patterns };
+  const verdict = judgeOrigin(rule, origin);
+  return {
+    ...verdict,
+    entries: origin === null ? [] : patterns.flatMap((pattern) => explainEntry(pattern, origin)),
+    advice: verdict.allowed ? null : advise(appId, key.origins, origin),
+    rejected: await listRejections(ctx, appId),
+  };
+}
+
+function explainEntry(pattern: OriginPattern, origin: string): EntryVerdict[] {
+  const parsed = parseOrigin(origin);
+  if (parsed === null) return [];
+  const matches = matchOrigin([pattern], origin) !== null;
+  return [{ pattern: pattern.text, matches, why: matches ? whyFits(pattern) : whyNot(pattern, parsed) }];
+}
+
+function whyFits({ wildcard, host, scheme, port }: OriginPattern): string {
+  const parts = [wildcard ? `the host lies below ${host}` : "the host is the same"];
+  if (scheme !== null) parts.push("so is the scheme");
+  if (port !== null) parts.push("so is the port");
+  return parts.join(", ");
+}
+
+function whyNot({ wildcard, host, scheme, port }: OriginPattern, origin: Parsed): string {
+  const reasons: string[] = [];
+  const isBelow = origin.host.endsWith(`.${host}`);
+  if (wildcard && !isBelow) {
+    reasons.push(
+      origin.host === host
+        ? `it covers every host below ${host}, but not ${host} itself`
+        : `${origin.host} does not lie below ${host}`,
+    );
+  }
+  if (!wildcard && origin.host !== host) {
+    if (isBelow) reasons.push(`it covers this host alone, and ${origin.host} lies below it`);
+    else reasons.push(`the host is another: ${origin.host}`);
+  }
+  const originPort = origin.port || defaultPort[origin.scheme];
+  if (scheme !== null && scheme !== origin.scheme) reasons.push(`the scheme is another: ${origin.scheme}`);
+  if (port !== null && port !== originPort) reasons.push(`the port is another: ${originPort}`);
+  return reasons.join("; ");
+}
+
+function advise(appId: string, entries: readonly string[], origin: string | null): string {
+  if (origin === null) {
+    const list = entries.map((entry) => (entry.includes("*") ? ` '${entry}'` : ` ${entry}`)).join("");
+    return `Servers and apps send no Origin. Allow that as well: bodega origin set ${appId}${list} --allow-no-origin`;
+  }
+  if (origin.toLowerCase() === "null") {
+    return "Browsers send null from sandboxed frames and from files on disk. No entry fits it: open the page from a web address.";
+  }
+  const sent = originOf(origin);
+  if (sent === null)
+    return "A browser sends scheme and host, and nothing behind them, such as https://shop.example.com.";
+  if (parseOrigin(origin) === null)
+    return `A browser sends ${sent} here. Check that: bodega origin check ${appId} ${sent}`;
+  return `To allow it: bodega origin add ${appId} ${sent}`;
+}
+
+/** What a browser would send from a page at this address, with https where it names no scheme; null for what is no address. */
+function originOf(text: string): string | null {
+  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+  if (!URL.canParse(address)) return null;
+  const { protocol, origin } = new URL(address);
+  return /^https?:$/.test(protocol) && parseOrigin(origin) !== null ? origin : null;
+}
