@@ -1,4 +1,3 @@
-import { setPriority } from "node:os";
 import type { BackupJob, BackupMessage } from "../server/backup/job.ts";
 import type { BackupPlace } from "../server/backup/place.ts";
 import type { Config } from "../server/config.ts";
@@ -6,7 +5,6 @@ import { accountName } from "./account-name.ts";
 import { buildInfo } from "./build-info.ts";
 import { findReason } from "./report-error.ts";
 
-const lowestPriority = 19;
 /** Steps are told no more often than this. */
 const tellEveryMs = 100;
 
@@ -24,10 +22,6 @@ interface BackupWork {
  * @returns the exit code.
  */
 export async function beBackupProcess(job: BackupJob, work: BackupWork): Promise<number> {
-  // Where that is not permitted the backup takes what the others leave, as every process does.
-  try {
-    setPriority(lowestPriority);
-  } catch {}
   const gone = new AbortController();
   process.on("disconnect", () => gone.abort(new Error("The process that asked for the backup has ended.")));
   let told = 0;

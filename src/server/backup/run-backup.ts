@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { setPriority } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
@@ -25,6 +26,7 @@ export interface BackupRun {
   signal: AbortSignal;
 }
 
+const lowestPriority = 19;
 const lookEveryMs = 200;
 const mostWordsBytes = 2000;
 
@@ -53,7 +55,10 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
     stdout: place.kind === "stdout" ? "inherit" : "ignore",
     stderr: "pipe",
     ipc: take,
+    // A session of its own: ctrl-C is for this process to judge, and the system shares out its processors by sessions.
+    detached: true,
   });
+  giveWay(child.pid);
   const abort = () => child.kill("SIGKILL");
   signal.addEventListener("abort", abort);
   // While it copies the process cannot speak; the growing file does.
@@ -88,6 +93,17 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   const { backup, bytes } = outcome;
   noteBackup(config.dataDir, { last_success: { at, place: backup, bytes }, last_failure: null });
   return outcome;
+}
+
+/** Lets everybody else have the processors first. As soon as it has started: its threads inherit it. */
+function giveWay(pid: number): void {
+  try {
+    setPriority(pid, lowestPriority);
+    // Where sessions compete as groups, as on most Linux systems, it is the group's own figure that counts.
+    if (existsSync(`/proc/${pid}/autogroup`)) writeFileSync(`/proc/${pid}/autogroup`, String(lowestPriority));
+  } catch {
+    // It has ended already, or may not be slowed down: then it takes its share as every process does.
+  }
 }
 
 function backupArguments({ place, keep, includeKey }: BackupRun): string[] {
