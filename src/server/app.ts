@@ -34,6 +34,8 @@ export interface AppDeps {
   /** Only Web Push to public endpoints unless given. */
   push?: PushSettings;
   trustedProxies: readonly string[];
+  /** Whether requests come as https. */
+  isEncrypted?: boolean;
   bodyLimits?: BodyLimits;
   /** The socket's peer, null where there is no socket. */
   peerOf: (request: Request) => string | null;
@@ -91,8 +93,9 @@ export function createApp(deps: AppDeps) {
     aot: true,
     normalize: false,
     strictPath: false,
-    // Otherwise a host of three characters or fewer, such as `api` on a private network, finds no route.
-    handler: { standardHostname: false },
+    // Where the path may begin: after `http://`, also of a host as short as `api` on a private network; or after `https://`
+    // and a host of three characters, which `listen` sees to.
+    handler: { standardHostname: deps.isEncrypted ?? false },
   });
   for (const route of routes) mountRoute(server, pipeline, route);
   for (const [path, methods] of methodsByPath(routes)) {
@@ -106,7 +109,13 @@ export function createApp(deps: AppDeps) {
     isDraining: deps.isDraining ?? (() => false),
     freeBytes: deps.freeBytes ?? (() => null),
     metrics: deps.metrics,
-    onSeen: (request) => deps.onSeen?.(describeArrival(request, deps.peerOf(request), pipeline.clientIpOf(request))),
+    onSeen: (request) =>
+      deps.onSeen?.({
+        ...describeArrival(request),
+        peer: deps.peerOf(request),
+        client: pipeline.clientIpOf(request),
+        protocol: deps.isEncrypted ? "https" : "http",
+      }),
     version: deps.version,
   });
   server.all("/*", ({ request }) => answerNoRoute(pipeline, request), { parse: "none" });

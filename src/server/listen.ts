@@ -67,13 +67,14 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
     onSeen: (seen) => watched.seen.note(seen),
     trustedProxies: config.trustedProxies,
     peerOf: (request) => peerOf(request),
+    isEncrypted: certificate !== null,
     isDraining: () => isDraining,
     freeBytes: () => (db.kind === "server" ? null : freeDiskBytes(config.dataDir)),
   });
   const open = openPort(config, {
     shared,
     certificate,
-    fetch: (request) => app.fetch(request.url.startsWith("/") ? withHost(request) : request),
+    fetch: (request) => app.fetch(hasHost(request.url) ? request : withHost(request)),
   });
   peerOf = (request) => open.peerOf(received.get(request) ?? request);
   return {
@@ -91,12 +92,21 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
 /** Which request of the socket one with a completed address was made from. */
 const received = new WeakMap<Request, Request>();
 
+/** Routes are found behind a scheme and a host; where the scheme is https, behind three characters of it at least. */
+function hasHost(url: string): boolean {
+  return (
+    !url.startsWith("/") && (url.startsWith("http:") || url.indexOf("/", "https://".length) >= "https://abc".length)
+  );
+}
+
 /**
  * Without a usable `Host`, as health checks in HTTP/1.0 come, Bun gives the bare path for an address, in which no route
  * is found. Nothing here depends on the host, so any will do.
  */
 function withHost(request: Request): Request {
-  const completed = new Request(`http://localhost${request.url}`, request);
+  const { url } = request;
+  const path = url.startsWith("/") ? url : url.slice(url.indexOf("/", "https://".length));
+  const completed = new Request(`http://localhost${path}`, request);
   received.set(completed, request);
   return completed;
 }

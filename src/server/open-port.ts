@@ -11,7 +11,7 @@ export interface OpenPort {
   peerOf(request: Request): string | null;
   /**
    * Presents another certificate to who connects from now on. Who is connected already is answered, and asked to come
-   * again. Throws when it cannot be used; then nothing has changed.
+   * again. Throws when it cannot be used; then nothing has changed. Not sooner again than `exchangePause` says.
    */
   present(certificate: Certificate): Promise<void>;
   /** Takes no new connections, lets what has begun finish, and cuts what is left after `graceMs`. */
@@ -30,8 +30,10 @@ interface Generation {
 const idleSeconds = 30;
 /** As long as a connection without requests stays, so that each has been told to come again before the socket closes. */
 const lingerMs = (idleSeconds + 5) * 1000;
-/** Where the system cannot keep new connections off the socket that leaves, it leaves soon. */
-const shortLingerMs = 500;
+/** Whoever was connecting while another socket took over has come through by then, from the other end of the world too. */
+const handoverMs = 1000;
+/** Workers do not see a change at the same moment. */
+const workersMs = 10_000;
 
 /**
  * Starts to answer on a port.
@@ -71,7 +73,7 @@ export function openPort(
     };
   }
 
-  /** The one before has had its time, or makes room for the next but one. */
+  /** The one before has had its time, or makes room for the next but one: there are never more than two. */
   function letGo(): void {
     if (!leaving) return;
     const { server, timer } = leaving;
@@ -86,11 +88,12 @@ export function openPort(
     peerOf: (request) => current.server.requestIP(request)?.address ?? null,
     async present(next) {
       letGo();
+      // Where new connections cannot be kept off the socket that leaves, it leaves soon.
       const isSteered = await steerConnections(port, config.workers);
       const before = current;
       current = begin(port, next);
       before.retire();
-      const timer = setTimeout(letGo, isSteered ? lingerMs : shortLingerMs);
+      const timer = setTimeout(letGo, isSteered ? lingerMs : handoverMs);
       leaving = { server: before.server, timer };
     },
     async stop(graceMs) {
@@ -103,6 +106,14 @@ export function openPort(
       await Promise.all(open.map((server) => server.stop(true)));
     },
   };
+}
+
+/**
+ * Milliseconds from one exchange of the certificate to the next. Sockets are told apart by their place among all that
+ * listen, so where there are workers, the last socket of one exchange has to be gone before the first of the next.
+ */
+export function exchangePause({ workers }: Config): number {
+  return workers > 1 ? lingerMs + workersMs : handoverMs;
 }
 
 type Answer = (request: Request) => Response | Promise<Response>;

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import { AppError } from "../errors.ts";
 import type { TlsFiles } from "../operation-config.ts";
@@ -43,7 +44,7 @@ export async function readCertificate(files: TlsFiles): Promise<Certificate> {
 /** Whether a certificate is for the host of an address. */
 export function coversHost({ leaf }: Certificate, url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
-  return leaf.checkHost(host) !== undefined || leaf.checkIP(host) !== undefined;
+  return (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) !== undefined;
 }
 
 async function readPem(path: string): Promise<string> {

@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import type { LogWriter } from "../log-writer.ts";
+import { exchangePause } from "../open-port.ts";
 import { type Certificate, readCertificate } from "./certificate.ts";
 import { type CertificateKeeper, keepCertificate } from "./keep-certificate.ts";
 
@@ -29,11 +30,13 @@ export async function openCertificate(config: Config, log: LogWriter): Promise<S
       keeper = keepCertificate(files, first, {
         publicUrl: config.publicUrl,
         now: Date.now,
+        pauseMs: exchangePause(config),
         // Workers look for themselves; their parent speaks for all.
         notice: config.isWorker ? () => {} : log.notice,
         present,
       });
-      process.on("SIGHUP", onHangup);
+      // At a terminal it means that the terminal is gone, and ends the server as it ends everything there.
+      if (!process.stdin.isTTY) process.on("SIGHUP", onHangup);
     },
     until: () => (keeper?.current() ?? first).until,
     async stop() {

@@ -1,0 +1,66 @@
+import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { isIPv4 } from "node:net";
+
+/** A certificate that signs itself, and its key; both PEM. */
+export interface MadeCertificate {
+  cert: string;
+  key: string;
+  /** SHA-256 of the certificate as node tells that of a peer. */
+  fingerprint: string;
+}
+
+const dayMs = 86_400_000;
+
+/** Makes one with a key of its own. Times are epoch milliseconds; unless given, it began yesterday and lasts 90 days. */
+export function makeCertificate({
+  names = ["localhost", "127.0.0.1"],
+  from = Date.now() - dayMs,
+  until = Date.now() + 90 * dayMs,
+} = {}): MadeCertificate {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const subject = sequence(set(sequence(oid(0x55, 0x04, 0x03), der(0x0c, Buffer.from(names[0] ?? "nobody")))));
+  const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
+  const alternatives = names.map((name) =>
+    isIPv4(name) ? der(0x87, Buffer.from(name.split(".").map(Number))) : der(0x82, Buffer.from(name)),
+  );
+  const extensions = sequence(
+    extension(oid(0x55, 0x1d, 0x13), sequence(der(0x01, Buffer.from([0xff])))),
+    ...(names.length > 0 ? [extension(oid(0x55, 0x1d, 0x11), sequence(...alternatives))] : []),
+  );
+  const body = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(15)])),
+    algorithm,
+    subject,
+    sequence(time(from), time(until)),
+    subject,
+    publicKey.export({ type: "spki", format: "der" }),
+    der(0xa3, extensions),
+  );
+  const signature = sign("sha256", body, privateKey);
+  const whole = sequence(body, algorithm, der(0x03, Buffer.concat([Buffer.from([0]), signature])));
+  const lines = whole.toString("base64").match(/.{1,64}/g) ?? [];
+  return {
+    cert: `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`,
+    key: privateKey.export({ type: "pkcs8", format: "pem" }) as string,
+    fingerprint: (createHash("sha256").update(whole).digest("hex").toUpperCase().match(/../g) ?? []).join(":"),
+  };
+}
+
+function der(tag: number, ...parts: Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  const size = content.length;
+  const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...length]), content]);
+}
+
+const sequence = (...parts: Buffer[]) => der(0x30, ...parts);
+const set = (...parts: Buffer[]) => der(0x31, ...parts);
+const oid = (...bytes: number[]) => der(0x06, Buffer.from(bytes));
+const extension = (id: Buffer, value: Buffer) => sequence(id, der(0x04, value));
+
+/** Years before 2050 have two digits, by the standard. */
+function time(epochMs: number): Buffer {
+  const digits = new Date(epochMs).toISOString().replace(/[-T:]|\.\d+/g, "");
+  return Number(digits.slice(0, 4)) < 2050 ? der(0x17, Buffer.from(digits.slice(2))) : der(0x18, Buffer.from(digits));
+}
