@@ -96,7 +96,8 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
     await self.prepare?.(db, vault);
     const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log);
     const first = certificate?.first ?? null;
-    const watching = startWatching(config, db, self.version, log);
+    const certificateEnd = () => certificate?.until();
+    const watching = startWatching(config, db, { version: self.version, log, certificateEnd });
     listener = listen({ ...config, port }, db, {
       version: self.version,
       vault,
@@ -140,7 +141,8 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
     // The parent answers no requests; it alone empties the write-ahead log, for all of them.
     const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log);
     const shared = { ...config, port };
-    const watching = startWatching(config, db, self.version, log);
+    const certificateEnd = () => certificate?.until();
+    const watching = startWatching(config, db, { version: self.version, log, certificateEnd });
     const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log, watching.desk);
     certificate?.follow(async () => {});
     const url = addressOf(config.host, port, certificate !== null);

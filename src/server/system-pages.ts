@@ -81,8 +81,8 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   }
 }
 
-/** What a request shows of its way here; `client` is who the pipeline takes the caller for. */
-export function describeArrival(request: Request, peer: string | null, client: string | null): SeenRequest {
+/** What a request itself shows of its way here. */
+export function describeArrival(request: Request): Pick<SeenRequest, "request_id" | "at" | "host" | "forwarded"> {
   const forwarded: Record<string, string> = {};
   for (const name of forwardedHeaders) {
     const value = request.headers.get(name);
@@ -91,9 +91,6 @@ export function describeArrival(request: Request, peer: string | null, client: s
   return {
     request_id: request.headers.get("x-request-id")?.slice(0, mostHeader) ?? "",
     at: new Date().toISOString(),
-    peer,
-    client,
-    protocol: new URL(request.url).protocol.slice(0, -1),
     host: request.headers.get("host")?.slice(0, mostHeader) ?? null,
     forwarded,
   };

@@ -34,11 +34,18 @@ const tellMs = 2000;
 /** The server itself waits half a second for workers that hang. */
 const withinMs = 2000;
 
+interface WatchOptions {
+  version: string;
+  log: LogWriter;
+  /** When the certificate that is presented ends, in epoch milliseconds; undefined without one. */
+  certificateEnd: () => number | undefined;
+}
+
 /** Begins to watch a server: the only process, or the parent of workers. */
-export function startWatching(config: Config, db: Database, version: string, log: LogWriter): Watching {
-  const { dataDir, workers, metrics, metricsToken, tls } = config;
+export function startWatching(config: Config, db: Database, { version, log, certificateEnd }: WatchOptions): Watching {
+  const { dataDir, workers, metrics, metricsToken } = config;
   const own = watchProcess(db);
-  const readDatabase = createDatabaseReader({ db, dataDir, certificate: tls?.cert, now: Date.now });
+  const readDatabase = createDatabaseReader({ db, dataDir, certificateEnd, now: Date.now });
   let url = "";
   const desk: WorkerDesk | undefined = workers > 1 ? createWorkerDesk(() => metricsText()) : undefined;
   const status = () => readStatus({ version, url, workers, readOwn: own.read, readDatabase, desk });

@@ -48,7 +48,7 @@ export function renderTop(activity: ServerActivity, { columns, rows, color }: Ca
 
 function describeServer({ version, url, uptime_seconds, workers }: ServerActivity): string {
   const processes = workers === 1 ? "1 process" : `${workers} workers`;
-  return `Bodega ${version}  ${url}  up ${formatSpan(uptime_seconds)}  ${processes}`;
+  return `Bodega ${version}  up ${formatSpan(uptime_seconds)}  ${processes}  ${url}`;
 }
 
 function summary(activity: ServerActivity): [label: string, text: string][] {
@@ -61,8 +61,8 @@ function summary(activity: ServerActivity): [label: string, text: string][] {
     ["Errors", listRates(errors, "none")],
     [
       "Sign-ins",
-      `${sign_ins.succeeded.total} succeeded  ${sign_ins.failed.total} failed  ` +
-        `${sign_ins.two_factor.total} asked for a code  ${sign_ins.limited.total} held off`,
+      `ok ${sign_ins.succeeded.total}  failed ${sign_ins.failed.total}  ` +
+        `code asked ${sign_ins.two_factor.total}  held off ${sign_ins.limited.total}`,
     ],
   ];
   if (queues !== null) {
@@ -73,9 +73,9 @@ function summary(activity: ServerActivity): [label: string, text: string][] {
   }
   const sizes = [
     database.bytes === null ? database.kind : formatBytes(database.bytes),
-    database.log_bytes === null ? undefined : `log ${formatBytes(database.log_bytes)}`,
-    database.disk_free_bytes === null ? undefined : `disk ${formatBytes(database.disk_free_bytes)} free`,
     describeBackup(activity),
+    database.disk_free_bytes === null ? undefined : `disk ${formatBytes(database.disk_free_bytes)} free`,
+    database.log_bytes === null ? undefined : `log ${formatBytes(database.log_bytes)}`,
   ];
   lines.push(["Database", sizes.filter((size) => size !== undefined).join("  ")]);
   return lines;

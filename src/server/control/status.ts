@@ -107,8 +107,8 @@ export interface SeenRequest {
   peer: string | null;
   /** Who the caller is after the trusted proxies have been looked at. */
   client: string | null;
-  /** How the server itself was spoken to, `http` or `https`. */
-  protocol: string;
+  /** How the server itself was spoken to; a proxy before it may have been spoken to otherwise. */
+  protocol: "http" | "https";
   host: string | null;
   /** Headers by which proxies tell of a caller, lower-case, as far as they were sent. */
   forwarded: Record<string, string>;

@@ -1,5 +1,4 @@
-import { X509Certificate } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { type SQL, sql } from "drizzle-orm";
 import { readLastBackups } from "../backup/last.ts";
 import type { QueueStatus, ServerStatus } from "../control/status.ts";
@@ -24,8 +23,8 @@ export type DatabaseFigures = Pick<
 interface FigureDeps {
   db: Database;
   dataDir: string;
-  /** The certificate that is presented, a PEM file. */
-  certificate: string | undefined;
+  /** When the certificate that is presented ends, in epoch milliseconds; undefined without one. */
+  certificateEnd: () => number | undefined;
   now: () => number;
 }
 
@@ -63,9 +62,10 @@ export function createDatabaseReader(deps: FigureDeps): () => Promise<DatabaseFi
   };
 }
 
-async function read({ db, dataDir, certificate, now }: FigureDeps): Promise<DatabaseFigures> {
+async function read({ db, dataDir, certificateEnd, now }: FigureDeps): Promise<DatabaseFigures> {
   const hasFile = db.kind === "file";
   const row = await get(db, selectQueues, { since: new Date(now() - dayMs).toISOString() }).catch(() => undefined);
+  const end = certificateEnd();
   const backups = readLastBackups(dataDir);
   return {
     database: {
@@ -77,7 +77,7 @@ async function read({ db, dataDir, certificate, now }: FigureDeps): Promise<Data
     queues: row ? { mail: queue(row, "mail"), webhooks: queue(row, "webhooks"), pushes: queue(row, "pushes") } : null,
     last_backup_at: backups.last_success?.at ?? null,
     last_backup_failed_at: backups.last_failure?.at ?? null,
-    certificate_expires_at: certificate === undefined ? null : endOf(certificate),
+    certificate_expires_at: end === undefined ? null : new Date(end).toISOString(),
   };
 }
 
@@ -87,13 +87,4 @@ function queue(row: QueueRow, name: string): QueueStatus {
 
 function sizeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.size ?? null;
-}
-
-function endOf(path: string): string | null {
-  try {
-    return new X509Certificate(readFileSync(path)).validToDate.toISOString();
-  } catch {
-    // Half written, perhaps: what is presented meanwhile is the one before.
-    return null;
-  }
 }
