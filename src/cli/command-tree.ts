@@ -125,6 +125,7 @@ export const commandTree: CommandTree = {
       status: () => import("./commands/db/status.ts"),
       backup: () => import("./commands/db/backup.ts"),
       restore: () => import("./commands/db/restore.ts"),
+      check: () => import("./commands/db/check.ts"),
       rekey: () => import("./commands/db/rekey.ts"),
     },
   },

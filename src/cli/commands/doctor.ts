@@ -1,5 +1,6 @@
-import { namespaceArg, type sharedArgs } from "../args.ts";
+import { namespaceArg } from "../args.ts";
 import { madeAt } from "../build-info.ts";
+import { commandLine } from "../command-line.ts";
 import { makeContext } from "../context.ts";
 import { printJson } from "../output.ts";
 import { readCliConfig } from "../read-config.ts";
@@ -49,12 +50,3 @@ export default defineVerb({
     return report.ok ? 0 : 1;
   },
 });
-
-/** Command lines for remedies, with the flags that say which database is meant. */
-function commandLine(args: Partial<Record<keyof typeof sharedArgs, string | boolean>>): (words: string) => string {
-  const given = (["data-dir", "database-url"] as const).flatMap((name) => {
-    const value = args[name];
-    return typeof value === "string" ? [` --${name} '${value.replaceAll("'", "'\\''")}'`] : [];
-  });
-  return (words) => `bodega ${words}${given.join("")}`;
-}

@@ -12,10 +12,12 @@ export interface SchemaState {
   /** Applied in another form than this program knows. */
   altered: string[];
   applied: number;
+  /** Of all that it has. */
+  names: ReadonlySet<string>;
 }
 
 /** Compares the migrations that a database has with those of this program. */
-export async function readSchema(db: Database): Promise<SchemaState> {
+export async function readSchema(db: Pick<Database, "primary">): Promise<SchemaState> {
   const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__bodega_migrations'";
   const hasTable = (await db.primary.execute(table)).rows.length > 0;
   const rows = hasTable ? (await db.primary.execute("SELECT name, hash FROM __bodega_migrations")).rows : [];
@@ -28,6 +30,7 @@ export async function readSchema(db: Database): Promise<SchemaState> {
       .filter((step) => applied.has(step.name) && applied.get(step.name) !== hashMigration(step))
       .map(({ name }) => name),
     applied: applied.size,
+    names: new Set(applied.keys()),
   };
 }
 
@@ -44,7 +47,8 @@ export const schema: Checkup = {
   },
 };
 
-function describeSchema({ command }: CheckupDeps, state: SchemaState): Finding[] {
+/** What there is to say of that. */
+export function describeSchema({ command }: Pick<CheckupDeps, "command">, state: SchemaState): Finding[] {
   const error = (subject: string, message: string, remedy: string): Finding => ({
     severity: "error",
     subject,

@@ -1,0 +1,36 @@
+import { commandLine } from "../../command-line.ts";
+import { printJson, remark } from "../../output.ts";
+import { readCliConfig } from "../../read-config.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "check",
+  description: "Look through the whole database for damage, without changing anything",
+  args: {},
+  examples: ["bodega db check", "bodega db check --data-dir /var/lib/bodega --json"],
+  notes: [
+    "Looks at the file, every page and row of it, references between rows, the tables, indexes and triggers against those " +
+      "that the migrations make, and what is kept beside what it follows from. It reads the whole database, so that a " +
+      "large one takes minutes. A server may be running; it goes on as before.",
+    "The exit code is 0 when nothing is wrong, and 1 when something is. bodega doctor looks at what is around the " +
+      "database as well, and mends what can be mended.",
+  ],
+  async run(args, io) {
+    const config = readCliConfig(args, io);
+    const { checkDatabase } = await import("../../../server/check-database.ts");
+    // Reading holds up the process, which then could not hear of ctrl-C; nothing is left half-done by its end.
+    io.releaseSignals();
+    const onStep = io.stderrIsTerminal ? (name: string) => remark(io, `Checking: ${name}`) : undefined;
+    const report = await checkDatabase(config, {
+      now: Date.now,
+      command: commandLine(args),
+      ...(onStep && { onStep }),
+    });
+    if (io.json) await printJson(io, report);
+    else {
+      const { printExamination } = await import("../../doctor-report.ts");
+      await printExamination(io, report, false);
+    }
+    return report.ok ? 0 : 1;
+  },
+});
