@@ -12,9 +12,20 @@ export interface Health {
 }
 
 /** The address at which a server with this configuration is reached from its own machine. */
-export function formatServerUrl({ host, port }: { host: string; port: number }): string {
+export function formatServerUrl({ host, port, tls }: { host: string; port: number; tls?: unknown }): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  return `${tls === undefined ? "http" : "https"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/**
+ * Asks the server at its own machine's address. Its certificate is for the name that the world knows, so here it is not
+ * judged; and a server whose certificate was named by flags is found as well.
+ */
+export async function probeOwnHealth(base: string, timeoutMs: number): Promise<Health> {
+  const first = await askReady(base, timeoutMs, { isOwn: true });
+  if (first.status !== "unreachable" || !first.isCut || !base.startsWith("http:")) return first.health;
+  const second = await askReady(base.replace("http:", "https:"), timeoutMs, { isOwn: true });
+  return second.status === "unreachable" ? first.health : second.health;
 }
 
 /**
@@ -25,17 +36,31 @@ export async function probeHealth(base: string, timeoutMs: number): Promise<Heal
   if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol)) {
     throw new UsageError("--url must be an http or https address.");
   }
+  return (await askReady(base, timeoutMs, { isOwn: false })).health;
+}
+
+/** `isCut`: somebody listens there and spoke no HTTP, as who waits for TLS does. */
+async function askReady(base: string, timeoutMs: number, { isOwn }: { isOwn: boolean }) {
   const url = `${base.replace(/\/+$/, "")}/health/ready`;
   const started = performance.now();
-  const took = () => Math.round(performance.now() - started);
+  const tell = (status: Health["status"], http_status: number | null, message: string) => {
+    const took_ms = Math.round(performance.now() - started);
+    return { status, isCut: false, health: { status, url, http_status, message, took_ms } satisfies Health };
+  };
   try {
-    const reply = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });
-    const status = reply.status === 200 ? "ready" : "not ready";
-    const message = await readMessage(reply);
-    return { status, url, http_status: reply.status, message, took_ms: took() };
+    const signal = AbortSignal.timeout(timeoutMs);
+    const reply = await fetch(url, {
+      redirect: "manual",
+      signal,
+      ...(isOwn && { tls: { rejectUnauthorized: false } }),
+    });
+    return tell(reply.status === 200 ? "ready" : "not ready", reply.status, await readMessage(reply));
   } catch (error) {
-    const message = error instanceof Error && error.name === "TimeoutError" ? "no answer in time" : "no connection";
-    return { status: "unreachable", url, http_status: null, message, took_ms: took() };
+    const { name, code, message } = error as { name?: string; code?: unknown; message?: string };
+    if (name === "TimeoutError") return tell("unreachable", null, "no answer in time");
+    const isRefused = typeof code === "string" && /CERT|ISSUER|SIGNATURE|TLS/.test(code);
+    const outcome = tell("unreachable", null, isRefused ? `the certificate is refused: ${message}` : "no connection");
+    return { ...outcome, isCut: code === "ECONNRESET" };
   }
 }
 

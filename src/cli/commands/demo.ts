@@ -23,17 +23,21 @@ export default defineVerb({
     const { runServer } = await import("../../server/serve.ts");
     const { seedDemo } = await import("../../server/demo.ts");
     let store: Awaited<ReturnType<typeof seedDemo>>;
-    return runServer(config, {
-      ...describeServerProcess(io),
-      prepare: async (db, vault) => {
-        store = await seedDemo(db, vault, Date.now, config.dataDir);
+    // The certificate is that of a real shop.
+    return runServer(
+      { ...config, tls: undefined },
+      {
+        ...describeServerProcess(io),
+        prepare: async (db, vault) => {
+          store = await seedDemo(db, vault, Date.now, config.dataDir);
+        },
+        onReady: async (url) => {
+          const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
+          const answer = { url, data_dir: config.dataDir, namespace, app_id, app_secret, product_id, email, password };
+          if (io.json) await printJson(io, answer);
+          else await io.write(formatDemoGuide(answer));
+        },
       },
-      onReady: async (url) => {
-        const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
-        const answer = { url, data_dir: config.dataDir, namespace, app_id, app_secret, product_id, email, password };
-        if (io.json) await printJson(io, answer);
-        else await io.write(formatDemoGuide(answer));
-      },
-    });
+    );
   },
 });
