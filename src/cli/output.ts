@@ -1,6 +1,7 @@
 import { escapeControls, escapeJson } from "./escape.ts";
 import type { Io } from "./io.ts";
 import type { Column } from "./table.ts";
+import { wrapWords } from "./wrap-words.ts";
 
 /** How a list is shown to people. */
 export interface ListView<Row> {
@@ -38,6 +39,17 @@ export async function printRecord(io: Io, record: object, idField: string): Prom
   const { renderFields } = await import("./fields.ts");
   const fields = entries.map(([name, value]) => [formatLabel(name), formatValue(value)] as const);
   await io.write(renderFields(fields, { width: io.columns, color: io.color }));
+}
+
+/** Sentences as they fit the terminal: a line that is too wide goes on below, as far in as it began. */
+export function fitLines(io: Io, text: string): string {
+  const { columns } = io;
+  if (columns === undefined) return text;
+  const lines = text.split("\n").flatMap((line) => {
+    const inset = line.slice(0, line.length - line.trimStart().length);
+    return wrapWords(line.slice(inset.length), columns - inset.length).map((part) => inset + part);
+  });
+  return lines.join("\n");
 }
 
 /** Says something beside the answer; `-q` silences it, and `--json`, which keeps standard error to one object. */

@@ -74,7 +74,8 @@ export async function askNewPassword(check: (password: string) => true | string)
 /** Asks for a line that is not shown; asterisks tell that keys are taken. */
 export function askHidden(message: string, validate: (text: string) => true | string = () => true): Promise<string> {
   const needed = (text: string) => (text === "" ? "A value is needed." : validate(text));
-  return ask(({ password }) => password({ message, mask: true, validate: needed }, streams));
+  // A key that showed it would leave it in the terminal's memory.
+  return ask(({ password }) => password({ message, mask: true, toggleMask: false, validate: needed }, streams));
 }
 
 function needsFlag(flag: string, question: string): UsageError {

@@ -7,12 +7,14 @@ const copyShop = usePreparedShop();
 const verbs = (await listCalledVerbs()).map((called): [string, CalledVerb] => [called.name, called]);
 /** What writes a file's contents, or draws the screen itself, is not laid out. */
 const unlaid = new Set(["order export", "product export", "completion"]);
-const tables = verbs.filter(([name, { call }]) => !call.isServer && !call.alone && !call.input && !unlaid.has(name));
+const tables = verbs.filter(
+  ([name, { call }]) => call.server === undefined && !call.alone && !call.input && !unlaid.has(name),
+);
 const ids = /\b(?:app|usr|prod|ord|line|ref|whk|evt|msg|reg|mail|tok)_\w{26}\b/g;
 
 /** Lines that are wider than the terminal, but for a single word, which stays whole so that it can be copied. */
 function findWideLines(text: string, columns: number): string[] {
-  const lines = Bun.stripANSI(text).split("\n");
+  const lines = Bun.stripANSI(text).replaceAll(" \\\n", "\n").split("\n");
   return lines.filter((line) => Bun.stringWidth(line) > columns && /\S\s+\S/.test(line));
 }
 

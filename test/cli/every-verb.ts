@@ -17,19 +17,22 @@ export interface CalledVerb {
   call: VerbCall;
 }
 
-/**
- * All verbs of the program, with how the tests call them.
- * @throws Error for a verb that `verbCalls` does not tell of, and for a call of no verb.
- */
+const paths = listPaths(commandTree);
+const names = paths.map((path) => path.join(" "));
+
+/** Verbs that `verbCalls` does not tell of, and what it tells of that is no verb. */
+export function findUntold(): { untold: string[]; gone: string[] } {
+  return {
+    untold: names.filter((name) => !Object.hasOwn(verbCalls, name)),
+    gone: Object.keys(verbCalls).filter((name) => !names.includes(name)),
+  };
+}
+
+/** All verbs of the program, with how the tests call them; without those that `verbCalls` does not tell of. */
 export async function listCalledVerbs(): Promise<CalledVerb[]> {
-  const paths = listPaths(commandTree);
-  const names = paths.map((path) => path.join(" "));
-  const untold = names.filter((name) => !Object.hasOwn(verbCalls, name));
-  if (untold.length > 0) throw new Error(`verb-calls.ts does not say how to call: ${untold.join(", ")}`);
-  const gone = Object.keys(verbCalls).filter((name) => !names.includes(name));
-  if (gone.length > 0) throw new Error(`verb-calls.ts calls what is no verb: ${gone.join(", ")}`);
+  const told = paths.filter((path) => Object.hasOwn(verbCalls, path.join(" ")));
   return Promise.all(
-    paths.map(async (path) => {
+    told.map(async (path) => {
       const name = path.join(" ");
       return { name, path, verb: (await loadVerb(commandTree, path)) as Verb, call: verbCalls[name] as VerbCall };
     }),

@@ -32,6 +32,18 @@ test("the password is asked for twice, and stands nowhere on the screen", async 
   for (const part of [password, password.slice(0, 8), password.slice(-4)]) expect(outcome.screen).not.toContain(part);
 });
 
+test("no key shows it", async () => {
+  const ctrlT = "\u0014";
+  const outcome = await createAtTerminal([
+    ["New password", `${password.slice(0, 12)}${ctrlT}`],
+    ["*".repeat(12), `${password.slice(12)}${ctrlT}\r`],
+    ["The same again", `${password}\r`],
+  ]);
+  expect([outcome.code, outcome.exists]).toEqual([0, true]);
+  expect(outcome.screen).not.toContain(password.slice(0, 8));
+  expect(outcome.screen).not.toContain("visibility");
+});
+
 test("two that differ are asked for again", async () => {
   const outcome = await createAtTerminal([
     ["New password", `${password}\r`],

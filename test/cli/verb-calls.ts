@@ -27,8 +27,8 @@ export interface VerbCall {
   code?: number;
   /** It needs a process of its own: it starts others, or waits for a signal. */
   alone?: boolean;
-  /** It runs until it is stopped. */
-  isServer?: boolean;
+  /** It is a server, which runs until it is stopped, or asks one. */
+  server?: "is" | "needs";
   /** Its answer holds a secret, which must stand nowhere else. */
   makesSecret?: boolean;
 }
@@ -45,12 +45,38 @@ const confirmed = (question: string): Step[] => [[question, "y\r"]];
 const record = (args: VerbCall["args"], more: Partial<VerbCall> = {}): VerbCall => ({ args, answer: "value", ...more });
 const list = (args: VerbCall["args"], more: Partial<VerbCall> = {}): VerbCall => ({ args, answer: "list", ...more });
 
+const newShop = [
+  "-n",
+  "opened",
+  "--title",
+  "Opened",
+  "--currency",
+  "EUR",
+  "--language",
+  "en",
+  "--key-name",
+  "web",
+].concat("--no-origins", "--no-mail", "--no-serve");
+
 /** Every verb by its path. A verb that is not here fails the tests that walk over all of them. */
 export const verbCalls: Record<string, VerbCall> = {
-  serve: record(() => ["--port", "0"], { isServer: true, alone: true }),
-  demo: record(() => ["--port", "0"], { isServer: true, alone: true, makesSecret: true }),
+  serve: record(() => ["--port", "0"], { server: "is", alone: true }),
+  init: record(() => [...newShop, "--owner-email", "eve@example.com", "--owner-name", "Eve"], {
+    asks: () => [
+      ["Password of the owner", "\r"],
+      ...passwordTwice,
+      ...confirmed("Publish it at once"),
+      ...confirmed("Make it so?"),
+    ],
+    instead: () => ["--owner-password-stdin", "--publish"],
+    input: `${typedSecret}\n`,
+    makesSecret: true,
+    quiet: /^app_\w{26}:\S{40,}$/,
+  }),
+  top: record(() => ["--once"], { server: "needs", alone: true }),
+  demo: record(() => ["--port", "0"], { server: "is", alone: true, makesSecret: true }),
   health: record(() => ["--url", "http://127.0.0.1:1"], { quiet: null, code: 1 }),
-  doctor: record(() => [], { quiet: /^$/ }),
+  doctor: record(() => []),
   "tenant create": record(() => ["new-store"]),
   "tenant list": list(() => []),
   "tenant show": record(() => ["demo"]),
@@ -152,6 +178,7 @@ export const verbCalls: Record<string, VerbCall> = {
     instead: yes,
     quiet: /before-restore-.*\.db$/,
   }),
+  "db check": record(() => [], { quiet: /^$/ }),
   "db rekey": record(() => [], { asks: () => confirmed("Give the old key up?"), instead: yes, quiet: /^$/ }),
   version: record(() => []),
   completion: record(() => ["bash"], { quiet: /completion/ }),
