@@ -396,6 +396,13 @@ const unusable: [name: string, fault: (shop: PreparedShop) => unknown][] = [
       writeFileSync(dataDir, "");
     },
   ],
+  [
+    "a place where no folder can be",
+    (shop) => {
+      shop.dataDir = join(shop.productFile, "data");
+      shop.env.BODEGA_DATA_DIR = shop.dataDir;
+    },
+  ],
 ];
 
 test.each(unusable)("%s is an error with a remedy, and neither a crash nor a new database", async (_name, fault) => {

@@ -21,6 +21,8 @@ export interface TestDatabase {
   db: Database;
   /** Where its local files are, if it has any. */
   dataDir: string;
+  /** Of the libSQL server, where there is one. */
+  url: string | undefined;
   /** Opens the same data once more, as another process would. */
   openAgain: () => Promise<Database>;
   close: () => Promise<void>;
@@ -55,6 +57,7 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
     kind,
     db,
     dataDir,
+    url: server?.url,
     // Two processes share a file, but each has a local copy of its own.
     openAgain: () => open(kind === "file" ? dataDir : makeDir()),
     async close() {

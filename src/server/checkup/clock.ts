@@ -68,12 +68,12 @@ async function findFileSystem({ config: { dataDir }, now }: CheckupDeps): Promis
   try {
     const before = now();
     writeFileSync(path, "", { mode: 0o600, flag: "wx" });
-    return describeSkew("the file system's", dataDir, statSync(path).mtimeMs, before, now());
+    const { mtimeMs } = statSync(path);
+    rmSync(path);
+    return describeSkew("the file system's", dataDir, mtimeMs, before, now());
   } catch {
     // Another check says that the folder cannot be written.
     return [];
-  } finally {
-    rmSync(path, { force: true });
   }
 }
 

@@ -12,6 +12,7 @@ export const directory: Checkup = {
       return stats.isDirectory() ? [...findOwner(about, stats), ...findAccess(about, stats)] : [noDirectory(dataDir)];
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOTDIR") return [noDirectory(dataDir)];
       if (code !== "ENOENT") return [unreadable(dataDir, code)];
       return databaseUrl === undefined ? [missing(about)] : [];
     }

@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { clock } from "../../src/server/checkup/clock.ts";
+import { directory } from "../../src/server/checkup/directory.ts";
+import { findDiskFaults } from "../../src/server/checkup/disk.ts";
+import { files } from "../../src/server/checkup/files.ts";
+import type { CheckupDeps } from "../../src/server/checkup/finding.ts";
+import { mail } from "../../src/server/checkup/mail.ts";
+import { replica } from "../../src/server/checkup/replica.ts";
+import { formatBytes, formatSpan, quoteWord } from "../../src/server/checkup/wording.ts";
+import { readConfig } from "../../src/server/config.ts";
+import { acquireServerLock } from "../../src/server/db/server-lock.ts";
+import { type ExamineOptions, examine } from "../../src/server/examine.ts";
+import { probeSmtp } from "../../src/server/modules/mail/probe.ts";
+import { createUser } from "../../src/server/modules/users/service.ts";
+import { certificate } from "../support/certificate.ts";
+import { tenantContext } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { startSmtpServer } from "../support/smtp.ts";
+import { onDatabase, onEachDatabase } from "../support/suite.ts";
+
+const hour = 3_600_000;
+const closers: (() => unknown)[] = [];
+let dataDir: string;
+
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "bodega-checkup-"));
+});
+afterAll(async () => {
+  await Promise.all(closers.map((close) => close()));
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const deps: ExamineOptions["deps"] = {
+  now: Date.now,
+  builtAt: 0,
+  uid: process.getuid?.(),
+  patienceMs: 5000,
+  command: (words) => `bodega ${words}`,
+};
+
+function about(env: Record<string, string> = {}, more: Partial<CheckupDeps> = {}): CheckupDeps {
+  const config = readConfig({ dataDir }, env);
+  return { ...deps, config, db: null, ctx: null, tenant: null, ...more };
+}
+
+test("a folder of another account is a warning that says how to be that account", async () => {
+  const { uid } = statSync(dataDir);
+  expect(await directory.find(about({}, { uid: uid + 1 }))).toMatchObject([
+    { severity: "warning", subject: dataDir, remedy: `sudo -u '#${uid}' bodega doctor` },
+  ]);
+  expect(await directory.find(about())).toEqual([]);
+});
+
+test("a file of another account than its folder's is a warning, and root can mend it", async () => {
+  if (process.getuid?.() !== 0) return console.warn("Only root can give a file to another account.");
+  const path = join(dataDir, "server.lock");
+  writeFileSync(path, "", { mode: 0o600 });
+  chownSync(path, 4321, 4321);
+  const [found, ...others] = await files.find(about());
+  expect({ found, others }).toMatchObject({ found: { subject: path, remedy: `chown 0:0 ${path}` }, others: [] });
+  expect((await files.find(about({}, { uid: 4321 })))[0]?.mend).toBeUndefined();
+  await found?.mend?.();
+  expect(await files.find(about())).toEqual([]);
+  rmSync(path);
+});
+
+test("who may read locks and other people's files of the folder does not matter", async () => {
+  for (const name of ["server.lock", "notes.txt"]) writeFileSync(join(dataDir, name), "", { mode: 0o644 });
+  mkdirSync(join(dataDir, "other"), { mode: 0o755 });
+  expect(await files.find(about())).toEqual([]);
+  chmodSync(join(dataDir, "other"), 0o700);
+});
+
+describe("the disk", () => {
+  const gibibyte = 1024 ** 3;
+  const disk = { type: 0xef53, bsize: 4096, files: 1e6, ffree: 9e5 };
+  const facts = { bytes: gibibyte, isContainer: false, isLinux: true };
+  const find = (stats: object, more: object = {}) =>
+    findDiskFaults(
+      "/srv/shop",
+      { ...disk, blocks: (100 * gibibyte) / 4096, bavail: (50 * gibibyte) / 4096, ...stats },
+      { ...facts, ...more },
+    ).map(({ severity, message }) => [severity, message]);
+  const room = (bytes: number) => ({ bavail: bytes / 4096 });
+
+  test("with room for the database twice again and a tenth of the disk is in order", () => {
+    expect(find({})).toEqual([]);
+    expect(find({ blocks: (2000 * gibibyte) / 4096, ...room(60 * gibibyte) })).toEqual([]);
+    // Some file systems count neither blocks nor inodes.
+    expect(find({ blocks: 0, bavail: 0, files: 0, ffree: 0 })).toEqual([]);
+  });
+
+  test("that is nearly full is a warning, and an error below 100 MiB", () => {
+    expect(find(room(9.9 * gibibyte))).toEqual([["warning", expect.stringContaining("9.9 GiB (9 %)")]]);
+    expect(find(room(20 * gibibyte), { bytes: 10 * gibibyte })).toHaveLength(1);
+    expect(find(room(99 * 1024 ** 2))[0]).toEqual(["error", expect.stringContaining("99 MiB (0 %)")]);
+  });
+
+  test("that can take no more files is told, however much room there is", () => {
+    expect(find({ ffree: 900 })[0]?.[0]).toBe("warning");
+    expect(find({ ffree: 0 })[0]?.[0]).toBe("error");
+  });
+
+  test.each([
+    [0x6969, "NFS"],
+    [0xff534d42, "CIFS"],
+    [0x01021994, "tmpfs"],
+  ])("on a file system of type %p is a warning (%s)", (type, name) => {
+    expect(find({ type })).toEqual([["warning", expect.stringContaining(name)]]);
+    expect(find({ type }, { isLinux: false })).toEqual([]);
+  });
+
+  test("of a container's own layer is a warning inside of the container only", () => {
+    expect(find({ type: 0x794c7630 })).toEqual([]);
+    expect(find({ type: 0x794c7630 }, { isContainer: true })).toHaveLength(1);
+  });
+});
+
+describe("the clock", () => {
+  const severities = async (more: Partial<CheckupDeps>, env = {}) =>
+    (await clock.find(about(env, more))).map(({ severity, message }) => `${severity}: ${message}`);
+
+  test("is right where nothing contradicts it", async () => {
+    expect(await severities({ builtAt: Date.now() })).toEqual([]);
+  });
+
+  test("that shows a time before the program was made is an error", async () => {
+    expect(await severities({ builtAt: Date.now() + 48 * hour })).toEqual([
+      expect.stringMatching(/^error: .* before /),
+    ]);
+  });
+
+  test("is compared with the file system's, both ways", async () => {
+    expect(await severities({ now: () => Date.now() + hour })).toEqual([
+      expect.stringMatching(/^error: .* (?:1 hour|59 minutes) ahead of/),
+    ]);
+    expect(await severities({ now: () => Date.now() - 30_000 })).toEqual([
+      expect.stringMatching(/^warning: .* (?:29|30) seconds behind the file system/),
+    ]);
+  });
+
+  test("is compared with that of the public address", async () => {
+    const date = () => new Date(Date.now() + 2 * hour).toUTCString();
+    const server = Bun.serve({ port: 0, fetch: () => new Response("", { headers: { date: date() } }) });
+    closers.push(() => server.stop(true));
+    const env = { BODEGA_PUBLIC_URL: `http://127.0.0.1:${server.port}` };
+    expect(await severities({}, env)).toEqual([expect.stringMatching(/^error: .* hours? behind the one of http/)]);
+    expect(await severities({}, { BODEGA_PUBLIC_URL: "http://127.0.0.1:1" })).toEqual([]);
+  });
+});
+
+describe("the mail server", () => {
+  const credentials = { user: "mailer@example.com", password: "p@ss:w/ord%" };
+
+  test("is spoken with up to the login, over TLS where there is one, and is sent nothing", async () => {
+    for (const security of ["starttls", "tls"] as const) {
+      const server = await startSmtpServer({ security, credentials });
+      closers.push(server.close);
+      const probe = await probeSmtp({ url: server.url, trusted: certificate });
+      expect(probe).toEqual({ host: "127.0.0.1", port: server.port, encrypted: true, authenticated: true });
+      expect(server.received).toEqual([]);
+    }
+  });
+
+  test("that refuses the credentials is told without them", async () => {
+    const server = await startSmtpServer({ credentials });
+    closers.push(server.close);
+    const url = server.url.replace(/p%40ss.*@/, "wrong-word@");
+    expect(await failureOf(probeSmtp({ url }))).toMatchObject({ code: 5306 });
+    const found = await mail.find(about({ BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: "shop@example.com" }));
+    expect(found).toMatchObject([{ severity: "error", subject: `127.0.0.1:${server.port}` }]);
+    expect(found[0]?.remedy).toContain("user and password");
+    expect(JSON.stringify(found)).not.toContain("wrong-word");
+  });
+
+  test("that says nothing is waited for no longer than patience lasts", async () => {
+    const mute = createServer((socket) => socket.on("error", () => {}));
+    closers.push(() => mute.close());
+    await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", () => resolve()));
+    const url = `smtp://127.0.0.1:${(mute.address() as { port: number }).port}`;
+    const env = { BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: "shop@example.com" };
+    const found = await mail.find(about(env, { patienceMs: 50 }));
+    expect(found).toMatchObject([{ severity: "error" }]);
+    expect(found[0]?.message).toContain("does not answer");
+  });
+
+  test("elsewhere that offers no TLS is a warning", async () => {
+    const server = await startSmtpServer();
+    closers.push(server.close);
+    const env = { BODEGA_SMTP_URL: `smtp://0.0.0.0:${server.port}`, BODEGA_MAIL_FROM: "shop@example.com" };
+    const [found] = await mail.find(about(env));
+    expect(found).toMatchObject({ severity: "warning" });
+    expect(found?.message).toContain("without TLS");
+  });
+});
+
+onEachDatabase((suite) => {
+  const url = () => (suite.kind === "file" ? {} : { BODEGA_DATABASE_URL: suite.database.url as string });
+  /** The store's clock shows the present. */
+  const openShop = () => {
+    suite.app.clock.advance(Date.now() - suite.app.clock.now());
+    return suite.shop();
+  };
+  const look = (more: Partial<ExamineOptions> = {}) =>
+    examine(readConfig({ dataDir: suite.database.dataDir }, url()), {
+      deps,
+      makeContext: async (db) => ({ ...suite.app.system, db, now: Date.now }),
+      ...more,
+    });
+
+  test("a server at work is looked at, and nothing is an error", async () => {
+    await openShop();
+    const { findings, database, checked } = await look();
+    expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect(database?.kind).toBe(suite.kind === "file" ? "file" : "server");
+    expect(database?.bytes === null).toBe(suite.kind !== "file");
+    expect(checked).toContain("search");
+  });
+
+  test("a look that fails is an error, and hides no other", async () => {
+    await suite.app.db.execute("alter table mail_outbox rename to mail_outbox_gone");
+    const { findings, checked } = await look();
+    await suite.app.db.execute("alter table mail_outbox_gone rename to mail_outbox");
+    expect(findings.filter(({ severity }) => severity === "error")).toMatchObject([{ check: "mail", subject: "mail" }]);
+    expect(checked).toContain("webhooks");
+  });
+
+  test("many alike are counted, not all told", async () => {
+    const shop = await openShop();
+    const ctx = await tenantContext(shop);
+    for (let index = 0; index < 23; index++) await createUser(ctx, { email: `${index}@example.com`, role: "staff" });
+    const { findings } = await look({ namespace: shop.namespace });
+    const alike = findings.filter(({ check, severity }) => check === "accounts" && severity === "warning");
+    expect(alike).toHaveLength(21);
+    expect(alike.at(-1)?.message).toBe("The same holds for 3 more users.");
+  });
+});
+
+onDatabase("server", (suite) => {
+  test("the clock is compared with the database server's", async () => {
+    const found = await clock.find(about({}, { db: suite.app.db, now: () => Date.now() - 2 * hour }));
+    expect(found.map(({ message }) => message)).toContainEqual(expect.stringContaining("behind the database server's"));
+  });
+});
+
+onDatabase("replica", (suite) => {
+  test("a copy that takes nothing over any more is a warning while a server runs", async () => {
+    await suite.shop();
+    const { dataDir: dir } = suite.database;
+    const config = readConfig({ dataDir: dir }, { BODEGA_DATABASE_SYNC_URL: "http://db.example.com" });
+    // The clock of the store stands years ahead, and so do the times of what it wrote.
+    const look = (now: number) => replica.find(about({}, { config, ctx: suite.app.system, now: () => now }));
+    const written = suite.app.clock.now();
+    expect(await look(written + 2 * 60_000)).toEqual([]);
+    const lock = await acquireServerLock(dir);
+    expect(await look(written + 2 * 60_000)).toMatchObject([{ severity: "warning", subject: join(dir, "replica.db") }]);
+    expect(await look(written + 1000)).toEqual([]);
+    utimesSync(join(dir, "replica.db"), written / 1000, written / 1000);
+    expect(await look(written + 2 * 60_000)).toEqual([]);
+    lock?.release();
+  });
+});
+
+test("sizes, spans and words are written as people and shells read them", () => {
+  expect([0, 1023, 1536, 200 * 1024 ** 2].map(formatBytes)).toEqual(["0 bytes", "1023 bytes", "1.5 KiB", "200 MiB"]);
+  expect([999, 1000, 59_000, hour, 49 * hour].map(formatSpan)).toEqual([
+    ...["0 seconds", "1 second", "59 seconds", "1 hour", "2 days"],
+  ]);
+  expect(["/srv/shop", "it's here", ""].map(quoteWord)).toEqual(["/srv/shop", "'it'\\''s here'", "''"]);
+});
