@@ -37,7 +37,7 @@ export async function beBackupProcess(job: BackupJob, work: BackupWork): Promise
       signal: gone.signal,
       onStep: (step) => {
         const now = performance.now();
-        if (step.step === "packing" && now - told < tellEveryMs) return;
+        if (step.done !== undefined && now - told < tellEveryMs) return;
         told = now;
         void tell(step);
       },

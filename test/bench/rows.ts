@@ -1,3 +1,4 @@
+import { compareBackups } from "./backup.ts";
 import { compareOnce } from "./compare.ts";
 import { compareLikes, compareViews } from "./content.ts";
 import { compareCosts } from "./content-cost.ts";
@@ -28,6 +29,7 @@ export const parts = [
   "orders",
   "content",
   "logins",
+  "backup",
   "scale",
 ] as const;
 export type Part = (typeof parts)[number];
@@ -72,6 +74,11 @@ export async function measureRows(
     const { logins, readsP99 } = await compareLogins(bench);
     rows.push({ name: "log in, 16 at once", unit: "/s", ...logins, mark: { atLeast: 0.9 } });
     rows.push({ name: "get a product meanwhile, p99", unit: "ms", ...readsP99, mark: { atMost: 20 } });
+  }
+  if (wanted.has("backup")) {
+    say("calls beside a backup");
+    const calls = await compareBackups(bench);
+    rows.push({ name: "calls beside backups (left) and without, p99", unit: "ms", ...calls, mark: { ratioAtMost: 2 } });
   }
   if (wanted.has("scale")) rows.push(...(await measureScale(bench, say)));
   if (loaded.bodega > 0) rows.push({ name: "loaded memory", unit: "MiB", ...compareOnce(loaded.bodega, loaded.bare) });

@@ -1,17 +1,10 @@
-import {
-  closeSync,
-  createReadStream,
-  createWriteStream,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
-import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { closeSync, createReadStream, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { Writable } from "node:stream";
 import { AppError } from "../errors.ts";
 import { readBackupTime } from "./names.ts";
+import { createPacer } from "./pace.ts";
 import { placeError } from "./place.ts";
 import { type BackupStore, headBytes } from "./store.ts";
 
@@ -34,14 +27,14 @@ export function openFolder(folder: string): BackupStore {
     }
   };
   return {
-    create: (name, id) =>
+    create: (name, id, signal) =>
       attempt("The backup cannot be written to", "", async () => {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await removeStale(folder);
         const partial = partialPath(folder, id);
         // Opened at once: whoever may not write here hears of it before the database is copied.
         const file = await open(partial, "wx", 0o600);
-        const sink = createWriteStream(partial, { fd: file.fd, autoClose: false });
+        const sink = paceInto(file, signal);
         return {
           sink,
           finish: () =>
@@ -86,6 +79,20 @@ export function openFolder(folder: string): BackupStore {
       }),
     remove: (name) => attempt("The old backup cannot be removed:", name, () => rm(join(folder, name), { force: true })),
   };
+}
+
+function paceInto(file: FileHandle, signal: AbortSignal): Writable {
+  const pacer = createPacer(signal);
+  return new Writable({
+    highWaterMark: 1 << 20,
+    write(chunk: Buffer, _encoding, done) {
+      const write = async () => {
+        await file.writeFile(chunk);
+        await pacer.wrote(chunk.length, () => file.datasync());
+      };
+      write().then(() => done(), done);
+    },
+  });
 }
 
 /** Waits until the names in a folder are on disk. */

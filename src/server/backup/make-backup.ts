@@ -5,7 +5,6 @@ import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config.ts";
 import type { Actor } from "../context.ts";
-import { copyDatabase } from "../db/backup.ts";
 import { databaseFile, makeDataDir } from "../db/data-dir.ts";
 import { FileLock } from "../db/file-lock.ts";
 import { loadLibsql } from "../db/load-libsql.ts";
@@ -15,6 +14,7 @@ import { AppError } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { copySecret, fingerprintOf } from "../secret-key.ts";
 import { packContainer } from "./container.ts";
+import { copyLive } from "./copy-live.ts";
 import { dumpDatabase } from "./dump.ts";
 import { assertSound, type Inspection, inspectCopy, withCopy } from "./inspect.ts";
 import type { BackupReport, BackupStep } from "./job.ts";
@@ -44,12 +44,11 @@ export function stagingFolder(dataDir: string, id: string): string {
   return join(backupsFolder(dataDir), `.staging-${id}`);
 }
 
-/** The copy's name in the staging folder. */
-export const copyName = "bodega.db";
+const copyName = "bodega.db";
 
 /**
- * Makes one backup: a copy of the database as it is at one moment, checked, and packed with its manifest. It blocks the
- * process for as long as the copy takes, so it is to have one of its own.
+ * Makes one backup: a copy of the database as it is at one moment, checked, and packed with its manifest. Checking blocks
+ * the process for as long as it takes, so it is to have one of its own.
  * @throws AppError 5301 without a database, 5001 when the place or the disk cannot be used, 5102 when the copy is not sound.
  */
 export async function makeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
@@ -69,7 +68,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   const name = ("name" in place ? place.name : undefined) ?? makeBackupName(createdAt);
   try {
     makeStaging(config.dataDir, staging);
-    const upload = await store.create(name, id);
+    const upload = await store.create(name, id, signal);
     try {
       const copy = join(staging, copyName);
       await copyInto(config, isFile, copy, options);
@@ -152,9 +151,8 @@ async function copyInto(
   { onStep, signal }: BackupOptions,
 ): Promise<void> {
   if (isFile) {
-    const source = databaseFile(config.dataDir);
-    onStep({ step: "copying", total: statSync(source).size });
-    return copyDatabase(source, copy);
+    const onProgress = (done: number, total: number) => onStep({ step: "copying", done, total });
+    return copyLive(databaseFile(config.dataDir), copy, { onProgress, signal });
   }
   onStep({ step: "copying" });
   await withDatabase(config, (db) =>

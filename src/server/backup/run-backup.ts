@@ -1,14 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
-import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { Environment } from "../setting.ts";
 import { partialPath } from "./folder-store.ts";
 import { type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
 import { noteBackup } from "./last.ts";
-import { copyName, stagingFolder } from "./make-backup.ts";
+import { stagingFolder } from "./make-backup.ts";
 import { type BackupPlace, formatPlace } from "./place.ts";
 
 /** A backup to be made by a process of its own. */
@@ -26,8 +25,8 @@ export interface BackupRun {
   signal: AbortSignal;
 }
 
-const lowestPriority = 19;
-const lookEveryMs = 200;
+/** Low, and not the lowest: on a busy machine it must still end, since the log grows for as long as it copies. */
+const lowPriority = 10;
 const mostWordsBytes = 2000;
 
 /**
@@ -40,14 +39,10 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   const { config, place, signal, by } = run;
   signal.throwIfAborted();
   let outcome: BackupReport | AppError | undefined;
-  let copying: number | undefined;
   const take = (message: BackupMessage) => {
     if ("report" in message) outcome = message.report;
     else if ("error" in message) outcome = new AppError(message.error.code as ErrorCode, message.error.message);
-    else {
-      copying = message.step === "copying" && message.done === undefined ? message.total : undefined;
-      run.onStep?.(message);
-    }
+    else run.onStep?.(message);
   };
   const child = Bun.spawn([...run.command, ...backupArguments(run)], {
     env: { ...run.env, ...configEnvironment(config), ...jobEnvironment({ id, by }) },
@@ -61,13 +56,6 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   giveWay(child.pid);
   const abort = () => child.kill("SIGKILL");
   signal.addEventListener("abort", abort);
-  // While it copies the process cannot speak; the growing file does.
-  const look = setInterval(() => {
-    if (copying === undefined) return;
-    const path = join(stagingFolder(config.dataDir, id), `${copyName}.partial`);
-    const done = statSync(path, { throwIfNoEntry: false })?.size;
-    if (done !== undefined) run.onStep?.({ step: "copying", done, total: copying });
-  }, lookEveryMs);
   try {
     const words = (await child.stderr.text()).slice(-mostWordsBytes).trim();
     await child.exited;
@@ -80,7 +68,6 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
       );
     }
   } finally {
-    clearInterval(look);
     signal.removeEventListener("abort", abort);
     rmSync(stagingFolder(config.dataDir, id), { recursive: true, force: true });
     if (place.kind === "folder") rmSync(partialPath(place.path, id), { force: true });
@@ -98,9 +85,9 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
 /** Lets everybody else have the processors first. As soon as it has started: its threads inherit it. */
 function giveWay(pid: number): void {
   try {
-    setPriority(pid, lowestPriority);
+    setPriority(pid, lowPriority);
     // Where sessions compete as groups, as on most Linux systems, it is the group's own figure that counts.
-    if (existsSync(`/proc/${pid}/autogroup`)) writeFileSync(`/proc/${pid}/autogroup`, String(lowestPriority));
+    if (existsSync(`/proc/${pid}/autogroup`)) writeFileSync(`/proc/${pid}/autogroup`, String(lowPriority));
   } catch {
     // It has ended already, or may not be slowed down: then it takes its share as every process does.
   }

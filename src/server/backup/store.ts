@@ -13,7 +13,7 @@ export interface BackupUpload {
 /** What keeps backups. Errors of all: 5001 that say what cannot be reached, read or written. */
 export interface BackupStore {
   /** @param id tells apart what several processes leave unfinished. */
-  create(name: string, id: string): Promise<BackupUpload>;
+  create(name: string, id: string, signal: AbortSignal): Promise<BackupUpload>;
   /** Names of what may be backups, oldest first. */
   list(): Promise<string[]>;
   /** The beginning of a container, long enough for its manifest. */
