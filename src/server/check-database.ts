@@ -2,14 +2,13 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { CheckupDeps, Finding } from "./checkup/finding.ts";
 import { severities } from "./checkup/finding.ts";
-import { describeSchema, isUpToDate, readSchema, type SchemaState } from "./checkup/schema.ts";
 import { readSize } from "./checkup/size.ts";
 import type { Config } from "./config.ts";
 import type { SystemCtx } from "./context.ts";
 import { databaseFile } from "./db/data-dir.ts";
 import { describeDamage } from "./db-check/damage.ts";
 import { describeLength, fileError, lookAtFile } from "./db-check/look-at-file.ts";
-import { compareSchema } from "./db-check/schema-difference.ts";
+import { checkSchema } from "./db-check/schema-difference.ts";
 import { checkIntegrity, checkReferences } from "./db-check/soundness.ts";
 import { openFileSubject, openServerSubject, type Subject } from "./db-check/subject.ts";
 import { runDoctor } from "./doctor.ts";
@@ -96,15 +95,15 @@ async function checkSubject(
   };
   await step("integrity", () => subject.atLength(() => checkIntegrity(subject, name)));
   await step("references", () => subject.atLength(() => checkReferences(subject)));
-  let state: SchemaState | undefined;
+  let isUsable = false;
   await step("schema", async () => {
-    state = await readSchema(subject.session);
-    const found = describeSchema(options, state);
-    return state.newer.length > 0 ? found : [...found, ...(await compareSchema(subject, state.names))];
+    const looked = await checkSchema(subject, options);
+    isUsable = looked.isUsable;
+    return looked.findings;
   });
   report.database = { kind: subject.kind, ...(await readSize(subject.size).catch(() => unknownSize)) };
   const isWhole = report.findings.every(({ severity }) => severity !== "error");
-  if (isWhole && state !== undefined && isUpToDate(state)) await checkRecords(report, subject, options);
+  if (isWhole && isUsable) await checkRecords(report, subject, options);
 }
 
 const unknownSize = { bytes: null, log_bytes: null, unused_bytes: null };

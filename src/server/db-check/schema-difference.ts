@@ -1,20 +1,41 @@
-import type { Finding } from "../checkup/finding.ts";
+import type { CheckupDeps, Finding } from "../checkup/finding.ts";
+import { describeSchema, isUpToDate, readSchema } from "../checkup/schema.ts";
 import { buildSchema, type SchemaObject, selectSchema, toSchemaObject } from "../db/build-schema.ts";
 import { loadMark, loadMarkMessage } from "../db/load-mark.ts";
 import { migrations } from "../db/migrations.ts";
 import type { Subject } from "./subject.ts";
 
 const remedy = "Restore the last backup with: bodega db restore";
+const foreignRemedy = "Name the right folder with --data-dir, or the right database with --database-url.";
+
+/** What there is to say of a schema, and whether this program can work with it. */
+export interface SchemaFindings {
+  findings: Finding[];
+  isUsable: boolean;
+}
 
 /**
  * Holds the tables, indexes and triggers that stand in a database against those that its migrations make.
- * @param applied names of the migrations that it has, all of them known.
+ * @param about says command lines for remedies.
  */
-export async function compareSchema({ session }: Subject, applied: ReadonlySet<string>): Promise<Finding[]> {
+export async function checkSchema({ session }: Subject, about: Pick<CheckupDeps, "command">): Promise<SchemaFindings> {
   const { rows } = await session.primary.execute(selectSchema);
-  const standing = new Map(rows.map((row) => toSchemaObject(Array.from(row))).map((one) => [one.name, one]));
+  const standing = rows.map((row) => toSchemaObject(Array.from(row)));
+  if (standing.some(({ name }) => name === loadMark)) return only(loadMark, loadMarkMessage, remedy);
+  const state = await readSchema(session);
+  if (state.applied === 0 && standing.length > 0) {
+    const first = standing.find(({ type }) => type === "table")?.name ?? "unknown";
+    return only(first, `The database holds the tables of another program, such as ${first}.`, foreignRemedy);
+  }
+  const findings = describeSchema(about, state);
+  if (state.newer.length === 0 && state.applied > 0) findings.push(...(await compare(standing, state.names)));
+  return { findings, isUsable: isUpToDate(state) };
+}
+
+async function compare(objects: readonly SchemaObject[], applied: ReadonlySet<string>): Promise<Finding[]> {
+  const standing = new Map(objects.map((one) => [one.name, one]));
   const steps = migrations.filter(({ name }) => applied.has(name));
-  const expected = new Map((steps.length === 0 ? [] : await buildSchema(steps)).map((one) => [one.name, one]));
+  const expected = new Map((await buildSchema(steps)).map((one) => [one.name, one]));
   const findings: Finding[] = [];
   for (const one of expected.values()) {
     const found = standing.get(one.name);
@@ -25,13 +46,12 @@ export async function compareSchema({ session }: Subject, applied: ReadonlySet<s
       findings.push(describe("error", found, "has another form than the migrations have given it", remedy));
     }
   }
-  for (const one of standing.values()) {
-    if (expected.has(one.name)) continue;
-    if (one.name === loadMark)
-      findings.push({ severity: "error", subject: loadMark, message: loadMarkMessage, remedy });
-    else findings.push(describe("warning", one, "was made by none of the migrations", null));
-  }
-  return findings;
+  const foreign = objects.filter(({ name }) => !expected.has(name));
+  return [...findings, ...foreign.map((one) => describe("warning", one, "was made by none of the migrations", null))];
+}
+
+function only(subject: string, message: string, remedy: string): SchemaFindings {
+  return { findings: [{ severity: "error", subject, message, remedy }], isUsable: false };
 }
 
 function describe(
