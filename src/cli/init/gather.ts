@@ -24,7 +24,7 @@ const nothing: Shop = { store: null, owner: null, key: null };
 export async function gatherAnswers(args: InitArgs, io: Io, config: Config): Promise<Answers> {
   const hasDatabase = isThere(config);
   const look = <T>(work: Parameters<typeof withContext<T>>[2]) => withContext(flagsOf(args, config), io, work);
-  const standing = hasDatabase ? (await look(listTenants)).map(({ namespace }) => namespace) : [];
+  const standing = hasDatabase ? (await look((ctx) => listTenants(ctx))).map(({ namespace }) => namespace) : [];
   const stands = (namespace: string | undefined) =>
     namespace !== undefined && standing.includes(namespace)
       ? look((ctx) => findShop(ctx, namespace))
@@ -64,7 +64,8 @@ async function greet(io: Io, config: Config, hasDatabase: boolean): Promise<void
     io,
     `${hasDatabase ? "There is a database already: what is missing is added, and nothing that stands is changed" : "A few questions, and the shop is open"} (${config.dataDir}).`,
   );
-  await remark(io, "Nothing is written before the last answer; ctrl-C leaves.\n");
+  await remark(io, "Nothing is written before the last answer; ctrl-C leaves.");
+  await remark(io, "");
 }
 
 async function tellStanding(io: Io, { store, owner, key }: Shop): Promise<void> {

@@ -66,7 +66,7 @@ function nextSteps(outcome: Outcome, url: string, secret: string | undefined): s
 
 /** An origin that the key takes; a host below the entry where that names all of these. */
 function exampleOrigin(origins: readonly string[]): string | undefined {
-  const [first] = origins;
+  const first = origins.find((entry) => !entry.includes("*")) ?? origins[0];
   if (first === undefined) return undefined;
   const named = first.replace("*.", "www.");
   return /^https?:/.test(named) ? named : `https://${named}`;

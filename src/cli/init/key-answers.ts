@@ -4,7 +4,7 @@ import type { Io } from "../io.ts";
 import { remark } from "../output.ts";
 import type { Answers } from "./answers.ts";
 import type { InitArgs } from "./flags.ts";
-import { askText, askYesNo } from "./questions.ts";
+import { askText, askYesNo, beginPart } from "./questions.ts";
 
 const usualName = "web";
 
@@ -12,11 +12,11 @@ const usualName = "web";
 export async function takeKey(args: InitArgs, io: Io): Promise<NonNullable<Answers["key"]>> {
   const { "key-name": name, publish } = args;
   if (!io.canAsk) return { name: name ?? usualName, publish: publish ?? false, origins: args.origin };
-  await remark(io, "\nA key is what a program needs to use the store: a website, an app, an importer.");
+  await beginPart(io, "A key is what a program needs to use the store: a website, an app, an importer.");
   return {
     name: name ?? (await askText("What is the first key for?", { suggestion: usualName, check: checkKeyName })),
     publish: publish ?? (await askYesNo("Publish it at once, so that calls with it work?", true)),
-    origins: args.origin.length > 0 || !args.origins ? args.origin : await askOrigins(),
+    origins: args.origin.length > 0 || !args.origins ? args.origin : await askOrigins(io),
   };
 }
 
@@ -25,9 +25,9 @@ export function checkKeyName(name: string): string {
   return requireText("key_name", name, 100);
 }
 
-async function askOrigins(): Promise<string[]> {
-  const message =
-    "Sites that may use it from a browser, such as shop.example.com *.example.org (empty: none, programs only)";
+async function askOrigins(io: Io): Promise<string[]> {
+  await remark(io, "  A site is a host: shop.example.com, or *.example.com for every host below.");
+  const message = "Sites that may use it from a browser (empty: none, programs only)";
   return splitOrigins(
     await askText(message, { optional: true, check: (text) => splitOrigins(text).map(parseOriginPattern) }),
   );

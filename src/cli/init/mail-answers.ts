@@ -6,12 +6,11 @@ import { tryServer } from "../../server/modules/mail/trial.ts";
 import { readVariable } from "../../server/setting.ts";
 import { escapeControls } from "../escape.ts";
 import type { Io } from "../io.ts";
-import { remark } from "../output.ts";
 import { askHidden } from "../prompt.ts";
 import { UsageError } from "../usage-error.ts";
 import type { MailAnswer } from "./answers.ts";
 import type { InitArgs } from "./flags.ts";
-import { askChoice, askText, askYesNo } from "./questions.ts";
+import { askChoice, askText, askYesNo, beginPart } from "./questions.ts";
 
 /** What a test mail says of the store that is about to be made. */
 export interface TrialStore {
@@ -42,7 +41,7 @@ export async function takeMail(args: InitArgs, io: Io, store: TrialStore): Promi
   if (given !== null && !io.canAsk) return { ...given, trial: await tryMailServer(given, store) };
   if (!io.canAsk) return null;
   if (given === null) {
-    await remark(io, "\nMail carries password resets, and notices about accounts.");
+    await beginPart(io, "Mail carries password resets, and notices about accounts.");
     if (!(await askYesNo("Send mail through a mail server? (later works too)", true))) return null;
   }
   let parts: Parts | undefined;

@@ -2,17 +2,16 @@ import { parseEmail } from "../../server/modules/users/email.ts";
 import { requireText } from "../../server/text.ts";
 import type { Io } from "../io.ts";
 import { loadCheck, readSecretLine } from "../new-password.ts";
-import { remark } from "../output.ts";
 import { askNewPassword } from "../prompt.ts";
 import { makePassword } from "../random-password.ts";
 import type { OwnerAnswer } from "./answers.ts";
 import type { InitArgs } from "./flags.ts";
-import { askChoice, askText } from "./questions.ts";
+import { askChoice, askText, beginPart } from "./questions.ts";
 
 /** The account of the store's owner, from the flags and by asking. */
 export async function takeOwner(args: InitArgs, io: Io): Promise<OwnerAnswer> {
-  if (args["owner-email"] === undefined)
-    await remark(io, "\nThe owner may do everything in the store, and signs in with an email and a password.");
+  if (io.canAsk && args["owner-email"] === undefined)
+    await beginPart(io, "The owner may do everything in the store, and signs in with an email and a password.");
   const email =
     args["owner-email"] ?? (await askText("Email of the owner", { check: (text) => parseEmail("email", text) }));
   const name = args["owner-name"] ?? (io.canAsk ? await askName() : "");

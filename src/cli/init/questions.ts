@@ -1,4 +1,6 @@
 import { AppError } from "../../server/errors.ts";
+import type { Io } from "../io.ts";
+import { remark } from "../output.ts";
 import { ask, streams } from "../prompt.ts";
 
 interface TextQuestion {
@@ -49,6 +51,12 @@ export function askSearch(message: string, choices: Choice<string>[], suggestion
 /** A yes or no. */
 export function askYesNo(message: string, suggestion: boolean): Promise<boolean> {
   return ask(({ confirm }) => confirm({ message, default: suggestion }, streams));
+}
+
+/** Says what the next questions are about. */
+export async function beginPart(io: Io, text: string): Promise<void> {
+  await remark(io, "");
+  await remark(io, text);
 }
 
 /** What a check finds wrong, as a prompt takes it. */

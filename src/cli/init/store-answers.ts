@@ -85,5 +85,10 @@ function checkNew(text: string, standing: readonly string[]): void {
 
 function listCurrencies(): { value: string; name: string }[] {
   const names = new Intl.DisplayNames("en", { type: "currency" });
-  return Intl.supportedValuesOf("currency").map((code) => ({ value: code, name: `${code}  ${names.of(code) ?? ""}` }));
+  const all = Intl.supportedValuesOf("currency").map((code) => ({
+    value: code,
+    name: `${code}  ${names.of(code) ?? ""}`,
+  }));
+  // Those of the past say from when to when they were money.
+  return all.filter(({ name }) => !/\(\d{4}/.test(name));
 }

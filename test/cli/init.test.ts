@@ -1,0 +1,387 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
+import { until } from "../support/until.ts";
+import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
+
+type Steps = [expect: string, send: string][];
+
+interface InitReply {
+  namespace: string;
+  store: Record<string, unknown>;
+  owner: Record<string, unknown> | null;
+  key: Record<string, unknown> | null;
+  made: string[];
+  kept: string[];
+  unit: { path: string; text: string; written: boolean } | null;
+  [name: string]: unknown;
+}
+
+const ctrlC = "\u0003";
+const down = "\u001b[B";
+const eraseLine = "\u0015";
+const password = "Marmalade-Teapot-73";
+const unattended = ["--title", "Ada's mugs", "--owner-email", "ada@example.com", "--owner-random-password"];
+
+let smtp: SmtpServerUnderTest;
+
+beforeAll(async () => {
+  smtp = await startSmtpServer({ credentials: { user: "ada@shop", password: "p'a:ss@/%" } });
+});
+
+afterAll(() => smtp.close());
+
+/** A command line on a data directory that does not exist yet. */
+function openNew() {
+  const cli = openCli();
+  const init = (...flags: string[]) => cli.json<InitReply>("init", ...flags);
+  const atTerminal = async (steps: Steps, ...flags: string[]) => {
+    const { code, screen } = await runAtTerminal(["init", ...flags], steps, { env: cli.environment() });
+    return { code, screen: stripEscapes(screen) };
+  };
+  return { ...cli, init, atTerminal, isUntouched: () => !existsSync(cli.dataDir) };
+}
+
+const storeSteps: Steps = [
+  ["What is the store called?", "Ada's Mugs\r"],
+  ["(namespace)", "\r"],
+  ["Currency of its prices", "swiss"],
+  ["❯ CHF", "\r"],
+  ["Language of its texts", "\r"],
+];
+const ownerSteps: Steps = [
+  ["Email of the owner", "ada@example.com\r"],
+  ["Name of the owner", "Ada\r"],
+  ["Password of the owner", "\r"],
+  ["New password", `${password}\r`],
+  ["The same again", `${password}\r`],
+];
+const keySteps: Steps = [
+  ["What is the first key for?", "\r"],
+  ["Publish it at once", "\r"],
+  ["Sites that may use it", "shop.example.com, *.example.org\r"],
+];
+const noMail: Steps = [["Send mail through a mail server?", "n\r"]];
+const mailSteps = (port: number): Steps => [
+  ["Send mail through a mail server?", "\r"],
+  ["Host of the mail server", "127.0.0.1\r"],
+  ["Encryption", `${down}\r`],
+  ["Port", `${eraseLine}${port}\r`],
+  ["User", "ada@shop\r"],
+  ["Password", "p'a:ss@/%\r"],
+  ["Sender of all mail", `${eraseLine}shop@example.com\r`],
+];
+
+test("a conversation ends with a shop that is served: mail is tried at once, and the first request works", async () => {
+  const { atTerminal, dataDir, json } = openNew();
+  const port = await findPort();
+  const secretFile = join(makeDir(), "web.secret");
+  const steps: Steps = [
+    ...storeSteps,
+    ...ownerSteps,
+    ...keySteps,
+    ...mailSteps(smtp.port),
+    ["How is it to run?", "\r"],
+    ["Make it so?", "\r"],
+    // The server's own line about the request below.
+    ["POST /products/", ctrlC],
+  ];
+  const ended = atTerminal(steps, "--port", port, "--secret-file", secretFile);
+  const mail = await smtp.waitFor(1);
+  expect([mail.to, mail.from, mail.user]).toEqual([["ada@example.com"], "shop@example.com", "ada@shop"]);
+  const url = `http://127.0.0.1:${port}`;
+  await until("the server", () =>
+    fetch(`${url}/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  const [key] = await json<{ app_id: string }[]>("key", "list", "-n", "ada-s-mugs");
+  const reply = await fetch(`${url}/products/?namespace=ada-s-mugs`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${key?.app_id}:${readFileSync(secretFile, "utf8").trim()}`,
+      "content-type": "application/json",
+      origin: "https://shop.example.com",
+    },
+    body: JSON.stringify({ title: "Enamel mug", price: 12 }),
+  });
+  expect([reply.status, ((await reply.json()) as { data: { currency: string } }).data.currency]).toEqual([201, "CHF"]);
+  const { code, screen } = await ended;
+  expect(code).toBe(0);
+  for (const secret of [password, "p'a:ss", encodeURIComponent("p'a:ss@/%")]) expect(screen).not.toContain(secret);
+  expect(screen).toContain(`Bodega `);
+  expect(screen).toContain(`${url}/products/?namespace=ada-s-mugs`);
+  expect(screen).toContain("-H 'Origin: https://shop.example.com'");
+  expect(statSync(join(dataDir, "bodega.env")).mode & 0o777).toBe(0o600);
+  const settings = parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"));
+  expect(settings).toEqual({
+    BODEGA_PORT: port,
+    BODEGA_SMTP_URL: `smtp://ada%40shop:p%27a%3Ass%40%2F%25@127.0.0.1:${smtp.port}`,
+    BODEGA_MAIL_FROM: "shop@example.com",
+  });
+  // Every later command knows the mail server without being told.
+  expect(await json("mail", "test", "-n", "ada-s-mugs", "--to", "eve@example.com")).toMatchObject({
+    authenticated: true,
+  });
+}, 20_000);
+
+describe("whoever leaves is answered 130, and nothing is there", () => {
+  const refused = { user: "ada@shop", password: "wrong" };
+  const untilMail: Steps = [...storeSteps, ...ownerSteps, ...keySteps];
+  test.concurrent.each<[string, () => Steps]>([
+    ["at the first question", () => [["What is the store called?", ctrlC]]],
+    ["at the second password", () => [...storeSteps, ...ownerSteps.slice(0, -1), ["The same again", ctrlC]]],
+    [
+      "when the mail server has refused",
+      () => [
+        ...untilMail,
+        ...mailSteps(smtp.port).map(([expected, send]): [string, string] =>
+          expected === "Password" ? [expected, `${refused.password}\r`] : [expected, send],
+        ),
+        ["What now?", ctrlC],
+      ],
+    ],
+    ["at the last question", () => [...untilMail, ...noMail, ["Make it so?", ctrlC]]],
+    ["with a no to the last question", () => [...untilMail, ...noMail, ["Make it so?", "n\r"]]],
+  ])("%s", async (_when, steps) => {
+    const { atTerminal, isUntouched } = openNew();
+    const secrets = makeDir();
+    const { code, screen } = await atTerminal(steps(), "--no-serve", "--secret-file", join(secrets, "web.secret"));
+    expect([code, isUntouched(), readdirSync(secrets)]).toEqual([130, true, []]);
+    expect(screen).not.toContain(refused.password);
+  });
+});
+
+test("what no service would take is said at its question, and asked again", async () => {
+  const { atTerminal, init, json } = openNew();
+  const again = (text: string) => `${eraseLine}${text}\r`;
+  const steps: Steps = [
+    ["What is the store called?", " \r"],
+    ["A value is needed", again("Mugs")],
+    ["(namespace)", again("Mugs & more")],
+    ["lower-case letters", again("mugs")],
+    ["Currency of its prices", "\r"],
+    ["Language of its texts", again("english please")],
+    ["Must be a language code", again("de")],
+    ["Email of the owner", "ada\r"],
+    ["Must be an email address", again("ada@example.com")],
+    ["Name of the owner", "\r"],
+    ["Password of the owner", "\r"],
+    ["New password", "weak\r"],
+    ["at least 16 characters", again(password)],
+    ["The same again", `${password}!\r`],
+    ["not the same", `${password}\r`],
+    ["The same again", `${password}\r`],
+    ["What is the first key for?", again("backend")],
+    ["Publish it at once", "n\r"],
+    ["Sites that may use it", "https://a.example.com/path\r"],
+    ["is neither a host", again("")],
+    ...noMail,
+    ["Make it so?", "\r"],
+  ];
+  const { code, screen } = await atTerminal(steps, "--no-serve");
+  expect(code).toBe(0);
+  expect(screen).toContain("bodega key publish app_");
+  expect(await json("tenant", "show", "mugs")).toMatchObject({ title: "Mugs", currency: "EUR", language: "de" });
+  const { key, owner, made } = await init("-n", "mugs");
+  expect([key?.name, key?.published, key?.origins, key?.allow_no_origin]).toEqual(["backend", false, [], true]);
+  expect([owner?.email, owner?.role, made]).toEqual(["ada@example.com", "owner", []]);
+});
+
+test("a mail server that refuses can be tried again, changed, or left out", async () => {
+  const { atTerminal, dataDir } = openNew();
+  const known = ["--title", "Mugs", "-n", "mugs", "--currency", "EUR", "--language", "en", "--no-owner"];
+  const steps: Steps = [
+    ["Send mail through a mail server?", "\r"],
+    ["Host of the mail server", "127.0.0.1\r"],
+    ["Encryption", `${down}\r`],
+    ["Port", `${eraseLine}1\r`],
+    ["User", "\r"],
+    ["Sender of all mail", "shop@example.com\r"],
+    ["go on without mail", "\r"],
+    ["go on without mail", `${down}\r`],
+    ["Host of the mail server", "\r"],
+    ["Encryption", "\r"],
+    ["Port", "\r"],
+    ["User", "\r"],
+    ["Sender of all mail", "\r"],
+    ["go on without mail", `${down}${down}${down}\r`],
+    ["Make it so?", "\r"],
+  ];
+  const { code, screen } = await atTerminal(
+    steps,
+    ...known,
+    "--key-name",
+    "web",
+    "--no-publish",
+    "--no-origins",
+    "--no-serve",
+  );
+  expect([code, screen.match(/It was not: 127\.0\.0\.1:1: /g)?.length]).toEqual([0, 3]);
+  expect(existsSync(join(dataDir, "bodega.env"))).toBe(false);
+});
+
+test("flags alone make the same shop, and every answer is in one JSON value", async () => {
+  const { run, dataDir } = openNew();
+  const smtpFile = join(makeDir(), "smtp.url");
+  writeFileSync(smtpFile, `${smtp.url}\n`);
+  const flags = ["--currency", "chf", "--language", "pt-br", "--owner-name", "Ada", "--key-name", "shop", "--publish"];
+  const mail = ["--smtp-url-file", smtpFile, "--mail-from", "Ada's <shop@example.com>"];
+  const origins = ["--origin", "shop.example.com", "--origin", "*.example.org"];
+  const { code, stdout, stderr } = await run(["init", ...unattended, ...flags, ...mail, ...origins, "--json"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const reply = JSON.parse(stdout) as InitReply;
+  expect(reply.store).toMatchObject({ namespace: "ada-s-mugs", currency: "CHF", language: "pt-BR" });
+  expect(reply.owner).toMatchObject({ email: "ada@example.com", name: "Ada", role: "owner" });
+  expect(String(reply.owner?.password)).toMatch(/^(?:\w{5}-){4}\w{5}$/);
+  expect(reply.key).toMatchObject({ name: "shop", published: true, origins: ["*.example.org", "shop.example.com"] });
+  expect(String(reply.key?.app_secret)).toMatch(/^sk_[\w-]{43}$/);
+  expect(reply.mail).toEqual({ host: `127.0.0.1:${smtp.port}`, from: "Ada's <shop@example.com>", tried: true });
+  expect([reply.made, reply.kept]).toEqual([["store", "owner", "key"], []]);
+  const settings = readFileSync(join(dataDir, "bodega.env"), "utf8");
+  expect(parseEnv(settings).BODEGA_MAIL_FROM).toBe("Ada's <shop@example.com>");
+  expect(stdout).not.toContain(new URL(smtp.url).password);
+});
+
+test("what is missing where nobody can be asked is said all at once, and nothing is made", async () => {
+  const { failure, run, isUntouched } = openNew();
+  const { code, error } = await failure("init", "--smtp-url-file", "nowhere");
+  const flags = ["--title", "--owner-email", "--owner-password-stdin", "--mail-from"];
+  expect([code, error.details?.map(({ field }) => field)]).toEqual([2, flags]);
+  expect(await run(["init", "--no-input", "--title", "店"])).toMatchObject({ code: 2 });
+  expect((await failure("init", "--title", "店", "--no-owner")).error.message).toBe("Missing --namespace.");
+  expect(isUntouched()).toBe(true);
+});
+
+describe("an answer that no service would take is exit code 2, and nothing is made", () => {
+  test.each<[string, string[], string]>([
+    ["namespace", ["-n", "No Name"], "--namespace must be 1 to 63"],
+    ["currency", ["--currency", "XXY"], "--currency is not an ISO 4217"],
+    ["language", ["--language", "x y"], "--language must be a language"],
+    ["email", ["--no-owner", "--owner-email", "ada@example.com"], "--no-owner and --owner-email do not go together."],
+    ["origin", ["--origin", "https://a/b"], "--origin "],
+    ["key's name", ["--key-name", " "], "--key-name must not be blank"],
+    ["two ways to run", ["--serve", "--print-unit"], "--print-unit and --serve do not go together."],
+    ["unit-dir", ["--unit-dir", "/x"], "--unit-dir goes with --systemd only."],
+    ["port", ["--port", "http"], "--port must be a whole number"],
+    ["smtp", ["--smtp-url-file", "/dev/null", "--mail-from", "a@b.example"], "--smtp-url-file is empty."],
+    ["from", ["--smtp-url-file", import.meta.path, "--mail-from", "a@b.example"], "BODEGA_SMTP_URL must be"],
+  ])("%s", async (_what, flags, message) => {
+    const { environment, isUntouched } = openNew();
+    const base = flags.includes("--no-owner") ? ["--title", "Mugs"] : unattended;
+    const { code, stderr } = await runHere(["init", ...base, ...flags, "--json"], { env: environment() });
+    const { error } = JSON.parse(stderr) as { error: { message: string } };
+    expect([code, error.message.slice(0, message.length), isUntouched()]).toEqual([2, message, true]);
+  });
+
+  test("a weak password", async () => {
+    const { run, isUntouched } = openNew();
+    const flags = ["--title", "Mugs", "--owner-email", "ada@example.com", "--owner-password-stdin"];
+    const { code, stderr } = await run(["init", ...flags], { input: "sesame\n" });
+    expect([code, isUntouched()]).toEqual([2, true]);
+    expect(stderr).toContain("--owner-password-stdin lacks at least 16 characters");
+    expect(stderr).not.toContain("sesame");
+  });
+
+  test("a mail server that refuses, unless it is not to be tried", async () => {
+    const { run, failure, isUntouched } = openNew();
+    const smtpFile = join(makeDir(), "smtp.url");
+    writeFileSync(smtpFile, smtp.url.replace(/:[^:@]+@/, ":wrong-password@"));
+    const flags = [...unattended, "--smtp-url-file", smtpFile, "--mail-from", "shop@example.com"];
+    const { code, error } = await failure("init", ...flags);
+    expect([code, error.code, isUntouched()]).toEqual([4, 5306, true]);
+    expect(error.message).not.toContain("wrong-password");
+    expect(await run(["init", ...flags, "--no-mail-test"])).toMatchObject({ code: 0 });
+  });
+
+  test("a file for a secret that exists already", async () => {
+    const { failure, isUntouched } = openNew();
+    const secrets = makeDir();
+    writeFileSync(join(secrets, "old"), "kept");
+    const files = ["--secret-file", join(secrets, "new"), "--owner-password-file", join(secrets, "old")];
+    expect((await failure("init", ...unattended, ...files)).code).toBe(4);
+    expect([readdirSync(secrets), isUntouched()]).toEqual([["old"], true]);
+  });
+});
+
+test("run again, it changes nothing that stands, and names what was asked for otherwise", async () => {
+  const { init, json, run, dataDir } = openNew();
+  const secrets = makeDir();
+  const first = await init(
+    ...unattended,
+    "--secret-file",
+    join(secrets, "web"),
+    "--owner-password-file",
+    join(secrets, "ada"),
+    "--port",
+    "8099",
+  );
+  expect(first.key?.secret_file).toBe(join(secrets, "web"));
+  expect(JSON.stringify(first)).not.toContain(readFileSync(join(secrets, "web"), "utf8").trim());
+  expect(JSON.stringify(first)).not.toContain(readFileSync(join(secrets, "ada"), "utf8").trim());
+  const before = await json("tenant", "show", "ada-s-mugs");
+  const again = await init(...unattended, "--secret-file", join(secrets, "web"), "--port", "8099");
+  expect([again.made, again.kept, again.key?.app_id, again.settings]).toEqual([[], [], first.key?.app_id, []]);
+  expect("app_secret" in (again.key ?? {})).toBe(false);
+  const flags = [
+    "--currency",
+    "usd",
+    "--owner-email",
+    "eve@example.com",
+    "--owner-random-password",
+    "--publish",
+    "--port",
+    "8100",
+  ];
+  const { code, stderr } = await run(["init", ...flags]);
+  expect(code).toBe(0);
+  for (const word of ["stays EUR", "stays ada@example.com", "stays false", "BODEGA_PORT stays"])
+    expect(stderr).toContain(word);
+  expect(await json("tenant", "show", "ada-s-mugs")).toEqual(before);
+  expect(await json<unknown[]>("user", "list", "-n", "ada-s-mugs")).toHaveLength(1);
+  expect(await json<unknown[]>("key", "list", "-n", "ada-s-mugs")).toHaveLength(1);
+  expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_PORT: "8099" });
+});
+
+test("run again, it makes what is missing, and asks for nothing else", async () => {
+  const { init, json, atTerminal } = openNew();
+  await json("tenant", "create", "mugs");
+  await json("key", "issue", "-n", "mugs", "--name", "web");
+  const { code, screen } = await atTerminal([...ownerSteps, ...noMail, ["Make it so?", "\r"]], "--no-serve");
+  expect([code, screen.includes("There is a database already")]).toEqual([0, true]);
+  expect((await init()).made).toEqual([]);
+  expect(await json<unknown[]>("key", "list", "-n", "mugs")).toHaveLength(1);
+});
+
+test("two at the same time make one shop", async () => {
+  const { init, json } = openNew();
+  await json("db", "migrate");
+  const replies = await Promise.all([init(...unattended), init(...unattended)]);
+  expect(replies.map(({ made }) => made.length).sort()).toEqual([0, 3]);
+  expect(await json<unknown[]>("key", "list", "-n", "ada-s-mugs")).toHaveLength(1);
+});
+
+test("a unit is written where there is none, never over another, and its own output can be redirected", async () => {
+  const { init, run } = openNew();
+  const unitDir = join(makeDir(), "units");
+  const { unit } = await init("-n", "mugs", "--no-owner", "--systemd", "--unit-dir", unitDir);
+  expect([unit?.written, readFileSync(join(unitDir, "bodega.service"), "utf8")]).toEqual([true, unit?.text as string]);
+  expect((await init("--systemd", "--unit-dir", unitDir, "--no-owner")).unit).toMatchObject({ written: false });
+  writeFileSync(join(unitDir, "bodega.service"), "# mine\n");
+  const { code, stderr } = await run(["init", "--no-owner", "--systemd", "--unit-dir", unitDir]);
+  expect([code, readFileSync(join(unitDir, "bodega.service"), "utf8")]).toEqual([0, "# mine\n"]);
+  expect(stderr).toContain(`${unitDir}/bodega.service stays as it is`);
+  expect((await run(["init", "--no-owner", "--print-unit"])).stdout).toBe(unit?.text as string);
+  expect((await run(["init", "--no-owner", "--print-compose"])).stdout).toMatch(/^services:\n {2}bodega:\n/);
+});
+
+async function findPort(): Promise<string> {
+  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
+  const found = String(probe.port);
+  await probe.stop(true);
+  return found;
+}
