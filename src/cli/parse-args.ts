@@ -148,7 +148,16 @@ function readWords(words: string[], args: VerbArgs, values: GivenValues): void {
     for (const word of taken) checkOption(formatArg(name, arg), word, arg.options);
     values[name] = arg.variadic ? taken : (taken[0] as string);
   }
-  if (left[0] !== undefined) throw new UsageError(`Unexpected argument ${JSON.stringify(left[0])}.`);
+  if (left[0] !== undefined) throw unexpectedWord(left[0], args);
+}
+
+/** The error about a word too many. Where a verb takes a secret, the word may be one, and is not repeated. */
+function unexpectedWord(word: string, args: VerbArgs): UsageError {
+  const secret = Object.keys(args).find((name) => /secret|password/.test(name));
+  if (secret === undefined) return new UsageError(`Unexpected argument ${JSON.stringify(word)}.`);
+  return new UsageError("There is an argument too many.", {
+    hint: "A secret is never an argument: other users of the machine, and the shell's history, would know it.",
+  });
 }
 
 /** A flag that can stand for a positional may stand beside it only with the same value. */

@@ -14,14 +14,24 @@ export function readCliConfig(
   more: Omit<ConfigFlags, "dataDir" | "databaseUrl"> = {},
 ): Config {
   const databaseUrl = flags["database-url"];
-  if (databaseUrl !== undefined && holdsSecret(databaseUrl)) {
-    const message = "must not hold a secret, because every user of the machine can read arguments";
-    throw new UsageError(`--database-url ${message}.`, {
-      hint: "Put the token into BODEGA_DATABASE_AUTH_TOKEN, or a file named by BODEGA_DATABASE_AUTH_TOKEN_FILE.",
-      details: [{ field: "--database-url", message }],
-    });
+  if (databaseUrl !== undefined) {
+    refuseSecret(
+      "--database-url",
+      databaseUrl,
+      "Put the token into BODEGA_DATABASE_AUTH_TOKEN, or into a file that BODEGA_DATABASE_AUTH_TOKEN_FILE names.",
+    );
   }
   return readConfig({ ...more, dataDir: flags["data-dir"], databaseUrl }, io.env);
+}
+
+/**
+ * Refuses an address with a password or token in it as a flag's value, without repeating it.
+ * @throws UsageError
+ */
+export function refuseSecret(flag: string, url: string, hint: string): void {
+  if (!holdsSecret(url)) return;
+  const message = "must not hold a secret, because every user of the machine can read arguments";
+  throw new UsageError(`${flag} ${message}.`, { hint, details: [{ field: flag, message }] });
 }
 
 function holdsSecret(url: string): boolean {

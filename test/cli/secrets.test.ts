@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { flagsOf } from "../../src/cli/args.ts";
+import { childrenOf, hasProc } from "../binary/processes.ts";
+import { findInFiles } from "../support/find-in-files.ts";
+import { type Serving, watchServer } from "../support/serving.ts";
+import { fullLine, listCalledVerbs } from "./every-verb.ts";
+import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
+import { command, openCli } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
+import { typedSecret } from "./verb-calls.ts";
+
+const copyShop = usePreparedShop();
+const verbs = await listCalledVerbs();
+const settings = {
+  BODEGA_SECRET: "a-secret-of-the-environment-0123456789",
+  BODEGA_METRICS_TOKEN: "metrics-token-of-the-environment-0123456789",
+  BODEGA_S3_ACCESS_KEY_ID: "AKIAOFTHEENVIRONMENT",
+  BODEGA_S3_SECRET_ACCESS_KEY: "s3-secret-of-the-environment-0123456789",
+};
+
+let shop: PreparedShop;
+let server: Serving;
+/** Every secret that was made or given, and what the processes said of themselves meanwhile. */
+const secrets = new Set<string>(Object.values(settings).filter((value) => !value.startsWith("AKIA")));
+let commandLines = "";
+
+beforeAll(async () => {
+  shop = copyShop();
+  // The key that the environment sets is not the one that the store was made with.
+  const rekey = await runHere(["db", "rekey", "--yes"], { env: { ...shop.env, ...settings } });
+  expect(rekey.code).toBe(0);
+  const env = { ...shop.env, ...settings };
+  const child = Bun.spawn([...command, "serve", "--port", "0", "--workers", "2", "--log", "json"], {
+    env,
+    cwd: shop.dir,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  server = watchServer(child);
+  await server.ready();
+  noteCommandLines(server.pid);
+});
+
+afterAll(() => server.end("SIGKILL"));
+
+/** Writes down what `/proc`, and so `ps`, shows of a process and its children. */
+function noteCommandLines(pid: number): void {
+  if (!hasProc) return;
+  for (const one of [pid, ...childrenOf(pid)]) {
+    try {
+      commandLines += readFileSync(`/proc/${one}/cmdline`, "utf8");
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+/** Runs a command in a process of its own, looking at its command line again and again. */
+async function watchCommand(line: string[], input = ""): Promise<string> {
+  const env = { ...shop.env, ...settings };
+  const stdin = Buffer.from(input);
+  const child = Bun.spawn([...command, ...line], { env, cwd: shop.dir, stdin, stdout: "pipe", stderr: "pipe" });
+  const output = Promise.all([child.stdout.text(), child.stderr.text()]);
+  while (child.exitCode === null) {
+    noteCommandLines(child.pid);
+    await Promise.race([child.exited, Bun.sleep(5)]);
+  }
+  const [stdout, stderr] = await output;
+  expect({ line, code: child.exitCode, stderr }).toEqual({ line, code: 0, stderr: expect.any(String) });
+  return stdout;
+}
+
+/** The values of a JSON answer that are secrets, by the names of their fields. */
+function pickSecrets(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, field]) =>
+    typeof field === "string" && /^(app_secret|secret|password)$/.test(name) ? [field] : pickSecrets(field),
+  );
+}
+
+test("what hands secrets over shows each once: no list, log, file or process shows it again", async () => {
+  const makers = verbs.filter(({ call }) => call.makesSecret && call.server === undefined);
+  for (const called of makers) {
+    const found = pickSecrets(JSON.parse(await watchCommand([...fullLine(called, shop), "--json"], called.call.input)));
+    expect({ name: called.name, count: found.length }).toEqual({ name: called.name, count: 1 });
+    secrets.add(found[0] as string);
+  }
+  const random = ["user", "create", "-n", "demo", "--email", "random@example.com", "--random-password", "--json"];
+  for (const secret of pickSecrets(JSON.parse(await watchCommand(random)))) secrets.add(secret);
+  secrets.add(typedSecret);
+  await watchCommand(["user", "set-password", "-n", "demo", "ada@example.com", "--password-stdin"], typedSecret);
+  await watchCommand(["db", "backup", "--json"]);
+  expect(secrets.size).toBe(makers.length + 5);
+
+  const readers = verbs.filter(
+    ({ path, call }) => /^(list|show|deliveries|devices)$/.test(path[1] ?? "") && !call.alone,
+  );
+  expect(readers.length).toBeGreaterThan(15);
+  for (const called of readers) {
+    for (const form of [[], ["--json"], ["-q"]]) {
+      const { stdout, stderr } = await runHere([...fullLine(called, shop), ...form], {
+        env: { ...shop.env, ...settings },
+      });
+      for (const secret of secrets) expect(stdout + stderr).not.toContain(secret);
+    }
+  }
+  await server.end();
+  for (const secret of secrets) {
+    expect(commandLines).not.toContain(secret);
+    expect(server.log() + server.stdout()).not.toContain(secret);
+  }
+  expect(commandLines.includes("serve") && commandLines.includes("rotate")).toBe(hasProc);
+  expect(findInFiles(shop.dataDir, [...secrets])).toEqual([]);
+});
+
+describe("a secret that was typed as an argument is not repeated", () => {
+  const secret = "hunter2-hunter2";
+  test.each([
+    [["user", "create", "-n", "demo", "--email", "eve@example.com", "--password", secret]],
+    [["user", "create", "-n", "demo", "--email", "eve@example.com", `--password=${secret}`]],
+    [["user", "create", "-n", "demo", "--email", "eve@example.com", "--no-password", secret]],
+    [["user", "create", "-n", "demo", "--email", "eve@example.com", "--password-stdin", secret]],
+    [["user", "create", "-n", "demo", "--email", "eve@example.com", `--password-stdin=${secret}`]],
+    [["user", "set-password", "-n", "demo", "ada@example.com", secret]],
+    [["user", "set-password", "-n", "demo", "ada@example.com", "-p", secret]],
+    [["key", "issue", "-n", "demo", "--name", "web", "--secret", secret]],
+    [["key", "issue", "-n", "demo", "--name", "web", `--app-secret=${secret}`]],
+    [["tenant", "list", "--database-url", `libsql://x.example.com?authToken=${secret}`]],
+    [["tenant", "list", "--database-url", `libsql://user:${secret}@x.example.com`]],
+    [["tenant", "list", "--database-auth-token", secret]],
+    [["webhook", "add", "-n", "demo", "--url", `https://user:${secret}@example.com/`]],
+    [["webhook", "add", "-n", "demo", "--url", "https://example.com/", "--secret", secret]],
+    [["health", "--url", `http://user:${secret}@127.0.0.1:1`]],
+    [
+      [
+        "init",
+        "-n",
+        "new",
+        "--title",
+        "New",
+        "--no-owner",
+        "--smtp-url-file",
+        `smtp://user:${secret}@mail.example.com`,
+      ],
+    ],
+    [["init", "-n", "new", "--title", "New", "--no-owner", "--smtp-url", `smtp://user:${secret}@mail.example.com`]],
+    [["init", "-n", "new", "--title", "New", "--owner-email", "e@example.com", "--owner-password", secret]],
+    [["db", "backup", "--to", `s3://key:${secret}@bucket/prefix`]],
+    [["db", "restore", `s3://key:${secret}@bucket/file.tar.gz`]],
+    [["serve", "--metrics-token", secret]],
+    [["serve", "--public-url", `https://user:${secret}@shop.example.com`]],
+  ])("bodega %j", async (line) => {
+    const { dataDir, dir } = copyShop();
+    for (const json of [[], ["--json"]]) {
+      const outcome = await openCli(dataDir).run([...line, ...json], { cwd: dir });
+      expect(outcome.code).toBeGreaterThan(0);
+      expect(outcome.stdout + outcome.stderr).not.toContain(secret);
+    }
+  });
+});
+
+describe("no flag takes a secret as its value", () => {
+  test.each(verbs.map((called): [string, (typeof called)["verb"]] => [called.name, called.verb]))(
+    "bodega %s",
+    (_name, verb) => {
+      for (const [name, arg] of flagsOf(verb.args)) {
+        if (arg.type === "boolean" || !/secret|password|passphrase|token|otp|hash|credential/.test(name)) continue;
+        expect([name, arg.valueHint]).toEqual([name, expect.stringMatching(/^(path|file|id|span)$/)]);
+      }
+    },
+  );
+});
