@@ -2,12 +2,17 @@ import type { Drift } from "../server/doctor.ts";
 import type { Examination, ToldFinding } from "../server/examine.ts";
 import { escapeControls } from "./escape.ts";
 import type { Io } from "./io.ts";
-import { formatValue, printList, remark } from "./output.ts";
-import { wrapCommand, wrapText } from "./wrap-text.ts";
+import { fitLines, formatValue, printList } from "./output.ts";
+import { wrapCommand } from "./wrap-command.ts";
+import { wrapWords } from "./wrap-words.ts";
 
 const mostShown = 100;
 const colors = { error: 31, warning: 33, note: 36 } as const;
 const indent = "  ";
+/** Longer lines are hard to read. */
+const widest = 100;
+/** What a remedy begins with that is a command, not a sentence. */
+const commands = /^(?:bodega|chmod|chown|sudo|mount|du|fuser|timedatectl|echo) /;
 
 /** Prints what the doctor has found: a paragraph each, worst first, then the records that have drifted, then a summary. */
 export async function printExamination(io: Io, report: Examination, fix: boolean): Promise<void> {
@@ -16,11 +21,15 @@ export async function printExamination(io: Io, report: Examination, fix: boolean
   if (findings.length > 0) await io.write(findings.map((one) => renderFinding(io, one)).join(""));
   if (drift.length > 0) await printDrift(io, drift);
   for (const { check, namespace, text } of notes) {
-    await remark(io, `${check}${namespace === null ? "" : ` in ${namespace}`}: ${text}`);
+    await sayLine(io, `${check}${namespace === null ? "" : ` in ${namespace}`}: ${text}`);
   }
-  await remark(io, summarize(report));
+  await sayLine(io, summarize(report));
   const isMendable = [...findings, ...drift].some(({ fixable, fixed }) => fixable && !fixed);
-  if (!fix && isMendable) await remark(io, "Mend what can be with: bodega doctor --fix");
+  if (!fix && isMendable) await sayLine(io, "Mend what can be with: bodega doctor --fix");
+}
+
+function sayLine(io: Io, text: string): Promise<void> {
+  return io.say(`${fitLines(io, escapeControls(text))}\n`);
 }
 
 /** Of what needs somebody; what is merely good to know is left out. */
@@ -34,20 +43,26 @@ async function printSubjects(io: Io, { findings, drift }: Examination): Promise<
 
 function renderFinding(io: Io, { check, severity, message, remedy, fixed }: ToldFinding): string {
   const mark = io.color ? `\u001b[${colors[severity]}m${severity}\u001b[39m` : severity;
-  const width = io.columns;
-  const text = wrapText(escapeControls(`${severity}: ${check}: ${message}`), { width, indent });
+  const text = wrap(escapeControls(`${severity}: ${check}: ${message}`), "", io.columns);
   const lines = [`${mark}${text.slice(severity.length)}`];
   if (fixed) lines.push(`${indent}mended`);
-  else if (remedy !== null) lines.push(renderRemedy(escapeControls(remedy), width));
+  else if (remedy !== null) lines.push(renderRemedy(escapeControls(remedy), io.columns));
   return `${lines.join("\n")}\n`;
 }
 
 function renderRemedy(remedy: string, width: number | undefined): string {
-  const wrap = /^(?:bodega|chmod|chown|sudo|mount|du|fuser|timedatectl|echo) /.test(remedy) ? wrapCommand : wrapText;
-  return wrap(`${indent}> ${remedy}`.trimStart(), { width: width && width - indent.length, indent: indent.repeat(2) })
-    .split("\n")
-    .map((line, index) => (index === 0 ? `${indent}${line}` : `${indent}${line}`))
-    .join("\n");
+  const begin = `${indent}> `;
+  if (width === undefined || !commands.test(remedy)) return wrap(remedy, begin, width);
+  return `${begin}${wrapCommand(remedy, width - begin.length, " ".repeat(begin.length + indent.length))}`;
+}
+
+/** A paragraph whose lines after the first stand further in. */
+function wrap(text: string, begin: string, width: number | undefined): string {
+  if (width === undefined) return `${begin}${text}`;
+  const further = " ".repeat(begin.length) + indent;
+  return wrapWords(text, Math.min(width, widest) - further.length)
+    .join(`\n${further}`)
+    .replace(/^/, begin);
 }
 
 async function printDrift(io: Io, drift: readonly Drift[]): Promise<void> {
@@ -65,7 +80,7 @@ async function printDrift(io: Io, drift: readonly Drift[]): Promise<void> {
       { header: "STATE", value: formatState, whole: true },
     ],
   });
-  if (drift.length > shown.length) await remark(io, `and ${drift.length - shown.length} more, which --json lists`);
+  if (drift.length > shown.length) await sayLine(io, `and ${drift.length - shown.length} more, which --json lists`);
 }
 
 function formatState({ fixed, fixable }: Drift): string {

@@ -88,7 +88,11 @@ export function readConfig(flags: ConfigFlags, environment: Environment): Config
   };
 }
 
-function readDataDir({ dataDir: flag }: ConfigFlags, env: Environment): string {
+/**
+ * Where the data directory is, as an absolute path.
+ * @throws AppError 5102 for an empty one.
+ */
+export function readDataDir({ dataDir: flag }: ConfigFlags, env: Environment): string {
   const named =
     flag === undefined
       ? { value: readVariable(env, "BODEGA_DATA_DIR"), source: "BODEGA_DATA_DIR" }

@@ -4,7 +4,7 @@ import { severities } from "./checkup/finding.ts";
 import { openSubject } from "./checkup/open-subject.ts";
 import { isUpToDate, readSchema } from "./checkup/schema.ts";
 import { type DatabaseSize, readSize } from "./checkup/size.ts";
-import type { Config } from "./config.ts";
+import { type Config, readConfig } from "./config.ts";
 import type { SystemCtx } from "./context.ts";
 import { databaseFile } from "./db/data-dir.ts";
 import type { Database } from "./db/session.ts";
@@ -58,7 +58,27 @@ export interface ExamineOptions {
   /** Who acts, with a database of the right schema. */
   makeContext(db: Database, config: Config): Promise<SystemCtx>;
   /** See `CheckupDeps`. */
-  deps: Pick<CheckupDeps, "now" | "builtAt" | "uid" | "patienceMs" | "command">;
+  deps: Omit<CheckupDeps, "config" | "db" | "ctx" | "tenant">;
+}
+
+/**
+ * Where the settings cannot be read there is nothing but the folder to look at.
+ * @param error why they cannot.
+ */
+export async function examineFolder(
+  dataDir: string,
+  error: AppError,
+  options: Pick<ExamineOptions, "fix" | "deps">,
+): Promise<Examination> {
+  // What stands in no file and no environment; the place of its own has none to be read.
+  const config = { ...readConfig({ dataDir: "/dev/null" }, {}), dataDir };
+  const about: CheckupDeps = { ...options.deps, config, db: null, ctx: null, tenant: null };
+  const remedy = "Correct it in the environment or in bodega.env of the data directory, and see that you may read it.";
+  const finding: Finding = { severity: "error", subject: "settings", message: error.message, remedy };
+  const found = await lookAll(folderCheckups, about, countChecks(true, quiet));
+  const findings = await settle([{ check: "settings", finding }, ...found], about, null, options.fix ?? false);
+  const checked = ["settings", ...folderCheckups.map(({ name }) => name)];
+  return { ok: false, worst: "error", checked, database: null, findings, drift: [], notes: [] };
 }
 
 /**

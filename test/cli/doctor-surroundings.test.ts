@@ -417,6 +417,40 @@ test.each(unusable)("%s is an error with a remedy, and neither a crash nor a new
   expect(existsSync(join(shop.dataDir, "bodega.db"))).toBe(before);
 });
 
+test("settings that cannot be used are an error beside what the folder shows, and a flag at fault is exit code 2", async () => {
+  const shop = copyShop();
+  chmodSync(shop.dataDir, 0o755);
+  writeFileSync(join(shop.dataDir, "bodega.env"), "BODEGA_PORT=none\n", { mode: 0o600 });
+  const { code, findings, checked } = await examine(shop, "--fix");
+  expect({ code, checked }).toEqual({ code: 1, checked: ["settings", "directory", "files", "disk"] });
+  expect(findings[0]).toMatchObject({ check: "settings", severity: "error" });
+  expect(findings[0]?.message).toStartWith("BODEGA_PORT must be");
+  expect(pick(findings, { check: "files" })).toMatchObject([{ subject: shop.dataDir, fixed: true }]);
+  expect((await runHere(["doctor", "--public-url", "nowhere"], copyShop())).code).toBe(2);
+});
+
+test("a server that does not answer is told, and so is that none works", async () => {
+  const shop = copyShop();
+  const look = async () => pick((await examine(shop)).findings, { check: "server" });
+  expect(await look()).toMatchObject([{ severity: "note", remedy: "bodega serve" }]);
+  const lock = await acquireServerLock(shop.dataDir);
+  expect(await look()).toMatchObject([{ severity: "warning" }]);
+  lock?.release();
+});
+
+test("a server of another version is told", async () => {
+  const shop = copyShop();
+  const lock = await acquireServerLock(shop.dataDir);
+  const status = { version: "0.0.1", pid: 12 };
+  const socket = Bun.serve({ unix: join(shop.dataDir, "server.sock"), fetch: () => Response.json(status) });
+  const { findings } = await examine(shop);
+  await socket.stop(true);
+  lock?.release();
+  const [found] = pick(findings, { check: "server" });
+  expect(found).toMatchObject({ severity: "warning" });
+  expect(found?.message).toContain("version 0.0.1");
+});
+
 test("a database server that is not there is an error, and names no token", async () => {
   const env = { BODEGA_DATABASE_URL: "http://127.0.0.1:1", BODEGA_DATABASE_AUTH_TOKEN: "a-secret-token" };
   const dataDir = makeDir();

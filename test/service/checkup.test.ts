@@ -36,6 +36,7 @@ afterAll(async () => {
 
 const deps: ExamineOptions["deps"] = {
   now: Date.now,
+  version: "0.0.0-test",
   builtAt: 0,
   uid: process.getuid?.(),
   patienceMs: 5000,

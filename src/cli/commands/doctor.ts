@@ -1,7 +1,10 @@
+import { readDataDir } from "../../server/config.ts";
+import { AppError } from "../../server/errors.ts";
 import { namespaceArg } from "../args.ts";
-import { madeAt } from "../build-info.ts";
+import { buildInfo, madeAt } from "../build-info.ts";
 import { commandLine } from "../command-line.ts";
 import { makeContext } from "../context.ts";
+import type { Io } from "../io.ts";
 import { printJson } from "../output.ts";
 import { readCliConfig } from "../read-config.ts";
 import { addressFlags, readAddressFlags } from "../server-process.ts";
@@ -30,18 +33,26 @@ export default defineVerb({
   ],
   async run(args, io) {
     const { namespace, fix, strict } = args;
-    const config = readCliConfig(args, io, readAddressFlags(args));
-    const { examine } = await import("../../server/examine.ts");
+    const { version } = buildInfo;
+    const deps = {
+      now: Date.now,
+      version,
+      builtAt: madeAt,
+      uid: process.getuid?.(),
+      patienceMs,
+      command: commandLine(args),
+    };
+    const { examine, examineFolder } = await import("../../server/examine.ts");
+    const config = readSettings(args, io);
     const { startProgress } = await import("../progress.ts");
     const progress = await startProgress(io, 100);
-    const report = await examine(config, {
-      namespace,
-      fix,
-      strict,
-      makeContext,
-      onProgress: (done, total, name) => progress.show((100 * done) / total, `Checking: ${name}`),
-      deps: { now: Date.now, builtAt: madeAt, uid: process.getuid?.(), patienceMs, command: commandLine(args) },
-    }).finally(() => progress.end());
+    const onProgress = (done: number, total: number, name: string) =>
+      progress.show((100 * done) / total, `Checking: ${name}`);
+    const looking =
+      config instanceof AppError
+        ? examineFolder(readDataDir({ dataDir: args["data-dir"] }, io.env), config, { fix, deps })
+        : examine(config, { namespace, fix, strict, makeContext, onProgress, deps });
+    const report = await looking.finally(() => progress.end());
     if (io.json) await printJson(io, report);
     else {
       const { printExamination } = await import("../doctor-report.ts");
@@ -50,3 +61,13 @@ export default defineVerb({
     return report.ok ? 0 : 1;
   },
 });
+
+/** The configuration, or what is wrong with it: also then there is something to look at. What is wrong with a flag is thrown. */
+function readSettings(args: Parameters<typeof readAddressFlags>[0] & Parameters<typeof readCliConfig>[0], io: Io) {
+  try {
+    return readCliConfig(args, io, readAddressFlags(args));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.details?.some(({ field }) => field.startsWith("--"))) throw error;
+    return error;
+  }
+}

@@ -7,12 +7,16 @@ import { files } from "./files.ts";
 import type { Checkup } from "./finding.ts";
 import { keys } from "./keys.ts";
 import { mail } from "./mail.ts";
+import { proxy } from "./proxy.ts";
+import { publicAddress } from "./public-address.ts";
 import { push } from "./push.ts";
 import { replica } from "./replica.ts";
 import { schema } from "./schema.ts";
 import { secret } from "./secret.ts";
+import { server } from "./server.ts";
 import { size } from "./size.ts";
 import { stores } from "./stores.ts";
+import { tls } from "./tls.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** Looks at the folder, before the database in it is opened. */
@@ -22,11 +26,15 @@ export const folderCheckups: readonly Checkup[] = [directory, files, disk];
 export const checkups: readonly Checkup[] = [
   schema,
   size,
+  server,
   replica,
   secret,
   clock,
   backups,
   mail,
+  tls,
+  publicAddress,
+  proxy,
   stores,
   accounts,
   keys,

@@ -33,6 +33,8 @@ export interface CheckupDeps {
   tenant: Tenant | null;
   /** Epoch milliseconds. */
   now(): number;
+  /** Of this program. */
+  version: string;
   /** Epoch milliseconds at which this program was made. */
   builtAt: number;
   /** Of the account that runs the check; undefined where the system knows none. */
