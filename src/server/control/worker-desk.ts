@@ -3,8 +3,8 @@ import type { ProcessFigures } from "../metrics/process-figures.ts";
 import { createExchange, type Exchange, type Question } from "./exchange.ts";
 import type { SeenRequest } from "./status.ts";
 
-/** One that hangs does not hold up the answer about the others. */
-const withinMs = 500;
+/** One that hangs does not hold up the answer about the others for longer. */
+const patienceMs = 500;
 
 /** How the process that speaks for all hears of one worker. */
 export interface WorkerLine {
@@ -39,8 +39,11 @@ export interface WorkerDesk {
   findSeen(requestId: string): Promise<SeenRequest | null>;
 }
 
-/** @param answer what workers may ask of the server. */
-export function createWorkerDesk(answer: (question: Question) => unknown): WorkerDesk {
+/**
+ * @param answer what workers may ask of the server.
+ * @param withinMs how long a worker is waited for.
+ */
+export function createWorkerDesk(answer: (question: Question) => unknown, withinMs = patienceMs): WorkerDesk {
   const seats = new Set<Seat>();
   let departed: Counts = { routes: [], tenants: [] };
   const cpuBefore = new Map<number, number>();

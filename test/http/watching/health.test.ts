@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { SeenRequest } from "../../../src/server/control/status.ts";
+import { startTestApp } from "../../support/app.ts";
+import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";
+import { createClient } from "../../support/client.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await openTestDatabase("file");
+});
+afterAll(() => database.close());
+
+/** What a server made like this says of its readiness. */
+async function askReady(options: Partial<Parameters<typeof startTestApp>[0]>) {
+  const app = startTestApp({ db: database.db, ...options });
+  const reply = await createClient(app)("GET /health/ready", { namespace: null });
+  const alive = await createClient(app)("GET /health/live", { namespace: null });
+  const head = await fetch(`${app.url}/health/ready`, { method: "HEAD" });
+  await app.stop();
+  expect([alive.status, head.status, await head.text()]).toEqual([200, reply.status, ""]);
+  return reply;
+}
+
+test("a server that can do its work is ready, without credentials, and says no more than that", async () => {
+  const { status, data } = await askReady({ freeBytes: () => 10_000_000_000 });
+  expect([status, data]).toEqual([200, { status: "ok" }]);
+});
+
+test("one that cannot is 503 with what is not ready, all of it", async () => {
+  for (const [options, fields] of [
+    [{ isDraining: () => true, freeBytes: () => 0 }, ["server"]],
+    [{ freeBytes: () => 1000 }, ["disk"]],
+  ] as const) {
+    const { status, code, fields: named, headers } = await askReady(options);
+    expect([status, code, named, headers.get("retry-after")]).toEqual([503, 5001, [...fields], "1"]);
+  }
+  await database.db.execute("insert into __bodega_migrations values ('9999_newer', 'x', '2030-01-01T00:00:00.000Z')");
+  const both = await askReady({ freeBytes: () => 0 });
+  await database.db.execute("delete from __bodega_migrations where name = '9999_newer'");
+  expect([both.status, both.fields]).toEqual([503, ["schema", "disk"]]);
+  expect((await askReady({})).status).toBe(200);
+});
+
+test("a database that does not answer is named, and nothing of its error", async () => {
+  const broken = await openTestDatabase("file");
+  await broken.db.execute("alter table __bodega_migrations rename to secret_name");
+  await broken.db.execute("create view __bodega_migrations as select * from missing_inside");
+  const { status, fields } = await askReady({ db: broken.db });
+  expect([status, fields]).toEqual([503, ["schema"]]);
+  await broken.close();
+  const reply = await askReady({ db: broken.db });
+  expect([reply.status, reply.fields]).toEqual([503, ["database"]]);
+  expect(reply.text).not.toMatch(/sql|closed|missing_inside/i);
+});
+
+test("a call of /health/live that asks for it is told as it arrived, and no other is", async () => {
+  const seen: SeenRequest[] = [];
+  const app = startTestApp({ db: database.db, trustedProxies: ["127.0.0.1/32"], onSeen: (one) => seen.push(one) });
+  const headers = {
+    "x-request-id": "doctor-0123456789",
+    "x-forwarded-for": "203.0.113.9",
+    "x-forwarded-proto": "https",
+    "x-forwarded-host": "h".repeat(5000),
+    authorization: "Bearer not-to-be-kept",
+  };
+  await fetch(`${app.url}/health/live`, { headers });
+  await fetch(`${app.url}/health/ready`, { headers });
+  await fetch(`${app.url}/health/live`, { headers: { ...headers, "x-request-id": "another-0123456789" } });
+  await fetch(`${app.url}/health/live`, { method: "POST", headers });
+  expect(seen).toEqual([
+    {
+      request_id: "doctor-0123456789",
+      at: expect.any(String),
+      peer: "127.0.0.1",
+      client: "203.0.113.9",
+      protocol: "http",
+      host: `127.0.0.1:${app.port}`,
+      forwarded: {
+        "x-forwarded-for": "203.0.113.9",
+        "x-forwarded-host": "h".repeat(500),
+        "x-forwarded-proto": "https",
+      },
+    },
+  ]);
+  await app.stop();
+});

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readStatus } from "../../../src/server/control/server-watch.ts";
+import { createDatabaseReader } from "../../../src/server/metrics/database-figures.ts";
+import { watchProcess } from "../../../src/server/metrics/process-figures.ts";
+import { renderMetrics } from "../../../src/server/metrics/prometheus.ts";
+import { goodPassword, openAccount } from "../../support/account.ts";
+import { startTestApp, type TestApp } from "../../support/app.ts";
+import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";
+import { createShop, type Shop } from "../../support/factories.ts";
+import { checkReply } from "../../support/invariants.ts";
+import { parseMetrics } from "../../support/prometheus.ts";
+
+const token = "a-token-for-the-tests";
+let database: TestDatabase;
+let app: TestApp;
+let shop: Shop;
+let watch: ReturnType<typeof watchProcess>;
+
+beforeAll(async () => {
+  database = await openTestDatabase("file");
+  const { db } = database;
+  watch = watchProcess(db);
+  const readDatabase = createDatabaseReader({
+    db,
+    dataDir: "/nowhere",
+    certificateEnd: () => undefined,
+    now: Date.now,
+  });
+  const status = () =>
+    readStatus({ version: "1", url: "", workers: 1, readOwn: watch.read, readDatabase, desk: undefined });
+  const metrics = { token, text: async () => renderMetrics(await status()) };
+  app = startTestApp({ db, meter: watch.meter, metrics });
+  shop = await createShop(app);
+  // The description is asked of an application that counts with the same meter.
+  await app.description();
+});
+
+afterAll(async () => {
+  await app.stop();
+  watch.stop();
+  await database.close();
+});
+
+const ask = (init: RequestInit = {}, auth: string | undefined = `Bearer ${token}`) =>
+  fetch(`${app.url}/metrics`, { ...init, headers: { ...(auth !== undefined && { authorization: auth }) } });
+const read = async () => parseMetrics(await (await ask()).text());
+
+describe("counters go up by exactly what was done", () => {
+  const requests = "bodega_http_requests_total";
+  const products = { route: "/products/", method: "GET" };
+
+  test("by route, method, status and code, with the time that each took", async () => {
+    const before = await read();
+    for (let number = 0; number < 3; number++) await shop.call("GET /products/");
+    await shop.call("GET /products/", { headers: { authorization: null }, auth: null });
+    await shop.call("HEAD /products/");
+    await shop.createProduct();
+    await shop.call("GET /products/prod_none/");
+    const after = await read();
+    const grown = (name: string, labels: Record<string, string>) =>
+      after.value(name, labels) - before.value(name, labels);
+
+    expect(grown(requests, { ...products, status: "200" })).toBe(3);
+    expect(grown(requests, { ...products, status: "401" })).toBe(1);
+    expect(grown(requests, { ...products, method: "HEAD", status: "200" })).toBe(1);
+    expect(grown(requests, { ...products, method: "POST", status: "201" })).toBe(1);
+    expect(grown(requests, { route: "/products/:id/", method: "GET", status: "404" })).toBe(1);
+    expect(grown("bodega_http_errors_total", { ...products, code: "5206" })).toBe(1);
+    expect(grown("bodega_http_request_duration_seconds_count", products)).toBe(4);
+    expect(grown("bodega_tenant_requests_total", { namespace: shop.namespace })).toBe(7);
+    expect(grown("bodega_tenant_errors_total", { namespace: shop.namespace })).toBe(2);
+    // The earlier call of the page itself among them.
+    expect(after.sum(requests) - before.sum(requests)).toBe(8);
+    expect(after.value("bodega_http_requests_in_flight")).toBe(0);
+  });
+
+  test("of what is no route by one name, however many paths and methods are tried", async () => {
+    const before = await read();
+    for (const path of ["/a", "/b/", "/c/d"]) await fetch(`${app.url}${path}`);
+    await fetch(`${app.url}/products/`, { method: "PROPFIND" });
+    await fetch(`${app.url}/products/`, { method: "MKCOL" });
+    await fetch(`${app.url}/products/`, { method: "OPTIONS" });
+    const after = await read();
+    const grown = (labels: Record<string, string>) => after.sum(requests, labels) - before.sum(requests, labels);
+    expect(grown({ route: "(none)", method: "GET", status: "404" })).toBe(3);
+    expect(grown({ route: "/products/", method: "other", status: "405" })).toBe(2);
+    expect(grown({ route: "/products/", method: "OPTIONS", status: "200" })).toBe(1);
+    // A store that there is not makes no series.
+    await shop.call("GET /products/", { namespace: "no-such-store" });
+    expect((await read()).samples.map(({ labels }) => labels.namespace)).not.toContain("no-such-store");
+  });
+
+  test("of sign-ins by what came of them", async () => {
+    const user = await openAccount(shop);
+    const before = await read();
+    const login = (password: string, otp?: string) =>
+      shop.callAnonymously("POST /auth/login/", { body: { email: user.email, password, ...(otp && { otp }) } });
+    expect((await login("wrong")).code).toBe(5212);
+    await user.enrol();
+    expect((await login(goodPassword)).code).toBe(5211);
+    expect((await login(goodPassword, await user.code())).status).toBe(200);
+    for (let attempt = 0; attempt < 3; attempt++) await login("wrong");
+    expect((await login(goodPassword)).code).toBe(5213);
+    const after = await read();
+    const grown = (result: string) =>
+      after.value("bodega_sign_ins_total", { result }) - before.value("bodega_sign_ins_total", { result });
+    expect([grown("succeeded"), grown("failed"), grown("two_factor"), grown("limited")]).toEqual([1, 4, 1, 1]);
+  });
+});
+
+describe("/metrics at the server's own address", () => {
+  test("answers the token in plain text, and anything else 5206 in the envelope", async () => {
+    const reply = await ask();
+    expect([reply.status, reply.headers.get("content-type")]).toEqual([
+      200,
+      "text/plain; version=0.0.4; charset=utf-8",
+    ]);
+    expect((await ask({}, `bearer  ${token}`)).status).toBe(200);
+    for (const auth of ["", `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, "Bearer", shop.auth]) {
+      const refused = await ask({}, auth);
+      expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+      const { status, headers } = refused;
+      expect(checkReply({ method: "GET", status, headers, text: await refused.text() })?.error?.code).toBe(5206);
+    }
+    const inQuery = await fetch(`${app.url}/metrics?token=${token}`);
+    expect(inQuery.status).toBe(401);
+  });
+
+  test("HEAD has no body, other methods are 5105, and without a token there is no such route", async () => {
+    const head = await ask({ method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    const posted = await ask({ method: "POST" });
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    const plain = startTestApp({ db: database.db });
+    const reply = await fetch(`${plain.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    expect([reply.status, ((await reply.json()) as { error: { code: number } }).error.code]).toEqual([404, 5106]);
+    await plain.stop();
+  });
+
+  test("tells neither secrets nor who called", async () => {
+    const text = await (await ask()).text();
+    for (const hidden of [token, shop.key.app_id, shop.key.app_secret, "127.0.0.1", "@"])
+      expect(text).not.toContain(hidden);
+  });
+});
+
+test("a call of those who watch is logged at the level debug only, and one that fails is", async () => {
+  const quiet = startTestApp({ db: database.db, metrics: { token, text: async () => "" } });
+  const loud = startTestApp({ db: database.db, logLevel: "debug" });
+  for (const path of ["/health/live", "/health/ready"]) {
+    await fetch(`${quiet.url}${path}`);
+    await fetch(`${loud.url}${path}`);
+  }
+  expect(quiet.entries).toEqual([]);
+  expect(loud.entries.map(({ level, path }) => [level, path])).toEqual([
+    ["debug", "/health/live"],
+    ["debug", "/health/ready"],
+  ]);
+  await fetch(`${quiet.url}/metrics`);
+  expect(quiet.entries.map(({ level, code }) => [level, code])).toEqual([["warn", 5206]]);
+  await Promise.all([quiet.stop(), loud.stop()]);
+});
+
+test("what the log does not want to hear is counted all the same", async () => {
+  const silent = startTestApp({ db: database.db, logLevel: "error", meter: watch.meter });
+  const before = await read();
+  await fetch(`${silent.url}/products/?namespace=none`);
+  const after = await read();
+  const code = { code: "5215" };
+  expect(silent.entries).toEqual([]);
+  expect(after.sum("bodega_http_errors_total", code) - before.sum("bodega_http_errors_total", code)).toBe(1);
+  await silent.stop();
+});
+
+test("at the level debug a line says when the caller was proved", async () => {
+  const loud = startTestApp({ db: database.db, logLevel: "debug" });
+  await fetch(`${loud.url}/products/?namespace=${shop.namespace}`, { headers: { authorization: shop.auth } });
+  const [entry] = loud.entries;
+  expect(entry?.provedMs).toBeGreaterThan(0);
+  expect(entry?.provedMs).toBeLessThanOrEqual(entry?.ms as number);
+  expect(loud.lines.join("")).toMatch(/ proved=[\d.]+ms .*"proved_ms":[\d.]+,/s);
+  await shop.call("GET /products/");
+  expect(app.entries.at(-1)?.provedMs).toBeUndefined();
+  await loud.stop();
+});

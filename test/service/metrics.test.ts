@@ -1,0 +1,124 @@
+import { describe, expect, test } from "bun:test";
+import { percentileOf, subtractLatency } from "../../src/cli/top/percentile.ts";
+import type { ServerStatus } from "../../src/server/control/status.ts";
+import { addCounts, countAnswers, joinLatencies } from "../../src/server/metrics/counts.ts";
+import { Meter } from "../../src/server/metrics/meter.ts";
+import { renderMetrics } from "../../src/server/metrics/prometheus.ts";
+import { TenantMeter } from "../../src/server/metrics/tenant-meter.ts";
+import { parseMetrics } from "../support/prometheus.ts";
+
+describe("a meter", () => {
+  test("counts answers by status, code and time, and lists only what was called", () => {
+    const meter = new Meter();
+    const products = meter.route("GET", "/products/");
+    meter.route("POST", "/products/");
+    expect(meter.route("GET", "/products/")).toBe(products);
+    for (const ms of [0.05, 0.1, 0.11, 7]) products.note(200, ms, undefined);
+    products.note(401, 60_000, 5203);
+    const { routes } = meter.read();
+    expect(routes).toEqual([
+      {
+        method: "GET",
+        route: "/products/",
+        statuses: { 200: 4, 401: 1 },
+        errors: { 5203: 1 },
+        // A bound belongs to the bucket below it.
+        buckets: [2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+        sumMs: 60_007.26,
+      },
+    ]);
+  });
+
+  test("knows the methods of HTTP, and counts what else is sent as one", () => {
+    const meterOf = new Meter().anyMethod("(none)");
+    expect(meterOf("PROPFIND")).toBe(meterOf("x".repeat(1000)));
+    expect([meterOf("PROPFIND").method, meterOf("DELETE").method]).toEqual(["other", "DELETE"]);
+  });
+
+  test("remembers a bounded number of stores, and lets go of what is asked least", () => {
+    const meter = new TenantMeter();
+    for (let round = 0; round < 3; round++) meter.note("busy", round === 0);
+    for (let number = 0; number < 5000; number++) meter.note(`store-${number}`, false);
+    const read = meter.read();
+    expect(read[0]).toEqual({ namespace: "busy", requests: 3, errors: 1 });
+    expect(read.length).toBeLessThanOrEqual(1000);
+  });
+
+  test("of several processes adds up to what all have counted", () => {
+    const [one, other] = [new Meter(), new Meter()];
+    for (const meter of [one, other]) {
+      meter.route("GET", "/a/").note(200, 1, undefined);
+      meter.tenants.note("demo", false);
+    }
+    other.route("GET", "/a/").note(500, 3, 5000);
+    other.route("GET", "/b/").note(200, 1, undefined);
+    const before = JSON.stringify([one.read(), other.read()]);
+    const { routes, tenants } = addCounts([one.read(), other.read()]);
+    expect(tenants).toEqual([{ namespace: "demo", requests: 2, errors: 0 }]);
+    expect(routes.map((route) => [route.route, countAnswers(route), route.statuses, route.errors])).toEqual([
+      ["/a/", 3, { 200: 2, 500: 1 }, { 5000: 1 }],
+      ["/b/", 1, { 200: 1 }, {}],
+    ]);
+    expect(joinLatencies(routes).sum_ms).toBe(6);
+    expect(JSON.stringify([one.read(), other.read()])).toBe(before);
+  });
+});
+
+describe("a percentile", () => {
+  const histogram = (counts: number[]) => ({ bounds_ms: [1, 2, 5], counts, sum_ms: 0 });
+
+  test("lies within the bucket that its share falls into", () => {
+    expect(percentileOf(histogram([0, 10, 0, 0]), 0.5)).toBe(1.5);
+    expect(percentileOf(histogram([50, 0, 50, 0]), 0.5)).toBe(1);
+    expect(percentileOf(histogram([50, 0, 50, 0]), 0.75)).toBe(3.5);
+    expect(percentileOf(histogram([99, 0, 0, 1]), 0.999)).toBe(5);
+  });
+
+  test("is none where nothing was answered, also since the last look", () => {
+    const same = histogram([3, 2, 1, 0]);
+    expect(percentileOf(histogram([0, 0, 0, 0]), 0.5)).toBeNull();
+    expect(percentileOf(subtractLatency(same, same), 0.5)).toBeNull();
+    expect(subtractLatency(histogram([3, 3, 1, 4]), same).counts).toEqual([0, 1, 0, 4]);
+  });
+});
+
+describe("the page for Prometheus", () => {
+  const latency = { bounds_ms: [1, 2], counts: [1, 0, 2], sum_ms: 1500 };
+  const status: ServerStatus = {
+    version: '1.0"\\\n',
+    pid: 1,
+    started_at: "2030-01-15T12:00:00.000Z",
+    at: "2030-01-15T12:00:10.000Z",
+    url: "http://127.0.0.1:8080",
+    workers: 1,
+    processes: [],
+    requests: { total: 3, in_flight: 1, statuses: { 200: 3 }, errors: {}, latency },
+    routes: [{ method: "GET", route: "/a/:id/", requests: 3, statuses: { 200: 3 }, errors: {}, latency }],
+    sign_ins: { succeeded: 1, failed: 2, two_factor: 3, limited: 4 },
+    tenants: [{ namespace: "demo", requests: 3, errors: 1 }],
+    database: { kind: "server", bytes: null, log_bytes: null, disk_free_bytes: null },
+    queues: null,
+    last_backup_at: "2030-01-15T11:00:00.000Z",
+    last_backup_failed_at: null,
+    certificate_expires_at: null,
+  };
+
+  test("is well formed, in seconds, with every label as it was", () => {
+    const page = parseMetrics(renderMetrics(status));
+    expect(page.value("bodega_build_info", { version: status.version })).toBe(1);
+    expect(page.value("bodega_start_time_seconds")).toBe(Date.parse(status.started_at) / 1000);
+    expect(page.value("bodega_http_request_duration_seconds_sum")).toBe(1.5);
+    expect(page.value("bodega_http_request_duration_seconds_bucket", { le: "0.001" })).toBe(1);
+    expect(page.value("bodega_http_request_duration_seconds_bucket", { le: "+Inf" })).toBe(3);
+    expect(page.value("bodega_sign_ins_total", { result: "limited" })).toBe(4);
+    expect(page.value("bodega_last_backup_timestamp_seconds")).toBe(1_894_705_200);
+  });
+
+  test("leaves out what is not known", () => {
+    const { samples } = parseMetrics(renderMetrics(status));
+    const names = new Set(samples.map(({ name }) => name));
+    expect(names).not.toContain("bodega_database_size_bytes");
+    expect(names).not.toContain("bodega_certificate_expiry_timestamp_seconds");
+    expect(names).not.toContain("bodega_queue_waiting");
+  });
+});
