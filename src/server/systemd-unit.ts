@@ -29,7 +29,8 @@ export function stateDirectoryOf(dataDir: string): string | undefined {
  */
 export function renderUnit({ command, dataDir, account, port }: UnitOptions): string {
   const [program = "", ...words] = command;
-  requirePlain(program);
+  requirePlain(program, /["'\\\p{Cc}]/u);
+  requirePlain(dataDir, /\p{Cc}/u);
   const exec = [quoteWord(program), ...[...words, "serve", "--data-dir", dataDir].map(quoteArgument)].join(" ");
   const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
   return `[Unit]
@@ -88,12 +89,12 @@ function renderAccount(dataDir: string, account: UnitOptions["account"]): string
   return `User=${escapeSpecifiers(user)}\nGroup=${escapeSpecifiers(group)}\nReadWritePaths=${quoteWord(dataDir)}`;
 }
 
-/** systemd takes no such program, however it is written. Line breaks end a setting wherever they stand. */
-function requirePlain(program: string): void {
-  if (!/["'\\\p{Cc}]/u.test(program)) return;
+/** systemd takes no such path, however it is written: quotes in a program's, line breaks anywhere. */
+function requirePlain(path: string, unfit: RegExp): void {
+  if (!unfit.test(path)) return;
   throw new AppError(
     5306,
-    `A unit cannot name ${program}: put the program where its path has no quotes or backslashes.`,
+    `A unit cannot name ${JSON.stringify(path)}: choose a path without quotes, backslashes and line breaks.`,
   );
 }
 

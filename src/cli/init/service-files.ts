@@ -26,8 +26,9 @@ export interface Unit {
 export function describeUnit(config: Config, unitDir: string | undefined): Unit {
   const path = join(resolve(unitDir ?? systemUnits), unitName);
   const { account, warning } = chooseAccount(config.dataDir);
+  const [program = ""] = ownCommand();
   const text = renderUnit({ command: ownCommand(), dataDir: config.dataDir, account, port: config.port });
-  return { path, text, standing: readStanding(path, text), warning };
+  return { path, text, standing: readStanding(path, text), warning: warning ?? warnOfProgram(program, account) };
 }
 
 /**
@@ -108,7 +109,9 @@ export function ownCommand(): string[] {
   return isExecutable ? [process.execPath] : [process.execPath, Bun.main];
 }
 
-function chooseAccount(dataDir: string): { account: Parameters<typeof renderUnit>[0]["account"]; warning?: string } {
+type Account = Parameters<typeof renderUnit>[0]["account"];
+
+function chooseAccount(dataDir: string): { account: Account; warning?: string } {
   const own = process.getuid?.();
   if (own === 0 && stateDirectoryOf(dataDir) !== undefined) return { account: { kind: "dynamic" } };
   const { uid, gid } = ownerOf(dataDir);
@@ -121,6 +124,18 @@ function chooseAccount(dataDir: string): { account: Parameters<typeof renderUnit
   }
   if (uid === own) return { account };
   return { account, warning: `${dataDir} belongs to the account ${uid}, and the unit runs as that.` };
+}
+
+/** An account of the service's own can start only what everyone can. */
+function warnOfProgram(program: string, account: Account): string | undefined {
+  const isOwn = account.kind === "static" && account.user === String(process.getuid?.());
+  if (isOwn || isOpenToAll(program)) return undefined;
+  return `The service's account cannot start ${program}: put the program where everyone can, such as /usr/local/bin.`;
+}
+
+function isOpenToAll(path: string): boolean {
+  const parent = dirname(path);
+  return (statSync(path).mode & 0o001) !== 0 && (parent === path || isOpenToAll(parent));
 }
 
 function ownerOf(dataDir: string): { uid: number; gid: number } {

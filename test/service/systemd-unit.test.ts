@@ -1,0 +1,125 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AppError } from "../../src/server/errors.ts";
+import { renderUnit, stateDirectoryOf, type UnitOptions } from "../../src/server/systemd-unit.ts";
+import { failureOf } from "../support/failure.ts";
+
+const base = mkdtempSync(join(tmpdir(), "bodega-unit-"));
+const analyze = Bun.which("systemd-analyze");
+const usual: UnitOptions = {
+  command: ["/usr/bin/env"],
+  dataDir: "/var/lib/bodega",
+  account: { kind: "dynamic" },
+  port: 8080,
+};
+
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+/** What systemd itself says of a unit; nothing where there is none to ask, or nothing is wrong. */
+function askSystemd(unit: string): string {
+  if (analyze === null) return "";
+  const path = join(base, "bodega.service");
+  writeFileSync(path, unit);
+  const { exitCode, stderr } = Bun.spawnSync([analyze, "verify", path], { stdin: "ignore", stdout: "ignore" });
+  return exitCode === 0 ? "" : `${exitCode}: ${stderr.toString()}`;
+}
+
+const linesOf = (unit: string, name: string) => unit.split("\n").filter((line) => line.startsWith(`${name}=`));
+
+test("the unit makes an account of its own for a folder below /var/lib, and lets it reach little else", () => {
+  const unit = renderUnit(usual);
+  expect(askSystemd(unit)).toBe("");
+  expect(unit).toContain("\nExecStart=/usr/bin/env serve --data-dir /var/lib/bodega\n");
+  for (const line of [
+    "DynamicUser=yes",
+    "StateDirectory=bodega",
+    "ProtectSystem=strict",
+    "ProtectHome=yes",
+    "PrivateUsers=yes",
+    "NoNewPrivileges=yes",
+    "CapabilityBoundingSet=",
+    "SystemCallFilter=@system-service",
+  ]) {
+    expect(unit.split("\n")).toContain(line);
+  }
+  // What compiles as it runs could not start with it.
+  expect(unit).not.toContain("MemoryDenyWriteExecute");
+});
+
+test("systemd rates the unit as well shielded", () => {
+  const path = join(base, "rated.service");
+  writeFileSync(path, renderUnit(usual));
+  if (analyze === null) return;
+  const rating = Bun.spawnSync([analyze, "security", "--offline=true", "--threshold=20", path], { stdin: "ignore" });
+  expect([rating.exitCode, rating.stdout.toString().trim().split("\n").at(-1)]).toEqual([
+    0,
+    expect.stringContaining("OK"),
+  ]);
+});
+
+test("elsewhere it runs as the account that it is told, and may write into that folder only", () => {
+  const unit = renderUnit({ ...usual, dataDir: "/srv/shop", account: { kind: "static", user: "1000", group: "1001" } });
+  expect(askSystemd(unit)).toBe("");
+  expect([linesOf(unit, "User"), linesOf(unit, "Group")]).toEqual([["User=1000"], ["Group=1001"]]);
+  expect([linesOf(unit, "ReadWritePaths"), linesOf(unit, "DynamicUser")]).toEqual([["ReadWritePaths=/srv/shop"], []]);
+});
+
+test("a folder or a program in a home can be read, all other homes too, and nothing written there but the folder", () => {
+  const account = { kind: "static", user: "1000", group: "1000" } as const;
+  expect(linesOf(renderUnit({ ...usual, dataDir: "/home/ada/shop", account }), "ProtectHome")).toEqual([
+    "ProtectHome=read-only",
+  ]);
+  expect(linesOf(renderUnit({ ...usual, dataDir: "/homes/ada", account }), "ProtectHome")).toEqual(["ProtectHome=yes"]);
+  const command = ["/root/bodega"];
+  expect(linesOf(renderUnit({ ...usual, command }), "ProtectHome")).toEqual(["ProtectHome=read-only"]);
+});
+
+test("a port below 1024 needs one right more, and no other has any", () => {
+  const rights = (port: number) => linesOf(renderUnit({ ...usual, port }), "AmbientCapabilities");
+  expect(rights(443)).toEqual(["AmbientCapabilities=CAP_NET_BIND_SERVICE"]);
+  expect([rights(1024), rights(0)]).toEqual([["AmbientCapabilities="], ["AmbientCapabilities="]]);
+});
+
+test("paths with spaces, quotes, percent and dollar signs are what they are", () => {
+  const folder = join(base, "my %n $HOME dir");
+  const program = join(folder, "bodega");
+  mkdirSync(folder);
+  copyFileSync("/bin/sh", program);
+  chmodSync(program, 0o755);
+  const account = { kind: "static", user: "0", group: "0" } as const;
+  const unit = renderUnit({ ...usual, command: [program], dataDir: '/srv/a %h "b" \\ $X', account });
+  expect(askSystemd(unit)).toBe("");
+  const path = `${base}/my %%n $HOME dir/bodega`;
+  expect(linesOf(unit, "ExecStart")).toEqual([`ExecStart="${path}" serve --data-dir "/srv/a %%h \\"b\\" \\\\ $$X"`]);
+  expect(linesOf(unit, "ReadWritePaths")).toEqual(['ReadWritePaths="/srv/a %%h \\"b\\" \\\\ $X"']);
+});
+
+describe("a path that no unit can name is refused", () => {
+  test.each(['/opt/"q"/bodega', "/opt/a\\b/bodega", "/opt/a\nUser=root/bodega"])(
+    "of a program: %j",
+    async (program) => {
+      const error = (await failureOf(() => renderUnit({ ...usual, command: [program] }))) as AppError;
+      expect(error.code).toBe(5306);
+    },
+  );
+
+  test("of a folder: one with a line break", async () => {
+    const account = { kind: "static", user: "0", group: "0" } as const;
+    const error = (await failureOf(() => renderUnit({ ...usual, dataDir: "/srv/a\nUser=root", account }))) as AppError;
+    expect(error.code).toBe(5306);
+  });
+});
+
+test("only a folder right below /var/lib is looked after by systemd", () => {
+  const names = [
+    "/var/lib/bodega",
+    "/var/lib/my-shop.1",
+    "/var/lib/a/b",
+    "/var/lib/private",
+    "/var/lib/",
+    "/srv/bodega",
+  ];
+  expect(names.map(stateDirectoryOf)).toEqual(["bodega", "my-shop.1", undefined, undefined, undefined, undefined]);
+});
