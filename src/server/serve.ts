@@ -94,7 +94,7 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
   try {
     const { vault, hasKey } = await prepareDatabase(config, db, log);
     await self.prepare?.(db, vault);
-    const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log);
+    const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log, self);
     const first = certificate?.first ?? null;
     const certificateEnd = () => certificate?.until();
     const watching = startWatching(config, db, { version: self.version, log, certificateEnd });
@@ -139,7 +139,7 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
     const { vault, hasKey } = await prepareDatabase(config, db, log);
     await self.prepare?.(db, vault);
     // The parent answers no requests; it alone empties the write-ahead log, for all of them.
-    const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log);
+    const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log, self);
     const shared = { ...config, port };
     const certificateEnd = () => certificate?.until();
     const watching = startWatching(config, db, { version: self.version, log, certificateEnd });

@@ -1,3 +1,4 @@
+import { startBackups } from "./backup/schedule.ts";
 import type { Config } from "./config.ts";
 import { startCheckpointer } from "./db/checkpoint.ts";
 import type { Database } from "./db/session.ts";
@@ -20,6 +21,7 @@ import { sweepTokens } from "./modules/tokens/service.ts";
 import { sweepViewMarks } from "./modules/views/sweep.ts";
 import { sweepDeliveries } from "./modules/webhooks/due.ts";
 import { startWebhookUpkeep } from "./modules/webhooks/upkeep.ts";
+import type { Environment } from "./setting.ts";
 import type { Vault } from "./vault.ts";
 
 const sweepMs = 60_000;
@@ -28,19 +30,23 @@ const watchMs = 1000;
 const portion = 1000;
 
 /**
- * What one process does for all: empties the log of the database, sends mail, webhooks and push notifications, sweeps
- * rows that have had their time, and sees that the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
+ * What one process does for all: empties the log of the database, backs it up, sends mail, webhooks and push notifications,
+ * sweeps rows that have had their time, and sees that the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
  */
 export async function startUpkeep(
   config: Config,
   db: Database,
   vault: Vault | null,
   log: LogWriter,
+  self: { command: readonly string[]; env: Environment },
 ): Promise<{ stop(): Promise<void>; lost: Promise<AppError> }> {
   const mail = vault && (await startMailUpkeep({ ...config, db, vault, now: Date.now, notice: log.notice }));
   const webhooks = vault && startWebhookUpkeep({ db, vault, now: Date.now, notice: log.notice });
   const pushes = vault && startPushUpkeep(config, { db, vault, now: Date.now, notice: log.notice });
   const checkpointer = startCheckpointer(db);
+  const { backupEveryMs } = config;
+  const backups =
+    backupEveryMs === undefined ? undefined : startBackups({ ...config, backupEveryMs }, db, self, log.notice);
   const lost = Promise.withResolvers<AppError>();
   const watch = setInterval(() => {
     if (db.isInPlace()) return;
@@ -72,7 +78,7 @@ export async function startUpkeep(
       isStopping = true;
       clearInterval(sweep);
       clearInterval(watch);
-      await isSweeping;
+      await Promise.all([isSweeping, backups?.stop()]);
       await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop()]);
       await checkpointer.stop();
     },

@@ -63,15 +63,20 @@ export async function inspectDatabase(ask: Ask): Promise<Inspection> {
     );
   }
   const steps = tables.has("__bodega_migrations")
-    ? await ask("SELECT name, hash, applied_at FROM __bodega_migrations ORDER BY name")
+    ? await ask("SELECT name, hash FROM __bodega_migrations ORDER BY name")
     : [];
   return {
     schema: steps.map(({ name, hash }) => ({ name: String(name), hash: String(hash) })),
-    begunAt: (steps[0]?.applied_at as string | undefined) ?? null,
+    begunAt: steps.length === 0 ? null : await readBeginning(ask),
     keyFingerprint:
       (await first<string>("secret_fingerprint", "SELECT value FROM secret_fingerprint WHERE id = 1")) ?? null,
     contents: { ...counts, ...contents },
   };
+}
+
+/** When a database was made, which tells it from others: RFC 3339, of its first migration. */
+export async function readBeginning(ask: Ask): Promise<string | null> {
+  return (await ask("SELECT min(applied_at) AS value FROM __bodega_migrations"))[0]?.value as string | null;
 }
 
 /** The same of a file that is open. */

@@ -28,6 +28,7 @@ export interface BackupRun {
 /** Low, and not the lowest: on a busy machine it must still end, since the log grows for as long as it copies. */
 const lowPriority = 10;
 const mostWordsBytes = 2000;
+const takeBackMs = 3000;
 
 /**
  * Makes a backup in a process of its own, since copying blocks whoever does it. Whatever ends that process, nothing
@@ -54,7 +55,13 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
     detached: true,
   });
   giveWay(child.pid);
-  const abort = () => child.kill("SIGKILL");
+  const kill = () => child.kill("SIGKILL");
+  const abort = () => {
+    if (place.kind !== "s3") return kill();
+    // What has gone up in parts lies there, unseen and paid for, until somebody takes it back: that needs a moment.
+    child.disconnect();
+    setTimeout(kill, takeBackMs).unref();
+  };
   signal.addEventListener("abort", abort);
   try {
     const words = (await child.stderr.text()).slice(-mostWordsBytes).trim();
