@@ -51,9 +51,19 @@ function about(env: Record<string, string> = {}, more: Partial<CheckupDeps> = {}
 test("a folder of another account is a warning that says how to be that account", async () => {
   const { uid } = statSync(dataDir);
   expect(await directory.find(about({}, { uid: uid + 1 }))).toMatchObject([
-    { severity: "warning", subject: dataDir, remedy: `sudo -u '#${uid}' bodega doctor` },
+    { severity: "warning", subject: dataDir, remedy: `sudo -u '#${uid}' bodega doctor --data-dir ${dataDir}` },
   ]);
   expect(await directory.find(about())).toEqual([]);
+});
+
+test("a folder that may not be written is an error, where the account is not above that", async () => {
+  const closed = join(dataDir, "closed");
+  mkdirSync(closed, { mode: 0o500 });
+  const config = readConfig({ dataDir: closed }, {});
+  const found = await directory.find(about({}, { config }));
+  const expected = { severity: "error", subject: closed } as const;
+  expect(found).toMatchObject(process.getuid?.() === 0 ? [] : [expected]);
+  rmSync(closed, { recursive: true });
 });
 
 test("a file of another account than its folder's is a warning, and root can mend it", async () => {

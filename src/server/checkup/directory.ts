@@ -9,7 +9,9 @@ export const directory: Checkup = {
     const { dataDir, databaseUrl } = about.config;
     try {
       const stats = statSync(dataDir);
-      return stats.isDirectory() ? [...findOwner(about, stats), ...findAccess(about, stats)] : [noDirectory(dataDir)];
+      if (!stats.isDirectory()) return [noDirectory(dataDir)];
+      const closed = findAccess(about, stats);
+      return closed.length > 0 ? closed : findOwner(about, stats);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "ENOTDIR") return [noDirectory(dataDir)];
@@ -46,7 +48,7 @@ function unreadable(dataDir: string, code = "unknown"): Finding {
   };
 }
 
-function findOwner({ config: { dataDir }, uid, command }: CheckupDeps, { uid: owner }: Stats): Finding[] {
+function findOwner({ config: { dataDir }, uid }: CheckupDeps, { uid: owner }: Stats): Finding[] {
   if (uid === undefined || uid === owner) return [];
   return [
     {
@@ -55,9 +57,14 @@ function findOwner({ config: { dataDir }, uid, command }: CheckupDeps, { uid: ow
       message:
         `${dataDir} belongs to the account ${owner}, and you are ${uid}. ` +
         "Files that your commands make there may be closed to the server.",
-      remedy: `sudo -u ${quoteWord(`#${owner}`)} ${command("doctor")}`,
+      remedy: asOwner(owner, dataDir),
     },
   ];
+}
+
+/** By name, since sudo keeps no environment. */
+function asOwner(owner: number, dataDir: string): string {
+  return `sudo -u ${quoteWord(`#${owner}`)} bodega doctor --data-dir ${quoteWord(dataDir)}`;
 }
 
 function findAccess({ config: { dataDir } }: CheckupDeps, { uid: owner }: Stats): Finding[] {
@@ -80,7 +87,7 @@ function findAccess({ config: { dataDir } }: CheckupDeps, { uid: owner }: Stats)
         severity: "error",
         subject: dataDir,
         message: `You may not read and write ${dataDir}, which belongs to the account ${owner}.`,
-        remedy: "Run this as the account that the server runs as.",
+        remedy: asOwner(owner, dataDir),
       },
     ];
   }

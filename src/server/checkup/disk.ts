@@ -30,14 +30,20 @@ export const disk: Checkup = {
   async find({ config: { dataDir } }) {
     if (!existsSync(dataDir)) return [];
     const path = databaseFile(dataDir);
-    const bytes = ["", "-wal"].reduce(
-      (sum, suffix) => sum + (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0),
-      0,
-    );
+    const bytes = sizeOf(path) + sizeOf(`${path}-wal`);
     const isContainer = existsSync("/.dockerenv") || existsSync("/run/.containerenv");
     return findDiskFaults(dataDir, statfsSync(dataDir), { bytes, isContainer, isLinux: process.platform === "linux" });
   },
 };
+
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch {
+    // That it is not there, or cannot be looked at, is told by other checks.
+    return 0;
+  }
+}
 
 /**
  * What `statfs` says of a folder, judged.
