@@ -10,6 +10,8 @@ export const shortDays = 14;
 /** Something about a certificate that is served all the same. */
 export interface CertificateFault {
   severity: "warning" | "error";
+  /** The file that it is about. */
+  path: string;
   message: string;
   remedy: string;
   mend?(): Promise<void>;
@@ -20,16 +22,26 @@ export function judgeTime({ from, until }: Certificate, path: string, now: numbe
   const remedy = `Renew it and write it to ${path}; the server takes it by itself.`;
   if (until <= now) {
     const message = `The certificate in ${path} has ended on ${toTimestamp(until)}: browsers and apps refuse it.`;
-    return { severity: "error", message, remedy };
+    return { severity: "error", path, message, remedy };
   }
   if (from > now) {
     const message = `The certificate in ${path} begins on ${toTimestamp(from)}: browsers and apps refuse it until then.`;
-    return { severity: "error", message, remedy: "Check the clock of this machine, else have another one issued." };
+    return {
+      severity: "error",
+      path,
+      message,
+      remedy: "Check the clock of this machine, else have another one issued.",
+    };
   }
   const days = Math.floor((until - now) / dayMs);
   if (days >= shortDays) return null;
   const left = days === 0 ? "today" : days === 1 ? "in one day" : `in ${days} days`;
-  return { severity: "warning", message: `The certificate in ${path} ends ${left}, ${toTimestamp(until)}.`, remedy };
+  return {
+    severity: "warning",
+    path,
+    message: `The certificate in ${path} ends ${left}, ${toTimestamp(until)}.`,
+    remedy,
+  };
 }
 
 /** What is wrong with the names of a certificate, where an address is known under which it is asked for. */
@@ -43,6 +55,7 @@ export function judgeNames(
   const names = certificate.names.join(", ") || "no name at all";
   return {
     severity: "warning",
+    path,
     message: `The certificate in ${path} is for ${names}, and --public-url is ${publicUrl}.`,
     remedy: `Have one issued that names ${hostname}, unless a proxy with a certificate of its own stands in front.`,
   };
@@ -54,6 +67,7 @@ export async function judgeKeyMode(path: string): Promise<CertificateFault | nul
   if (mode === undefined || (mode & 0o007) === 0) return null;
   return {
     severity: "warning",
+    path,
     message: `The key in ${path} is open to every account of this machine (mode ${(mode & 0o777).toString(8)}).`,
     remedy: `chmod o= ${path}`,
     mend: () => chmod(path, mode & 0o770),
