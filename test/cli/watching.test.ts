@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ServerActivity } from "../../src/cli/top/compare-status.ts";
+import { askServer, controlSocket } from "../../src/server/control/client.ts";
+import type { SeenRequest, ServerStatus } from "../../src/server/control/status.ts";
+import { parseMetrics } from "../support/prometheus.ts";
+import { type Serving, watchServer } from "../support/serving.ts";
+import { command, makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+
+const token = "a-token-for-the-tests";
+// Longer than what the system allows for the path of a socket.
+const longDir = join(makeDir(), "d".repeat(120));
+mkdirSync(longDir);
+const cli = openCli(join(longDir, "data"));
+const env = cli.environment();
+const started: Serving[] = [];
+
+/** Starts a server from the source on a free port. */
+async function serve(args: string[] = [], more: Record<string, string> = {}): Promise<Serving> {
+  const child = Bun.spawn([...command, "serve", "--port", "0", ...args], {
+    env: { ...env, ...more },
+    cwd: makeDir(),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const server = watchServer(child);
+  started.push(server);
+  await server.ready();
+  return server;
+}
+
+const status = async () => (await (await askServer(cli.dataDir, "/status"))?.json()) as ServerStatus;
+
+let server: Serving;
+beforeAll(async () => {
+  await cli.json("tenant", "create", "demo");
+  server = await serve(["--metrics", "127.0.0.1:0"], { BODEGA_METRICS_TOKEN: token });
+  for (let number = 0; number < 5; number++) await fetch(`${server.url}/products/?namespace=demo`);
+});
+afterAll(async () => {
+  for (const one of started) await one.end("SIGKILL");
+});
+
+describe("the control socket", () => {
+  test("is open to the account of the server only, however long its path", () => {
+    const { mode } = statSync(controlSocket(cli.dataDir));
+    expect((mode & 0o777).toString(8)).toBe("600");
+  });
+
+  test("tells what the server is and what it has counted", async () => {
+    const said = await status();
+    expect(said).toMatchObject({ pid: server.pid, url: server.url, workers: 1, queues: { mail: { waiting: 0 } } });
+    expect(said.processes.map(({ name, pid }) => [name, pid])).toEqual([["main", server.pid]]);
+    expect(said.tenants).toEqual([{ namespace: "demo", requests: 5, errors: 5 }]);
+    expect(said.database.bytes).toBe(statSync(join(cli.dataDir, "bodega.db")).size);
+    expect(Date.parse(said.at)).toBeGreaterThan(Date.parse(said.started_at));
+  });
+
+  test("tells how a call arrived that asked for it, and 404 of any other", async () => {
+    const id = "doctor-0123456789";
+    await fetch(`${server.url}/health/live`, { headers: { "x-request-id": id, "x-forwarded-for": "192.0.2.1" } });
+    const reply = await askServer(cli.dataDir, `/seen?request_id=${id}`);
+    expect((await reply?.json()) as SeenRequest).toMatchObject({
+      request_id: id,
+      peer: "127.0.0.1",
+      client: "127.0.0.1",
+      protocol: "http",
+      forwarded: { "x-forwarded-for": "192.0.2.1" },
+    });
+    expect((await askServer(cli.dataDir, "/seen?request_id=doctor-another"))?.status).toBe(404);
+    expect((await askServer(cli.dataDir, "/nothing"))?.status).toBe(404);
+  });
+});
+
+test("the listener for metrics answers the token, and tells the same as the other two ways", async () => {
+  const url = /^Metrics: (http:\S+\/metrics)$/m.exec(server.stdout())?.[1] ?? "";
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await fetch(url)).status).toBe(401);
+  expect((await fetch(new URL("/", url), { headers })).status).toBe(404);
+  expect((await fetch(url, { method: "POST", headers })).status).toBe(405);
+  const pages = [
+    fetch(url, { headers }),
+    fetch(`${server.url}/metrics`, { headers }),
+    askServer(cli.dataDir, "/metrics"),
+  ];
+  for (const page of pages) {
+    const metrics = parseMetrics((await (await page)?.text()) ?? "");
+    expect(metrics.value("bodega_tenant_requests_total", { namespace: "demo" })).toBe(5);
+    expect(metrics.value("bodega_database_size_bytes")).toBeGreaterThan(0);
+  }
+});
+
+describe("top", () => {
+  test("looks once without a terminal, with --once and with --json", async () => {
+    const [plain, once, json] = await Promise.all([
+      cli.run(["top"]),
+      runAtTerminal(["top", "--once"], [], { env, columns: 200 }),
+      cli.json("top") as unknown as Promise<ServerActivity>,
+    ]);
+    expect([plain.code, once.code, plain.stderr]).toEqual([0, 0, ""]);
+    for (const text of [plain.stdout, stripEscapes(once.screen)]) {
+      expect(text).toMatch(/^Bodega \S+ {2}up .* 1 process {2}http:/);
+      expect(text).toMatch(/^demo +[\d.]+ +[\d.]+ +5$/m);
+      expect(text).toMatch(/^GET \/products\/ /m);
+    }
+    expect(plain.stdout).not.toContain("\u001b");
+    expect(json.tenants).toEqual([{ namespace: "demo", per_second: 0, errors_per_second: 0, total: 5 }]);
+    expect(json.interval_seconds).toBeGreaterThanOrEqual(1);
+  });
+
+  test.each([
+    ["q", "q", 40, 0],
+    ["ctrl-C", "\u0003", 200, 130],
+  ])("draws on a screen of its own until %s, and gives the terminal back", async (_name, key, columns, code) => {
+    const left = await runAtTerminal(["top"], [["GET /products/", key]], { env, columns });
+    expect(left.code).toBe(code);
+    expect(left.screen).toStartWith("\u001b[?1049h\u001b[?25l");
+    expect(left.screen).toEndWith("\u001b[?25h\u001b[?1049l");
+    const lines = stripEscapes(left.screen).split("\n");
+    expect(lines.filter((line) => Bun.stringWidth(line) > columns)).toEqual([]);
+    expect(lines.some((line) => line.startsWith("demo"))).toBe(true);
+  });
+
+  test("follows what happens, and the size of the terminal", async () => {
+    let screen = "";
+    let hasLeft = false;
+    const decoder = new TextDecoder();
+    const child = Bun.spawn([...command, "top", "--interval", "1s"], {
+      env: { TERM: "xterm", ...env },
+      terminal: {
+        cols: 100,
+        rows: 12,
+        data(terminal, bytes) {
+          screen += decoder.decode(bytes, { stream: true });
+          const frames = screen.split("\u001b[?2026h").slice(1);
+          const last = stripEscapes(frames.at(-1) ?? "");
+          if (frames.length === 1) terminal.resize(50, 7);
+          else if (/Requests +[1-9]\d*(\.\d)?\/s/.test(last)) {
+            if (!hasLeft) terminal.write("q");
+            hasLeft = true;
+          } else void fetch(`${server.url}/products/?namespace=demo`);
+        },
+      },
+    });
+    const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
+    expect(await child.exited).toBe(0);
+    clearTimeout(timer);
+    const last = stripEscapes(screen.split("\u001b[?2026h").at(-1) ?? "").trimEnd();
+    expect(last.split("\n").length).toBe(7);
+    expect(Math.max(...last.split("\n").map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(50);
+  });
+
+  test("says what is wrong where no server answers, or the interval is none", async () => {
+    const none = await openCli().failure("top");
+    expect([none.code, none.error.message]).toEqual([1, expect.stringContaining("Start one with bodega serve")]);
+    for (const interval of ["0", "999", "2h", "soon"]) {
+      const { code, error } = await cli.failure("top", "--interval", interval);
+      expect([interval, code, error.details?.[0]?.field]).toEqual([interval, 2, "--interval"]);
+    }
+  });
+});
+
+describe("the level of the log", () => {
+  test("warn hears refusals and nothing quieter", async () => {
+    const other = openCli();
+    await other.json("tenant", "create", "demo");
+    const quiet = await serve(["--log-level", "warn", "--log", "json", "--data-dir", other.dataDir]);
+    await fetch(`${quiet.url}/products/?namespace=none`);
+    await fetch(`${quiet.url}/products/?namespace=demo`);
+    expect(await quiet.end()).toBe(0);
+    const lines = quiet
+      .log()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ level, code }) => [level, code])).toEqual([["warn", 5206]]);
+  });
+});
+
+// Ends the server that the tests above share.
+test("the socket goes with its server, and one that a killed server left is replaced", async () => {
+  const before = await status();
+  await server.end("SIGKILL");
+  expect(existsSync(controlSocket(cli.dataDir))).toBe(true);
+  expect(await askServer(cli.dataDir, "/status")).toBeNull();
+  expect((await cli.failure("top")).code).toBe(1);
+
+  server = await serve();
+  const after = await status();
+  expect(after.pid).toBe(server.pid);
+  expect(after.pid).not.toBe(before.pid);
+  expect(await server.end()).toBe(0);
+  expect(readdirSync(cli.dataDir)).not.toContain("server.sock");
+
+  // What is no socket there is no server either.
+  writeFileSync(controlSocket(cli.dataDir), "");
+  expect(await askServer(cli.dataDir, "/status")).toBeNull();
+});
