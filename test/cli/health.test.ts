@@ -1,5 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { command, openCli } from "./run-bodega.ts";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { certificate, certificateKey } from "../support/certificate.ts";
+import { command, makeDir, openCli } from "./run-bodega.ts";
 
 const { run, environment } = openCli();
 const replies: Record<string, () => Response> = {
@@ -48,6 +51,36 @@ test("the server's own address comes from host and port", async () => {
 
 test("an address that is none is exit code 2", async () => {
   expect(await run(["health", "--url", "shop.example.com"])).toMatchObject({ code: 2, stdout: "" });
+});
+
+describe("a server that speaks https", () => {
+  const encrypted = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: { cert: certificate, key: certificateKey },
+    fetch: () => Response.json({ request_id: "r", data: { status: "ok" } }),
+  });
+  afterAll(() => encrypted.stop(true));
+  const address = `https://127.0.0.1:${encrypted.port}`;
+
+  test("is found on its own machine, whatever its certificate is for, and whether the settings tell of it or not", async () => {
+    const told = { BODEGA_TLS_CERT: "shop.crt", BODEGA_TLS_KEY: "shop.key" };
+    for (const env of [undefined, told]) {
+      const { code, stdout } = await run(["health", "--port", String(encrypted.port), "--json"], env && { env });
+      expect(JSON.parse(stdout)).toMatchObject({ status: "ready", url: `${address}/health/ready` });
+      expect(code).toBe(0);
+    }
+  });
+
+  test("is judged by its certificate where an address is given", async () => {
+    const untrusted = await run(["health", "--url", address]);
+    expect(untrusted.code).toBe(1);
+    expect(untrusted.stdout).toStartWith("unreachable: the certificate is refused: self signed certificate (https:");
+    const authority = join(makeDir(), "ca.pem");
+    writeFileSync(authority, certificate);
+    const trusted = await run(["health", "--url", address], { env: { NODE_EXTRA_CA_CERTS: authority } });
+    expect(trusted.code).toBe(0);
+  });
 });
 
 test("SIGINT ends a command with exit code 130", async () => {

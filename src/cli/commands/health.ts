@@ -1,8 +1,8 @@
 import { parseDuration } from "../duration.ts";
 import { escapeControls } from "../escape.ts";
-import { printJson } from "../output.ts";
-import { formatServerUrl, probeHealth } from "../probe-health.ts";
-import { readCliConfig } from "../read-config.ts";
+import { fitLines, printJson } from "../output.ts";
+import { formatServerUrl, probeHealth, probeOwnHealth } from "../probe-health.ts";
+import { readCliConfig, refuseSecret } from "../read-config.ts";
 import { defineVerb } from "../verb.ts";
 
 export default defineVerb({
@@ -15,13 +15,20 @@ export default defineVerb({
     timeout: { type: "string", valueHint: "span", default: "5s", description: "How long to wait for the answer" },
   },
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],
-  notes: ["The exit code is 0 when the server is ready and 1 when it is not, or does not answer."],
+  notes: [
+    "The exit code is 0 when the server is ready and 1 when it is not, or does not answer.",
+    "On its own machine a server is asked over https where it speaks that, and the name in its certificate is not judged; " +
+      "that of --url is, and NODE_EXTRA_CA_CERTS names further authorities.",
+  ],
   async run(args, io) {
     const timeoutMs = parseDuration("--timeout", args.timeout);
-    const url = args.url ?? formatServerUrl(readCliConfig(args, io, { host: args.host, port: args.port }));
-    const health = await probeHealth(url, timeoutMs);
+    if (args.url !== undefined) refuseSecret("--url", args.url, "Health is asked without credentials.");
+    const own = () => formatServerUrl(readCliConfig(args, io, { host: args.host, port: args.port }));
+    const health = await (args.url === undefined ? probeOwnHealth(own(), timeoutMs) : probeHealth(args.url, timeoutMs));
     if (io.json) await printJson(io, health);
-    else if (!io.quiet) await io.write(`${escapeControls(`${health.status}: ${health.message} (${health.url})`)}\n`);
+    else if (!io.quiet) {
+      await io.write(fitLines(io, `${escapeControls(`${health.status}: ${health.message} (${health.url})`)}\n`));
+    }
     return health.status === "ready" ? 0 : 1;
   },
 });
