@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkDatabase } from "../../src/server/check-database.ts";
+import { readConfig } from "../../src/server/config.ts";
+import { copyDatabase } from "../../src/server/db/backup.ts";
+import { loadMark } from "../../src/server/db/load-mark.ts";
+import { migrate } from "../../src/server/db/migrate.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import type { Database } from "../../src/server/db/session.ts";
+import { openFileSubject } from "../../src/server/db-check/subject.ts";
+import { startTestApp } from "../support/app.ts";
+import { canTest, openTestDatabase } from "../support/backend.ts";
+import { createShop } from "../support/factories.ts";
+import { failureOf } from "../support/failure.ts";
+import { actOn, makeOrder } from "../support/orders.ts";
+
+const options = { now: Date.now, command: (words: string) => `bodega ${words}` };
+const pageBytes = 4096;
+let dir: string;
+let sound: string;
+let folders = 0;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "bodega-check-"));
+  const db = await openDatabase({ dataDir: join(dir, "source") });
+  await migrate(db);
+  const app = startTestApp({ db });
+  const shop = await createShop(app);
+  const lamp = await shop.createProduct({ title: "Lamp", stock: 50 });
+  for (let index = 0; index < 60; index++) await shop.createProduct({ title: `Chair ${index}`, sku: `C-${index}` });
+  await actOn(shop, await makeOrder(shop, [{ product_id: lamp.id }]), "pay");
+  await app.stop();
+  sound = join(dir, "sound.db");
+  await copyDatabase(join(dir, "source", "bodega.db"), sound);
+  await db.close();
+});
+
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** A data directory of its own with a copy of the sound database. */
+function makeDataDir(): { dataDir: string; path: string } {
+  folders += 1;
+  const dataDir = join(dir, `data-${folders}`);
+  mkdirSync(dataDir, { mode: 0o700 });
+  const path = join(dataDir, "bodega.db");
+  copyFileSync(sound, path);
+  return { dataDir, path };
+}
+
+const check = (dataDir: string) => checkDatabase(readConfig({ dataDir }, {}), options);
+
+/** What a check says, a line for each finding. */
+async function findingsOf(dataDir: string): Promise<string[]> {
+  const { findings, ok, worst } = await check(dataDir);
+  expect(ok).toBe(worst !== "error");
+  for (const { message, remedy, severity } of findings) {
+    expect(message).not.toMatch(/\n|SQLITE_|Error:/);
+    if (severity === "error") expect(remedy).toMatch(/\S/);
+  }
+  return findings.map((one) => `${one.severity}: ${one.check}: ${one.message}`);
+}
+
+/** Does to a database what the program never does. */
+async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
+  const db = await openDatabase({ dataDir });
+  await db.client.migrate(statements);
+  await db.close();
+}
+
+test("a sound database has nothing wrong, and stays byte for byte as it was", async () => {
+  const { dataDir, path } = makeDataDir();
+  const before = readFileSync(path);
+  const report = await check(dataDir);
+  expect({ ...report, checked: [], database: null }).toEqual({
+    ok: true,
+    worst: "ok",
+    checked: [],
+    database: null,
+    findings: [],
+    drift: [],
+    notes: [],
+  });
+  expect(report.checked.slice(0, 5)).toEqual(["file", "integrity", "references", "schema", "states"]);
+  expect(report.checked.at(-1)).toBe("search");
+  expect(report.database).toEqual({ kind: "file", bytes: before.length, log_bytes: 0, unused_bytes: 0 });
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+describe("what is damaged is told, whatever the damage:", () => {
+  const cut = (length: number) => (path: string) => writeFileSync(path, readFileSync(sound).subarray(0, length));
+  const overwrite = (page: number, from: number, text: string) => (path: string) => {
+    const bytes = readFileSync(sound);
+    bytes.write(text, (page - 1) * pageBytes + from, "latin1");
+    writeFileSync(path, bytes);
+  };
+  const half = () => cut(Math.floor(readFileSync(sound).length / 2));
+
+  test.each<[string, (path: string) => void, RegExp]>([
+    ["no bytes at all", (path) => writeFileSync(path, ""), /^error: file: .* is empty: 0 bytes\.$/m],
+    [
+      "another kind of file",
+      (path) => writeFileSync(path, "x".repeat(9000)),
+      /^error: file: .* is no SQLite database\.$/m,
+    ],
+    ["only the first words", cut(16), /^error: file: .* cannot be opened: /m],
+    ["a first page that ends early", cut(1000), /^error: file: .* cannot be opened: /m],
+    ["one page of many", cut(pageBytes), /^error: file: .* is cut off\. It has 4 KiB of /m],
+    ["half of it", (path) => half()(path), /^error: file: .* is cut off\. It has .*: its end is missing\.$/m],
+    ["a header that lies about the pages", overwrite(1, 28, "\x7f\xff\xff\xff"), /^error: file: .* is cut off\./m],
+    ["a schema that is no SQL", overwrite(1, 105, "\xff".repeat(200)), /^error: (?:file|integrity): /m],
+  ])("%s", async (_, damage, says) => {
+    const { dataDir, path } = makeDataDir();
+    damage(path);
+    expect((await findingsOf(dataDir)).join("\n")).toMatch(says);
+  });
+
+  test("a folder in its place", async () => {
+    const { dataDir, path } = makeDataDir();
+    rmSync(path);
+    mkdirSync(path);
+    expect(await findingsOf(dataDir)).toEqual([`error: file: ${path} is a folder, not a database.`]);
+  });
+
+  test("bytes that have changed anywhere", async () => {
+    const { dataDir, path } = makeDataDir();
+    const pages = readFileSync(sound).length / pageBytes;
+    let found = 0;
+    let seed = 1;
+    const next = (below: number) => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % below;
+    };
+    for (let trial = 0; trial < 30; trial++) {
+      const bytes = readFileSync(sound);
+      const at = (1 + next(pages - 1)) * pageBytes + next(6);
+      for (let index = 0; index < 24; index++) bytes[at + index] = next(256);
+      for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
+      writeFileSync(path, bytes);
+      if ((await findingsOf(dataDir)).length > 0) found += 1;
+    }
+    expect(found).toBeGreaterThan(20);
+  }, 20_000);
+
+  test("values that a CHECK forbids", async () => {
+    const { dataDir } = makeDataDir();
+    await tamper(dataDir, "pragma ignore_check_constraints = on", "update orders set status = 'odd'");
+    expect(await findingsOf(dataDir)).toEqual([
+      "error: integrity: The database is damaged: CHECK constraint failed in orders.",
+    ]);
+  });
+});
+
+test("files that others may read are a warning, which is no failure", async () => {
+  const { dataDir, path } = makeDataDir();
+  writeFileSync(path, readFileSync(path), { mode: 0o600 });
+
+  chmodSync(path, 0o640);
+  expect(await check(dataDir)).toMatchObject({ ok: true, worst: "warning" });
+  expect(await findingsOf(dataDir)).toEqual([
+    `warning: file: Other accounts of this machine may get at ${path} (mode 0640).`,
+  ]);
+});
+
+test("tables, indexes and triggers that are missing, altered or foreign are each named", async () => {
+  const { dataDir } = makeDataDir();
+  await tamper(
+    dataDir,
+    "drop index events_by_tenant",
+    "drop table view_marks",
+    "drop trigger reward_entries_kept",
+    "drop trigger reward_entries_unchanged",
+    "create trigger reward_entries_unchanged before update on reward_entries begin select 1; end",
+    "alter table wishlist_items add column hint text",
+    "create table diary (day text)",
+    "create trigger spy after insert on users begin select 1; end",
+    "create index diary_by_day on diary (day)",
+  );
+  expect(await findingsOf(dataDir)).toEqual([
+    "error: schema: The index events_by_tenant of events is missing.",
+    "error: schema: The table view_marks is missing.",
+    "error: schema: The table wishlist_items has another form than the migrations have given it.",
+    "error: schema: The trigger reward_entries_kept of reward_entries is missing.",
+    "error: schema: The trigger reward_entries_unchanged of reward_entries has another form than the migrations have given it.",
+    "warning: schema: The index diary_by_day of diary was made by none of the migrations.",
+    "warning: schema: The table diary was made by none of the migrations.",
+    "warning: schema: The trigger spy of users was made by none of the migrations.",
+  ]);
+});
+
+test("migrations that are newer, altered or waiting", async () => {
+  const { dataDir } = makeDataDir();
+  await tamper(dataDir, "update __bodega_migrations set hash = 'x' where name = '0001_revision'");
+  expect(await findingsOf(dataDir)).toEqual([expect.stringContaining("another form of 0001_revision")]);
+  await tamper(dataDir, "insert into __bodega_migrations values ('9999_later', 'x', 'x')");
+  expect(await findingsOf(dataDir)).toEqual([
+    expect.stringContaining("newer version of this program (9999_later)"),
+    expect.stringContaining("another form of 0001_revision"),
+  ]);
+  await tamper(dataDir, "delete from __bodega_migrations where name >= '0008'", "drop table rejected_origins");
+  expect(await findingsOf(dataDir)).toContainEqual(expect.stringContaining("must be applied, from 0008"));
+});
+
+test("another program's database is told as that alone", async () => {
+  const { dataDir, path } = makeDataDir();
+  rmSync(path);
+  await tamper(dataDir, "create table diary (day text)", "create index diary_by_day on diary (day)");
+  expect(await findingsOf(dataDir)).toEqual([
+    "error: schema: The database holds the tables of another program, such as diary.",
+  ]);
+});
+
+test("rows that refer to missing ones are told by table, and values that have drifted as the doctor tells them", async () => {
+  const { dataDir } = makeDataDir();
+  await tamper(dataDir, "insert into order_numbers (tenant_id) values ('ten_gone'), ('ten_gone_too')");
+  expect(await findingsOf(dataDir)).toEqual([
+    expect.stringMatching(
+      /^error: references: 2 rows of order_numbers refer to missing rows of tenants, .* row \d+\.$/,
+    ),
+  ]);
+  await tamper(dataDir, "delete from order_numbers where tenant_id like 'ten_gone%'");
+  await tamper(dataDir, "update products set reserved = 3 where title = 'Lamp'");
+  const { ok, drift, findings } = await check(dataDir);
+  expect({ ok, findings }).toEqual({ ok: false, findings: [] });
+  expect(drift.map(({ check: name, field, is, should }) => [name, field, is, should])).toEqual([
+    ["stock", "reserved", 3, 0],
+  ]);
+});
+
+test("where there is no database it is 5301, and none is made", async () => {
+  const dataDir = join(dir, "nothing");
+  expect(await failureOf(check(dataDir))).toMatchObject({ code: 5301 });
+  expect(existsSync(dataDir)).toBe(false);
+});
+
+test("while it reads at length others write, and the checkpointer goes on afterwards instead of waiting", async () => {
+  const { dataDir, path } = makeDataDir();
+  const db = await openDatabase({ dataDir });
+  const subject = await openFileSubject(path);
+  const write = () => db.execute("update products set stock = stock + 1 where title = 'Lamp'");
+  await subject.atLength(async () => {
+    await write();
+    await subject.ask("PRAGMA integrity_check");
+    await write();
+    expect(await db.checkpoint()).toBe(false);
+  });
+  expect(db.walBytes()).toBeGreaterThan(0);
+  expect(await db.checkpoint()).toBe(true);
+  expect((await check(dataDir)).ok).toBe(true);
+  await subject.close();
+  await db.close();
+});
+
+test("what is looked at cannot be changed through the look", async () => {
+  const { path } = makeDataDir();
+  const subject = await openFileSubject(path);
+  expect(String(await failureOf(subject.ask("delete from orders")))).toMatch(/readonly|cannot be written/);
+  expect(await failureOf(subject.session.transaction(async () => {}))).toBeInstanceOf(TypeError);
+  await subject.close();
+});
+
+describe.if(canTest("server"))("on a database server", () => {
+  let db: Database;
+  let close: () => Promise<void>;
+  let url: string;
+
+  beforeAll(async () => {
+    ({ db, close, url = "" } = await openTestDatabase("server"));
+  }, 30_000);
+  afterAll(() => close());
+
+  const checkServer = () => checkDatabase(readConfig({ dataDir: join(dir, "nothing"), databaseUrl: url }, {}), options);
+
+  test("everything but the file is looked at", async () => {
+    const { ok, checked, database, findings } = await checkServer();
+    expect({ ok, findings }).toEqual({ ok: true, findings: [] });
+    expect(checked.slice(0, 4)).toEqual(["integrity", "references", "schema", "states"]);
+    expect(database).toMatchObject({ kind: "server" });
+    await db.client.migrate([
+      "drop index events_by_tenant",
+      "insert into order_numbers (tenant_id) values ('ten_gone')",
+    ]);
+    expect((await checkServer()).findings.map(({ message }) => message)).toEqual([
+      "1 row of order_numbers refers to missing rows of tenants, the first of them row 1.",
+      "The index events_by_tenant of events is missing.",
+    ]);
+  });
+
+  test("one that a restore has filled in part only is told as that alone", async () => {
+    await db.client.migrate([
+      "delete from order_numbers",
+      `create table ${loadMark} (id integer)`,
+      "drop table __bodega_migrations",
+    ]);
+    const { findings } = await checkServer();
+    expect(findings.map(({ subject, remedy }) => [subject, remedy])).toEqual([
+      [loadMark, "Restore the last backup with: bodega db restore"],
+    ]);
+  });
+});
