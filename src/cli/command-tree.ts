@@ -58,6 +58,7 @@ export const commandTree: CommandTree = {
     verbs: {
       add: () => import("./commands/webhook/add.ts"),
       list: () => import("./commands/webhook/list.ts"),
+      show: () => import("./commands/webhook/show.ts"),
       deliveries: () => import("./commands/webhook/deliveries.ts"),
       replay: () => import("./commands/webhook/replay.ts"),
       rotate: () => import("./commands/webhook/rotate.ts"),
@@ -76,8 +77,10 @@ export const commandTree: CommandTree = {
     },
   },
   product: {
-    description: "Products: into the store from a file, and out of it",
+    description: "Products: what a store sells, into it from a file, and out of it",
     verbs: {
+      list: () => import("./commands/product/list.ts"),
+      show: () => import("./commands/product/show.ts"),
       import: () => import("./commands/product/import.ts"),
       export: () => import("./commands/product/export.ts"),
     },
@@ -86,6 +89,7 @@ export const commandTree: CommandTree = {
     description: "Mail to users: what waits, what was sent, what failed",
     verbs: {
       list: () => import("./commands/mail/list.ts"),
+      show: () => import("./commands/mail/show.ts"),
       retry: () => import("./commands/mail/retry.ts"),
       test: () => import("./commands/mail/test.ts"),
     },

@@ -9,12 +9,14 @@ export const tenantArg = {
   required: true,
   fallback: "namespace",
   field: "namespace",
+  completes: "namespace",
   description: "Namespace of the tenant",
 } as const satisfies PositionalArg;
 
 /** The same for a tenant that does not exist yet. */
 export const newTenantArg = {
   ...tenantArg,
+  completes: undefined,
   description: "Namespace of the new tenant, such as my-shop",
 } as const satisfies PositionalArg;
 

@@ -74,7 +74,11 @@ export const verbCalls: Record<string, VerbCall> = {
     quiet: /^app_\w{26}:\S{40,}$/,
   }),
   top: record(() => ["--once"], { server: "needs", alone: true }),
-  demo: record(() => ["--port", "0"], { server: "is", alone: true, makesSecret: true }),
+  demo: record(({ dir }) => ["--port", "0", "--data-dir", join(dir, "demo")], {
+    server: "is",
+    alone: true,
+    makesSecret: true,
+  }),
   health: record(() => ["--url", "http://127.0.0.1:1"], { quiet: null, code: 1 }),
   doctor: record(() => []),
   "tenant create": record(() => ["new-store"]),
@@ -116,6 +120,7 @@ export const verbCalls: Record<string, VerbCall> = {
     quiet: /^whk_\w{26} whsec_\S{32,}$/,
   }),
   "webhook list": list(() => demo),
+  "webhook show": record(({ webhookId }) => [webhookId, ...demo]),
   "webhook deliveries": list(({ webhookId }) => [webhookId, ...demo]),
   "webhook replay": record(({ webhookId }) => [webhookId, ...demo, "--failed"]),
   "webhook rotate": record(({ webhookId }) => [webhookId, ...demo], {
@@ -137,9 +142,12 @@ export const verbCalls: Record<string, VerbCall> = {
     instead: yes,
   }),
   "notify key": record(() => []),
+  "product list": list(() => demo),
+  "product show": record(() => ["LAMP-1", ...demo]),
   "product import": record(({ productFile }) => [productFile, ...demo], { quiet: /^$/ }),
   "product export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "exported.csv")], quiet: /,/ }),
   "mail list": list(() => []),
+  "mail show": record(({ failedMailId }) => [failedMailId]),
   "mail retry": record(({ failedMailId }) => [failedMailId]),
   "mail test": record(() => [...demo, "--to", ada]),
   "user create": record(() => [...demo, "--email", "new@example.com"], {

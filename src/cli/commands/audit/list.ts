@@ -12,13 +12,21 @@ export default defineVerb({
   args: {
     namespace: { ...namespaceArg, description: "Only of this tenant" },
     event: { type: "string", valueHint: "name", description: "Only this event, or a group such as login.*" },
-    actor: { type: "string", valueHint: "id", description: "Only by this key, user or account of the system" },
+    actor: {
+      type: "string",
+      valueHint: "id",
+      description: "Only by this key, user or account of the system; with -n also an email",
+    },
     "actor-kind": {
       type: "enum",
       options: ["app", "user", "visitor", "terminal"],
       description: "Only by actors of this kind",
     },
-    subject: { type: "string", valueHint: "id", description: "Only what was done to this user or key" },
+    subject: {
+      type: "string",
+      valueHint: "id",
+      description: "Only what was done to this user or key; with -n also an email",
+    },
     address: { type: "string", valueHint: "ip", description: "Only from this address" },
     since: { type: "string", valueHint: "span|time", description: "Not older: 24h, or 2030-01-31T00:00:00Z" },
     until: { type: "string", valueHint: "span|time", description: "Only older than this" },
@@ -28,6 +36,7 @@ export default defineVerb({
   },
   examples: [
     "bodega audit list -n demo --since 24h",
+    "bodega audit list -n demo --subject ada@example.com",
     "bodega audit list --event 'login.*' --failures --address 192.0.2.7",
     "bodega audit list --actor-kind terminal --limit 1000 --json",
   ],
@@ -38,9 +47,7 @@ export default defineVerb({
     const filter = {
       namespace: args.namespace,
       event: args.event,
-      actor: args.actor,
       actorKind: args["actor-kind"],
-      subject: args.subject,
       address: args.address,
       since: args.since === undefined ? undefined : parsePastTime("--since", args.since, now),
       until: args.until === undefined ? undefined : parsePastTime("--until", args.until, now),
@@ -48,7 +55,13 @@ export default defineVerb({
       before: args.before === undefined ? undefined : parseCount("--before", args.before),
       limit,
     };
-    const rows = await withContext(args, io, (ctx) => listAudit(ctx, filter));
+    const { namespace } = args;
+    const rows = await withContext(args, io, async (ctx) => {
+      const { findUserId } = await import("../../../server/modules/users/resolve.ts");
+      const idOf = (name: string | undefined) =>
+        name?.includes("@") && namespace ? findUserId(ctx, namespace, name) : name;
+      return listAudit(ctx, { ...filter, actor: await idOf(args.actor), subject: await idOf(args.subject) });
+    });
     await printList(io, rows, {
       id: (row) => String(row.seq),
       empty: "Nothing of the kind has been written down.",

@@ -16,6 +16,7 @@ export default defineVerb({
       valueHint: "scope",
       multiple: true,
       field: "scopes",
+      completes: "scope",
       description: "What the key may do, such as products:read (default: everything)",
     },
     publish: { type: "boolean", description: "Publish it at once" },

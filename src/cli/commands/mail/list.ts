@@ -1,6 +1,8 @@
+import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
 import type { MailRecord } from "../../../server/modules/mail/list.ts";
 import { namespaceArg } from "../../args.ts";
 import { withContext } from "../../context.ts";
+import { parsePastTime } from "../../duration.ts";
 import { parseCount } from "../../number-args.ts";
 import { formatValue, printList } from "../../output.ts";
 import type { Column } from "../../table.ts";
@@ -18,10 +20,17 @@ export default defineVerb({
       options: ["queued", "sent", "failed", "expired", "dropped"],
       description: "Only what this became of",
     },
+    kind: { type: "enum", options: Object.keys(mailKinds) as AnyMailKind[], description: "Only mail of this kind" },
+    to: { type: "string", valueHint: "email", description: "Only mail to this address, as long as it is not erased" },
+    since: { type: "string", valueHint: "span|time", description: "Not older: 24h, or 2030-01-31T00:00:00Z" },
     limit: { type: "string", valueHint: "number", default: "50", description: "How many at most, up to 1000" },
     "show-recipients": { type: "boolean", description: "Whole addresses instead of a***@example.com" },
   },
-  examples: ["bodega mail list -n demo", "bodega mail list --status failed --json"],
+  examples: [
+    "bodega mail list -n demo",
+    "bodega mail list --status failed --since 24h --json",
+    "bodega mail list -n demo --to ada@example.com --kind reset_code",
+  ],
   notes: [
     "What a mail says is sealed, and erased once it is sent; its recipient with it. Only in the data directory of a demo " +
       "the codes of waiting reset mails of its store `demo` are shown, since a demo has no mail server.",
@@ -30,6 +39,7 @@ export default defineVerb({
   ],
   async run(args, io) {
     const limit = parseCount("--limit", args.limit);
+    const since = args.since === undefined ? undefined : parsePastTime("--since", args.since, Date.now());
     const { listMail } = await import("../../../server/modules/mail/list.ts");
     const { demoNamespace, isDemoDir } = await import("../../../server/demo.ts");
     const mails = await withContext(args, io, (ctx, { dataDir, databaseUrl, databaseSyncUrl }) => {
@@ -37,6 +47,9 @@ export default defineVerb({
       return listMail(ctx, {
         namespace: args.namespace,
         status: args.status,
+        kind: args.kind,
+        to: args.to,
+        since,
         limit,
         showRecipients: args["show-recipients"],
         showCodesOf: isDemo ? demoNamespace : undefined,

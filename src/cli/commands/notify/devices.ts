@@ -10,7 +10,7 @@ export default defineVerb({
   args: {
     namespace: notifyNamespaceArg,
     topic: { type: "string", valueHint: "topic", description: "Only those who want to hear of this" },
-    user: { type: "string", valueHint: "id|email", description: "Only those of this user" },
+    user: { type: "string", valueHint: "id|email", completes: "user", description: "Only those of this user" },
     platform: { type: "enum", options: ["web", "ios", "android"], description: "Only those of this platform" },
     limit: { type: "string", valueHint: "number", default: "50", description: "How many at most" },
   },

@@ -1,4 +1,5 @@
 import { withTenant } from "../../context.ts";
+import { parsePastTime } from "../../duration.ts";
 import { formatCounts, formatRecipients, notifyNamespaceArg, toMessageRecord } from "../../notify.ts";
 import { parseCount } from "../../number-args.ts";
 import { formatValue, printJson, printList } from "../../output.ts";
@@ -9,18 +10,31 @@ export default defineVerb({
   description: "List what a store has told its devices, newest first",
   args: {
     namespace: notifyNamespaceArg,
+    topic: { type: "string", valueHint: "topic", description: "Only what was told about this" },
+    user: { type: "string", valueHint: "id|email", completes: "user", description: "Only what this user was told" },
+    since: { type: "string", valueHint: "span|time", description: "Not older: 7d, or 2030-01-31T12:00:00Z" },
     limit: { type: "string", valueHint: "number", default: "50", description: "How many at most, up to 1000" },
   },
-  examples: ["bodega notify list -n demo", "bodega notify list -n demo --limit 1000 --json"],
+  examples: [
+    "bodega notify list -n demo",
+    "bodega notify list -n demo --topic sale --since 7d",
+    "bodega notify list -n demo --limit 1000 --json",
+  ],
   notes: ["Messages are kept for thirty days. What devices are told of orders is not among them."],
   async run(args, io) {
     const limit = parseCount("--limit", args.limit);
+    const { topic, user } = args;
+    const since = args.since === undefined ? undefined : parsePastTime("--since", args.since, Date.now());
     const { listMessageRecords } = await import("../../../server/modules/notifications/messages.ts");
-    const messages = await withTenant(args, io, (ctx) => listMessageRecords(ctx, limit));
+    const messages = await withTenant(args, io, async (ctx) => {
+      const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
+      const userId = user === undefined ? undefined : await resolveUserId(ctx, user);
+      return listMessageRecords(ctx, limit, { topic, userId, since });
+    });
     if (io.json) return printJson(io, messages.map(toMessageRecord));
     await printList(io, messages, {
       id: (message) => message.id,
-      empty: "The store has told its devices nothing.",
+      empty: "The store has told its devices nothing of the kind.",
       columns: [
         { header: "MESSAGE_ID", value: (message) => message.id, whole: true },
         { header: "TO", value: formatRecipients },

@@ -12,7 +12,13 @@ import { defineVerb } from "../../verb.ts";
 const args = {
   namespace: notifyNamespaceArg,
   topic: { type: "string", valueHint: "topic", description: "Tell those who want to hear of this" },
-  user: { type: "string", valueHint: "id|email", field: "customer_id", description: "Tell the devices of this user" },
+  user: {
+    type: "string",
+    valueHint: "id|email",
+    completes: "user",
+    field: "customer_id",
+    description: "Tell the devices of this user",
+  },
   everyone: { type: "boolean", description: "Tell every device of the store" },
   title: { type: "string", valueHint: "text", required: true, description: "First line, up to 200 characters" },
   body: {

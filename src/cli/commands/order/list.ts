@@ -22,7 +22,12 @@ export default defineVerb({
       options: ["unpaid", "paid", "partially_refunded", "refunded"],
       description: "Only those whose payment stands so",
     },
-    customer: { type: "string", valueHint: "user", description: "Only those of this user: an id or email" },
+    customer: {
+      type: "string",
+      valueHint: "user",
+      completes: "user",
+      description: "Only those of this user: an id or email",
+    },
     limit: { type: "string", valueHint: "number", default: "50", description: "How many at most" },
   },
   examples: [

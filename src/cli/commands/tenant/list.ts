@@ -4,14 +4,25 @@ import { defineVerb } from "../../verb.ts";
 
 export default defineVerb({
   name: "list",
-  description: "List all tenants by name",
-  args: {},
-  examples: ["bodega tenant list", "bodega tenant list --json", "bodega tenant list -q"],
+  description: "List tenants by name",
+  args: {
+    status: { type: "enum", options: ["active", "suspended"], description: "Only those of this status" },
+    query: { type: "string", valueHint: "text", description: "Only those whose namespace, title or domain holds this" },
+  },
+  examples: [
+    "bodega tenant list",
+    "bodega tenant list --status suspended --query shop --json",
+    "bodega tenant list -q",
+  ],
   async run(args, io) {
     const { listTenants } = await import("../../../server/modules/tenants/service.ts");
-    await printList(io, await withContext(args, io, listTenants), {
+    const { status, query: q } = args;
+    const isFiltered = status !== undefined || q !== undefined;
+    await printList(io, await withContext(args, io, (ctx) => listTenants(ctx, { status, q })), {
       id: (tenant) => tenant.namespace,
-      empty: "There is no tenant yet. Make one: bodega tenant create <namespace>",
+      empty: isFiltered
+        ? "There is no such tenant."
+        : "There is no tenant yet. Make one: bodega tenant create <namespace>",
       columns: [
         { header: "NAMESPACE", value: (tenant) => tenant.namespace, whole: true },
         { header: "TITLE", value: (tenant) => tenant.title },

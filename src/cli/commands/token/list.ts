@@ -9,7 +9,7 @@ export default defineVerb({
   description: "List the user tokens of a tenant, newest first",
   args: {
     namespace: userNamespaceArg,
-    user: { type: "string", valueHint: "id|email", description: "Only of this user" },
+    user: { type: "string", valueHint: "id|email", completes: "user", description: "Only of this user" },
     "all-states": { type: "boolean", description: "Also those that have ended" },
     limit: { type: "string", valueHint: "number", default: "1000", description: "How many at most" },
   },

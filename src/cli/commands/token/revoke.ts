@@ -11,7 +11,7 @@ export default defineVerb({
   args: {
     namespace: userNamespaceArg,
     "token-id": { type: "string", valueHint: "id", description: "This one" },
-    user: { type: "string", valueHint: "id|email", description: "Those of this user" },
+    user: { type: "string", valueHint: "id|email", completes: "user", description: "Those of this user" },
     all: { type: "boolean", description: "Those of everybody" },
   },
   examples: [

@@ -6,13 +6,22 @@ import { defineVerb } from "../../verb.ts";
 export default defineVerb({
   name: "list",
   description: "List a store's webhooks, and how they fare",
-  args: { namespace: { ...namespaceArg, required: true } },
-  examples: ["bodega webhook list -n demo", "bodega webhook list -n demo --json"],
+  args: {
+    namespace: { ...namespaceArg, required: true },
+    failing: { type: "boolean", description: "Only those whose deliveries have failed, or are being tried again" },
+  },
+  examples: [
+    "bodega webhook list -n demo",
+    "bodega webhook list -n demo --failing",
+    "bodega webhook list -n demo --json",
+  ],
   async run(args, io) {
     const { listWebhooks } = await import("../../../server/modules/webhooks/service.ts");
-    await printList(io, await withTenant(args, io, listWebhooks), {
+    const all = await withTenant(args, io, listWebhooks);
+    const webhooks = args.failing ? all.filter(({ failed, last_error }) => failed > 0 || last_error !== null) : all;
+    await printList(io, webhooks, {
       id: (webhook) => webhook.webhook_id,
-      empty: "The store has no webhooks.",
+      empty: args.failing && all.length > 0 ? "No webhook fails." : "The store has no webhooks.",
       columns: [
         { header: "WEBHOOK_ID", value: (webhook) => webhook.webhook_id, whole: true },
         { header: "URL", value: (webhook) => formatValue(webhook.url) },

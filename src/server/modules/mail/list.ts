@@ -1,14 +1,18 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { all, statement } from "../../db/statement.ts";
-import { invalidField } from "../../errors.ts";
+import { all, get, statement } from "../../db/statement.ts";
+import { AppError, invalidField } from "../../errors.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
+import { emailKey } from "../users/email.ts";
+import type { AnyMailKind } from "./kinds.ts";
 import { openContents } from "./outbox.ts";
 import { mailOutbox } from "./table.ts";
 
 const param = sql.placeholder;
 const mostRows = 1000;
+/** So many of the newest are opened to see whom they are for. */
+const mostOpened = 10_000;
 
 /** What can have become of a mail. */
 export const mailStatuses = ["queued", "sent", "failed", "expired", "dropped"] as const;
@@ -33,11 +37,19 @@ export interface MailRecord {
   code?: string;
 }
 
-interface MailFilter {
+interface MailFilter extends MailView {
   namespace?: string | undefined;
   status?: MailStatus | undefined;
+  kind?: AnyMailKind | undefined;
+  /** RFC 3339; not older. */
+  since?: string | undefined;
+  /** A whole address; fits only what still has its recipient. */
+  to?: string | undefined;
   /** From 1 to 1000. */
   limit: number;
+}
+
+interface MailView {
   /** Whole addresses instead of `a***@example.com`. */
   showRecipients?: boolean;
   /** Namespace of the only store whose reset mails are shown with their codes: a demo's, which has no mail server. */
@@ -46,13 +58,20 @@ interface MailFilter {
 
 type MailRow = Omit<MailRecord, "to" | "code"> & { sealed: string | null };
 
+const columns = sql`m.id, t.namespace, m.kind, m.status, m.attempts,
+  case when m.status = 'queued' then m.next_attempt_at end as next_attempt_at,
+  m.useful_until, m.last_error, m.created_at, m.sent_at, m.sealed
+  from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id`;
+const selectOne = statement<MailRow>(sql`
+  select ${columns} where m.id = ${param("id")} and (${param("namespace")} is null or t.namespace = ${param("namespace")})`);
+// Who it is for can only be judged once the row is opened.
 const selectMail = statement<MailRow>(sql`
-  select m.id, t.namespace, m.kind, m.status, m.attempts,
-    case when m.status = 'queued' then m.next_attempt_at end as next_attempt_at,
-    m.useful_until, m.last_error, m.created_at, m.sent_at, m.sealed
-  from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
+  select ${columns}
   where (${param("namespace")} is null or t.namespace = ${param("namespace")})
     and (${param("status")} is null or m.status = ${param("status")})
+    and (${param("kind")} is null or m.kind = ${param("kind")})
+    and (${param("since")} is null or m.created_at >= ${param("since")})
+    and (${param("isOpened")} = 0 or m.sealed is not null)
   order by m.created_at desc, m.id desc limit ${param("limit")}`);
 
 /**
@@ -60,20 +79,50 @@ const selectMail = statement<MailRow>(sql`
  * @throws AppError 5301 for an unknown tenant, 5102 for a limit out of range.
  */
 export async function listMail(ctx: SystemCtx, filter: MailFilter): Promise<MailRecord[]> {
-  const { namespace = null, status = null, limit, showRecipients = false, showCodesOf } = filter;
+  const { namespace = null, status = null, kind = null, since = null, to, limit } = filter;
   if (!Number.isInteger(limit) || limit < 1 || limit > mostRows) {
     throw invalidField("limit", `must be a whole number from 1 to ${mostRows}`);
   }
   if (namespace !== null) await requireTenant(ctx, namespace);
-  const rows = await all(ctx.db.primary, selectMail, { namespace, status, limit });
-  return rows.map(({ sealed, ...row }) => {
-    const contents = sealed === null ? null : openContents(ctx.vault, row.id, sealed);
-    const address = contents === null ? null : "email" in contents.to ? contents.to.email : contents.to.emailKey;
-    const { id, kind, namespace: store, ...rest } = row;
-    const to = address === null || showRecipients ? address : maskAddress(address);
-    const code = store === showCodesOf ? contents?.values.code : undefined;
-    return { id, namespace: store, kind, to, ...rest, ...(code !== undefined && { code }) };
-  });
+  const asked = { namespace, status, kind, since };
+  if (to === undefined) {
+    const rows = await all(ctx.db.primary, selectMail, { ...asked, isOpened: 0, limit });
+    return rows.map((row) => toRecord(ctx, row, filter));
+  }
+  const wanted = emailKey(to);
+  const rows = await all(ctx.db.primary, selectMail, { ...asked, isOpened: 1, limit: mostOpened });
+  const fitting = rows.filter((row) => wanted !== null && emailKey(addressOf(ctx, row) ?? "") === wanted);
+  return fitting.slice(0, limit).map((row) => toRecord(ctx, row, filter));
+}
+
+/**
+ * One mail.
+ * @throws AppError 5301 when there is none with this id, or it is of another store than the one that is named.
+ */
+export async function getMail(
+  ctx: SystemCtx,
+  id: string,
+  { namespace = null, ...view }: MailView & { namespace?: string | undefined | null } = {},
+): Promise<MailRecord> {
+  if (namespace !== null) await requireTenant(ctx, namespace);
+  const row = await get(ctx.db.primary, selectOne, { id, namespace });
+  if (!row) throw new AppError(5301, `There is no mail ${JSON.stringify(id)}, or it is not kept any more.`);
+  return toRecord(ctx, row, view);
+}
+
+function addressOf(ctx: SystemCtx, { id, sealed }: MailRow): string | null {
+  const to = sealed === null ? undefined : openContents(ctx.vault, id, sealed)?.to;
+  if (to === undefined) return null;
+  return "email" in to ? to.email : to.emailKey;
+}
+
+function toRecord(ctx: SystemCtx, row: MailRow, { showRecipients = false, showCodesOf }: MailView): MailRecord {
+  const { id, namespace, kind, sealed, ...rest } = row;
+  const address = addressOf(ctx, row);
+  const to = address === null || showRecipients ? address : maskAddress(address);
+  const isOpened = namespace === showCodesOf && sealed !== null;
+  const code = isOpened ? openContents(ctx.vault, id, sealed)?.values.code : undefined;
+  return { id, namespace, kind, to, ...rest, ...(code !== undefined && { code }) };
 }
 
 /** `ada@example.com` as `a***@example.com`. */

@@ -26,7 +26,11 @@ const withDeliveries = sql`json_object(${messageParts}, 'is_complete', json(iif(
 const selectMessage = statement<{ json: string }>(sql`
   select ${withDeliveries} as json from ${pushMessages} where ${ofTenant} and id = ${param("id")}`);
 const selectRecords = statement<{ json: string }>(sql`
-  select ${withDeliveries} as json from ${pushMessages} where ${ofTenant} order by id desc limit ${param("limit")}`);
+  select ${withDeliveries} as json from ${pushMessages} where ${ofTenant}
+    and (${param("topic")} is null or topic = ${param("topic")})
+    and (${param("userId")} is null or user_id = ${param("userId")})
+    and (${param("since")} is null or created_at >= ${param("since")})
+  order by id desc limit ${param("limit")}`);
 const mostRecords = 1000;
 
 const page = (position: ReturnType<typeof sql>) =>
@@ -72,14 +76,19 @@ export async function listMessages(ctx: Ctx, query: MessageListQuery): Promise<L
 }
 
 /**
- * The newest messages with what became of each, as the terminal shows them.
+ * The newest messages that fit with what became of each, as the terminal shows them.
  * @param limit from 1 to 1000.
  * @throws AppError 5102 for a limit out of range.
  */
-export async function listMessageRecords(ctx: Ctx, limit: number): Promise<MessageWithDeliveries[]> {
+export async function listMessageRecords(
+  ctx: Ctx,
+  limit: number,
+  filter: { topic?: string | undefined; userId?: string | undefined; since?: string | undefined } = {},
+): Promise<MessageWithDeliveries[]> {
+  const { topic = null, userId = null, since = null } = filter;
   if (!Number.isInteger(limit) || limit < 1 || limit > mostRecords) {
     throw invalidField("limit", `must be a whole number from 1 to ${mostRecords}`);
   }
-  const rows = await all(ctx.db.primary, selectRecords, { tenantId: ctx.tenant.id, limit });
+  const rows = await all(ctx.db.primary, selectRecords, { tenantId: ctx.tenant.id, topic, userId, since, limit });
   return rows.map(({ json }) => JSON.parse(json) as MessageWithDeliveries);
 }

@@ -1,3 +1,4 @@
+import type { Static } from "@sinclair/typebox";
 import type { Ctx } from "../../context.ts";
 import { decodeCursor, encodeCursor } from "../../cursor.ts";
 import { KeptMap } from "../../db/kept-map.ts";
@@ -7,6 +8,7 @@ import { readFilters } from "./list-filters.ts";
 import { type ProductListQuery, type ProductSortKey, productFields } from "./list-model.ts";
 import { countMatches, findPage, namedBy } from "./list-plan.ts";
 import type { PageRow } from "./list-shape.ts";
+import type { Product } from "./model.ts";
 import { seesDrafts } from "./service.ts";
 import { languageChain } from "./translation.ts";
 
@@ -15,6 +17,9 @@ import { languageChain } from "./translation.ts";
  * others when they meet one.
  */
 const translated = new KeptMap<true>(10_000);
+
+/** A product as every reply shows it. */
+export type ProductDocument = Static<typeof Product>;
 
 /** A page of products: their JSON texts in order, and how to go on. */
 export interface ProductPage {

@@ -110,9 +110,17 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
   });
 }
 
-/** All tenants by name. */
-export async function listTenants(ctx: SystemCtx): Promise<TenantDetails[]> {
-  return (await all(ctx.db.primary, selectTenants)).map(toDetails);
+/** The tenants that fit, by name; `q` is a part of namespace, title or domain, whatever its case. */
+export async function listTenants(
+  ctx: SystemCtx,
+  { status, q }: { status?: TenantRecord["status"] | undefined; q?: string | undefined } = {},
+): Promise<TenantDetails[]> {
+  const rows = (await all(ctx.db.primary, selectTenants)).filter(
+    (row) => status === undefined || row.status === status,
+  );
+  const part = q?.toLowerCase() ?? "";
+  const holds = (text: string | null) => text?.toLowerCase().includes(part) ?? false;
+  return rows.filter(({ namespace, title, domain }) => [namespace, title, domain].some(holds)).map(toDetails);
 }
 
 /**

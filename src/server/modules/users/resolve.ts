@@ -1,8 +1,9 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx, SystemCtx } from "../../context.ts";
 import { all, get, statement } from "../../db/statement.ts";
 import { isId } from "../../ids.ts";
 import { mostCompared, unknownName } from "../../unknown-name.ts";
+import { requireTenant } from "../tenants/service.ts";
 import { emailKey } from "./email.ts";
 import { users } from "./table.ts";
 
@@ -32,4 +33,16 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
     names: rows.map(({ email }) => email),
     list: `bodega user list -n ${namespace}`,
   });
+}
+
+/**
+ * The same within the store of that namespace. What names nobody is answered as it stands: an account of the operating
+ * system may read like an email.
+ * @throws AppError 5301 for an unknown store.
+ */
+export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
+  const tenant = await requireTenant(ctx, namespace);
+  const name = emailKey(email);
+  const found = name && (await get(ctx.db.primary, selectByEmail, { tenantId: tenant.id, name }));
+  return found ? found.id : email;
 }

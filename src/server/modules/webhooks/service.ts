@@ -128,13 +128,27 @@ export async function listWebhooks(ctx: Ctx): Promise<WebhookDetails[]> {
 }
 
 /**
+ * One webhook with what has become of its deliveries.
+ * @throws AppError 5301 when there is none with this id.
+ */
+export async function getWebhookDetails(ctx: Ctx, id: string): Promise<WebhookDetails> {
+  const row = await get(ctx.db.primary, selectWebhooks, { tenantId: ctx.tenant.id, id });
+  if (!row) throw noSuchWebhook(ctx, id);
+  return toRecord(ctx, row);
+}
+
+/**
  * One webhook of the store, without its secret.
  * @throws AppError 5301 when there is none with this id.
  */
 export async function getWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
   const row = await get(ctx.db.primary, selectWebhook, { tenantId: ctx.tenant.id, id });
-  if (!row) throw new AppError(5301, `There is no webhook ${JSON.stringify(id)} in tenant ${ctx.tenant.namespace}.`);
+  if (!row) throw noSuchWebhook(ctx, id);
   return toRecord(ctx, row);
+}
+
+function noSuchWebhook({ tenant }: Ctx, id: string): AppError {
+  return new AppError(5301, `There is no webhook ${JSON.stringify(id)} in tenant ${tenant.namespace}.`);
 }
 
 /**

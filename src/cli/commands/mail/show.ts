@@ -1,0 +1,24 @@
+import { namespaceArg } from "../../args.ts";
+import { withContext } from "../../context.ts";
+import { printRecord } from "../../output.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "show",
+  description: "Show what became of one mail",
+  args: {
+    id: { type: "positional", required: true, description: "Id of the mail" },
+    namespace: { ...namespaceArg, description: "Tenant that it must be of" },
+    "show-recipients": { type: "boolean", description: "The whole address instead of a***@example.com" },
+  },
+  examples: [
+    "bodega mail show mail_01k8z3v5x2f1rt9m6q7wbn4hcd",
+    "bodega mail show mail_01k8z3v5x2f1rt9m6q7wbn4hcd --show-recipients --json",
+  ],
+  notes: ["What a mail says is shown to nobody but its recipient."],
+  async run(args, io) {
+    const { getMail } = await import("../../../server/modules/mail/list.ts");
+    const { id, namespace, "show-recipients": showRecipients } = args;
+    await printRecord(io, await withContext(args, io, (ctx) => getMail(ctx, id, { namespace, showRecipients })), "id");
+  },
+});

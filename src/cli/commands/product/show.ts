@@ -1,0 +1,23 @@
+import type { ProductDocument } from "../../../server/modules/products/list.ts";
+import { withTenant } from "../../context.ts";
+import { printProduct, productArg, productNamespaceArg } from "../../product.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "show",
+  description: "Show one product with its variants",
+  args: { product: productArg, namespace: productNamespaceArg },
+  examples: [
+    "bodega product show -n demo desk-lamp",
+    "bodega product show -n demo LAMP-1",
+    "bodega product show -n demo prod_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
+  ],
+  async run(args, io) {
+    const { resolveProductId } = await import("../../../server/modules/products/resolve.ts");
+    const { getProduct } = await import("../../../server/modules/products/service.ts");
+    const { json } = await withTenant(args, io, async (ctx) =>
+      getProduct(ctx, await resolveProductId(ctx, args.product)),
+    );
+    await printProduct(io, JSON.parse(json) as ProductDocument);
+  },
+});

@@ -1,0 +1,23 @@
+import { namespaceArg } from "../../args.ts";
+import { printRecord, remark } from "../../output.ts";
+import { defineVerb } from "../../verb.ts";
+import { webhookIdArg, withWebhook } from "../../webhook.ts";
+
+export default defineVerb({
+  name: "show",
+  description: "Show one webhook, and how it fares",
+  args: { webhook_id: webhookIdArg, namespace: { ...namespaceArg, required: true } },
+  examples: [
+    "bodega webhook show -n demo https://example.com/hooks",
+    "bodega webhook show -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
+  ],
+  notes: ["Its signing secret is shown by no verb; bodega webhook rotate makes another."],
+  async run(args, io) {
+    const { getWebhookDetails } = await import("../../../server/modules/webhooks/service.ts");
+    const webhook = await withWebhook(args, io, getWebhookDetails);
+    await printRecord(io, webhook, "webhook_id");
+    if (webhook.failed === 0) return;
+    const failed = `bodega webhook deliveries -n ${args.namespace} ${webhook.webhook_id} --status failed`;
+    await remark(io, `What failed: ${failed}`);
+  },
+});

@@ -1,0 +1,64 @@
+import { beforeAll, expect, test } from "bun:test";
+import { openCli } from "./run-bodega.ts";
+
+const { json, failure, run } = openCli();
+
+interface Product {
+  product_id: string;
+  title: string;
+  slug: string;
+}
+
+const ndjson = (...lines: object[]) => lines.map((line) => JSON.stringify(line)).join("\n");
+const titles = async (...flags: string[]) =>
+  (await json<Product[]>("product", "list", "-n", "demo", ...flags)).map(({ title }) => title);
+
+beforeAll(async () => {
+  for (const namespace of ["demo", "other"]) await json("tenant", "create", namespace);
+  const oak = { title: "Oak", sku: "TABLE-OAK", options: { wood: "oak" }, stock: 3 };
+  const input = ndjson(
+    { title: "Desk lamp", price: 19.9, sku: "LAMP-1", stock: 7, tags: ["light"] },
+    { title: "Table", price: 240, status: "draft", variants: [oak] },
+    { title: "Chair", price: 49 },
+  );
+  const { code, stderr } = await run(["product", "import", "-n", "demo", "--format", "ndjson", "-"], { input });
+  expect({ code, stderr: stderr.includes("error") }).toEqual({ code: 0, stderr: false });
+});
+
+test("list shows products to people and to scripts, narrowed by words, status and number, in the order asked for", async () => {
+  const { stdout } = await run(["product", "list", "-n", "demo", "--sort", "title"]);
+  const [header, chair, lamp, table] = stdout.trimEnd().split("\n");
+  expect(header).toMatch(/^PRODUCT ID +TITLE +STATUS +PRICE +STOCK +SKU +VARIANTS$/);
+  expect(chair).toMatch(/ Chair +published +49\.00 EUR +not counted +- +0$/);
+  expect(lamp).toMatch(/^prod_\w{26} +Desk lamp +published +19\.90 EUR +7 +LAMP-1 +0$/);
+  expect(table).toMatch(/ Table +draft +240\.00 EUR +3 +- +1$/);
+  expect(await titles("--query", "lam")).toEqual(["Desk lamp"]);
+  expect(await titles("--status", "draft")).toEqual(["Table"]);
+  expect(await titles("--sort=-price", "--limit", "2")).toEqual(["Table", "Chair"]);
+  const short = await run(["product", "list", "-n", "demo", "--limit", "2"]);
+  expect(short.stderr).toContain("There are more than 2");
+  expect((await run(["product", "list", "-n", "demo", "-q"])).stdout).toMatch(/^(prod_\w{26}\n){3}$/);
+  expect(await json<Product[]>("product", "list", "-n", "other")).toEqual([]);
+  expect((await run(["product", "list", "-n", "other"])).stderr).toContain("bodega product import -n other");
+});
+
+test("show takes an id, a slug, a SKU or a variant's SKU, and shows the variants", async () => {
+  const lamp = await json<Product>("product", "show", "-n", "demo", "LAMP-1");
+  expect(lamp).toMatchObject({ title: "Desk lamp", slug: "desk-lamp", tags: ["light"] });
+  for (const name of [lamp.product_id, lamp.slug]) {
+    expect(await json<Product>("product", "show", "-n", "demo", name)).toEqual(lamp);
+  }
+  const { stdout } = await run(["product", "show", "-n", "demo", "TABLE-OAK"]);
+  expect(stdout).toMatch(/^Title +Table$/m);
+  expect(stdout).toMatch(/^Price +240\.00 EUR$/m);
+  expect(stdout).toMatch(/^var_\w{26} +Oak +TABLE-OAK +240\.00 EUR +3$/m);
+  expect((await run(["product", "show", "-n", "demo", "LAMP-1", "-q"])).stdout).toBe(`${lamp.product_id}\n`);
+});
+
+test("a product of another tenant is not found, and a slip is asked back about in its own only", async () => {
+  expect(await failure("product", "show", "-n", "other", "LAMP-1")).toMatchObject({ code: 3, error: { code: 5301 } });
+  expect((await failure("product", "show", "-n", "demo", "desk-lmap")).error.remedy).toContain(
+    "Did you mean desk-lamp?",
+  );
+  expect((await failure("product", "show", "-n", "other", "desk-lmap")).error.remedy).not.toContain("Did you mean");
+});
