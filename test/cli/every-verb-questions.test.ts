@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { countRows } from "./database-contents.ts";
 import { type CalledVerb, fullLine, leaveOutRequired, listCalledVerbs, listQuestions, runCall } from "./every-verb.ts";
-import { readShapes, type Shape, shapeOf } from "./json-shapes.ts";
+import { usePromisedShapes } from "./json-shapes.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
 import { runAtTerminal, stripEscapes } from "./run-bodega.ts";
 import { typedSecret } from "./verb-calls.ts";
 
 const copyShop = usePreparedShop();
-const promised = await readShapes();
+const expectShape = await usePromisedShapes();
 const verbs = (await listCalledVerbs())
   .filter(({ verb, call }) => call.asks !== undefined || Object.values(verb.args).some(({ required }) => required))
   .map((called): [string, CalledVerb] => [called.name, called]);
@@ -34,7 +34,7 @@ describe("what is left out is asked for at a terminal, and the answers do what f
     const { code, screen } = await runAtTerminal(args, questions, { env: shop.env, columns: 200 });
     expect({ code, screen }).toEqual({ code: called.call.code ?? 0, screen: expect.any(String) });
     for (const [question] of questions) expect(stripEscapes(screen)).toContain(question);
-    expect(shapeOf(readAnswer(screen))).toEqual(promised[name] as Shape);
+    expectShape(name, readAnswer(screen));
     expect(await countRows(shop.dataDir)).toEqual(await countAfterFlags(called, other));
     for (const part of [typedSecret, typedSecret.slice(0, 8), typedSecret.slice(-6)])
       expect(screen).not.toContain(part);
