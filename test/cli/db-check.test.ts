@@ -1,0 +1,117 @@
+import { beforeAll, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "../../src/server/db/open.ts";
+import type { Examination } from "../../src/server/examine.ts";
+import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+
+const cli = openCli();
+const { json, run, failure } = cli;
+const path = join(cli.dataDir, "bodega.db");
+
+beforeAll(async () => {
+  await json("tenant", "create", "demo");
+});
+
+const hashOf = (file: string) => createHash("sha256").update(readFileSync(file)).digest("hex");
+
+/** Runs a check with another file in the place of the database. */
+async function checkFile(bytes: Uint8Array | string, ...flags: string[]) {
+  const dataDir = makeDir();
+  writeFileSync(join(dataDir, "bodega.db"), bytes);
+  return run(["db", "check", "--data-dir", dataDir, ...flags]);
+}
+
+test("a sound database is exit code 0 and says so on standard error alone; its file stays as it is", async () => {
+  const before = hashOf(path);
+  expect(await run(["db", "check"])).toEqual({ code: 0, stdout: "", stderr: "Nothing is wrong.\n" });
+  expect(await run(["db", "check", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
+  const report = await json<Examination & Record<string, unknown>>("db", "check");
+  expect(Object.keys(report)).toEqual(["ok", "worst", "checked", "database", "findings", "drift", "notes"]);
+  expect(report).toMatchObject({ ok: true, worst: "ok", findings: [], drift: [] });
+  expect(hashOf(path)).toBe(before);
+});
+
+test("damage is exit code 1 with a remedy, never a crash: one value with --json, subjects alone with -q", async () => {
+  const whole = readFileSync(path);
+  for (const bytes of ["", "x".repeat(9000), whole.subarray(0, 16), whole.subarray(0, whole.length / 2)]) {
+    const { code, stdout, stderr } = await checkFile(bytes);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^error: file: .*\n {2}> Stop the server, keep a copy of the file, and restore the last backup/,
+    );
+    expect(stderr).toMatch(/^In all: /);
+    expect(stdout + stderr).not.toMatch(/\n\s+at |Internal error|SQLITE_/);
+  }
+  const { code, stdout, stderr } = await checkFile("", "--json");
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  const report = JSON.parse(stdout) as Examination;
+  expect({ ...report, findings: [] }).toEqual({
+    ok: false,
+    worst: "error",
+    checked: ["file"],
+    database: null,
+    findings: [],
+    drift: [],
+    notes: [],
+  });
+  expect(report.findings.map(({ check, severity, fixable }) => [check, severity, fixable])).toEqual([
+    ["file", "error", false],
+  ]);
+  expect((await checkFile("", "-q")).stdout).toMatch(/^\/\S+bodega\.db\n$/);
+});
+
+test("a folder without a database is exit code 3, and stays without", async () => {
+  const dir = join(makeDir(), "nothing");
+  const { code, error } = await failure("db", "check", "--data-dir", dir);
+  expect({ code, error: error.code }).toEqual({ code: 3, error: 5301 });
+  expect(existsSync(dir)).toBe(false);
+});
+
+test("a database server that does not answer is exit code 4", async () => {
+  const { code, error } = await failure("db", "check", "--database-url", "http://127.0.0.1:1");
+  expect({ code, error: error.code }).toEqual({ code: 4, error: 5001 });
+});
+
+test("values that have drifted are exit code 1, and say how they are mended", async () => {
+  const db = await openDatabase({ dataDir: cli.dataDir });
+  await db.execute(`insert into products (id, tenant_id, title, slug, status, price_minor, currency, currency_digits, stock,
+    reserved, lang, is_indexed, created_at, updated_at)
+    select 'prod_a', id, 'Lamp', 'lamp', 'published', 100, 'EUR', 2, 9, 4, 'en', 0, 'a', 'a' from tenants`);
+  await db.close();
+  const { code, stdout, stderr } = await run(["db", "check"]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^stock +demo +prod_a +reserved +4 +0 +can be mended$/m);
+  expect(stderr).toContain("Mend what can be with: bodega doctor --fix");
+  expect(await run(["doctor", "-n", "demo", "--fix"])).toMatchObject({ code: 0 });
+  expect((await run(["db", "check"])).code).toBe(0);
+});
+
+test("at a terminal it says what it is at, and ctrl-C ends it with 130 while it reads", async () => {
+  // Whoever takes the readers' lock alone holds the look up, as reading a large file would.
+  const db = await openDatabase({ dataDir: cli.dataDir });
+  const lock = (db as unknown as { local: { readersLock: { tryExclusive(): boolean } } }).local.readersLock;
+  expect(lock.tryExclusive()).toBe(true);
+  const wrapper = ["sh", "-c", 'trap : INT; "$@"; echo "exit code $?"', "sh"];
+  const { screen } = await runAtTerminal(["db", "check"], [["Checking: integrity", "\u0003"]], {
+    env: cli.environment(),
+    wrapper,
+  });
+  await db.close();
+  expect(stripEscapes(screen)).toContain("exit code 130");
+  const whole = await runAtTerminal(["db", "check"], [], { env: cli.environment(), columns: 40 });
+  expect(whole.code).toBe(0);
+  expect(stripEscapes(whole.screen)).toMatch(/Checking: integrity\n.*Checking: records\nNothing is wrong\./s);
+});
+
+test("a file that ends early while a log stands beside it is told as well", async () => {
+  const dataDir = makeDir();
+  const file = join(dataDir, "bodega.db");
+  writeFileSync(file, readFileSync(path));
+  truncateSync(file, 200_000);
+  writeFileSync(`${file}-wal`, "no log");
+  const { code, stdout } = await run(["db", "check", "--data-dir", dataDir]);
+  expect(code).toBe(1);
+  expect(stdout).toContain("is cut off.");
+});
