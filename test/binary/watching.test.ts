@@ -1,0 +1,101 @@
+import { expect, test } from "bun:test";
+import { openShop, useBinaries } from "../support/binary.ts";
+import { type MetricsPage, parseMetrics } from "../support/prometheus.ts";
+import { until } from "../support/until.ts";
+import { childrenOf } from "./processes.ts";
+
+const { installBinary } = useBinaries();
+
+const products = { route: "/products/", method: "GET", status: "200" };
+const token = "a-token-for-the-tests";
+
+/** Two workers, a way to load them, and a look at the figures by each of the ways to them. */
+async function serveWatched() {
+  const binary = installBinary();
+  const { auth: authorization } = await openShop(binary);
+  binary.env.BODEGA_METRICS_TOKEN = token;
+  const server = await binary.serve("--workers", "2", "--metrics", "127.0.0.1:0");
+  const listener = /^Metrics: (http:\S+)$/m.exec(server.stdout())?.[1] ?? "";
+  const read = async (url: string): Promise<MetricsPage> => {
+    const reply = await fetch(url, { headers: { authorization: `Bearer ${token}` }, keepalive: false });
+    return parseMetrics(await reply.text());
+  };
+  // A connection of its own for each, so that both workers get some.
+  const ask = () => fetch(`${server.url}/products/?namespace=demo`, { headers: { authorization }, keepalive: false });
+  const load = async (requests: number) => {
+    const replies = await Promise.all(Array.from({ length: requests }, ask));
+    expect(replies.map(({ status }) => status)).toEqual(Array(requests).fill(200));
+  };
+  return {
+    binary,
+    server,
+    ask,
+    load,
+    fromListener: () => read(listener),
+    fromWorker: () => read(`${server.url}/metrics`),
+  };
+}
+
+const answered = (page: MetricsPage) => page.value("bodega_http_requests_total", products);
+const up = (page: MetricsPage) => page.samples.filter(({ name, value }) => name === "bodega_process_up" && value === 1);
+
+test("whichever process is asked answers for all, also when a worker is killed under load or hangs", async () => {
+  const { server, ask, load, fromListener, fromWorker } = await serveWatched();
+  await load(60);
+  for (const page of [await fromListener(), await fromWorker(), await fromWorker(), await fromWorker()]) {
+    expect(answered(page)).toBe(60);
+    expect(up(page).map(({ labels }) => labels.process)).toEqual(["main", "1", "2"]);
+  }
+
+  const [victim = 0, other = 0] = childrenOf(server.pid);
+  let isLoading = true;
+  const counts: number[] = [];
+  const loading = Array.from({ length: 4 }, async () => {
+    // Those that the killed worker had taken end without an answer.
+    while (isLoading) await ask().catch(() => {});
+  });
+  const looking = (async () => {
+    while (isLoading) counts.push(answered(await fromListener()));
+  })();
+  await until("some counting", () => counts.length > 3);
+  process.kill(victim, "SIGKILL");
+  await until("another worker", async () => {
+    const children = childrenOf(server.pid);
+    return !children.includes(victim) && up(await fromListener()).length === 3;
+  });
+  isLoading = false;
+  await Promise.all([...loading, looking]);
+  expect(counts.toSorted((a, b) => a - b)).toEqual(counts);
+
+  const before = answered(await fromListener());
+  await load(40);
+  expect(answered(await fromListener()) - before).toBe(40);
+  expect(answered(await fromWorker()) - before).toBe(40);
+
+  process.kill(other, "SIGSTOP");
+  const page = await fromListener();
+  process.kill(other, "SIGCONT");
+  expect(answered(page)).toBe(before + 40);
+  expect(up(page).length).toBe(2);
+  await until("its answer", async () => up(await fromListener()).length === 3);
+  expect(await server.end()).toBe(0);
+}, 30_000);
+
+test("a call that says how it arrived is found in whichever worker took it, and top adds the workers up", async () => {
+  const { binary, server, load } = await serveWatched();
+  await load(10);
+  const socket = `${binary.dir}/bodega-data/server.sock`;
+  const seen = await Promise.all(
+    Array.from({ length: 6 }, async (_, number) => {
+      const id = `doctor-0000000${number}`;
+      await fetch(`${server.url}/health/live`, { headers: { "x-request-id": id }, keepalive: false });
+      const reply = await fetch(`http://localhost/seen?request_id=${id}`, { unix: socket });
+      return ((await reply.json()) as { request_id: string }).request_id === id;
+    }),
+  );
+  expect(seen).toEqual(Array(6).fill(true));
+  const top = await binary.json<{ workers: number; tenants: unknown[]; processes: { name: string }[] }>("top");
+  expect(top.tenants).toEqual([{ namespace: "demo", per_second: 0, errors_per_second: 0, total: 10 }]);
+  expect([top.workers, top.processes.map(({ name }) => name)]).toEqual([2, ["main", "1", "2"]]);
+  expect(await server.end("SIGINT")).toBe(0);
+});
