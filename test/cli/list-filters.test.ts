@@ -1,0 +1,78 @@
+import { beforeAll, expect, test } from "bun:test";
+import { usePreparedShop } from "./prepared-shop.ts";
+import { openCli } from "./run-bodega.ts";
+
+const copyShop = usePreparedShop();
+let shop: ReturnType<typeof copyShop>;
+let cli: ReturnType<typeof openCli>;
+
+beforeAll(async () => {
+  shop = copyShop();
+  cli = openCli(shop.dataDir);
+  await cli.json("tenant", "create", "second-shop", "--title", "Lamps & more", "--domain", "lamps.example.com");
+  await cli.json("tenant", "suspend", "second-shop", "--yes");
+  await cli.json("webhook", "add", "-n", "demo", "--url", "http://127.0.0.1:9/quiet", "--allow-private");
+});
+
+const list = <T = Record<string, unknown>>(...line: string[]) => cli.json<T[]>(...line);
+
+test("tenants are narrowed by status, and by a part of namespace, title or domain", async () => {
+  const names = async (...flags: string[]) =>
+    (await list<{ namespace: string }>("tenant", "list", ...flags)).map(({ namespace }) => namespace);
+  expect(await names()).toEqual(["demo", "second-shop"]);
+  expect(await names("--status", "suspended")).toEqual(["second-shop"]);
+  for (const part of ["second", "LAMPS &", "lamps.example"])
+    expect(await names("--query", part)).toEqual(["second-shop"]);
+  expect(await names("--query", "lamps", "--status", "active")).toEqual([]);
+  expect((await cli.run(["tenant", "list", "--query", "nothing"])).stderr).toBe("There is no such tenant.\n");
+});
+
+test("a webhook is shown by its address with how it fares, and those that fail are listed alone", async () => {
+  const failing = await list<{ webhook_id: string }>("webhook", "list", "-n", "demo", "--failing");
+  expect(failing.map(({ webhook_id }) => webhook_id)).toEqual([shop.webhookId]);
+  const shown = await cli.json("webhook", "show", "-n", "demo", "https://example.com/hooks");
+  expect(shown).toEqual(failing[0] as object as typeof shown);
+  expect(shown).toMatchObject({ failed: 1, last_error: "answered 503" });
+  expect(shown).not.toHaveProperty("secret");
+  const { stderr } = await cli.run(["webhook", "show", "-n", "demo", shop.webhookId]);
+  expect(stderr).toBe(`What failed: bodega webhook deliveries -n demo ${shop.webhookId} --status failed\n`);
+  expect(await cli.failure("webhook", "show", "-n", "second-shop", shop.webhookId)).toMatchObject({ code: 3 });
+});
+
+test("mail is narrowed by kind, age and recipient, and one is shown with its address masked", async () => {
+  const ids = async (...flags: string[]) =>
+    (await list<{ id: string }>("mail", "list", "-n", "demo", ...flags)).map(({ id }) => id);
+  const all = await ids();
+  expect(all).toHaveLength(2);
+  expect(await ids("--to", "ADA@example.com")).toEqual(all);
+  expect(await ids("--to", "ada@example.com", "--limit", "1")).toEqual(all.slice(0, 1));
+  expect(await ids("--to", "eve@example.com")).toEqual([]);
+  expect(await ids("--kind", "test")).toEqual([]);
+  expect(await ids("--since", "1h", "--status", "failed")).toEqual([shop.failedMailId]);
+  expect(await ids("--since", "2090-01-31T00:00:00Z")).toEqual([]);
+  const { stdout } = await cli.run(["mail", "show", shop.failedMailId]);
+  expect(stdout).toMatch(/^To +a\*\*\*@example\.com$/m);
+  expect(stdout).not.toContain("012345");
+  expect(await cli.json("mail", "show", shop.failedMailId, "--show-recipients")).toMatchObject({
+    to: "ada@example.com",
+  });
+  expect(await cli.failure("mail", "show", shop.failedMailId, "-n", "second-shop")).toMatchObject({ code: 3 });
+});
+
+test("what devices were told is narrowed by topic, user and age", async () => {
+  const ids = async (...flags: string[]) =>
+    (await list<{ message_id: string }>("notify", "list", "-n", "demo", ...flags)).map(({ message_id }) => message_id);
+  expect(await ids("--topic", "sale", "--since", "1h")).toEqual([shop.messageId]);
+  expect(await ids("--topic", "news")).toEqual([]);
+  expect(await ids("--user", "ada@example.com")).toEqual([]);
+  expect(await ids("--since", "2090-01-31T00:00:00Z")).toEqual([]);
+});
+
+test("the audit log is narrowed by the email of a user, within their tenant", async () => {
+  await cli.json("user", "disable", "-n", "demo", "ada@example.com");
+  const events = async (...flags: string[]) =>
+    (await list<{ event: string }>("audit", "list", "--event", "user.*", ...flags)).map(({ event }) => event);
+  expect(await events("-n", "demo", "--subject", "ada@example.com")).toContain("user.disabled");
+  expect(await events("-n", "second-shop", "--subject", "ada@example.com")).toEqual([]);
+  expect(await events("-n", "demo", "--actor", "ada@example.com")).toEqual([]);
+});
