@@ -2,7 +2,7 @@ import { keyState } from "../server/modules/app-keys/key-state.ts";
 import type { AppKeyDetails } from "./app-key.ts";
 import type { Io } from "./io.ts";
 import { formatAge, formatMoment } from "./moment.ts";
-import { printJson, printRecord, warn } from "./output.ts";
+import { fitLines, printJson, printRecord, warn } from "./output.ts";
 
 type Secret = AppKeyDetails["secrets"][number];
 
@@ -30,7 +30,7 @@ export async function printKeySheet(io: Io, key: AppKeyDetails, now: number): Pr
   await printRecord(io, record, "app_id");
   if (io.quiet || secrets.length === 0) return;
   const paragraphs = secrets.map((secret) => describeSecret(secret, key, now));
-  await io.write(`\n${paragraphs.join("\n")}`);
+  await io.write(fitLines(io, `\n${paragraphs.join("\n")}`));
 }
 
 function describeSecret(secret: Secret, key: AppKeyDetails, now: number): string {
