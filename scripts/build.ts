@@ -10,6 +10,8 @@ const usage = `usage: bun run build [--target <name>]... [--all]\n\ntargets: ${O
 
 /** The short name of the commit, and when it was made in epoch milliseconds: the same source makes the same executable. */
 function readCommit(): { name: string; madeAt: number } {
+  // The image that builds the container's has no git.
+  if (Bun.which("git") === null) return { name: "unknown", madeAt: 0 };
   const { exitCode, stdout } = Bun.spawnSync(["git", "log", "-1", "--abbrev=12", "--format=%h %ct"], {
     cwd: root,
     stdio: ["ignore", "pipe", "ignore"],
