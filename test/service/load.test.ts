@@ -144,7 +144,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     expect(await child.nextLine()).toBe("half");
     child.kill();
     await child.exited;
-    expect(await failureOf(migrate(db))).toMatchObject({ code: 5306, message: expect.stringContaining("db restore") });
+    expect(await failureOf(migrate(db))).toMatchObject({ code: 5306, remedy: expect.stringContaining("db restore") });
     await assertLoadable(db);
     await loadDatabase(source, db);
     expect(await dump()).toEqual(whole);

@@ -21,7 +21,7 @@ const selectTables = `SELECT l.name, l.type FROM pragma_table_list l WHERE l.sch
 const selectUse = `SELECT (SELECT count(*) FROM tenants) AS stores,
   (SELECT count(*) FROM (SELECT 1 FROM audit_log WHERE namespace IS NOT NULL LIMIT 1)) AS history,
   (SELECT value FROM revision WHERE id = 1) AS revision`;
-const remedy = "Name a new, empty database; what is in this one stays as it is.";
+const remedy = "Name a new, empty database with --database-url; what is in this one stays as it is.";
 
 /**
  * Looks whether a libSQL server's database may be filled from a file.
@@ -39,14 +39,11 @@ export async function inspectTarget(db: Database): Promise<LoadTarget> {
   );
   const foreign = tables.find(({ name }) => !known.has(name));
   if (foreign !== undefined || !isOurs) {
-    throw new AppError(
-      5302,
-      `The database holds other tables than Bodega's${foreign ? ` (${foreign.name})` : ""}. ${remedy}`,
-    );
+    throw refusal(`The database holds other tables than Bodega's${foreign ? ` (${foreign.name})` : ""}.`);
   }
   const use = (await db.primary.execute(selectUse)).rows[0];
-  if (Number(use?.stores) > 0) throw new AppError(5302, `The database holds stores (${use?.stores}). ${remedy}`);
-  if (Number(use?.history) > 0) throw new AppError(5302, `The database holds the history of removed stores. ${remedy}`);
+  if (Number(use?.stores) > 0) throw refusal(`The database holds stores (${use?.stores}).`);
+  if (Number(use?.history) > 0) throw refusal("The database holds the history of removed stores.");
   return { state: "fresh", clearing, revision: Number(use?.revision ?? 0) };
 }
 
@@ -55,4 +52,8 @@ function clearingOf(tables: { name: string; type: string }[]): string[] {
   return tables
     .filter(({ type }) => type !== "shadow")
     .map(({ name, type }) => `DROP ${type === "view" ? "VIEW" : "TABLE"} ${quote(name)}`);
+}
+
+function refusal(message: string): AppError {
+  return new AppError(5302, message, { remedy });
 }

@@ -47,7 +47,7 @@ export async function loadDatabase(sourcePath: string, db: Database, options: Co
     const read = readThrough(source);
     const plan = await readPlan(read);
     if (!plan.tables.some(({ name }) => name === migrationsTable)) {
-      throw new AppError(5302, `${sourcePath} holds no database of Bodega.`);
+      throw new AppError(5302, `${sourcePath} holds no database of Bodega.`, { remedy: "Name a backup of one." });
     }
     const target = await inspectTarget(db);
     const loading = await beginLoading(db, target, plan);

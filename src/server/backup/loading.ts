@@ -39,13 +39,16 @@ export async function beginLoading(db: Database, target: LoadTarget, plan: CopyP
   const run = (statements: InStatement[]) => retryWhileBusy(() => client.migrate(statements), busyDeadlineMs);
   const guarded = (statements: InStatement[]) =>
     run([{ sql: guard, args: [loader] }, ...statements]).catch((error) => {
-      throw isLost(error) ? new AppError(5302, "Another restore into this database has begun; this one stops.") : error;
+      if (!isLost(error)) throw error;
+      const remedy = "Let the other one end, and look at what it has brought.";
+      throw new AppError(5302, "Another restore into this database has begun; this one stops.", { remedy });
     });
   try {
     await run([...marking(target, loader), ...target.clearing, ...making(plan)]);
   } catch (error) {
     if (!isLost(error) && !/already exists|no such table/.test(String(error))) throw error;
-    throw new AppError(5302, "The database has changed in this moment. Look who else uses it.", { cause: error });
+    const remedy = "Stop every server of this database, and try again.";
+    throw new AppError(5302, "The database has changed in this moment.", { cause: error, remedy });
   }
   return {
     client,

@@ -1,7 +1,7 @@
 import type { CheckupDeps, Finding } from "../checkup/finding.ts";
 import { describeSchema, isUpToDate, readSchema } from "../checkup/schema.ts";
 import { buildSchema, type SchemaObject, selectSchema, toSchemaObject } from "../db/build-schema.ts";
-import { loadMark, loadMarkMessage } from "../db/load-mark.ts";
+import { loadMark, loadMarkMessage, loadMarkRemedy } from "../db/load-mark.ts";
 import { migrations } from "../db/migrations.ts";
 import type { Subject } from "./subject.ts";
 
@@ -21,7 +21,7 @@ export interface SchemaFindings {
 export async function checkSchema({ session }: Subject, about: Pick<CheckupDeps, "command">): Promise<SchemaFindings> {
   const { rows } = await session.primary.execute(selectSchema);
   const standing = rows.map((row) => toSchemaObject(Array.from(row)));
-  if (standing.some(({ name }) => name === loadMark)) return only(loadMark, loadMarkMessage, remedy);
+  if (standing.some(({ name }) => name === loadMark)) return only(loadMark, loadMarkMessage, loadMarkRemedy);
   const state = await readSchema(session);
   if (state.applied === 0 && standing.length > 0) {
     const first = standing.find(({ type }) => type === "table")?.name ?? "unknown";

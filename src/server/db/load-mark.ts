@@ -4,6 +4,6 @@
  */
 export const loadMark = "__bodega_load";
 
-/** What to say of a database that has the mark. */
-export const loadMarkMessage =
-  "A restore into this database is at work or was cut short. Run bodega db restore again: it begins anew.";
+/** What to say of a database that has the mark, and what to do. */
+export const loadMarkMessage = "A restore into this database is at work, or was cut short.";
+export const loadMarkRemedy = "Let it end; if nobody is at it, run bodega db restore again: it begins anew.";

@@ -3,7 +3,7 @@ import type { InStatement } from "@libsql/core/api";
 import { AppError } from "../errors.ts";
 import { backUpBefore } from "./backup.ts";
 import { isUniqueViolation } from "./db-errors.ts";
-import { loadMark, loadMarkMessage } from "./load-mark.ts";
+import { loadMark, loadMarkMessage, loadMarkRemedy } from "./load-mark.ts";
 import { LocalDatabase } from "./local-database.ts";
 import { migrations as embedded, type Migration } from "./migrations.ts";
 import type { Database } from "./session.ts";
@@ -49,7 +49,7 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   let pending = await findPending(db, steps);
   if (pending.length === 0) return { applied: [] };
   const { holdsData, isOurs, isMarked } = await inspect(db);
-  if (isMarked) throw new AppError(5306, loadMarkMessage);
+  if (isMarked) throw new AppError(5306, loadMarkMessage, { remedy: loadMarkRemedy });
   if (holdsData && !isOurs) {
     throw new AppError(
       5302,
