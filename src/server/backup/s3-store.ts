@@ -1,5 +1,4 @@
 import { Readable, Writable } from "node:stream";
-import type { NetworkSink } from "bun";
 import { AppError } from "../errors.ts";
 import type { S3Account } from "../operation-config.ts";
 import { readBackupTime } from "./names.ts";
@@ -10,6 +9,8 @@ type S3Place = Extract<BackupPlace, { kind: "s3" }>;
 
 /** What is sent at once: of ten thousand parts at most an object is made, so this allows for 160 GB. */
 const partBytes = 16 * 1024 * 1024;
+/** How long Bun is given to take back what has gone up in parts, which it does by itself and unseen. */
+const takeBackMs = 1000;
 
 /**
  * Backups as objects of a bucket. An object appears when it is whole: what is larger than a part goes up in parts.
@@ -36,27 +37,34 @@ export function openS3(place: S3Place, account: S3Account | undefined): BackupSt
     }
   };
   return {
-    create: (name) =>
+    create: (name, _id, signal) =>
       attempt("The backup cannot be written to", name, async () => {
         // Asked before the database is copied: most of what can be wrong is wrong with every call.
         await client.list({ prefix: place.prefix, maxKeys: 1 });
-        const writer = client
-          .file(`${place.prefix}${name}`)
-          .writer({ partSize: partBytes, queueSize: 2, retry: 3, type: "application/gzip" });
-        let bytes = 0;
-        const sink = feedWriter(writer, (size) => {
-          bytes += size;
+        // A stream that breaks off ends the upload without an object; Bun's own writer would make one of what it has.
+        const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+        const upload = client.write(`${place.prefix}${name}`, new Response(readable), {
+          partSize: partBytes,
+          queueSize: 2,
+          retry: 3,
+          type: "application/gzip",
         });
+        const { sink, abort } = feedStream(writable.getWriter(), upload);
         return {
           sink,
           finish: () =>
             attempt("The backup cannot be written to", name, async () => {
-              await writer.end();
+              const bytes = await upload;
+              // Once all of it is on its way, nothing but removing it again breaks it off.
+              if (signal.aborted) await client.delete(`${place.prefix}${name}`);
+              signal.throwIfAborted();
               return bytes;
             }),
           async discard() {
             sink.destroy();
-            await Promise.resolve(writer.end(new Error("abandoned"))).catch(() => {});
+            abort();
+            await upload.catch(() => {});
+            await Bun.sleep(takeBackMs);
           },
         };
       }),
@@ -87,17 +95,26 @@ export function openS3(place: S3Place, account: S3Account | undefined): BackupSt
   };
 }
 
-function feedWriter(writer: NetworkSink, onBytes: (bytes: number) => void): Writable {
-  return new Writable({
+/** What is written here goes into the upload; its failure is that of the writing too. */
+function feedStream(writer: WritableStreamDefaultWriter<Uint8Array>, upload: Promise<number>) {
+  const failed = upload.then(() => new Promise<never>(() => {}));
+  failed.catch(() => {});
+  const sink = new Writable({
     highWaterMark: 1 << 20,
     write(chunk: Buffer, _encoding, done) {
-      onBytes(chunk.length);
-      // A copy, because the stream takes its buffer back while the writer may still wait with it.
-      Promise.resolve(writer.write(Buffer.from(chunk))).then(() => done(), done);
+      const write = async () => {
+        await writer.ready;
+        // A copy, because the stream takes its buffer back while the upload may still wait with it.
+        await writer.write(new Uint8Array(chunk));
+      };
+      Promise.race([write(), failed]).then(() => done(), done);
     },
-    // What has been written is on its way only; the object is made when the upload is finished.
-    final: (done) => done(),
+    final(done) {
+      Promise.race([writer.close(), failed]).then(() => done(), done);
+    },
   });
+  const abort = () => void writer.abort(new Error("The backup was broken off.")).catch(() => {});
+  return { sink, abort };
 }
 
 /** Says what the store refused, in its own short word for it; its sentences may name the account. */

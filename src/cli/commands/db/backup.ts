@@ -47,7 +47,7 @@ export default defineVerb({
       "BODEGA_S3_REGION where it is not Amazon's own. `bodega serve --backup-every 24h` makes backups by itself.",
   ],
   async run(args, io) {
-    const config = readCliConfig(args, io, { backupTo: args.to === "-" ? undefined : args.to });
+    const config = readCliConfig(args, io);
     const { readPlace, backupsFolder } = await import("../../../server/backup/place.ts");
     const { readJob } = await import("../../../server/backup/job.ts");
     const place = readPlace(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
