@@ -1,0 +1,96 @@
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { commandTree } from "../../src/cli/command-tree.ts";
+import { findVerb } from "../../src/cli/find-verb.ts";
+import { findMissing, parseVerbArgs } from "../../src/cli/parse-args.ts";
+import { loadVerb } from "../../src/cli/walk-tree.ts";
+import { readConfig } from "../../src/server/config.ts";
+
+const root = join(import.meta.dir, "../..");
+const read = (name: string) => readFileSync(join(root, name), "utf8");
+
+interface Compose {
+  services: {
+    bodega: {
+      ports: string[];
+      volumes: string[];
+      tmpfs: string[];
+      read_only: boolean;
+      cap_drop: string[];
+      build: string;
+    };
+  };
+  volumes: Record<string, unknown>;
+}
+
+/** The instructions of the last stage, which is the image, by name. */
+function readImage(): Map<string, string[]> {
+  const text = read("Dockerfile").replaceAll("\\\n", " ");
+  const stage = text.slice(text.lastIndexOf("\nFROM ") + 1);
+  const instructions = new Map<string, string[]>();
+  for (const line of stage.split("\n").filter((one) => /^[A-Z]+ /.test(one))) {
+    const [name = "", ...words] = line.split(/ +/);
+    instructions.set(name, [...(instructions.get(name) ?? []), words.join(" ")]);
+  }
+  return instructions;
+}
+
+const image = readImage();
+const only = (name: string) => {
+  const found = image.get(name) ?? [];
+  expect([name, found.length]).toEqual([name, 1]);
+  return found[0] as string;
+};
+const variables = Object.fromEntries(
+  only("ENV")
+    .split(" ")
+    .map((pair) => pair.split("=") as [string, string]),
+);
+
+/** Fails unless a command line is one that this program takes. */
+async function takes(words: string[]): Promise<void> {
+  expect(words[0]).toBe("bodega");
+  const target = findVerb(words.slice(1));
+  const verb = await loadVerb(commandTree, target.path);
+  if (verb === undefined) throw new Error(`no verb: ${words.join(" ")}`);
+  expect(findMissing(verb.args, parseVerbArgs(target.rest, verb.args, {}))).toEqual([]);
+}
+
+test("the image runs commands that there are, as an account that is nobody else's", async () => {
+  await takes([...JSON.parse(only("ENTRYPOINT")), ...JSON.parse(only("CMD"))]);
+  await takes(JSON.parse(only("HEALTHCHECK").replace(/^.* CMD /, "")));
+  expect(only("USER")).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  const data = (image.get("COPY") ?? []).find((words) => words.endsWith(" /data"));
+  expect(data).toContain(`--chown=${only("USER")}`);
+});
+
+test("its settings are settings, and agree with its port and its volume", () => {
+  const { dataDir, host, port } = readConfig({}, variables);
+  expect([dataDir, host, String(port)]).toEqual([only("VOLUME"), "0.0.0.0", only("EXPOSE")]);
+});
+
+test("what it is built from is there and is sent to the builder, and nothing else is", () => {
+  const [every, ...lines] = read(".dockerignore")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  expect(every).toBe("*");
+  const sent = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
+  for (const name of sent) expect([name, existsSync(join(root, name))]).toEqual([name, true]);
+  // All that scripts and sources name at the top level, and what the package manager reads.
+  for (const name of ["package.json", "bun.lock", "bunfig.toml", "scripts", "src", "drizzle", "tools"])
+    expect(sent).toContain(name);
+  for (const name of readdirSync(root))
+    if (/data|demo|\.git|dist|test|modules/.test(name)) expect(sent).not.toContain(name);
+});
+
+test("the compose file keeps the data in a volume, and gives the program what it needs and no more", () => {
+  const { services, volumes } = Bun.YAML.parse(read("compose.yaml")) as Compose;
+  const { bodega } = services;
+  const [volume, place] = (bodega.volumes[0] as string).split(":");
+  expect([Object.keys(volumes), place]).toEqual([[volume as string], only("VOLUME")]);
+  // To the machine only: the proxy in front of it speaks to the world.
+  expect(bodega.ports).toEqual([`127.0.0.1:8080:${only("EXPOSE")}`]);
+  expect([bodega.build, bodega.read_only, bodega.cap_drop]).toEqual([".", true, ["ALL"]]);
+  expect(bodega.tmpfs[0]).toMatch(/^\/tmp:exec\b/);
+});
