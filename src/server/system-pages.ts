@@ -51,9 +51,11 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   };
   if (metrics !== undefined) {
     pages["/metrics"] = async (request) => {
-      const text = hasToken(request, metrics.token) ? await metrics.text() : undefined;
+      const text = hasToken(request, metrics.token)
+        ? await metrics.text().catch((error: unknown) => new AppError(5001, undefined, { cause: error }))
+        : new AppError(5206, undefined, { headers: { "WWW-Authenticate": "Bearer" } });
       return probe(request, "/metrics", (headers) => {
-        if (text === undefined) throw new AppError(5206, undefined, { headers: { "WWW-Authenticate": "Bearer" } });
+        if (text instanceof AppError) throw text;
         return new Response(text, { headers: { ...headers, "Content-Type": metricsType } });
       });
     };

@@ -43,7 +43,10 @@ export default defineVerb({
     const look: Look = async (signal) => {
       const reply = await askServer(dataDir, "/status", signal);
       if (reply?.ok) return (await reply.json()) as ServerStatus;
-      throw new AppError(5000, `No server of ${dataDir} answers. Start one with bodega serve, or name its --data-dir.`);
+      throw new AppError(
+        5000,
+        `No server of ${dataDir} answers this account. Start one with bodega serve, or name its --data-dir.`,
+      );
     };
     if (isLive) return watch(look, intervalMs, io);
     const activity = await lookTwice(look, intervalMs);

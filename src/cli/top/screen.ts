@@ -59,7 +59,8 @@ export function openScreen(host: NodeJS.Process): Screen {
     close,
     size() {
       const [columns, rows] = stdout.getWindowSize();
-      return { columns, rows };
+      // Some terminals do not say how large they are.
+      return { columns: columns || 80, rows: rows || 24 };
     },
     draw: (lines) => stdout.write(`${begin}${lines.map((line) => `${line}\u001b[K`).join("\r\n")}${end}`),
     onResize: (act) => stdout.on("resize", act),

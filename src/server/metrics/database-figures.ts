@@ -13,6 +13,8 @@ import { freeDiskBytes } from "../readiness.ts";
 /** Whoever asks more often than this hears the same again: counting costs a look at every row that waits. */
 const keptMs = 5000;
 const dayMs = 86_400_000;
+/** A database that is away must not hold up what is known without it. */
+const patienceMs = 1000;
 
 /** What stands in the database and on its disk. */
 export type DatabaseFigures = Pick<
@@ -64,7 +66,8 @@ export function createDatabaseReader(deps: FigureDeps): () => Promise<DatabaseFi
 
 async function read({ db, dataDir, certificateEnd, now }: FigureDeps): Promise<DatabaseFigures> {
   const hasFile = db.kind === "file";
-  const row = await get(db, selectQueues, { since: new Date(now() - dayMs).toISOString() }).catch(() => undefined);
+  const asked = get(db, selectQueues, { since: new Date(now() - dayMs).toISOString() }).catch(() => undefined);
+  const row = await Promise.race([asked, Bun.sleep(patienceMs)]);
   const end = certificateEnd();
   const backups = readLastBackups(dataDir);
   return {

@@ -137,11 +137,26 @@ describe("/metrics at the server's own address", () => {
     await plain.stop();
   });
 
+  test("is 5001 while the process that adds up does not answer", async () => {
+    const text = () => Promise.reject(new Error("inside"));
+    const waiting = startTestApp({ db: database.db, metrics: { token, text } });
+    const reply = await fetch(`${waiting.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    const said = await reply.text();
+    expect([reply.status, said.includes("5001"), said.includes("inside")]).toEqual([503, true, false]);
+    await waiting.stop();
+  });
+
   test("tells neither secrets nor who called", async () => {
     const text = await (await ask()).text();
     for (const hidden of [token, shop.key.app_id, shop.key.app_secret, "127.0.0.1", "@"])
       expect(text).not.toContain(hidden);
   });
+});
+
+test("a database that is away holds up none of what is known without it", async () => {
+  const away = Object.assign(Object.create(database.db), { execute: () => new Promise(() => {}), first: undefined });
+  const read = createDatabaseReader({ db: away, dataDir: "/nowhere", certificateEnd: () => 0, now: Date.now });
+  expect(await read()).toMatchObject({ queues: null, certificate_expires_at: "1970-01-01T00:00:00.000Z" });
 });
 
 test("a call of those who watch is logged at the level debug only, and one that fails is", async () => {
