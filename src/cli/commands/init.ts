@@ -23,7 +23,7 @@ export default defineVerb({
     "The mail server is tried at once, with a mail to the owner. It and the flags of the server go into bodega.env in the " +
       "data directory (mode 0600), which the server and every command read, below environment and flags.",
     "The unit of --systemd lets the server reach its own folder and the network, and nothing else. With --systemd as root, the data directory is " +
-      "/var/lib/bodega unless another is named. A unit that stands is never overwritten.",
+      "/var/lib/bodega unless another is named or bodega-data is there. A unit that stands is never overwritten.",
   ],
   async run(args, io) {
     const { initShop } = await import("../init/init-shop.ts");

@@ -1,4 +1,7 @@
-import type { Config } from "../../server/config.ts";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Config, defaultDataDir } from "../../server/config.ts";
+import { databaseFile } from "../../server/db/data-dir.ts";
 import { prepareUser } from "../../server/modules/users/service.ts";
 import { addSettings } from "../../server/settings-write.ts";
 import { type ShopSetup, setUpShop } from "../../server/shop-setup.ts";
@@ -54,10 +57,12 @@ export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
   };
 }
 
+/** A service of the machine has its data below /var/lib, unless a folder is named, or there is a shop in the usual one. */
 function readInitConfig(args: InitArgs, io: Io, isForMachine: boolean): Config {
   const isNamed = args["data-dir"] !== undefined || io.env.BODEGA_DATA_DIR || io.env.BODEGA_DATA_DIR_FILE;
   const isRoot = process.getuid?.() === 0;
-  const dataDir = isForMachine && isRoot && !isNamed ? systemDataDir : args["data-dir"];
+  const isUsual = isNamed || existsSync(databaseFile(resolve(defaultDataDir)));
+  const dataDir = isForMachine && isRoot && !isUsual ? systemDataDir : args["data-dir"];
   const more = { ...readServerFlags(args), publicUrl: args["public-url"] };
   return readCliConfig({ ...args, "data-dir": dataDir }, io, more);
 }

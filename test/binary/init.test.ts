@@ -1,0 +1,66 @@
+import { beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { splitShell } from "../cli/split-shell.ts";
+import { type Binary, useBinaries } from "../support/binary.ts";
+import { until } from "../support/until.ts";
+
+const { installBinary } = useBinaries();
+const wanted = ["--title", "My shop", "--owner-email", "ada@example.com", "--owner-random-password", "--publish"];
+
+let binary: Binary;
+
+beforeAll(() => {
+  binary = installBinary();
+});
+
+/** Sends what a printed line of curl would. */
+async function sendAsCurl(line: string): Promise<Response> {
+  const [program, ...words] = splitShell(line);
+  expect(program).toBe("curl");
+  const headers = new Headers();
+  let body: string | undefined;
+  let url = "";
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === "-H") {
+      const [name = "", value = ""] = (words.shift() as string).split(/: (.*)/);
+      headers.set(name, value);
+    } else if (word === "-d") body = words.shift();
+    else url = word;
+  }
+  return fetch(url, { method: "POST", headers, ...(body !== undefined && { body }) });
+}
+
+test("one command opens a shop and serves it, and the first request works as it is printed", async () => {
+  const server = await binary.serveBy([binary.path, "init", ...wanted, "--serve", "--port", "0"]);
+  const line = await until("the first request", () => /\n(curl .*)\n/.exec(server.stdout())?.[1]);
+  expect(line).toContain(server.url);
+  const reply = await sendAsCurl(line);
+  expect([reply.status, await reply.json()]).toEqual([201, expect.objectContaining({ data: expect.anything() })]);
+  // The commands that it names work where they stand, in the folder of the program.
+  expect(server.stdout()).toContain("\n./bodega doctor\n");
+  expect(await binary.run("doctor")).toMatchObject({ code: expect.any(Number) });
+  expect(await server.end()).toBe(0);
+  const secret = /sk_[\w-]{43}/.exec(server.stdout())?.[0] as string;
+  expect(server.log()).not.toContain(secret);
+  const again = await binary.run("init");
+  expect([again.code, again.stdout.includes("My shop"), again.stdout.includes("sk_")]).toEqual([0, true, false]);
+});
+
+test("the unit that it prints starts this very program", async () => {
+  const { code, stdout } = await binary.run("init", "--print-unit");
+  expect(code).toBe(0);
+  expect(stdout).toContain(`\nExecStart=${binary.path} serve --data-dir ${join(binary.dir, "bodega-data")}\n`);
+});
+
+test("a port that is taken does not lose the secrets of a shop that was made", async () => {
+  const other = installBinary();
+  const blocker = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
+  const port = String(blocker.port);
+  const { code, stdout, stderr } = await other.run("init", ...wanted, "--serve", "--port", port);
+  await blocker.stop(true);
+  expect(code).toBe(4);
+  expect(stdout).toMatch(/\nApp secret +sk_[\w-]{43}\n/);
+  expect(stderr).toContain("is in use by another program");
+  expect(readFileSync(join(other.dir, "bodega-data", "bodega.env"), "utf8")).toContain(`BODEGA_PORT='${port}'`);
+});
