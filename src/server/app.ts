@@ -97,6 +97,8 @@ export function createApp(deps: AppDeps) {
     // and a host of three characters, which `listen` sees to.
     handler: { standardHostname: deps.isEncrypted ?? false },
   });
+  const noRouteMeter = pipeline.meter.anyMethod(noRoute);
+  const answerNone = (request: Request) => answerNoRoute(pipeline, noRouteMeter(request.method), request);
   for (const route of routes) mountRoute(server, pipeline, route);
   for (const [path, methods] of methodsByPath(routes)) {
     const allow = allowHeader(methods);
@@ -118,11 +120,11 @@ export function createApp(deps: AppDeps) {
       }),
     version: deps.version,
   });
-  server.all("/*", ({ request }) => answerNoRoute(pipeline, request), { parse: "none" });
+  server.all("/*", ({ request }) => answerNone(request), { parse: "none" });
   server.onError(({ request, code, error }) =>
     code === "NOT_FOUND"
-      ? answerNoRoute(pipeline, request)
-      : answerElsewhere(pipeline, pipeline.meter.route("other", noRoute), request, () => {
+      ? answerNone(request)
+      : answerElsewhere(pipeline, noRouteMeter(request.method), request, () => {
           throw error;
         }),
   );
@@ -156,8 +158,8 @@ function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: R
   });
 }
 
-function answerNoRoute(pipeline: PipelineDeps, request: Request): Response {
-  return answerElsewhere(pipeline, pipeline.meter.anyMethod(noRoute)(request.method), request, () => {
+function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Request): Response {
+  return answerElsewhere(pipeline, meter, request, () => {
     throw new AppError(5106);
   });
 }

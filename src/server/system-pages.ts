@@ -61,8 +61,10 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
     };
   }
 
+  const meters = new Map(Object.keys(pages).map((path) => [path, pipeline.meter.anyMethod(path)]));
+
   function meterOf(path: string, request: Request) {
-    return pipeline.meter.anyMethod(path)(request.method);
+    return (meters.get(path) ?? pipeline.meter.anyMethod(path))(request.method);
   }
 
   function probe(request: Request, path: string, decide: Parameters<typeof answerElsewhere>[3]): Response {

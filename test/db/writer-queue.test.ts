@@ -39,6 +39,19 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+test("says how many units wait, and how long the first of them has", async () => {
+  await open();
+  expect([client.queue.waiting, client.queue.waitMs]).toEqual([0, 0]);
+  const writes = ["one", "two"].map((name) => db.execute(insertRow(name)));
+  const before = performance.now();
+  while (performance.now() <= before);
+  expect(client.queue.waiting).toBe(2);
+  expect(client.queue.waitMs).toBeGreaterThan(0);
+  expect(client.queue.waitMs).toBeLessThan(performance.now());
+  await Promise.all(writes);
+  expect([client.queue.waiting, client.queue.waitMs]).toEqual([0, 0]);
+});
+
 describe("group commit", () => {
   test("units of one tick share a commit", async () => {
     await open();

@@ -55,7 +55,7 @@ describe("what workers have counted", () => {
   const figuresOf = (requests: number, cpuSeconds = 0): ProcessFigures => {
     const meter = new Meter();
     for (let number = 0; number < requests; number++) meter.route("GET", "/a/").note(200, 1, undefined);
-    const rest = { pid: 1, startedAt: "", memoryBytes: 0, lagMs: 0, inFlight: 0, writesWaiting: 0 };
+    const rest = { pid: 1, startedAt: "", memoryBytes: 0, lagMs: 0, inFlight: 0, writesWaiting: 0, writeWaitMs: 0 };
     return { ...rest, cpuSeconds, counts: meter.read() };
   };
 

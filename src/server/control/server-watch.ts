@@ -86,10 +86,16 @@ function describeProcess(name: string, figures: ProcessFigures, answers: boolean
     answers,
     memory_bytes: figures.memoryBytes,
     cpu_seconds: figures.cpuSeconds,
-    event_loop_lag_ms: Math.round(figures.lagMs * 10) / 10,
+    event_loop_lag_ms: round(figures.lagMs),
     in_flight: figures.inFlight,
     writes_waiting: figures.writesWaiting,
+    write_wait_ms: round(figures.writeWaitMs),
   };
+}
+
+/** Tenths of a millisecond. */
+function round(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -24,6 +24,8 @@ export interface ProcessStatus {
   in_flight: number;
   /** Writes that wait for their turn; 0 beside a database server. */
   writes_waiting: number;
+  /** How long the first of them has waited. */
+  write_wait_ms: number;
 }
 
 /** What is answered by one route. Routes that nobody has called are not listed. */

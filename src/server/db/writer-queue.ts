@@ -54,6 +54,12 @@ export class WriterQueue {
     return this.#jobs.length - this.#next;
   }
 
+  /** How long the unit at the front has waited, in milliseconds; 0 where none waits. */
+  get waitMs(): number {
+    const job = this.#peek();
+    return job === undefined ? 0 : Math.max(0, performance.now() + this.#options.lockDeadlineMs - job.deadline);
+  }
+
   /** True when no unit waits or runs. */
   get isIdle(): boolean {
     return !this.#driving;

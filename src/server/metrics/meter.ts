@@ -72,7 +72,15 @@ export class Meter {
    * make up new ones.
    */
   anyMethod(route: string): (method: string) => RouteMeter {
-    return (method) => this.route(knownMethods.has(method) ? method : "other", route);
+    const kept = new Map<string, RouteMeter>();
+    return (method) => {
+      const known = kept.get(method);
+      if (known !== undefined) return known;
+      const name = knownMethods.has(method) ? method : "other";
+      const meter = this.route(name, route);
+      kept.set(name, meter);
+      return meter;
+    };
   }
 
   read(): Counts {

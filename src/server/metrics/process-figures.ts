@@ -13,6 +13,7 @@ export interface ProcessFigures {
   lagMs: number;
   inFlight: number;
   writesWaiting: number;
+  writeWaitMs: number;
   counts: Counts;
 }
 
@@ -33,6 +34,7 @@ export function watchProcess(db: Database): ProcessWatch {
   const meter = new Meter();
   const startedAt = new Date().toISOString();
   const lag = watchLag();
+  const queue = db instanceof LocalDatabase ? db.local.queue : undefined;
   return {
     meter,
     seen: new SeenRequests(Date.now),
@@ -45,7 +47,8 @@ export function watchProcess(db: Database): ProcessWatch {
         cpuSeconds: (user + system) / 1e6,
         lagMs: lag.longest(),
         inFlight: meter.inFlight,
-        writesWaiting: db instanceof LocalDatabase ? db.local.queue.waiting : 0,
+        writesWaiting: queue?.waiting ?? 0,
+        writeWaitMs: queue?.waitMs ?? 0,
         counts: meter.read(),
       };
     },

@@ -80,6 +80,10 @@ function processFamilies(processes: readonly ProcessStatus[]): Family[] {
       ...gauge("process_writes_waiting", "Writes that wait for their turn."),
       samples: each((one) => one.writes_waiting),
     },
+    {
+      ...gauge("process_write_wait_seconds", "How long the first of them has waited."),
+      samples: each((one) => one.write_wait_ms / 1000),
+    },
   ];
 }
 
