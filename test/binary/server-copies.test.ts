@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { type Binary, openShop, useBinaries } from "../support/binary.ts";
+import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
+import { until } from "../support/until.ts";
+import { defaultDataDir, startLoad } from "./load.ts";
+
+const { installBinary } = useBinaries();
+const clients = 8;
+
+interface Checked {
+  ok: boolean;
+  findings: unknown[];
+  drift: unknown[];
+}
+
+const sound = { ok: true, findings: [], drift: [] };
+
+async function check(binary: Binary, ...flags: string[]): Promise<Checked> {
+  const { ok, findings, drift } = await binary.json<Checked & Record<string, unknown>>("db", "check", ...flags);
+  return { ok, findings, drift };
+}
+
+describe.if(hasSqld)("between database servers", () => {
+  const servers: Sqld[] = [];
+
+  beforeAll(async () => {
+    servers.push(...(await Promise.all([startSqld(), startSqld()])));
+  }, 30_000);
+  afterAll(async () => {
+    for (const server of servers) await server.stop();
+  });
+
+  function install({ url }: Sqld): Binary {
+    const binary = installBinary();
+    binary.env.BODEGA_DATABASE_URL = url;
+    return binary;
+  }
+
+  async function productsAt({ url }: Sqld): Promise<Set<string>> {
+    const db = await openDatabase({ dataDir: "unused", url });
+    const { rows } = await db.execute("select id from products");
+    await db.close();
+    return new Set(rows.map((row) => String(row.id)));
+  }
+
+  test("a backup beside a server at work brings a shop to another, with all that was acknowledged before it", async () => {
+    const from = install(servers[0] as Sqld);
+    const to = install(servers[1] as Sqld);
+    const { namespace, auth } = await openShop(from);
+    const serving = await from.serve();
+    const load = startLoad({ url: serving.url, namespace, auth, clients });
+    await until("the load", () => load.created.length >= 10 * clients);
+    const before = [...load.created];
+    const { backup } = await from.json<{ backup: string }>("db", "backup");
+    expect(await check(from)).toEqual(sound);
+    await load.stop();
+    expect(load.refused).toEqual([]);
+    expect(await serving.end()).toBe(0);
+
+    mkdirSync(defaultDataDir(to.dir), { mode: 0o700 });
+    copyFileSync(join(defaultDataDir(from.dir), "secret.key"), join(defaultDataDir(to.dir), "secret.key"));
+    await to.json("db", "restore", backup, "--yes");
+    expect(await check(to)).toEqual(sound);
+    expect(await to.json("audit", "verify")).toMatchObject({ intact: true });
+    const kept = await productsAt(servers[1] as Sqld);
+    expect(before.filter((id) => !kept.has(id))).toEqual([]);
+    const again = await to.serve();
+    const last = `${again.url}/products/${before.at(-1)}/?namespace=${namespace}`;
+    expect((await fetch(last, { headers: { authorization: auth } })).status).toBe(200);
+    expect(await again.end()).toBe(0);
+    expect((await to.run("db", "restore", backup, "--yes")).code).toBe(4);
+  }, 60_000);
+});
+
+test("db check looks through a file beside a server at work, and tells a damaged copy of it", async () => {
+  const binary = installBinary();
+  const { namespace, auth } = await openShop(binary);
+  const serving = await binary.serve();
+  const load = startLoad({ url: serving.url, namespace, auth, clients });
+  await until("the load", () => load.created.length >= 10 * clients);
+  for (let count = 0; count < 3; count++) expect(await check(binary)).toEqual(sound);
+  await load.stop();
+  expect(load.refused).toEqual([]);
+  expect(await serving.end()).toBe(0);
+
+  const damaged = join(binary.dir, "damaged");
+  mkdirSync(damaged);
+  const bytes = readFileSync(join(defaultDataDir(binary.dir), "bodega.db"));
+  writeFileSync(join(damaged, "bodega.db"), bytes.subarray(0, bytes.length / 2));
+  const { code, stdout, stderr } = await binary.run("db", "check", "--data-dir", damaged);
+  expect(code).toBe(1);
+  expect(stdout).toContain("is cut off.");
+  expect(stdout + stderr).not.toMatch(/\n\s+at |Internal error/);
+}, 60_000);
