@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError } from "../errors.ts";
 import { readBackupPlace } from "../operation-config.ts";
@@ -26,7 +26,7 @@ export function readPlace(given: string, source: string): BackupPlace {
   if (given === "") throw invalidSetting(source, "must not be empty");
   const place = readBackupPlace({ value: given, source }) as string;
   if (place.startsWith("s3:")) return readS3Place(place);
-  const found = statSync(place, { throwIfNoEntry: false });
+  const found = lookAt(place);
   if (found?.isDirectory()) return { kind: "folder", path: place, name: undefined };
   if (isContainerName(place)) return { kind: "folder", path: dirname(place), name: basename(place) };
   if (found !== undefined) throw invalidSetting(source, `must be a folder, or a file that ends in ${backupEnding}`);
@@ -40,10 +40,19 @@ export function readPlace(given: string, source: string): BackupPlace {
 export function readSource(given: string, source: string): BackupPlace {
   if (given === "-" || given.startsWith("s3:")) return readPlace(given, source);
   const path = resolve(given);
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = lookAt(path);
   if (found === undefined) throw new AppError(5301, `There is no backup ${path}.`);
   if (found.isDirectory()) return { kind: "folder", path, name: undefined };
   return { kind: "folder", path: dirname(path), name: basename(path) };
+}
+
+/** What stands there; undefined also where that cannot be seen, which whoever uses the path then says. */
+function lookAt(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The bucket and key of `s3://bucket/prefix/name.tar.gz`. */

@@ -76,8 +76,8 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
     }
   } finally {
     signal.removeEventListener("abort", abort);
-    rmSync(stagingFolder(config.dataDir, id), { recursive: true, force: true });
-    if (place.kind === "folder") rmSync(partialPath(place.path, id), { force: true });
+    remove(stagingFolder(config.dataDir, id));
+    if (place.kind === "folder") remove(partialPath(place.path, id));
   }
   const at = new Date().toISOString();
   if (outcome instanceof AppError) {
@@ -98,6 +98,11 @@ function giveWay(pid: number): void {
   } catch {
     // It has ended already, or may not be slowed down: then it takes its share as every process does.
   }
+}
+
+/** Takes away what may not even be there, in a place that may not be one. */
+function remove(path: string): void {
+  if (existsSync(path)) rmSync(path, { recursive: true, force: true });
 }
 
 function backupArguments({ place, keep, includeKey }: BackupRun): string[] {

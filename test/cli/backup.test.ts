@@ -1,0 +1,199 @@
+import { beforeAll, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { until } from "../support/until.ts";
+import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+
+interface Report {
+  backup: string;
+  created_at: string;
+  bytes: number;
+  database_bytes: number;
+  schema: string;
+  stores: number;
+  key_included: boolean;
+  removed: string[];
+  warnings: string[];
+}
+
+const { dataDir, environment, run, json, failure } = openCli();
+const backups = join(dataDir, "backups");
+
+beforeAll(() => json("tenant", "create", "demo"));
+
+/** What a backup holds, by the name of its part, as `tar` unpacks it. */
+function unpack(path: string): Record<string, Buffer> {
+  const dir = makeDir();
+  const { exitCode, stderr } = Bun.spawnSync(["tar", "xzf", path, "-C", dir]);
+  if (exitCode !== 0) throw new Error(stderr.toString());
+  return Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(join(dir, name))]));
+}
+
+/** Files that a backup which did not end well could have left. */
+function listLeftovers(...dirs: string[]): string[] {
+  return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
+}
+
+test("a backup is an archive that tar opens, for its owner only: a manifest that fits, the database, and no key", async () => {
+  writeFileSync(join(dataDir, "secret.key"), `${"k".repeat(43)}\n`, { mode: 0o600 });
+  const report = await json<Report>("db", "backup");
+  expect(report.backup).toBe(join(backups, `bodega-${report.created_at.replace(/[-:]/g, "")}.tar.gz`));
+  expect(statSync(report.backup).mode & 0o777).toBe(0o600);
+  const parts = unpack(report.backup);
+  expect(Object.keys(parts).toSorted()).toEqual(["bodega.db", "manifest.json"]);
+  const manifest = JSON.parse(String(parts["manifest.json"]));
+  const database = parts["bodega.db"] as Buffer;
+  expect(manifest).toEqual({
+    format: 1,
+    created_at: report.created_at,
+    version: expect.any(String),
+    source: "file",
+    database: {
+      bytes: database.length,
+      sha256: createHash("sha256").update(database).digest("hex"),
+      begun_at: expect.stringMatching(/^\d{4}-/),
+    },
+    schema: expect.any(Array),
+    key_fingerprint: null,
+    key_included: false,
+    stores: 1,
+  });
+  const { migrations } = await json<{ migrations: { name: string }[] }>("db", "status");
+  expect(manifest.schema.map(({ name }: { name: string }) => name)).toEqual(migrations.map(({ name }) => name));
+  expect({ ...report, backup: "", bytes: 0, created_at: "" }).toEqual({
+    backup: "",
+    created_at: "",
+    bytes: 0,
+    database_bytes: database.length,
+    schema: migrations.at(-1)?.name as string,
+    stores: 1,
+    key_included: false,
+    removed: [],
+    warnings: [],
+  });
+  expect(listLeftovers(backups)).toEqual([]);
+});
+
+test("the key is in it only when that is asked for, and every backup is in the audit log", async () => {
+  const file = join(makeDir(), "with-key.tar.gz");
+  const report = await json<Report>("db", "backup", "--to", file, "--include-key");
+  expect({ path: report.backup, hasKey: report.key_included }).toEqual({ path: file, hasKey: true });
+  expect(String(unpack(file)["secret.key"]).trim()).toBe("k".repeat(43));
+  const [entry] = await json<{ details: Record<string, unknown> }[]>("audit", "list", "--event", "database.backed_up");
+  expect(entry?.details).toEqual({ backup: file, bytes: report.bytes, key_included: true, removed: 0 });
+});
+
+test("--keep removes the oldest backups of this database, and nothing else", async () => {
+  const dir = makeDir();
+  const other = openCli();
+  await other.json("tenant", "create", "another");
+  const { backup: foreign } = await other.json<Report>("db", "backup", "--to", dir);
+  const strangers = ["notes.txt", "bodega-20200101T000000.000Z.tar.gz", "before-0004_store-20200101T000000Z.db"];
+  for (const name of strangers) writeFileSync(join(dir, name), "not a backup");
+  const made: string[] = [];
+  for (let count = 0; count < 3; count++) {
+    const { backup, removed } = await json<Report>("db", "backup", "--to", dir, "--keep", "2");
+    made.push(backup);
+    expect(removed).toEqual(count < 2 ? [] : [(made[0] as string).slice(dir.length + 1)]);
+  }
+  const left = [foreign, made[1] as string, made[2] as string].map((path) => path.slice(dir.length + 1));
+  expect(readdirSync(dir).toSorted()).toEqual([...strangers, ...left].toSorted());
+});
+
+test("to standard output goes the backup and nothing else, and a terminal is spared it", async () => {
+  const child = Bun.spawn([...command, "db", "backup", "--to", "-"], {
+    env: environment(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const bytes = await child.stdout.bytes();
+  expect(await child.exited).toBe(0);
+  const path = join(makeDir(), "piped.tar.gz");
+  writeFileSync(path, bytes);
+  expect(Object.keys(unpack(path)).toSorted()).toEqual(["bodega.db", "manifest.json"]);
+  const { code, screen } = await runAtTerminal(["db", "backup", "--to", "-"], [], { env: environment() });
+  expect({ code, screen }).toEqual({ code: 2, screen: expect.stringContaining("not a terminal") });
+  expect((await failure("db", "backup", "--to", "-")).code).toBe(2);
+});
+
+test("a backup whose reader goes away fails", async () => {
+  const line = `${command.join(" ")} db backup --to - | true; exit \${PIPESTATUS[0]}`;
+  const child = Bun.spawn(["bash", "-c", line], { env: environment(), stdio: ["ignore", "ignore", "pipe"] });
+  const words = await child.stderr.text();
+  expect({ code: await child.exited, words }).toEqual({ code: 4, words: expect.stringContaining("reader has gone") });
+});
+
+test("what cannot be done is said, and leaves nothing behind", async () => {
+  const file = join(makeDir(), "file");
+  writeFileSync(file, "");
+  for (const [args, code, words] of [
+    [["--to", file], 2, "--to must be a folder"],
+    [["--to", `${file}/below`], 4, "no folder"],
+    [["--to", "s3://x"], 2, "s3://bucket"],
+    [["--to", "s3://bucket/shop"], 2, "BODEGA_S3_ACCESS_KEY_ID"],
+    [["--to", `${file}.tar.gz`, "--keep", "3"], 2, "--keep"],
+    [["--keep", "0"], 2, "--keep"],
+  ] as const) {
+    const { code: got, error } = await failure("db", "backup", ...args);
+    expect({ args, got, message: error.message }).toEqual({ args, got: code, message: expect.stringContaining(words) });
+  }
+  const { code, error } = await openCli().failure("db", "backup");
+  expect({ code, message: error.message }).toEqual({ code: 3, message: expect.stringContaining("no database") });
+  expect(listLeftovers(backups, makeDir())).toEqual([]);
+});
+
+test("a damaged database is not taken for a backup", async () => {
+  const damaged = join(makeDir(), "data");
+  mkdirSync(damaged);
+  const { backup } = await json<Report>("db", "backup");
+  const bytes = unpack(backup)["bodega.db"] as Buffer;
+  bytes.fill(0x5a, 3 * 4096, 40 * 4096);
+  writeFileSync(join(damaged, "bodega.db"), bytes);
+  const { code, error } = await openCli(damaged).failure("db", "backup");
+  expect({ code, message: error.message }).toEqual({
+    code: expect.any(Number),
+    message: expect.stringContaining("damaged"),
+  });
+  expect(code).not.toBe(0);
+  expect(readdirSync(join(damaged, "backups"))).toEqual(["last.json"]);
+  expect(JSON.parse(readFileSync(join(damaged, "backups", "last.json"), "utf8"))).toEqual({
+    last_success: null,
+    last_failure: { at: expect.any(String), message: error.message },
+  });
+});
+
+test("ctrl-C at the terminal ends it with 130 and leaves nothing", async () => {
+  const large = await makeLarge();
+  const dir = makeDir();
+  const { code, screen } = await runAtTerminal(["db", "backup", "--to", dir], [["copying", "\u0003"]], {
+    env: openCli(large).environment(),
+  });
+  expect({ code, screen }).toEqual({ code: 130, screen: expect.stringContaining("Cancelled.") });
+  await until("the end of what it has made", () => listLeftovers(dir, join(large, "backups")).length === 0);
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+/** A data directory with so much in it that a backup takes a moment. */
+async function makeLarge(): Promise<string> {
+  const { openDatabase } = await import("../../src/server/db/open.ts");
+  const large = join(makeDir(), "data");
+  mkdirSync(large);
+  copyFileSync(join(dataDir, "bodega.db"), join(large, "bodega.db"));
+  const db = await openDatabase({ dataDir: large });
+  await db.execute(`insert into audit_log (at, event, actor_kind, request_id, details, hash)
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 64)
+    select '2026-01-01', 'doctor.fixed', 'server', 'x', hex(randomblob(250000)), 'x' from n`);
+  await db.close();
+  return large;
+}
+
+test("a plain run prints where the backup is, with -q nothing else, and no secret of the environment", async () => {
+  const secret = "s".repeat(40);
+  const quiet = await run(["db", "backup", "-q"], {
+    env: { BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: secret },
+  });
+  expect(quiet.stdout).toMatch(/^\/.*\.tar\.gz\n$/);
+  expect(quiet.stderr).toBe("");
+  expect(existsSync(quiet.stdout.trim())).toBe(true);
+  expect((await run(["db", "backup"])).stdout).toMatch(/^Backup +\/.*\.tar\.gz\n/);
+});

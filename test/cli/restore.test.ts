@@ -1,0 +1,280 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { readContents } from "./database-contents.ts";
+import { makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+
+interface Restored {
+  restored: boolean;
+  backup: Record<string, unknown>;
+  present: Record<string, unknown> | null;
+  kept: string | null;
+  key: string;
+  key_restored: boolean;
+  missing_migrations: string[];
+  warnings: string[];
+}
+
+const key = "k".repeat(43);
+let backup: string;
+let withKey: string;
+let original: Record<string, string[]>;
+
+beforeAll(async () => {
+  const { dataDir, json } = openCli();
+  await json("tenant", "create", "demo");
+  writeFileSync(join(dataDir, "secret.key"), `${key}\n`, { mode: 0o600 });
+  await json("user", "create", "-n", "demo", "--email", "ada@example.com", "--random-password");
+  const db = await openDatabase({ dataDir });
+  const { createVault } = await import("../../src/server/vault.ts");
+  const { claimDatabase } = await import("../../src/server/secret-key.ts");
+  await claimDatabase(
+    db,
+    createVault(() => key),
+  );
+  await db.close();
+  original = await readContents(dataDir);
+  const dir = makeDir();
+  backup = (await json<{ backup: string }>("db", "backup", "--to", dir)).backup;
+  withKey = (await json<{ backup: string }>("db", "backup", "--to", dir, "--include-key")).backup;
+});
+
+/** A data directory with another shop in it. */
+async function openOther() {
+  const cli = openCli();
+  await cli.json("tenant", "create", "other");
+  return cli;
+}
+
+/** The rows of a database without those that tell of backups and restores. */
+async function readRows(dataDir: string): Promise<Record<string, string[]>> {
+  const { audit_log = [], sqlite_sequence: _numbers, ...rest } = await readContents(dataDir);
+  return { ...rest, audit_log: audit_log.filter((row) => !/database\.(backed_up|restored)/.test(row)) };
+}
+
+/** Names in a folder and below, with what they weigh; locks and SQLite's own files aside. */
+function listFiles(dir: string): string[] {
+  const names = readdirSync(dir, { recursive: true, encoding: "utf8" });
+  return names.filter((name) => !/-(shm|wal|users|turns|readers)$|\.lock$/.test(name)).toSorted();
+}
+
+test("a backup comes back row by row into an empty folder, and the audit log goes on where it was", async () => {
+  const { dataDir, json, run } = openCli();
+  const done = await json<Restored>("db", "restore", backup, "--yes");
+  expect({ ...done, backup: {}, warnings: [] }).toEqual({
+    restored: true,
+    backup: {},
+    present: null,
+    kept: null,
+    key: "missing",
+    key_restored: false,
+    missing_migrations: [],
+    warnings: [],
+  });
+  expect(done.backup).toEqual({
+    from: backup,
+    created_at: expect.any(String),
+    version: expect.any(String),
+    schema: expect.any(String),
+    key_included: false,
+    stores: 1,
+    users: 1,
+    products: 0,
+    orders: 0,
+    last_act_at: expect.any(String),
+  });
+  const { sqlite_sequence: _numbers, ...expected } = original;
+  expect(await readRows(dataDir)).toEqual(expected);
+  expect(statSync(join(dataDir, "bodega.db")).mode & 0o777).toBe(0o600);
+  expect(listFiles(dataDir)).toEqual(["bodega.db"]);
+  const [last] = await json<{ event: string }[]>("audit", "list", "--limit", "1");
+  expect(last?.event).toBe("database.restored");
+  expect((await run(["audit", "verify"])).code).toBe(0);
+});
+
+test("what was there is kept whole, its log included, and can be restored itself", async () => {
+  const { dataDir, json } = await openOther();
+  const before = await readRows(dataDir);
+  const { kept, present } = await json<Restored>("db", "restore", backup, "--yes");
+  expect(present?.stores).toBe(1);
+  expect(await json<unknown>("tenant", "list")).toMatchObject([{ namespace: "demo" }]);
+  expect(listFiles(dataDir)).toEqual(["backups", join("backups", basename(kept as string)), "bodega.db"]);
+  await json("db", "restore", kept as string, "--yes");
+  expect(await readRows(dataDir)).toEqual(before);
+});
+
+test("a dry run says what is in the backup beside what is here, and changes nothing, not even an empty folder", async () => {
+  const { dataDir, run, json } = await openOther();
+  const before = await readContents(dataDir);
+  const { code, stdout, stderr } = await run(["db", "restore", backup, "--dry-run"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/IN THE BACKUP +HERE NOW\n/);
+  expect(stdout).toMatch(/stores +1 +1\n/);
+  expect(stdout).toMatch(/users +1 +0\n/);
+  expect(stderr).toContain("Nothing was changed.");
+  const told = await json<Restored>("db", "restore", backup, "--dry-run");
+  expect({ restored: told.restored, kept: told.kept }).toEqual({ restored: false, kept: null });
+  expect(await readContents(dataDir)).toEqual(before);
+  expect(listFiles(dataDir)).toEqual(["bodega.db"]);
+  const empty = openCli();
+  expect((await empty.run(["db", "restore", backup, "--dry-run"])).code).toBe(0);
+  expect(existsSync(empty.dataDir)).toBe(false);
+});
+
+test("it asks at a terminal and elsewhere wants --yes; ctrl-C and no leave everything as it was", async () => {
+  const { dataDir, environment, run } = await openOther();
+  const before = await readContents(dataDir);
+  expect((await run(["db", "restore", backup])).code).toBe(2);
+  for (const answer of ["\u0003", "n\r"]) {
+    const asked = await runAtTerminal(["db", "restore", backup], [["Replace the present", answer]], {
+      env: environment(),
+    });
+    expect({ code: asked.code, screen: asked.screen }).toEqual({
+      code: 130,
+      screen: expect.stringContaining("Cancelled."),
+    });
+  }
+  expect(await readContents(dataDir)).toEqual(before);
+  expect(listFiles(dataDir)).toEqual(["bodega.db"]);
+});
+
+test("from standard input it works as well", async () => {
+  const { dataDir, run } = openCli();
+  const { code } = await run(["db", "restore", "-", "--yes"], { input: readFileSync(backup) });
+  expect(code).toBe(0);
+  expect(Object.keys(await readRows(dataDir))).toContain("tenants");
+});
+
+describe("the key", () => {
+  test("of the backup is put into place where there is none, and only when that is asked for", async () => {
+    const plain = openCli();
+    const { warnings } = await plain.json<Restored>("db", "restore", withKey, "--yes");
+    expect(warnings).toEqual([expect.stringContaining("--with-key")]);
+    expect(existsSync(join(plain.dataDir, "secret.key"))).toBe(false);
+    const asked = openCli();
+    const done = await asked.json<Restored>("db", "restore", withKey, "--yes", "--with-key");
+    expect(done.key_restored).toBe(true);
+    expect(readFileSync(join(asked.dataDir, "secret.key"), "utf8").trim()).toBe(key);
+    expect(statSync(join(asked.dataDir, "secret.key")).mode & 0o777).toBe(0o600);
+  });
+
+  test("that is here already is told apart, and never replaced", async () => {
+    const { dataDir, json, failure } = openCli();
+    mkdirSync(dataDir);
+    const path = join(dataDir, "secret.key");
+    writeFileSync(path, `${"o".repeat(43)}\n`);
+    const { code, error } = await failure("db", "restore", withKey, "--yes", "--with-key");
+    expect({ code, message: error.message }).toEqual({
+      code: 4,
+      message: expect.stringContaining("another secret key"),
+    });
+    expect(existsSync(join(dataDir, "bodega.db"))).toBe(false);
+    expect((await json<Restored>("db", "restore", withKey, "--dry-run")).key).toBe("other");
+    writeFileSync(path, `${key}\n`);
+    expect(await json<Restored>("db", "restore", withKey, "--dry-run")).toMatchObject({ key: "same", warnings: [] });
+    expect((await failure("db", "restore", backup, "--yes", "--with-key")).code).toBe(2);
+  });
+});
+
+describe("refused, with nothing changed:", () => {
+  /** The container with its parts changed, sizes kept. */
+  function alter(change: (archive: Buffer) => Buffer): Buffer {
+    return gzipSync(change(gunzipSync(readFileSync(backup))));
+  }
+  const swap = (from: string, to: string) => (archive: Buffer) => {
+    const at = archive.indexOf(from);
+    if (at === -1 || from.length !== to.length) throw new Error(`${from} cannot be swapped`);
+    archive.write(to, at);
+    return archive;
+  };
+  const flipPage = (archive: Buffer) => {
+    const at = archive.indexOf("SQLite format 3") + 5 * 4096;
+    return archive.fill(0x33, at, at + 64);
+  };
+  const cases: [name: string, bytes: () => Uint8Array, code: number, words: string][] = [
+    ["one that is cut short", () => readFileSync(backup).subarray(0, -2000), 2, "cut short"],
+    ["one without its last bytes", () => readFileSync(backup).subarray(0, -3), 2, "cut short"],
+    [
+      "one that ends after its manifest",
+      () => gzipSync(gunzipSync(readFileSync(backup)).subarray(0, 3072)),
+      2,
+      "damaged",
+    ],
+    ["one whose database was altered", () => alter(flipPage), 2, "checksum"],
+    ["one of a newer format", () => alter(swap('"format": 1', '"format": 2')), 2, "newer version"],
+    ["one with another part", () => alter(swap("bodega.db", "bodega.sh")), 2, "cut short or altered"],
+    ["one with a path", () => alter(swap("bodega.db\0\0\0", "../../db\0\0\0\0")), 2, "damaged"],
+    ["an archive of another program", () => tarOf("notes.txt"), 2, "manifest"],
+    ["a text", () => Buffer.from("hello"), 2, "no backup"],
+    ["an empty file", () => Buffer.alloc(0), 2, "no backup"],
+  ];
+
+  test.each(cases)("%s", async (_name, bytes, code, words) => {
+    const { dataDir, failure } = await openOther();
+    const before = await readContents(dataDir);
+    const path = join(makeDir(), "given.tar.gz");
+    writeFileSync(path, bytes());
+    const { code: got, error } = await failure("db", "restore", path, "--yes");
+    expect({ got, message: error.message }).toEqual({ got: code, message: expect.stringContaining(words) });
+    expect(await readContents(dataDir)).toEqual(before);
+    expect(listFiles(dataDir)).toEqual(["bodega.db"]);
+  });
+
+  test("databases: of a newer schema, of another form, of another program, and damaged ones", async () => {
+    const { dataDir, failure } = await openOther();
+    const before = await readContents(dataDir);
+    const changed = async (statement: string) => {
+      const dir = makeDir();
+      copyFileSync(join(dataDir, "bodega.db"), join(dir, "bodega.db"));
+      const db = await openDatabase({ dataDir: dir });
+      await db.execute(statement);
+      await db.close();
+      return join(dir, "bodega.db");
+    };
+    const broken = join(makeDir(), "broken.db");
+    writeFileSync(broken, readFileSync(join(dataDir, "bodega.db")).fill(0x44, 3 * 4096, 60 * 4096));
+    for (const [path, code, words] of [
+      [await changed("insert into __bodega_migrations values ('9999_later', 'x', '2030')"), 4, "newer version"],
+      [await changed("update __bodega_migrations set hash = 'x' where name like '0000%'"), 4, "another form"],
+      [await changed("drop table __bodega_migrations"), 2, "another program"],
+      [broken, 2, "damaged"],
+      [join(dataDir, "nowhere.tar.gz"), 3, "no backup"],
+      [dataDir, 2, "is a folder"],
+    ] as const) {
+      const { code: got, error } = await failure("db", "restore", path, "--yes");
+      expect({ path, got, message: error.message }).toEqual({
+        path,
+        got: code,
+        message: expect.stringContaining(words),
+      });
+    }
+    expect(await readContents(dataDir)).toEqual(before);
+    expect(listFiles(dataDir)).toEqual(["bodega.db"]);
+  });
+});
+
+test("a backup of an earlier schema is told, and brought up to date by the next migration", async () => {
+  const source = openCli();
+  await source.json("tenant", "create", "demo");
+  const db = await openDatabase({ dataDir: source.dataDir });
+  await db.execute("drop table rejected_origins");
+  await db.execute("delete from __bodega_migrations where name like '0008%'");
+  await db.close();
+  const { backup: earlier } = await source.json<{ backup: string }>("db", "backup");
+  const { json, run } = openCli();
+  const done = await json<Restored>("db", "restore", earlier, "--yes");
+  expect(done.missing_migrations).toEqual([expect.stringMatching(/^0008/)]);
+  expect(done.warnings).toEqual([expect.stringContaining("bodega db migrate")]);
+  expect((await run(["db", "migrate"])).code).toBe(0);
+  expect(await json<unknown>("tenant", "list")).toMatchObject([{ namespace: "demo" }]);
+});
+
+/** A compressed archive with one small file of that name. */
+function tarOf(name: string): Buffer {
+  const dir = makeDir();
+  writeFileSync(join(dir, name), "text");
+  const { stdout } = Bun.spawnSync(["tar", "czf", "-", "-C", dir, name]);
+  return stdout;
+}
