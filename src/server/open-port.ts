@@ -27,7 +27,7 @@ interface Generation {
 }
 
 /** Longer than the time a body may take, so that a slow one is answered before Bun would cut the connection. */
-const idleSeconds = 30;
+export const idleSeconds = 30;
 /** As long as a connection without requests stays, so that each has been told to come again before the socket closes. */
 const lingerMs = (idleSeconds + 5) * 1000;
 /** Whoever was connecting while another socket took over has come through by then, from the other end of the world too. */

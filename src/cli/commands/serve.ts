@@ -57,10 +57,12 @@ export default defineVerb({
     "bodega serve",
     "bodega serve --host 0.0.0.0 --port 80 --workers 4 --data-dir /var/lib/bodega",
     "bodega serve --trusted-proxy 10.0.0.0/8 --log json",
+    "bodega serve --host 0.0.0.0 --port 443 --tls-cert fullchain.pem --tls-key privkey.pem",
   ],
   notes: [
     "The schema is brought up to date first. SIGTERM and SIGINT let requests that have begun finish, for ten seconds; " +
       "a second signal ends the server at once. The log goes to standard error.",
+    "A certificate that changes is presented within seconds to who connects from then on; SIGHUP looks for it at once.",
   ],
   async run(args, io) {
     const config = readCliConfig(args, io, {

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { commandTree } from "../../src/cli/command-tree.ts";
+import { findVerb } from "../../src/cli/find-verb.ts";
+import { parseVerbArgs } from "../../src/cli/parse-args.ts";
+import { loadVerb } from "../../src/cli/walk-tree.ts";
+import { defaultBodyLimits } from "../../src/server/app.ts";
+import { readConfig } from "../../src/server/config.ts";
+import { type ErrorCode, statusOf } from "../../src/server/errors.ts";
+import { exchangePause, idleSeconds } from "../../src/server/open-port.ts";
+import { shortDays } from "../../src/server/tls/judge-certificate.ts";
+
+const page = readFileSync(join(import.meta.dir, "../../docs/PROXIES.md"), "utf8");
+const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(([, language, text]) => ({
+  language,
+  text: text ?? "",
+}));
+const block = (language: string) => blocks.find((one) => one.language === language)?.text ?? "";
+const [caddy, nginx] = [block("caddyfile"), block("nginx")];
+
+test("settings that the page shows are taken", () => {
+  const env = Object.fromEntries(
+    block("ini")
+      .split("\n")
+      .filter((line) => line.startsWith("BODEGA_"))
+      .map((line) => line.split(/=(.*)/).slice(0, 2)),
+  );
+  const { publicUrl, trustedProxies } = readConfig({}, env);
+  expect({ publicUrl, trustedProxies }).toEqual({
+    publicUrl: "https://shop.example.com",
+    trustedProxies: ["127.0.0.1/32", "::1/128"],
+  });
+});
+
+test("commands that the page names are taken", async () => {
+  const shell = blocks.filter(({ language }) => language === "sh").map(({ text }) => text.replaceAll("\\\n", ""));
+  const lines = shell.flatMap((text) => text.split("\n")).filter((line) => line.startsWith("bodega "));
+  expect(lines.length).toBe(3);
+  for (const line of lines) {
+    const { path, rest } = findVerb(line.replace(/#.*/, "").trim().split(/\s+/).slice(1));
+    const verb = await loadVerb(commandTree, path);
+    // The parser refuses what a verb does not take.
+    expect(Object.keys(parseVerbArgs(rest, verb?.args ?? {}, {}))).toBeArray();
+  }
+});
+
+describe.each([
+  ["caddy", caddy],
+  ["nginx", nginx],
+])("the recipe for %s", (_name, recipe) => {
+  test("is whole", () => {
+    expect(recipe).toContain("shop.example.com");
+    expect(recipe.split("{").length).toBe(recipe.split("}").length);
+    expect(recipe).toContain("/metrics");
+    expect(recipe).toContain("127.0.0.1:8080");
+  });
+
+  test("keeps connections for less than the server does", () => {
+    const seconds = [...recipe.matchAll(/keepalive(?:_timeout)? (\d+)s/g)].map(([, text]) => Number(text));
+    expect(seconds.length).toBe(1);
+    expect(Math.max(...seconds)).toBeLessThan(idleSeconds);
+  });
+
+  test("answers in the envelope, with the code's own status", () => {
+    const answers = [...recipe.matchAll(/(?:return (\d+) '(.*)';|respond `(.*)` (\d+))/g)];
+    expect(answers.length).toBeGreaterThan(0);
+    for (const [, before, first, second, after] of answers) {
+      const { request_id, error } = JSON.parse(first ?? second ?? "");
+      expect(request_id).toBeString();
+      expect(error).toEqual({ code: expect.any(Number), message: expect.any(String) });
+      expect(Number(before ?? after)).toBe(statusOf(error.code as ErrorCode));
+    }
+  });
+});
+
+test("bodies that the server refuses itself come through to it", () => {
+  const [, mebibytes] = /client_max_body_size (\d+)m;/.exec(nginx) ?? [];
+  expect(Number(mebibytes) * 1_048_576).toBeGreaterThan(defaultBodyLimits.bytes);
+  // What Caddy limits it answers with 502.
+  expect(caddy).not.toContain("request_body");
+});
+
+test("nginx says who calls, and keeps its connections", () => {
+  expect(nginx).toContain("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;");
+  expect(nginx).toContain("proxy_http_version 1.1;");
+  expect(nginx).toContain('proxy_set_header Connection "";');
+});
+
+test("spans that the page tells are those of the server", () => {
+  const seconds = exchangePause({ ...readConfig({}, {}), workers: 2 }) / 1000;
+  expect(page).toContain(`a second change within ${seconds} seconds waits`);
+  expect(page).toContain(`In the last ${shortDays} days of a certificate`);
+  expect(page).toContain(`open for less than ${idleSeconds} seconds`);
+});
