@@ -79,9 +79,13 @@ export async function runDoctor(
       report.drift.push(brokenCheck(check, one, error));
     }
   }
-  for (const { tenant_id, due } of await all(ctx.db.primary, countDue, values(ctx, one))) {
-    const text = `Unpaid orders past their time: ${due}. A running server expires them within a minute.`;
-    report.notes.push({ check: "orders", namespace: known.get(tenant_id)?.namespace ?? null, text });
+  try {
+    for (const { tenant_id, due } of await all(ctx.db.primary, countDue, values(ctx, one))) {
+      const text = `Unpaid orders past their time: ${due}. A running server expires them within a minute.`;
+      report.notes.push({ check: "orders", namespace: known.get(tenant_id)?.namespace ?? null, text });
+    }
+  } catch (error) {
+    report.drift.push(brokenCheck({ name: "orders" }, one, error));
   }
   report.ok = report.drift.every(({ fixed }) => fixed);
   return report;
@@ -106,7 +110,7 @@ async function addCheck(
   }
 }
 
-function brokenCheck({ name }: Check, one: Tenant | null, error: unknown): Drift {
+function brokenCheck({ name }: Pick<Check, "name">, one: Tenant | null, error: unknown): Drift {
   const is = error instanceof Error ? error.message : String(error);
   const namespace = one?.namespace ?? null;
   return { check: name, namespace, record: name, field: "check", is, should: "readable", fixable: false, fixed: false };

@@ -1,5 +1,15 @@
 import { expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { acquireServerLock } from "../../src/server/db/server-lock.ts";
@@ -415,6 +425,24 @@ test.each(unusable)("%s is an error with a remedy, and neither a crash nor a new
     findings.filter(({ severity, remedy }) => severity === "error" && remedy !== null).length + drift.length,
   ).toBeGreaterThan(0);
   expect(existsSync(join(shop.dataDir, "bodega.db"))).toBe(before);
+});
+
+test("a file that is damaged inside is an error, and everything that can be read is looked at", async () => {
+  const shop = copyShop();
+  const db = await openDatabase(shop);
+  const { rows } = await db.execute(
+    "select rootpage from sqlite_schema where name in ('orders', 'orders_due', 'mail_outbox')",
+  );
+  await db.close();
+  const path = join(shop.dataDir, "bodega.db");
+  const bytes = readFileSync(path);
+  for (const { rootpage } of rows) bytes.fill(0xff, (Number(rootpage) - 1) * 4096, Number(rootpage) * 4096);
+  writeFileSync(path, bytes);
+  const { code, checked, findings, drift } = await examine(shop);
+  expect(code).toBe(1);
+  expect(pick(findings, { check: "mail", severity: "error" })).toHaveLength(1);
+  expect(drift.map(({ check }) => check)).toEqual(expect.arrayContaining(["database", "states", "totals"]));
+  expect(checked).toEqual(expect.arrayContaining(["webhooks", "search"]));
 });
 
 test("settings that cannot be used are an error beside what the folder shows, and a flag at fault is exit code 2", async () => {
