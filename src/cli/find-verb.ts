@@ -5,6 +5,9 @@ import { tokenize, unknownFlagError } from "./parse-args.ts";
 import { UsageError } from "./usage-error.ts";
 import { verbsOf } from "./walk-tree.ts";
 
+/** What stands for bytes that are no UTF-8: taken as they are, they would be stored so. */
+const broken = "\ufffd";
+
 /** What a command line asks for: help about a path of words, or to run the verb at that path with the rest. */
 export interface Target {
   kind: "help" | "run";
@@ -17,6 +20,9 @@ export interface Target {
  * @throws UsageError for an unknown word, and for a flag before the verb that needs to know the verb.
  */
 export function findVerb(argv: string[]): Target {
+  if (argv.some((word) => word.includes(broken))) {
+    throw new UsageError("An argument is no UTF-8 text.", { hint: "Have the terminal write UTF-8: see its locale." });
+  }
   const { words, places, help } = scanWords(argv);
   if (words[0] === "help") return { kind: "help", path: checkPath(words.slice(1)), rest: [] };
   const path = checkPath(words.slice(0, 2));
@@ -64,6 +70,7 @@ function unknownCommand(path: string[], candidates: string[]): UsageError {
   const meant = suggestWord(path.at(-1) as string, candidates);
   const before = ["bodega", ...path.slice(0, -1)].join(" ");
   return new UsageError(`Unknown command ${JSON.stringify(path.join(" "))}.`, {
+    path: path.slice(0, -1),
     hint: meant === undefined ? `Run "${before} -h" for the commands.` : `Did you mean "${before} ${meant}"?`,
   });
 }
@@ -72,6 +79,7 @@ function incomplete(path: string[]): UsageError {
   const verbs = verbsOf(commandTree, path[0] ?? "");
   const choices = verbs ? Object.keys(verbs) : Object.keys(commandTree);
   return new UsageError(`Incomplete command: ${["bodega", ...path].join(" ")} <${verbs ? "verb" : "command"}>.`, {
+    path: verbs ? path : [],
     hint: `Choose one of ${choices.join(", ")}.`,
   });
 }

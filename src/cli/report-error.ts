@@ -23,13 +23,15 @@ interface Problem {
 const malformed = 5100;
 const internal = 5000;
 const cancelledExitCode = 130;
+const mostCharacters = 1000;
 // Their remedies speak of parts of an HTTP reply, of waiting, which helps against few of the faults behind 5001, or of a
 // record, though a command's 5306 may be about none and says itself what to do.
 const withoutRemedy = new Set<ErrorCode>([5000, 5001, 5102, 5306]);
 
 /** Tells standard error what went wrong, as text or as one JSON object, and returns the exit code. */
 export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {
-  const problem = describeProblem(error, failure.args);
+  const described = describeProblem(error, failure.args);
+  const problem = { ...described, message: shortenText(described.message) };
   if (failure.json) {
     const { code, message, remedy, details } = problem;
     await terminal.say(`${escapeJson(JSON.stringify({ error: { code, message, remedy, details } }))}\n`);
@@ -43,9 +45,14 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
     );
   }
   if (problem.remedy !== undefined) lines.push(`  ${escapeControls(problem.remedy)}`);
-  if (error instanceof UsageError) lines.push(`  Help: bodega ${[...failure.path, "-h"].join(" ")}`);
+  if (error instanceof UsageError) lines.push(`  Help: bodega ${[...(error.path ?? failure.path), "-h"].join(" ")}`);
   await terminal.say(`${lines.join("\n")}\n`);
   return problem.exit;
+}
+
+/** What was typed may be longer than anyone would read. */
+function shortenText(text: string): string {
+  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}…`;
 }
 
 function describeProblem(error: unknown, args: VerbArgs): Problem {

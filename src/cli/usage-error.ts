@@ -8,18 +8,22 @@ interface UsageErrorOptions {
   /** What to do instead, as one sentence. */
   hint?: string;
   details?: ArgumentFault[];
+  /** Words of the command whose help tells more, where the command itself is not known. */
+  path?: readonly string[];
 }
 
 /** The command line itself is wrong: exit code 2, and nothing was done. */
 export class UsageError extends Error {
   readonly hint: string | undefined;
   readonly details: ArgumentFault[] | undefined;
+  readonly path: readonly string[] | undefined;
 
   constructor(message: string, options: UsageErrorOptions = {}) {
     super(message);
     this.name = "UsageError";
     this.hint = options.hint;
     this.details = options.details;
+    this.path = options.path;
   }
 }
 

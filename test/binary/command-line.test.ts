@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { isolateExecutable, type LoneExecutable, type Outcome } from "./lone-executable.ts";
+
+let bodega: LoneExecutable;
+
+beforeAll(async () => {
+  bodega = isolateExecutable();
+  for (const line of ["tenant create demo", "tenant create other", "key issue -n demo --name web"]) {
+    expect((await bodega.run(line.split(" "))).code).toBe(0);
+  }
+});
+
+afterAll(() => bodega.remove());
+
+/** Runs a line of a shell, in which `bodega` is the executable. */
+async function shell(line: string, env: Record<string, string> = {}): Promise<Outcome> {
+  const child = Bun.spawn(["bash", "-c", `bodega() { ${bodega.path} "$@"; }; ${line}`], {
+    cwd: bodega.dir,
+    env: { ...bodega.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 20_000,
+  });
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, stdout, stderr };
+}
+
+describe("a mistake is exit code 2, named in one error, and nothing is done", () => {
+  test.each<[line: string, said: string]>([
+    ["tenant list --bogus", "Unknown flag --bogus."],
+    ["tenant list --jsno", "Did you mean --json?"],
+    ["tenant list -qx", "Unknown flag -x."],
+    ["--bogus tenant list", "Unknown flag --bogus."],
+    ["--title x tenant create new", "Unknown flag --title."],
+    ["tenant create new --title a --title b", "--title was given more than once."],
+    ["-n demo key list --namespace demo", "--namespace was given more than once."],
+    ["tenant list -q --quiet", "--quiet was given more than once."],
+    ["key issue -n demo --name --yes", "--name needs a value."],
+    ["key issue -n demo --name", "--name needs a value."],
+    ["key issue -n --name web", "--namespace needs a value."],
+    ["key issue -n demo --name -- web", "--name needs a value."],
+    ["key issue -n=demo --name web", "-n takes its value without =."],
+    ["key issue -n demo --name=", "--name must not be empty."],
+    ["tenant list --json=yes", "--json takes no value."],
+    ["tenant create ''", "<namespace> must not be empty."],
+    ["tenant create new extra", 'Unexpected argument "extra".'],
+    ["tenant list -- --json", 'Unexpected argument "--json".'],
+    ["tenant lst", 'Did you mean "bodega tenant list"?'],
+    ["tenat list", 'Did you mean "bodega tenant"?'],
+    ["tenant ''", 'Unknown command "tenant ".'],
+    ["''", 'Unknown command "".'],
+    ["-- tenant list", "Incomplete command: bodega <command>."],
+    ["-n demo tenant", "Incomplete command: bodega tenant <verb>."],
+    ["tenant create new --title $'Caf\\xe9'", "An argument is no UTF-8 text."],
+    ["tenant create new --title $'\\xff' --help", "An argument is no UTF-8 text."],
+    ["key issue -n demo </dev/null", "Missing --name."],
+    ["key issue -n demo <&-", "Missing --name."],
+    ["tenant suspend demo </dev/null", "--yes"],
+    ["tenant delete demo --yes </dev/null", "--confirm demo"],
+    ["user create -n demo --email a@example.com --password-stdin <&-", "found nothing on standard input"],
+  ])("bodega %s", async (line, said) => {
+    const { code, stdout, stderr } = await shell(`bodega ${line}`);
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(said) });
+    expect(stderr).toMatch(/^error: /);
+    expect(stderr).toMatch(/\n {2}Help: bodega [-a-z ]*-h\n$/);
+    expect(stderr).not.toMatch(/\$bunfs|\n\s+at /);
+  });
+
+  test("and after all of them the stores are as they were", async () => {
+    expect(await shell("bodega tenant list -q; bodega tenant list --json | grep -c suspended")).toMatchObject({
+      stdout: "demo\nother\n0\n",
+    });
+  });
+
+  test("as one JSON error, also where --json itself is at fault or stands where a value should", async () => {
+    for (const line of [
+      "--json",
+      "tenant list --json --json",
+      "key issue -n demo --name --json",
+      "tenant --json lst",
+    ]) {
+      const { code, stdout, stderr } = await shell(`bodega ${line}`);
+      expect({ code, stdout, keys: Object.keys(JSON.parse(stderr)) }).toEqual({ code: 2, stdout: "", keys: ["error"] });
+    }
+  });
+});
+
+describe("the same command in another form is the same command", () => {
+  test.each([
+    "key list -n demo -q",
+    "key list -ndemo -q",
+    "key list -qn demo",
+    "key list -qndemo",
+    "key list --quiet --namespace=demo",
+    "-n demo -q key list",
+    "-qn demo key list",
+    "key -q list --namespace demo --",
+    "--namespace=demo key list -q --no-input --no-color --yes",
+  ])("bodega %s", async (line) => {
+    const outcome = await shell(`bodega ${line}`);
+    expect(outcome).toEqual({ code: 0, stdout: expect.stringMatching(/^app_\w{26}\n$/), stderr: "" });
+  });
+
+  test("a word after -- is a value, and a value after = may begin with a hyphen", async () => {
+    expect(await shell("bodega tenant show -- --demo")).toMatchObject({ code: 3, stdout: "" });
+    expect(await shell("bodega tenant show -- -h")).toMatchObject({ code: 3, stdout: "" });
+    expect(await shell("bodega tenant update other --title=--json")).toMatchObject({ code: 0 });
+    expect((await shell("bodega tenant show other")).stdout).toMatch(/^Title +--json$/m);
+  });
+
+  test("an empty variable is none, and a flag beats one that is set", async () => {
+    expect(await shell("bodega key list -q", { BODEGA_NAMESPACE: "" })).toMatchObject({ code: 2 });
+    expect(await shell("bodega key list -q", { BODEGA_NAMESPACE: "nobody" })).toMatchObject({ code: 3 });
+    expect(await shell("bodega key list -q -n demo", { BODEGA_NAMESPACE: "nobody" })).toMatchObject({ code: 0 });
+  });
+});
+
+describe("where the answer goes", () => {
+  test("a reader that has gone is no failure", async () => {
+    const outcome = await shell("set -o pipefail; bodega --help | head -1");
+    expect(outcome).toEqual({ code: 0, stdout: expect.stringMatching(/^Bodega: .*\n$/), stderr: "" });
+  });
+
+  // Linux only: a file that is always full.
+  if (existsSync("/dev/full")) {
+    test.each(["tenant list", "tenant list --json", "key show -n demo web -q", "--help", "version", "completion bash"])(
+      "on a full disk bodega %s is exit code 1, and says so",
+      async (line) => {
+        const { code, stderr } = await shell(`bodega ${line} >/dev/full`);
+        expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("could not be written") });
+        expect(await shell(`bodega ${line} 2>/dev/full`)).toMatchObject({ code: 0 });
+        expect(await shell("bodega tenant lst 2>/dev/full")).toMatchObject({ code: 2 });
+      },
+    );
+  }
+
+  test("closed streams change neither what is done nor the exit code", async () => {
+    expect(await shell("bodega tenant list -q <&-")).toEqual({ code: 0, stdout: "demo\nother\n", stderr: "" });
+    expect(await shell("bodega tenant list -q 2>&-")).toMatchObject({ code: 0, stdout: "demo\nother\n" });
+    expect(await shell("bodega tenant list >&-")).toMatchObject({ code: 0 });
+    expect(await shell("bodega tenant show nobody <&- >&- 2>&-")).toMatchObject({ code: 3 });
+  });
+});
+
+describe("what surrounds a command", () => {
+  test("neither home, terminal, locale nor a setting is needed", async () => {
+    expect(await shell(`env -i ${bodega.path} tenant list -q`)).toEqual({
+      code: 0,
+      stdout: "demo\nother\n",
+      stderr: "",
+    });
+    for (const env of [{ LANG: "C", LC_ALL: "C" }, { TERM: "dumb" }, { NO_COLOR: "1" }, { HOME: "/nonexistent" }]) {
+      const outcome = await shell("bodega tenant show demo", env as unknown as Record<string, string>);
+      expect(outcome).toMatchObject({ code: 0, stdout: expect.stringContaining("€"), stderr: "" });
+    }
+  });
+
+  test("a working directory that is gone is said, not stumbled over", async () => {
+    const { code, stdout, stderr } = await shell("mkdir gone; cd gone; rmdir ../gone; bodega version");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^error: .*working directory.*\n$/);
+  });
+
+  test("an argument as long as the system takes is answered in few words", async () => {
+    const word = "a".repeat(100_000);
+    for (const [line, code] of [
+      [["tenant", "show", word], 3],
+      [["tenant", "create", word], 2],
+      [[word], 2],
+      [["tenant", "list", `--${word}`], 2],
+      [["key", "show", word], 3],
+      [["user", "show", "-n", "demo", word], 3],
+      [["tenant", "list", "--data-dir", word], 2],
+    ] as [string[], number][]) {
+      const outcome = await bodega.run(line);
+      expect({ line: line[0]?.slice(0, 9), code: outcome.code }).toEqual({ line: line[0]?.slice(0, 9), code });
+      expect(outcome.stderr.length).toBeLessThan(3000);
+    }
+  });
+});
