@@ -1,6 +1,8 @@
 // A process of its own for tests that need one: `bun child.ts <what> <data-dir> [...]`. It speaks in lines on stdout.
 import { writeSync } from "node:fs";
+import { join } from "node:path";
 import { loadDatabase } from "../../src/server/backup/load.ts";
+import { replaceFile } from "../../src/server/backup/replace-file.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { acquireServerLock } from "../../src/server/db/server-lock.ts";
@@ -59,6 +61,21 @@ async function migrateOnce(): Promise<void> {
   process.exit(0);
 }
 
+/** Replaces the database by the one that lies ready, and is killed after so many steps. */
+async function replace(steps: number): Promise<void> {
+  const newPath = join(dataDir, ".restore-x", "bodega.db");
+  const work = replaceFile({ dataDir, path: join(dataDir, "bodega.db"), newPath, now: new Date() });
+  for (let step = 0; step < steps; step++) if ((await work.next()).done) return void say("done");
+  process.kill(process.pid, "SIGKILL");
+  await forever();
+}
+
+async function holdOpen(): Promise<void> {
+  await openDatabase({ dataDir });
+  say("open");
+  await forever();
+}
+
 async function beServer(): Promise<void> {
   say((await acquireServerLock(dataDir)) === null ? "refused" : "locked");
   await forever();
@@ -82,6 +99,8 @@ const roles: Record<string, () => Promise<void>> = {
   "write-until-killed": writeUntilKilled,
   migrate: migrateOnce,
   "be-server": beServer,
+  replace: () => replace(Number(rest[0])),
+  "hold-open": holdOpen,
   "load-half": () => loadHalf(rest[0] ?? "", rest[1] ?? ""),
 };
 await roles[what ?? ""]?.();

@@ -1,0 +1,122 @@
+import { afterAll, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { copyDatabase } from "../../src/server/db/backup.ts";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { createTable, insertRow } from "./fixtures.ts";
+import { spawnChild } from "./spawn-child.ts";
+
+const base = mkdtempSync(join(tmpdir(), "bodega-replace-"));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+let count = 0;
+/** A data directory whose database holds one row in its log, not yet in the file, beside one that is to take its place. */
+async function prepare() {
+  const dataDir = join(base, String(++count));
+  mkdirSync(join(dataDir, ".restore-x"), { recursive: true });
+  const made = join(dataDir, "made");
+  for (const [dir, name] of [
+    [made, "new"],
+    [dataDir, "old"],
+  ] as const) {
+    const db = await openDatabase({ dataDir: dir });
+    await db.execute(createTable);
+    await db.checkpoint();
+    await db.execute(insertRow(name));
+    if (dir === made) await db.close();
+  }
+  const newPath = join(dataDir, ".restore-x", "bodega.db");
+  await copyDatabase(join(made, "bodega.db"), newPath);
+  rmSync(made, { recursive: true });
+  return { dataDir, newPath };
+}
+
+async function readNames(dataDir: string): Promise<string[]> {
+  const db = await openDatabase({ dataDir });
+  try {
+    expect((await db.execute("pragma integrity_check")).rows[0]?.[0]).toBe("ok");
+    return (await db.execute("select name from things")).rows.map((row) => String(row[0]));
+  } finally {
+    await db.close();
+  }
+}
+
+test("a process that is killed between any two steps leaves the old or the new database in place, whole", async () => {
+  const found: string[] = [];
+  for (let steps = 0; ; steps++) {
+    const { dataDir, newPath } = await prepare();
+    // A process of its own, without connections of this one: it starts from the files as they lie.
+    const copy = join(base, `${count}-copy`);
+    mkdirSync(join(copy, ".restore-x"), { recursive: true });
+    for (const name of ["bodega.db", "bodega.db-wal"]) copyFileSync(join(dataDir, name), join(copy, name));
+    copyFileSync(newPath, join(copy, ".restore-x", "bodega.db"));
+    expect(statSync(join(copy, "bodega.db-wal")).size).toBeGreaterThan(0);
+    const child = spawnChild("replace", copy, String(steps));
+    const said = await child.restLines();
+    await child.exited;
+    const names = await readNames(copy);
+    expect({ steps, names, one: names.length === 1 }).toEqual({ steps, names, one: true });
+    found.push(names[0] as string);
+    if (said.at(-1) === "done") {
+      const [kept = ""] = readdirSync(join(copy, "backups"));
+      copyFileSync(join(copy, "backups", kept), join(mkdir(`${count}-kept`), "bodega.db"));
+      expect(await readNames(join(base, `${count}-kept`))).toEqual(["old"]);
+      break;
+    }
+  }
+  // First the old one at every step, then the new one, and both have been seen.
+  expect(found.join()).toMatch(/^(old,){4,}(new,)*new$/);
+});
+
+test("a damaged file is kept as it is, together with its log, and replaced", async () => {
+  const { dataDir, newPath } = await prepare();
+  const copy = mkdir(`${count}-copy`);
+  mkdirSync(join(copy, ".restore-x"));
+  copyFileSync(join(dataDir, "bodega.db-wal"), join(copy, "bodega.db-wal"));
+  copyFileSync(newPath, join(copy, ".restore-x", "bodega.db"));
+  writeFileSync(join(copy, "bodega.db"), "no database at all, but long enough to be looked at ".repeat(100));
+  const child = spawnChild("replace", copy, "99");
+  expect((await child.restLines()).at(-1)).toBe("done");
+  expect(await readNames(copy)).toEqual(["new"]);
+  const kept = readdirSync(join(copy, "backups")).toSorted();
+  expect(kept).toEqual([expect.stringMatching(/\.db$/), expect.stringMatching(/\.db-wal$/)]);
+  expect(existsSync(join(copy, ".restore-x", "bodega.db"))).toBe(false);
+});
+
+test("nobody opens a database while it is being replaced, and it is not replaced while somebody has it open", async () => {
+  const { claimFile } = await import("../../src/server/db/users-lock.ts");
+  const { failureOf } = await import("../support/failure.ts");
+  const dataDir = mkdir(`${++count}`);
+  const path = join(dataDir, "bodega.db");
+  const child = spawnChild("hold-open", dataDir);
+  expect(await child.nextLine()).toBe("open");
+  expect(await failureOf(claimFile(path, 50))).toMatchObject({
+    code: 5001,
+    message: expect.stringContaining("Another command"),
+  });
+  child.kill();
+  await child.exited;
+  const claim = await claimFile(path, 5000);
+  const late = spawnChild("hold-open", dataDir);
+  const opened = late.nextLine();
+  expect(await Promise.race([opened, Bun.sleep(100).then(() => "waits")])).toBe("waits");
+  claim.close();
+  expect(await opened).toBe("open");
+  late.kill();
+});
+
+function mkdir(name: string): string {
+  const dir = join(base, name);
+  mkdirSync(dir, { recursive: true });
+  return dir;
+}
