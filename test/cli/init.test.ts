@@ -64,6 +64,8 @@ const keySteps: Steps = [
   ["Publish it at once", "\r"],
   ["Sites that may use it", "shop.example.com, *.example.org\r"],
 ];
+const secretToFile: Steps = [["Where does the key's secret go?", "\r"]];
+const secretToScreen: Steps = [["Where does the key's secret go?", `${down}\r`]];
 const noMail: Steps = [["Send mail through a mail server?", "n\r"]];
 const mailSteps = (port: number): Steps => [
   ["Send mail through a mail server?", "\r"],
@@ -180,12 +182,18 @@ test("what no service would take is said at its question, and asked again", asyn
     ["Publish it at once", "n\r"],
     ["Sites that may use it", "https://a.example.com/path\r"],
     ["is neither a host", again("")],
+    ...secretToFile,
     ...noMail,
     ["Make it so?", "\r"],
   ];
   const { code, screen } = await atTerminal(steps, "--no-serve");
   expect(code).toBe(0);
   expect(screen).toContain("bodega key publish app_");
+  const file = /App secret +in (\S+\/mugs-backend\.secret)\n/.exec(screen)?.[1] as string;
+  const secret = readFileSync(file, "utf8").trim();
+  expect([secret, statSync(file).mode & 0o777]).toEqual([expect.stringMatching(/^sk_[\w-]{43}$/), 0o600]);
+  expect(screen).not.toContain(secret);
+  expect(screen).toContain(`"$(cat ${file})" | curl -H @- `);
   expect(await json("tenant", "show", "mugs")).toMatchObject({ title: "Mugs", currency: "EUR", language: "de" });
   const { key, owner, made } = await init("-n", "mugs");
   expect([key?.name, key?.published, key?.origins, key?.allow_no_origin]).toEqual(["backend", false, [], true]);
@@ -196,6 +204,7 @@ test("a mail server that refuses can be tried again, changed, or left out", asyn
   const { atTerminal, dataDir } = openNew();
   const known = ["--title", "Mugs", "-n", "mugs", "--currency", "EUR", "--language", "en", "--no-owner"];
   const steps: Steps = [
+    ...secretToScreen,
     ["Send mail through a mail server?", "\r"],
     ["Host of the mail server", "127.0.0.1\r"],
     ["Encryption", `${down}\r`],
@@ -223,6 +232,10 @@ test("a mail server that refuses can be tried again, changed, or left out", asyn
   );
   expect([code, screen.match(/It was not: 127\.0\.0\.1:1: /g)?.length]).toEqual([0, 3]);
   expect(existsSync(join(dataDir, "bodega.env"))).toBe(false);
+  // Shown once, and in no line that a shell would remember.
+  const secret = /App secret +(sk_[\w-]{43})\n/.exec(screen)?.[1] as string;
+  expect(screen.split(secret)).toHaveLength(2);
+  expect(screen).toContain("read -rs APP_SECRET; printf ");
 });
 
 test("flags alone make the same shop, and every answer is in one JSON value", async () => {
@@ -245,6 +258,25 @@ test("flags alone make the same shop, and every answer is in one JSON value", as
   const settings = readFileSync(join(dataDir, "bodega.env"), "utf8");
   expect(parseEnv(settings).BODEGA_MAIL_FROM).toBe("Ada's <shop@example.com>");
   expect(stdout).not.toContain(new URL(smtp.url).password);
+  // A mail server that stands is not tried again; another one is named.
+  const mails = smtp.received.length;
+  const again = async (url: string) => {
+    writeFileSync(smtpFile, url);
+    return (JSON.parse((await run(["init", ...unattended, ...mail, "--json"])).stdout) as InitReply).kept;
+  };
+  expect(await again(smtp.url)).toEqual([]);
+  expect(await again("smtp://mail.invalid")).toEqual([expect.stringContaining("BODEGA_SMTP_URL stays as it is")]);
+  expect(smtp.received).toHaveLength(mails);
+});
+
+test("a mail server that a flag names counts, whatever the environment has", async () => {
+  const { run, dataDir } = openNew();
+  const smtpFile = join(makeDir(), "smtp.url");
+  writeFileSync(smtpFile, "smtp://mail.invalid");
+  const env = { BODEGA_SMTP_URL: "smtp://other.invalid", BODEGA_MAIL_FROM: "shop@example.com" };
+  const flags = ["-n", "mugs", "--no-owner", "--smtp-url-file", smtpFile, "--no-mail-test"];
+  expect(await run(["init", ...flags], { env })).toMatchObject({ code: 0 });
+  expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8")).BODEGA_SMTP_URL).toBe("smtp://mail.invalid");
 });
 
 test("what is missing where nobody can be asked is said all at once, and nothing is made", async () => {

@@ -30,7 +30,11 @@ export default defineVerb({
     const { printOutcome } = await import("../init/outcome.ts");
     const outcome = await initShop(args, io);
     const { config } = outcome;
-    if (outcome.run !== "serve") return printOutcome(io, outcome, formatServerUrl(config));
+    if (outcome.run !== "serve" || outcome.failure !== undefined) {
+      await printOutcome(io, outcome, formatServerUrl(config));
+      if (outcome.failure !== undefined) throw outcome.failure;
+      return;
+    }
     let isTold = false;
     const tell = (url: string) => {
       isTold = true;

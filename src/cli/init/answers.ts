@@ -22,6 +22,8 @@ export interface Answers {
   store: { title: string; currency: string; language: string } | null;
   owner: OwnerAnswer | null;
   key: { name: string; publish: boolean; origins: string[] } | null;
+  /** Where the key's secret goes; undefined for the screen. */
+  secretFile: string | undefined;
   mail: MailAnswer | null;
   run: RunAnswer;
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { Config } from "../../server/config.ts";
 import { databaseFile } from "../../server/db/data-dir.ts";
 import { listTenants } from "../../server/modules/tenants/service.ts";
+import { compareSettings } from "../../server/settings-write.ts";
 import { findShop, type Shop } from "../../server/shop-setup.ts";
 import { withContext } from "../context.ts";
 import type { Io } from "../io.ts";
@@ -9,8 +10,8 @@ import { remark } from "../output.ts";
 import type { Answers } from "./answers.ts";
 import { checkPassword, requireFlags } from "./check-flags.ts";
 import type { InitArgs } from "./flags.ts";
-import { takeKey } from "./key-answers.ts";
-import { takeMail } from "./mail-answers.ts";
+import { askSecretFile, takeKey } from "./key-answers.ts";
+import { smtpVariable, takeMail } from "./mail-answers.ts";
 import { takeOwner } from "./owner-answers.ts";
 import { takeRun } from "./run-answers.ts";
 import { askNamespace, findNamespace, takeStore } from "./store-answers.ts";
@@ -43,11 +44,14 @@ export async function gatherAnswers(args: InitArgs, io: Io, config: Config): Pro
   const owner = shop.owner === null && args.owner ? await takeOwner(args, io) : null;
   if (owner !== null) checkPassword(owner.password);
   const key = shop.key === null ? await takeKey(args, io) : null;
+  const secretFile =
+    args["secret-file"] ?? (key && io.canAsk ? await askSecretFile(named.namespace, key.name) : undefined);
   const { title, language } = store ?? (shop.store as NonNullable<typeof shop.store>);
   const to = owner?.email ?? shop.owner?.email;
-  const wantsMail = args.mail && config.smtpUrl === undefined;
+  const isKept = compareSettings(config.dataDir, { [smtpVariable]: "" }).kept.length > 0;
+  const wantsMail = args.mail && !isKept && (config.smtpUrl === undefined || args["smtp-url-file"] !== undefined);
   const mail = wantsMail ? await takeMail(args, io, { title, language, to }) : null;
-  return { namespace: named.namespace, store, owner, key, mail, run: await takeRun(args, io) };
+  return { namespace: named.namespace, store, owner, key, secretFile, mail, run: await takeRun(args, io) };
 }
 
 /** The same database for every look at it, and for what is written. */

@@ -1,5 +1,6 @@
 import { dirname, relative } from "node:path";
 import { defaultDataDir } from "../../server/config.ts";
+import { currencyDigits } from "../../server/modules/tenants/currency.ts";
 import { isExecutable } from "../build-info.ts";
 import { escapeControls } from "../escape.ts";
 import type { Outcome } from "./outcome.ts";
@@ -35,7 +36,7 @@ function describeShop(
 
 function nextSteps(outcome: Outcome, url: string, secret: string | undefined): string[] {
   const { setup, files, unit, run, config } = outcome;
-  const { store, key } = setup;
+  const { key } = setup;
   const program = `${programName()}`;
   const folder = isUsualFolder(config.dataDir) ? "" : ` --data-dir ${quoteShell(config.dataDir)}`;
   const bodega = (line: string) => `${program} ${line}${folder}`;
@@ -46,22 +47,31 @@ function nextSteps(outcome: Outcome, url: string, secret: string | undefined): s
   } else if (run === "compose") steps.push(["Start it, with that as compose.yaml", ["docker compose up -d"]]);
   else if (run !== "serve" && unit === null) steps.push(["Serve it", [bodega("serve")]]);
   if (key !== null && !key.published) steps.push(["Publish the key", [bodega(`key publish ${key.app_id}`)]]);
-  const secretText = secret ?? (files.secret && `$(cat ${quoteShell(files.secret)})`);
-  if (key !== null && secretText !== undefined) {
-    const origin = exampleOrigin(key.origins);
-    const headers = [
-      `-H "Authorization: Bearer ${key.app_id}:${secretText}"`,
-      "-H 'Content-Type: application/json'",
-      origin && `-H ${quoteShell(`Origin: ${origin}`)}`,
-    ].filter(Boolean);
-    const body = quoteShell(JSON.stringify({ title: "Enamel mug", price: 12, stock: 40 }));
-    steps.push([
-      "Create the first product",
-      [`curl ${headers.join(" ")} -d ${body} ${quoteShell(`${url}/products/?namespace=${store.namespace}`)}`],
-    ]);
+  if (key !== null && files.secret !== undefined) {
+    steps.push(["Create the first product", [firstRequest(setup, url, `"$(cat ${quoteShell(files.secret)})"`)]]);
+  } else if (secret !== undefined) {
+    const line = `read -rs APP_SECRET; ${firstRequest(setup, url, '"$APP_SECRET"')}`;
+    steps.push(["Create the first product; it waits for the app secret, and shows nothing of it", [line]]);
   }
   steps.push(["See whether all is well", [bodega("doctor"), `${program} --help`]]);
   return steps.map(([title, lines]) => [`# ${title}`, ...lines.filter((line) => line !== false)].join("\n"));
+}
+
+/**
+ * A line that creates a product. The secret goes from the shell into a pipe: it stands neither in the shell's history nor
+ * among the arguments of a program.
+ */
+function firstRequest({ store, key }: Outcome["setup"], url: string, secret: string): string {
+  const origin = exampleOrigin(key?.origins ?? []);
+  const price = currencyDigits(store.currency) === 0 ? 1250 : 12.5;
+  const words = [
+    `printf 'Authorization: Bearer %s:%s' ${key?.app_id} ${secret} | curl -H @-`,
+    "-H 'Content-Type: application/json'",
+    ...(origin === undefined ? [] : [`-H ${quoteShell(`Origin: ${origin}`)}`]),
+    `-d ${quoteShell(JSON.stringify({ title: "Enamel mug", price, stock: 40 }))}`,
+    quoteShell(`${url}/products/?namespace=${store.namespace}`),
+  ];
+  return words.join(" ");
 }
 
 /** An origin that the key takes; a host below the entry where that names all of these. */

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { type Config, defaultDataDir } from "../../server/config.ts";
 import { databaseFile } from "../../server/db/data-dir.ts";
 import { prepareUser } from "../../server/modules/users/service.ts";
+import { settingsPath } from "../../server/settings-file.ts";
 import { addSettings } from "../../server/settings-write.ts";
 import { type ShopSetup, setUpShop } from "../../server/shop-setup.ts";
 import { withContext } from "../context.ts";
@@ -17,6 +18,7 @@ import { checkFlags } from "./check-flags.ts";
 import { tellDifferences } from "./differences.ts";
 import type { InitArgs } from "./flags.ts";
 import { flagsOf, gatherAnswers } from "./gather.ts";
+import { readGiven, smtpVariable } from "./mail-answers.ts";
 import type { Outcome } from "./outcome.ts";
 import { askYesNo } from "./questions.ts";
 import { canInstall, givenRun, systemDataDir } from "./run-answers.ts";
@@ -41,20 +43,32 @@ export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
   // From here on it is a matter of moments, and is not left half-done.
   io.onInterrupt(() => {});
   const { setup, files } = await writeShop(args, io, config, answers);
-  const settings = addSettings(config.dataDir, wantedSettings(args, answers));
-  const unitWritten = unit !== null && answers.run === "systemd" && writeUnit(unit);
-  return {
-    config: readInitConfig({ ...args, "data-dir": config.dataDir }, io, false),
+  const outcome: Outcome = {
+    config,
     setup,
     password: setup.made.owner && answers.owner?.isRandom && !files.password ? answers.owner.password : undefined,
     files: { secret: files.secret?.path, password: files.password?.path },
     mail: answers.mail,
-    settings,
+    settings: { path: settingsPath(config.dataDir), written: [], kept: [] },
     run: answers.run,
-    unit: unit && { ...unit, written: unitWritten, started: unitWritten && (await startService(unit, io)) },
+    unit: unit && { ...unit, written: false, started: false },
     compose: answers.run === "compose" ? renderCompose(config) : undefined,
-    kept: tellDifferences(args, setup, settings),
+    kept: [],
+    failure: undefined,
   };
+  try {
+    outcome.settings = addSettings(config.dataDir, wantedSettings(args, io, answers));
+    outcome.kept = tellDifferences(args, setup, outcome.settings);
+    outcome.config = readInitConfig({ ...args, "data-dir": config.dataDir }, io, false);
+    if (outcome.unit !== null && answers.run === "systemd") {
+      outcome.unit.written = writeUnit(outcome.unit);
+      outcome.unit.started = outcome.unit.written && (await startService(outcome.unit, io));
+    }
+  } catch (error) {
+    // The shop stands, and its secrets are told nowhere else.
+    outcome.failure = error;
+  }
+  return outcome;
 }
 
 /** A service of the machine has its data below /var/lib, unless a folder is named, or there is a shop in the usual one. */
@@ -91,10 +105,10 @@ async function writeShop(
   config: Config,
   answers: Answers,
 ): Promise<{ setup: ShopSetup; files: { secret: SecretFile | null; password: SecretFile | null } }> {
-  const { namespace, store, owner, key } = answers;
+  const { namespace, store, owner, key, secretFile } = answers;
   const prepared =
     owner && (await prepareUser({ actor: { kind: "terminal" } }, { ...ownerFields(owner), role: "owner" }));
-  const files = await reserveFiles(args, key !== null, owner?.isRandom === true);
+  const files = await reserveFiles(args, key === null ? undefined : secretFile, owner?.isRandom === true);
   try {
     const plan = { namespace, store, owner: prepared, key };
     const setup = await withContext(flagsOf(args, config), io, (ctx) => setUpShop(ctx, plan));
@@ -106,7 +120,9 @@ async function writeShop(
     ] as const) {
       await (text === undefined ? file?.discard() : file?.save(text));
     }
-    return { setup, files };
+    // Who came second of two has made nothing.
+    const { key: isKeyMade, owner: isOwnerMade } = setup.made;
+    return { setup, files: { secret: isKeyMade ? files.secret : null, password: isOwnerMade ? files.password : null } };
   } catch (error) {
     await files.secret?.discard();
     await files.password?.discard();
@@ -118,9 +134,9 @@ function ownerFields({ email, name, password }: NonNullable<Answers["owner"]>) {
   return { email, password, ...(name !== null && { name }) };
 }
 
-async function reserveFiles(args: InitArgs, makesKey: boolean, makesPassword: boolean) {
-  const { "secret-file": secretPath, "owner-password-file": passwordPath } = args;
-  const secret = secretPath !== undefined && makesKey ? await reserveSecretFile(secretPath) : null;
+async function reserveFiles(args: InitArgs, secretPath: string | undefined, makesPassword: boolean) {
+  const passwordPath = args["owner-password-file"];
+  const secret = secretPath !== undefined ? await reserveSecretFile(secretPath) : null;
   if (passwordPath === undefined || !makesPassword) return { secret, password: null };
   const purpose = { flag: "--owner-password-file", again: "bodega user set-password <user>" };
   const password = await reserveSecretFile(passwordPath, purpose).catch(async (error) => {
@@ -131,7 +147,9 @@ async function reserveFiles(args: InitArgs, makesKey: boolean, makesPassword: bo
 }
 
 /** What the server and every later command have to know, as far as it was said here. */
-function wantedSettings(args: InitArgs, { mail }: Answers): Record<string, string> {
+function wantedSettings(args: InitArgs, io: Io, answers: Answers): Record<string, string> {
+  // One that stands is not tried again, but a difference is told.
+  const mail = answers.mail ?? (args.mail ? readGiven(args, io) : null);
   const given: Record<string, string | undefined> = {
     BODEGA_DATABASE_URL: args["database-url"],
     BODEGA_HOST: args.host,
@@ -140,7 +158,7 @@ function wantedSettings(args: InitArgs, { mail }: Answers): Record<string, strin
     BODEGA_PUBLIC_URL: args["public-url"],
     BODEGA_LOG: args.log,
     BODEGA_LOG_LEVEL: args["log-level"],
-    BODEGA_SMTP_URL: mail?.smtpUrl,
+    [smtpVariable]: mail?.smtpUrl,
     BODEGA_MAIL_FROM: mail?.mailFrom,
   };
   return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined));

@@ -1,10 +1,13 @@
+import { accessSync, constants, existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { parseOriginPattern } from "../../server/modules/app-keys/origin-pattern.ts";
+import { slugFrom } from "../../server/modules/products/slug.ts";
 import { requireText } from "../../server/text.ts";
 import type { Io } from "../io.ts";
 import { remark } from "../output.ts";
 import type { Answers } from "./answers.ts";
 import type { InitArgs } from "./flags.ts";
-import { askText, askYesNo, beginPart } from "./questions.ts";
+import { askChoice, askText, askYesNo, beginPart } from "./questions.ts";
 
 const usualName = "web";
 
@@ -18,6 +21,32 @@ export async function takeKey(args: InitArgs, io: Io): Promise<NonNullable<Answe
     publish: publish ?? (await askYesNo("Publish it at once, so that calls with it work?", true)),
     origins: args.origin.length > 0 || !args.origins ? args.origin : await askOrigins(io),
   };
+}
+
+/** Where the secret of a new key goes: a file of its own is suggested, since a screen is read by others and forgets. */
+export async function askSecretFile(namespace: string, name: string): Promise<string | undefined> {
+  const path = freePath(`${namespace}-${slugFrom(name) || "key"}`);
+  if (!isWritable(dirname(path))) return undefined;
+  return askChoice<string | undefined>("Where does the key's secret go?", [
+    { value: path, name: `into the file ${path}, which only you can read` },
+    { value: undefined, name: "on the screen, this once" },
+  ]);
+}
+
+function freePath(base: string): string {
+  for (let count = 1; ; count++) {
+    const path = resolve(`${base}${count === 1 ? "" : `-${count}`}.secret`);
+    if (!existsSync(path)) return path;
+  }
+}
+
+function isWritable(dir: string): boolean {
+  try {
+    accessSync(dir, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The rule for a key's name. */

@@ -20,6 +20,8 @@ export interface TrialStore {
   to: string | undefined;
 }
 
+export const smtpVariable = "BODEGA_SMTP_URL";
+
 type Server = Omit<MailAnswer, "trial">;
 
 /** A mail server's address, in the parts that a person knows. */
@@ -76,8 +78,8 @@ export async function takeMail(args: InitArgs, io: Io, store: TrialStore): Promi
   }
 }
 
-/** The address in the file that the flags name, judged by the rules of the configuration. */
-function readGiven(args: InitArgs, io: Io): Server | null {
+/** The address in the file that the flags name, judged by the rules of the configuration; null without one. */
+export function readGiven(args: InitArgs, io: Io): Server | null {
   const path = args["smtp-url-file"];
   if (path === undefined) return null;
   const mailFrom = args["mail-from"] ?? readVariable(io.env, "BODEGA_MAIL_FROM");

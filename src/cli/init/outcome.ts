@@ -23,6 +23,8 @@ export interface Outcome {
   compose: string | undefined;
   /** What was asked for and is otherwise already. */
   kept: string[];
+  /** What went wrong once the shop stood; to be thrown when its secrets are told. */
+  failure: unknown;
 }
 
 /** Hands the outcome over: one JSON value, `<app_id>:<app_secret>` with `-q`, else a guide. Secrets are in it this once. */
