@@ -131,7 +131,12 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
     "a published key that is not used any more",
     { check: "keys", severity: "warning" },
     (shop) =>
-      tamper(shop, `update app_keys set updated_at = '${long}'`, `update app_key_secrets set last_used_at = '${long}'`),
+      tamper(
+        shop,
+        `update app_keys set updated_at = '${long}'`,
+        "delete from app_key_secrets where expires_at is not null",
+        `update app_key_secrets set last_used_at = '${long}'`,
+      ),
   ],
   [
     "a published key that was never used",
@@ -142,6 +147,14 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
     "a published key that has ended",
     { check: "keys", severity: "warning" },
     (shop) => tamper(shop, `update app_keys set expires_at = '${long}'`),
+  ],
+  [
+    "an old secret that nobody uses any more",
+    { check: "keys", severity: "warning" },
+    async (shop) => {
+      await runHere(["key", "rotate", shop.appId, "--overlap", "7d"], shop);
+      await tamper(shop, `update app_key_secrets set last_used_at = '${inDays(0)}' where expires_at is null`);
+    },
   ],
 ];
 

@@ -2,6 +2,8 @@ import { sql } from "drizzle-orm";
 import { toTimestamp } from "../clock.ts";
 import { all, statement } from "../db/statement.ts";
 import { inScope } from "../doctor/check.ts";
+import type { KeySecret } from "../modules/app-keys/model.ts";
+import { judgeSecrets } from "../modules/app-keys/secret-standing.ts";
 import { appKeySecrets, appKeys } from "../modules/app-keys/table.ts";
 import { tenants } from "../modules/tenants/table.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
@@ -26,14 +28,15 @@ interface Key {
   expires_at: string | null;
   updated_at: string;
   last_used_at: string | null;
-  /** When the last of the secrets that are to go goes. */
-  overlap_until: string | null;
+  /** JSON of those that have not ended. */
+  secrets: string;
 }
 
 const selectKeys = statement<Key>(sql`
   select k.id as app_id, t.namespace, k.name, t.url, t.domain, k.enforce_origins, k.expires_at, k.updated_at,
     max(s.last_used_at) as last_used_at,
-    max(case when s.expires_at > ${param("now")} then s.expires_at end) as overlap_until
+    json_group_array(json_object('created_at', s.created_at, 'expires_at', s.expires_at, 'last_used_at', s.last_used_at))
+      filter (where s.expires_at is null or s.expires_at > ${param("now")}) as secrets
   from ${appKeys} k join ${tenants} t on t.id = k.tenant_id left join ${appKeySecrets} s on s.app_id = k.id
   where k.revoked_at is null and k.active and k.published and t.status = 'active' and ${inScope("k")}
   group by k.id order by t.namespace, k.id`);
@@ -103,9 +106,22 @@ function findEnding(key: Key, { now, command }: CheckupDeps): Finding[] {
   return finding(key, `${message} Issue another, and revoke it.`, command(`key revoke ${key.app_id} --yes`));
 }
 
+/** Old secrets that callers have left behind, or that are to stay for very long. */
 function findOverlap(key: Key, { now, command }: CheckupDeps): Finding[] {
-  const leftMs = key.overlap_until === null ? 0 : Date.parse(key.overlap_until) - now();
+  const secrets: Omit<KeySecret, "may_go">[] = JSON.parse(key.secrets);
+  const newestFirst = secrets.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
+  const [, ...old] = judgeSecrets(newestFirst, now());
+  if (old.length === 0) return [];
+  const until = old.reduce(
+    (last, { expires_at }) => (expires_at !== null && expires_at > last ? expires_at : last),
+    "",
+  );
+  if (old.every(({ may_go }) => may_go)) {
+    const message = `has an old secret that is not used any more, and stays valid until ${until}.`;
+    return finding(key, message, command(`key retire ${key.app_id} --yes`));
+  }
+  const leftMs = Date.parse(until) - now();
   if (leftMs <= longOverlapMs) return [];
-  const message = `has an old secret that stays valid for ${formatSpan(leftMs)} more, until ${key.overlap_until}. See who uses it.`;
+  const message = `has an old secret that stays valid for ${formatSpan(leftMs)} more, until ${until}. See who uses it.`;
   return finding(key, message, command(`key show ${key.app_id}`));
 }
