@@ -7,7 +7,7 @@ import type { Config } from "./config.ts";
 import type { SystemCtx } from "./context.ts";
 import { databaseFile } from "./db/data-dir.ts";
 import { describeDamage } from "./db-check/damage.ts";
-import { describeLength, fileError, lookAtFile } from "./db-check/look-at-file.ts";
+import { damageRemedy, describeLength, fileError, lookAtFile } from "./db-check/look-at-file.ts";
 import { checkSchema } from "./db-check/schema-difference.ts";
 import { checkIntegrity, checkReferences } from "./db-check/soundness.ts";
 import { openFileSubject, openServerSubject, type Subject } from "./db-check/subject.ts";
@@ -90,7 +90,8 @@ async function checkSubject(
     } catch (error) {
       const damage = describeDamage(error);
       if (damage === undefined) throw error;
-      addFindings(report, check, [fileError(name, `This could not be looked at: ${damage}.`)]);
+      const message = `This could not be looked at: ${damage}.`;
+      addFindings(report, check, [{ severity: "error", subject: name, message, remedy: damageRemedy[subject.kind] }]);
     }
   };
   await step("integrity", () => subject.atLength(() => checkIntegrity(subject, name)));

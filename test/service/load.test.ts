@@ -147,11 +147,31 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     expect(await child.nextLine()).toBe("half");
     child.kill();
     await child.exited;
+    expect(await failureOf(dump())).toMatchObject({ code: 5306 });
     expect(await failureOf(migrate(db))).toMatchObject({ code: 5306, remedy: expect.stringContaining("db restore") });
     await assertLoadable(db);
     await loadDatabase(source, db);
     expect(await dump()).toEqual(whole);
   });
+
+  test("one whose server went away begins anew when that is back", async () => {
+    const own = join(dir, "server");
+    let away = await startSqld({ dir: own });
+    const remote = await openDatabase({ dataDir: dir, url: away.url });
+    let gone: Promise<void> | undefined;
+    const onProgress = (done: number, total: number) => {
+      if (done > total / 2) gone ??= away.stop();
+    };
+    expect(await failureOf(loadDatabase(source, remote, { onProgress }))).toMatchObject({ code: 5001 });
+    await gone;
+    away = await startSqld({ dir: own, port: Number(new URL(away.url).port) });
+    expect(await failureOf(migrate(remote))).toMatchObject({ code: 5306 });
+    const { rows } = await loadDatabase(source, remote);
+    expect(rows).toBeGreaterThan(0);
+    expect(await migrate(remote)).toEqual({ applied: [] });
+    await remote.close();
+    await away.stop();
+  }, 20_000);
 
   test("by the one of two that began last", async () => {
     let second: Promise<unknown> | undefined;

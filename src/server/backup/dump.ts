@@ -1,4 +1,5 @@
 import type { Connection } from "../db/connection.ts";
+import { loadMark, loadMarkMessage, loadMarkRemedy } from "../db/load-mark.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
 import { createCopy, removeCopy, syncCopy } from "./copy-file.ts";
@@ -14,7 +15,7 @@ import { type CopyPlan, countRows, insertSql, quote, type ReadRows, readPlan } f
  * @param targetPath a file that is not there yet; it is whole and on disk when the promise resolves, and gone when it
  * rejects.
  * @throws AppError 5001 when the server cannot be reached, the file cannot be written, or the copy is not sound; 5302 when
- * the file is there; the signal's reason.
+ * the file is there; 5306 while the server's database is being restored; the signal's reason.
  */
 export async function dumpDatabase(db: Database, targetPath: string, options: CopyOptions = {}): Promise<CopyReport> {
   options.signal?.throwIfAborted();
@@ -37,6 +38,9 @@ export async function dumpDatabase(db: Database, targetPath: string, options: Co
 
 async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }: CopyOptions): Promise<CopyReport> {
   const plan = await readPlan(read);
+  if (plan.tables.some(({ name }) => name === loadMark)) {
+    throw new AppError(5306, loadMarkMessage, { remedy: loadMarkRemedy });
+  }
   const counts = await countRows(read, plan.tables);
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   let done = 0;

@@ -5,9 +5,11 @@ import { formatBytes, formatMode, quoteWord } from "../checkup/wording.ts";
 const magic = "SQLite format 3\0";
 const headerBytes = 100;
 
-/** What to do about a file that is damaged, or none of ours. */
-export const damageRemedy =
-  "Stop the server, keep a copy of the file, and restore the last backup with: bodega db restore";
+/** What to do about a database that is damaged, or none of ours. */
+export const damageRemedy = {
+  file: "Stop the server, keep a copy of the file, and restore the last backup with: bodega db restore",
+  server: "Stop every server, and restore the last backup into a new, empty database with: bodega db restore",
+};
 
 /** What a file is before it is opened as a database. */
 export interface FileLook {
@@ -46,7 +48,7 @@ export function describeLength(path: string): string | undefined {
 
 /** A finding about the file as a whole. */
 export function fileError(path: string, message: string): Finding {
-  return { severity: "error", subject: path, message, remedy: damageRemedy };
+  return { severity: "error", subject: path, message, remedy: damageRemedy.file };
 }
 
 function describeModes(path: string): Finding[] {

@@ -9,12 +9,13 @@ const rowRemedy =
   "Restore the last backup with bodega db restore, or keep a copy and ask who wrote to the file by other means.";
 
 /** Reads the whole database: pages, rows, indexes, CHECKs. */
-export async function checkIntegrity({ ask }: Subject, name: string): Promise<Finding[]> {
+export async function checkIntegrity({ ask, kind }: Subject, name: string): Promise<Finding[]> {
   const { rows } = await ask(`PRAGMA integrity_check(${mostFaults})`);
   const texts = rows.map((row) => String(row[0])).filter((text) => text !== "ok");
   const findings = texts.map((text): Finding => {
     const message = text.replace(/^\*\*\* in database main \*\*\*\s*/, "").replaceAll("\n", "; ");
-    return { severity: "error", subject: name, message: `The database is damaged: ${message}.`, remedy: damageRemedy };
+    const told = `The database is damaged: ${message}.`;
+    return { severity: "error", subject: name, message: told, remedy: damageRemedy[kind] };
   });
   return limitFindings(findings, "faults");
 }
