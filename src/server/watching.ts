@@ -61,11 +61,13 @@ export function startWatching(config: Config, db: Database, { version, log, cert
     async open(at) {
       url = at;
       if (metrics) listener = listenForMetrics({ ...metrics, token: metricsToken, text: metricsText });
-      socket = await openControlSocket(dataDir, { status, metrics: metricsText, findSeen }).catch((error) => {
+      try {
+        socket = await openControlSocket(dataDir, { status, metrics: metricsText, findSeen });
+        if (socket === null) log.notice("warn", `bodega top shows another server, which has ${dataDir} as well`);
+      } catch (error) {
         // The shop matters more than being watched.
         log.notice("warn", error instanceof AppError ? error.message : "The control socket cannot be opened.");
-        return null;
-      });
+      }
       return listener?.url;
     },
     stop() {

@@ -6,6 +6,7 @@ import { askServer, controlSocket } from "../../src/server/control/client.ts";
 import type { SeenRequest, ServerStatus } from "../../src/server/control/status.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 import { type Serving, watchServer } from "../support/serving.ts";
+import { until } from "../support/until.ts";
 import { command, makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 const token = "a-token-for-the-tests";
@@ -15,6 +16,7 @@ mkdirSync(longDir);
 const cli = openCli(join(longDir, "data"));
 const env = cli.environment();
 const started: Serving[] = [];
+const watching: Bun.Subprocess[] = [];
 
 /** Starts a server from the source on a free port. */
 async function serve(args: string[] = [], more: Record<string, string> = {}): Promise<Serving> {
@@ -31,6 +33,29 @@ async function serve(args: string[] = [], more: Record<string, string> = {}): Pr
   return server;
 }
 
+/** Begins to watch at a terminal of its own. */
+function openTop() {
+  const decoder = new TextDecoder();
+  let screen = "";
+  const child = Bun.spawn([...command, "top", "--interval", "1s"], {
+    env: { TERM: "xterm", ...env },
+    terminal: {
+      cols: 100,
+      rows: 24,
+      data(_terminal, bytes) {
+        screen += decoder.decode(bytes, { stream: true });
+      },
+    },
+  });
+  watching.push(child);
+  return {
+    terminal: child.terminal as Bun.Terminal,
+    exited: child.exited,
+    /** What is drawn at last, whole. */
+    picture: () => stripEscapes(screen.split("\u001b[?2026h").findLast((text) => text.includes("\u001b[?2026l")) ?? ""),
+  };
+}
+
 const status = async () => (await (await askServer(cli.dataDir, "/status"))?.json()) as ServerStatus;
 
 let server: Serving;
@@ -40,6 +65,7 @@ beforeAll(async () => {
   for (let number = 0; number < 5; number++) await fetch(`${server.url}/products/?namespace=demo`);
 });
 afterAll(async () => {
+  for (const child of watching) child.kill("SIGKILL");
   for (const one of started) await one.end("SIGKILL");
 });
 
@@ -124,33 +150,19 @@ describe("top", () => {
   });
 
   test("follows what happens, and the size of the terminal", async () => {
-    let screen = "";
-    let hasLeft = false;
-    const decoder = new TextDecoder();
-    const child = Bun.spawn([...command, "top", "--interval", "1s"], {
-      env: { TERM: "xterm", ...env },
-      terminal: {
-        cols: 100,
-        rows: 12,
-        data(terminal, bytes) {
-          screen += decoder.decode(bytes, { stream: true });
-          const frames = screen.split("\u001b[?2026h").slice(1);
-          const last = stripEscapes(frames.at(-1) ?? "");
-          if (frames.length === 1) terminal.resize(50, 7);
-          else if (/Requests +[1-9]\d*(\.\d)?\/s/.test(last)) {
-            if (!hasLeft) terminal.write("q");
-            hasLeft = true;
-          } else void fetch(`${server.url}/products/?namespace=demo`);
-        },
-      },
+    const top = openTop();
+    await until("the first picture", () => top.picture().includes("GET /products/"));
+    top.terminal.resize(50, 7);
+    await until("requests", async () => {
+      await fetch(`${server.url}/products/?namespace=demo`);
+      return /Requests +[1-9]\d*(\.\d)?\/s/.test(top.picture());
     });
-    const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
-    expect(await child.exited).toBe(0);
-    clearTimeout(timer);
-    const last = stripEscapes(screen.split("\u001b[?2026h").at(-1) ?? "").trimEnd();
-    expect(last.split("\n").length).toBe(7);
-    expect(Math.max(...last.split("\n").map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(50);
-  });
+    const lines = top.picture().trimEnd().split("\n");
+    expect(lines.length).toBe(7);
+    expect(Math.max(...lines.map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(50);
+    top.terminal.write("q");
+    expect(await top.exited).toBe(0);
+  }, 20_000);
 
   test("says what is wrong where no server answers, or the interval is none", async () => {
     const none = await openCli().failure("top");
@@ -182,12 +194,19 @@ describe("the level of the log", () => {
 // Ends the server that the tests above share.
 test("the socket goes with its server, and one that a killed server left is replaced", async () => {
   const before = await status();
+  // Whoever watches meanwhile goes on with the server that comes after.
+  const top = openTop();
+  await until("the first picture", () => top.picture().startsWith("Bodega"));
   await server.end("SIGKILL");
   expect(existsSync(controlSocket(cli.dataDir))).toBe(true);
   expect(await askServer(cli.dataDir, "/status")).toBeNull();
   expect((await cli.failure("top")).code).toBe(1);
+  await until("its absence", () => top.picture().startsWith("The server does not answer."));
 
   server = await serve();
+  await until("its return", () => top.picture().startsWith("Bodega"));
+  top.terminal.write("q");
+  expect(await top.exited).toBe(0);
   const after = await status();
   expect(after.pid).toBe(server.pid);
   expect(after.pid).not.toBe(before.pid);
@@ -197,4 +216,4 @@ test("the socket goes with its server, and one that a killed server left is repl
   // What is no socket there is no server either.
   writeFileSync(controlSocket(cli.dataDir), "");
   expect(await askServer(cli.dataDir, "/status")).toBeNull();
-});
+}, 20_000);

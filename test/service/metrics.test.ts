@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { compareStatus } from "../../src/cli/top/compare-status.ts";
 import { percentileOf, subtractLatency } from "../../src/cli/top/percentile.ts";
 import type { ServerStatus } from "../../src/server/control/status.ts";
 import { addCounts, countAnswers, joinLatencies } from "../../src/server/metrics/counts.ts";
@@ -82,27 +83,27 @@ describe("a percentile", () => {
   });
 });
 
-describe("the page for Prometheus", () => {
-  const latency = { bounds_ms: [1, 2], counts: [1, 0, 2], sum_ms: 1500 };
-  const status: ServerStatus = {
-    version: '1.0"\\\n',
-    pid: 1,
-    started_at: "2030-01-15T12:00:00.000Z",
-    at: "2030-01-15T12:00:10.000Z",
-    url: "http://127.0.0.1:8080",
-    workers: 1,
-    processes: [],
-    requests: { total: 3, in_flight: 1, statuses: { 200: 3 }, errors: {}, latency },
-    routes: [{ method: "GET", route: "/a/:id/", requests: 3, statuses: { 200: 3 }, errors: {}, latency }],
-    sign_ins: { succeeded: 1, failed: 2, two_factor: 3, limited: 4 },
-    tenants: [{ namespace: "demo", requests: 3, errors: 1 }],
-    database: { kind: "server", bytes: null, log_bytes: null, disk_free_bytes: null },
-    queues: null,
-    last_backup_at: "2030-01-15T11:00:00.000Z",
-    last_backup_failed_at: null,
-    certificate_expires_at: null,
-  };
+const latency = { bounds_ms: [1, 2], counts: [1, 0, 2], sum_ms: 1500 };
+const status: ServerStatus = {
+  version: '1.0"\\\n',
+  pid: 1,
+  started_at: "2030-01-15T12:00:00.000Z",
+  at: "2030-01-15T12:00:10.000Z",
+  url: "http://127.0.0.1:8080",
+  workers: 1,
+  processes: [],
+  requests: { total: 3, in_flight: 1, statuses: { 200: 3 }, errors: {}, latency },
+  routes: [{ method: "GET", route: "/a/:id/", requests: 3, statuses: { 200: 3 }, errors: {}, latency }],
+  sign_ins: { succeeded: 1, failed: 2, two_factor: 3, limited: 4 },
+  tenants: [{ namespace: "demo", requests: 3, errors: 1 }],
+  database: { kind: "server", bytes: null, log_bytes: null, disk_free_bytes: null },
+  queues: null,
+  last_backup_at: "2030-01-15T11:00:00.000Z",
+  last_backup_failed_at: null,
+  certificate_expires_at: null,
+};
 
+describe("the page for Prometheus", () => {
   test("is well formed, in seconds, with every label as it was", () => {
     const page = parseMetrics(renderMetrics(status));
     expect(page.value("bodega_build_info", { version: status.version })).toBe(1);
@@ -120,5 +121,49 @@ describe("the page for Prometheus", () => {
     expect(names).not.toContain("bodega_database_size_bytes");
     expect(names).not.toContain("bodega_certificate_expiry_timestamp_seconds");
     expect(names).not.toContain("bodega_queue_waiting");
+  });
+});
+
+describe("what happens between two looks", () => {
+  const later: ServerStatus = {
+    ...status,
+    at: "2030-01-15T12:00:14.000Z",
+    requests: {
+      ...status.requests,
+      total: 23,
+      statuses: { 200: 11, 401: 12 },
+      errors: { 5203: 12 },
+      latency: { ...latency, counts: [1, 20, 2] },
+    },
+    sign_ins: { ...status.sign_ins, failed: 3 },
+    tenants: [
+      { namespace: "old", requests: 1000, errors: 10 },
+      { namespace: "demo", requests: 23, errors: 13 },
+    ],
+  };
+
+  test("is told by the second, the rest since the start", () => {
+    const seen = compareStatus(status, later);
+    expect([seen.interval_seconds, seen.uptime_seconds]).toEqual([4, 14]);
+    expect(seen.requests).toEqual({ per_second: 5, total: 23, in_flight: 1 });
+    expect(seen.statuses).toEqual({ 200: { per_second: 2, total: 11 }, 401: { per_second: 3, total: 12 } });
+    expect(seen.errors).toEqual({ 5203: { per_second: 3, total: 12 } });
+    expect(seen.sign_ins.failed).toEqual({ per_second: 0.25, total: 3 });
+    expect(seen.latency_ms).toEqual({ p50: 1.5, p95: 1.95, p99: 1.99 });
+  });
+
+  test("is nothing of a store that only now is among the busiest", () => {
+    const rows = compareStatus(status, later).tenants.map(({ namespace, per_second }) => [namespace, per_second]);
+    expect(rows).toEqual([
+      ["demo", 5],
+      ["old", 0],
+    ]);
+  });
+
+  test("is compared with nothing where the server was started in between", () => {
+    const restarted = { ...later, started_at: "2030-01-15T12:00:12.000Z" };
+    const seen = compareStatus(status, restarted);
+    expect([seen.interval_seconds, seen.requests.per_second]).toEqual([2, 11.5]);
+    expect(compareStatus(status, { ...later, pid: 2 }).requests.per_second).toBe(1.64);
   });
 });

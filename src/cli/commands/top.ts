@@ -73,18 +73,23 @@ async function watch(look: Look, intervalMs: number, io: Io): Promise<number> {
   io.releaseSignals();
   const screen = openScreen(process);
   const leaving = new AbortController();
-  const draw = () => screen.draw(renderTop(activity, { ...screen.size(), color: io.color }));
+  let note: string | undefined;
+  const draw = () => screen.draw(renderTop(activity, { ...screen.size(), color: io.color, note }));
   screen.onResize(draw);
   try {
     draw();
     for (;;) {
       const code = await Promise.race([screen.left, Bun.sleep(pauseMs)]);
       if (code !== undefined) return code;
-      const next = await Promise.race([screen.left, look(leaving.signal)]);
+      // A server that is started again is waited for.
+      const next = await Promise.race([screen.left, look(leaving.signal).catch(() => undefined)]);
       if (typeof next === "number") return next;
-      activity = compareStatus(before, next);
-      before = next;
-      pauseMs = intervalMs;
+      note = next === undefined ? "The server does not answer. Waiting for it; q leaves." : undefined;
+      if (next !== undefined) {
+        activity = compareStatus(before, next);
+        before = next;
+        pauseMs = intervalMs;
+      }
       draw();
     }
   } finally {

@@ -8,6 +8,8 @@ interface Canvas {
   /** Lines that there is room for; undefined for as many as there are. */
   rows: number | undefined;
   color: boolean;
+  /** Stands in place of the first line. */
+  note?: string | undefined;
 }
 
 type Tenant = ServerActivity["tenants"][number];
@@ -20,11 +22,11 @@ const mostRows = 20;
 const wide = 64;
 
 /** What happens in a server as lines that fit the terminal, the most telling first. */
-export function renderTop(activity: ServerActivity, { columns, rows, color }: Canvas): string[] {
+export function renderTop(activity: ServerActivity, { columns, rows, color, note }: Canvas): string[] {
   const bold = (text: string) => (color ? `\u001b[1m${text}\u001b[22m` : text);
   const fit = (text: string) => truncateText(escapeControls(text), columns);
   const lines = [
-    bold(fit(describeServer(activity))),
+    bold(fit(note ?? describeServer(activity))),
     ...summary(activity).map(([label, text]) => {
       const line = fit(`${label.padEnd(labelWidth)}${text}`);
       return `${bold(line.slice(0, labelWidth))}${line.slice(labelWidth)}`;

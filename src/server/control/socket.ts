@@ -31,12 +31,16 @@ export async function openControlSocket(dataDir: string, answers: ControlAnswers
 function listenPrivately(path: string, fetch: (request: Request) => Promise<Response>) {
   const mask = process.umask(0o177);
   try {
-    return Bun.serve({ unix: path, fetch });
+    return Bun.serve({ unix: path, fetch, development: false, error: unanswered });
   } catch (cause) {
     throw new AppError(5001, `The control socket ${path} cannot be opened.`, { cause });
   } finally {
     process.umask(mask);
   }
+}
+
+function unanswered(): Response {
+  return Response.json({ error: "This cannot be told now." }, { status: 503 });
 }
 
 async function answer({ status, metrics, findSeen }: ControlAnswers, request: Request): Promise<Response> {

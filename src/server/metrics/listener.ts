@@ -29,10 +29,14 @@ export function listenForMetrics({ host, port, token, text }: MetricsListenerOpt
 
 function bind(hostname: string, port: number, fetch: (request: Request) => Promise<Response>) {
   try {
-    return Bun.serve({ hostname, port, reusePort: false, development: false, fetch });
+    return Bun.serve({ hostname, port, reusePort: false, development: false, fetch, error: unanswered });
   } catch (cause) {
     throw new AppError(5001, `Cannot listen on ${hostname}:${port} for --metrics.`, { cause });
   }
+}
+
+function unanswered(): Response {
+  return plain(503, "The figures cannot be told now.");
 }
 
 function plain(status: number, text: string, headers: Record<string, string> = {}): Response {
