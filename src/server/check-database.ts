@@ -66,7 +66,8 @@ async function checkFile(report: Examination, dataDir: string, options: Database
   } catch (error) {
     const damage = describeDamage(error);
     if (damage === undefined) throw error;
-    addFindings(report, "file", [fileError(path, `${path} cannot be opened: ${damage}.`)]);
+    const what = subject === undefined ? "cannot be opened" : "cannot be read to its end";
+    addFindings(report, "file", [fileError(path, `${path} ${what}: ${damage}.`)]);
   } finally {
     await subject?.close();
   }
