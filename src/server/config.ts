@@ -181,6 +181,8 @@ function httpUrl({ value, source }: Setting): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:")
     throw invalidSetting(source, "must be an http or https address");
+  // It is told to everybody.
+  if (url.username !== "" || url.password !== "") throw invalidSetting(source, "must hold no user and no password");
   return value.replace(/\/+$/, "");
 }
 
