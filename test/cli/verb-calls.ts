@@ -66,6 +66,8 @@ export const verbCalls: Record<string, VerbCall> = {
       ["Password of the owner", "\r"],
       ...passwordTwice,
       ...confirmed("Publish it at once"),
+      // The second answer: on the screen.
+      ["Where does the key's secret go?", "\u001b[B\r"],
       ...confirmed("Make it so?"),
     ],
     instead: () => ["--owner-password-stdin", "--publish"],

@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { parseOriginPattern } from "../../server/modules/app-keys/origin-pattern.ts";
 import { slugFrom } from "../../server/modules/products/slug.ts";
 import { requireText } from "../../server/text.ts";
@@ -18,7 +18,7 @@ export async function takeKey(args: InitArgs, io: Io): Promise<NonNullable<Answe
   await beginPart(io, "A key is what a program needs to use the store: a website, an app, an importer.");
   return {
     name: name ?? (await askText("What is the first key for?", { suggestion: usualName, check: checkKeyName })),
-    publish: publish ?? (await askYesNo("Publish it at once, so that calls with it work?", true)),
+    publish: publish ?? (await askYesNo("Publish it at once? (else calls with it fail)", true)),
     origins: args.origin.length > 0 || !args.origins ? args.origin : await askOrigins(io),
   };
 }
@@ -28,7 +28,7 @@ export async function askSecretFile(namespace: string, name: string): Promise<st
   const path = freePath(`${namespace}-${slugFrom(name) || "key"}`);
   if (!isWritable(dirname(path))) return undefined;
   return askChoice<string | undefined>("Where does the key's secret go?", [
-    { value: path, name: `into the file ${path}, which only you can read` },
+    { value: path, name: `into the new file ${basename(path)}` },
     { value: undefined, name: "on the screen, this once" },
   ]);
 }
@@ -55,8 +55,8 @@ export function checkKeyName(name: string): string {
 }
 
 async function askOrigins(io: Io): Promise<string[]> {
-  await remark(io, "  A site is a host: shop.example.com, or *.example.com for every host below.");
-  const message = "Sites that may use it from a browser (empty: none, programs only)";
+  await remark(io, "  Browsers may use it from sites that you name, such as shop.example.com or *.example.com.");
+  const message = "Sites that may use it (empty: programs only)";
   return splitOrigins(
     await askText(message, { optional: true, check: (text) => splitOrigins(text).map(parseOriginPattern) }),
   );

@@ -44,7 +44,7 @@ export async function takeMail(args: InitArgs, io: Io, store: TrialStore): Promi
   if (!io.canAsk) return null;
   if (given === null) {
     await beginPart(io, "Mail carries password resets, and notices about accounts.");
-    if (!(await askYesNo("Send mail through a mail server? (later works too)", true))) return null;
+    if (!(await askYesNo("Send mail through a mail server?", true))) return null;
   }
   let parts: Parts | undefined;
   let server = given;
@@ -106,7 +106,7 @@ async function askServer(args: InitArgs, before: Parts | undefined): Promise<{ p
     "Encryption",
     [
       { value: true, name: "TLS from the start (port 465)" },
-      { value: false, name: "STARTTLS, or none on this machine (port 587)" },
+      { value: false, name: "STARTTLS (port 587)" },
     ],
     before?.isEncrypted,
   );

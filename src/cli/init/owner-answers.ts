@@ -31,8 +31,8 @@ async function takePassword(args: InitArgs, io: Io): Promise<{ password: string;
   const isRandom =
     args["owner-random-password"] ||
     (await askChoice("Password of the owner", [
-      { value: false, name: "type one (at least 16 characters: lower and upper case, digit, special)" },
-      { value: true, name: "have one made, and shown once" },
+      { value: false, name: "type one" },
+      { value: true, name: "have one made, shown this once" },
     ]));
   if (isRandom) return { password: makePassword(), isRandom };
   return { password: await askNewPassword(await loadCheck()), isRandom };

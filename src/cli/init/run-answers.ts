@@ -15,9 +15,9 @@ export async function takeRun(args: InitArgs, io: Io): Promise<RunAnswer> {
   const choices: Choice<RunAnswer>[] = [
     { value: "serve", name: "now, in this terminal" },
     canInstall()
-      ? { value: "systemd", name: "from now on and after each start of the machine, as a service of systemd" }
-      : { value: "unit", name: "as a service of systemd: print its unit" },
-    { value: "compose", name: "in a container: print a compose file" },
+      ? { value: "systemd", name: "as a service of systemd, with the machine" }
+      : { value: "unit", name: "with systemd: print the unit" },
+    { value: "compose", name: "with Docker: print a compose file" },
     { value: "nothing", name: "not yet" },
   ];
   const isLinux = process.platform === "linux";
