@@ -1,4 +1,4 @@
-import { type FlagArg, flagsOf, formatFlag, type VerbArgs } from "./args.ts";
+import { type FlagArg, flagsOf, formatFlag, type NameKind, nameKinds, positionalsOf, type VerbArgs } from "./args.ts";
 import { type CommandTree, listPaths, loadVerb } from "./walk-tree.ts";
 
 /** One flag as a completion script needs it. */
@@ -18,6 +18,8 @@ export interface CommandWords {
   flags: FlagWord[];
   /** The choices of its first positional, where they are known. */
   choices: readonly string[];
+  /** What each positional takes, in their order; the last may stand for all that follow. */
+  places: { names: NameKind | "file" | "directory" | undefined; isLast: boolean }[];
 }
 
 /** Everything that a completion script offers. */
@@ -33,7 +35,11 @@ export async function collectWords(tree: CommandTree): Promise<CompletionWords> 
     const verb = await loadVerb(tree, path);
     if (verb === undefined) continue;
     const choices = positionalChoices(verb.args);
-    commands.push({ path, description: verb.meta.description, flags: listFlags(verb.args), choices });
+    const places = positionalsOf(verb.args).map(([, arg]) => ({
+      names: arg.completes,
+      isLast: arg.variadic === true,
+    }));
+    commands.push({ path, description: verb.meta.description, flags: listFlags(verb.args), choices, places });
   }
   const nouns = Object.entries(tree).map(([name, entry]) => ({
     name,
@@ -45,7 +51,8 @@ export async function collectWords(tree: CommandTree): Promise<CompletionWords> 
   return { nouns: [...nouns, { name: "help", description: "Show help about a command" }], commands };
 }
 
-function listFlags(args: VerbArgs): FlagWord[] {
+/** The flags of a definition as a script needs them. */
+export function listFlags(args: VerbArgs): FlagWord[] {
   return flagsOf(args).map(([name, arg]) => ({
     forms: [
       formatFlag(name, arg),
@@ -62,4 +69,9 @@ function listFlags(args: VerbArgs): FlagWord[] {
 function positionalChoices(args: VerbArgs): readonly string[] {
   const first = Object.values(args).find((arg) => arg.type === "positional");
   return first?.type === "positional" ? (first.options ?? []) : [];
+}
+
+/** Whether a completion script asks the program for these. */
+export function isNameKind(completes: FlagArg["completes"]): completes is NameKind {
+  return nameKinds.some((kind) => kind === completes);
 }

@@ -13,6 +13,11 @@ import { loadVerb } from "./walk-tree.ts";
  * @returns the exit code: 0 done, 1 failed, 2 usage, 3 not found, 4 conflict or busy, 130 cancelled. Never throws.
  */
 export async function runCli(argv: string[], terminal: Terminal): Promise<number> {
+  if (argv[0] === "__complete") {
+    const { completeValues } = await import("./complete-values.ts");
+    await completeValues(argv.slice(1), terminal);
+    return 0;
+  }
   const failure: Failure = { json: asksForJson(argv), path: [], args: {} };
   try {
     const target = findVerb(argv);

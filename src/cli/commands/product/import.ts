@@ -13,7 +13,7 @@ export default defineVerb({
   name: "import",
   description: "Create and change products from a CSV or NDJSON file",
   args: {
-    file: { type: "positional", required: true, description: "File to read, - for standard input" },
+    file: { type: "positional", required: true, completes: "file", description: "File to read, - for standard input" },
     namespace: { ...namespaceArg, required: true },
     format: formatFlag,
     delimiter: {

@@ -1,0 +1,93 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { command, makeDir, openCli } from "./run-bodega.ts";
+
+const { dataDir, environment, json, run } = openCli();
+const dir = makeDir();
+let script: string;
+
+beforeAll(async () => {
+  for (const namespace of ["demo", "dev", "shop"]) await json("tenant", "create", namespace);
+  for (const name of ["web", "with space"]) await json("key", "issue", "-n", "demo", "--name", name);
+  await json("user", "create", "-n", "demo", "--email", "ada@example.com", "--no-password");
+  await json("webhook", "add", "-n", "demo", "--url", "http://127.0.0.1:9/in", "--allow-private");
+  script = join(dir, "completion.bash");
+  writeFileSync(script, (await run(["completion", "bash"])).stdout);
+  writeFileSync(join(dir, "bodega"), `#!/bin/sh\nexec '${command.join("' '")}' "$@"\n`);
+  chmodSync(join(dir, "bodega"), 0o755);
+});
+
+/** What bash offers for the last of these words, cut as bash cuts them. */
+async function complete(words: string[], env: Record<string, string | undefined> = environment()): Promise<string[]> {
+  const program = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bodega; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const child = Bun.spawn(["bash", "-c", program, script, join(dir, "bodega"), ...words], {
+    env,
+    cwd: makeDir(),
+    stdin: "ignore",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  expect(stderr).toBe("");
+  return stdout.split("\n").filter((word) => word !== "");
+}
+
+describe("bash completes names that the database knows", () => {
+  test.each([
+    ["namespaces", ["tenant", "show", "d"], ["demo", "dev"]],
+    ["namespaces of a flag", ["key", "list", "-n", "s"], ["shop"]],
+    ["namespaces before the verb", ["-n", "s"], ["shop"]],
+    ["keys by their names", ["key", "show", "-n", "demo", "w"], ["web"]],
+    ["keys in quotes and with a joined flag", ["key", "show", "--namespace", "=", '"demo"', "w"], ["web"]],
+    ["emails", ["user", "show", "-n", "demo", "a"], ["ada@example.com"]],
+    ["emails that bash has cut", ["user", "show", "-n", "demo", "ada", "@", "ex"], ["example.com"]],
+    ["emails behind a joined flag", ["token", "list", "-n", "demo", "--user", "=", "ada", "@", ""], ["example.com"]],
+    ["emails that bash has not cut", ["user", "show", "-n", "demo", "ada@"], ["ada@example.com"]],
+    ["addresses", ["webhook", "show", "-n", "demo", "http", ":", "//"], ["//127.0.0.1:9/in"]],
+    ["scopes", ["key", "issue", "--scope", "products", ":", "r"], ["read"]],
+    ["nothing of another store", ["user", "show", "-n", "shop", "a"], []],
+    ["nothing but flags behind the place of a name", ["key", "show", "web", "--js"], ["--json"]],
+    ["nothing for free text", ["key", "issue", "-n", "demo", "--name", "w"], []],
+  ])("%s", async (_what, words, offered) => {
+    expect(await complete(words)).toEqual(offered);
+  });
+
+  test("keys that no word names are offered by their ids", async () => {
+    const offered = await complete(["key", "show", "-n", "demo", ""]);
+    const keys = await json<{ app_id: string; name: string }[]>("key", "list", "-n", "demo");
+    expect(offered).toEqual(["web", keys.find(({ name }) => name === "with space")?.app_id as string]);
+    expect((await complete(["key", "show", "app_"])).toSorted()).toEqual(keys.map(({ app_id }) => app_id).toSorted());
+  });
+
+  test("from where the line and the environment say", async () => {
+    const env = { PATH: process.env.PATH };
+    expect(await complete(["tenant", "show", "s"], env)).toEqual([]);
+    expect(await complete(["tenant", "show", "--data-dir", dataDir, "s"], env)).toEqual(["shop"]);
+    const named = { ...env, BODEGA_DATA_DIR: dataDir, BODEGA_NAMESPACE: "demo" };
+    expect(await complete(["user", "show", "a"], named)).toEqual(["ada@example.com"]);
+    expect(await complete(["user", "show", "-n", "shop", "a"], named)).toEqual([]);
+  });
+});
+
+describe("whatever goes wrong, nothing is said, asked or made", () => {
+  test("where there is no database", async () => {
+    const cwd = makeDir();
+    const outcome = await run(["__complete", "namespace", "", "tenant", "show"], {
+      cwd,
+      env: { BODEGA_DATA_DIR: join(cwd, "data") },
+    });
+    expect(outcome).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test.each([
+    ["a file that is none", ["__complete", "namespace", ""]],
+    ["no kind at all", ["__complete"]],
+    ["an unknown kind", ["__complete", "sesame", "x"]],
+    ["a word that reads like a flag", ["__complete", "namespace", "--data-dir", "-n"]],
+  ])("%s", async (_what, line) => {
+    const broken = makeDir();
+    writeFileSync(join(broken, "bodega.db"), "this is no database, however long it is ".repeat(200));
+    expect(await run(line, { env: { BODEGA_DATA_DIR: broken } })).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+});
