@@ -73,6 +73,13 @@ export function openPort(
     };
   }
 
+  /** As sockets leave, places change, but for the first of those that stay: it alone gets what comes meanwhile. */
+  async function prepareToLetGo(): Promise<void> {
+    const prepared = leaving;
+    await steerConnections(port, config.workers, 1);
+    if (leaving && leaving === prepared) leaving.timer = setTimeout(letGo, handoverMs);
+  }
+
   /** The one before has had its time, or makes room for the next but one: there are never more than two. */
   function letGo(): void {
     if (!leaving) return;
@@ -88,17 +95,18 @@ export function openPort(
     peerOf: (request) => current.server.requestIP(request)?.address ?? null,
     async present(next) {
       letGo();
-      // Where new connections cannot be kept off the socket that leaves, it leaves soon.
-      const isSteered = await steerConnections(port, config.workers);
+      // To the next sockets of all workers, by turns. Where that cannot be had, the one before leaves soon.
+      const isSteered = await steerConnections(port, config.workers, config.workers);
       const before = current;
       current = begin(port, next);
       before.retire();
-      const timer = setTimeout(letGo, isSteered ? lingerMs : handoverMs);
+      const timer = setTimeout(isSteered ? prepareToLetGo : letGo, isSteered ? lingerMs : handoverMs);
       leaving = { server: before.server, timer };
     },
     async stop(graceMs) {
       const deadline = performance.now() + graceMs;
       clearTimeout(leaving?.timer);
+      leaving = undefined;
       const open = [...servers];
       const stopped = Promise.all(open.map((server) => server.stop()));
       const isBusy = () => open.some((server) => server.pendingRequests > 0);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckupDeps, Finding } from "../../src/server/checkup/finding.ts";
-import { proxy } from "../../src/server/checkup/proxy.ts";
+import { describeArrival, proxy } from "../../src/server/checkup/proxy.ts";
 import { publicAddress } from "../../src/server/checkup/public-address.ts";
 import { tls } from "../../src/server/checkup/tls.ts";
 import { type ConfigFlags, readConfig } from "../../src/server/config.ts";
@@ -53,7 +53,6 @@ function about(dataDir: string, flags: ConfigFlags = {}): CheckupDeps {
     ctx: null,
     tenant: null,
     now: Date.now,
-    version: "0.0.0-test",
     builtAt: 0,
     version: "0.0.0",
     uid: process.getuid?.(),
@@ -156,6 +155,19 @@ describe("a proxy in front of the server", () => {
     expect(finding?.remedy).toContain("--trusted-proxy 127.0.0.1/32 (BODEGA_TRUSTED_PROXY=10.0.0.0/8,127.0.0.1/32)");
     // What the remedy leads to is in order.
     expect(await look(trusting, front(trusting, append), ["127.0.0.1/32"])).toEqual([]);
+  });
+
+  test("is known by its address, in whichever form the socket tells it", () => {
+    const seen = { request_id: "doctor-1", at: "", client: peer, protocol: "http" as const, host: "shop.example.com" };
+    const tellOf = (hops: string) =>
+      describeArrival(about(dirs.wary, { trustedProxy: [`${peer}/32`] }), "https://shop.example.com", {
+        ...seen,
+        peer: `::ffff:${peer}`,
+        forwarded: { "x-forwarded-for": hops },
+      });
+    expect(tellOf(peer)).toEqual([]);
+    expect(tellOf("198.51.100.7")).toMatchObject([{ severity: "error", subject: peer }]);
+    expect(tellOf("198.51.100.7")[0]?.remedy).toContain("--trusted-proxy 127.0.0.1/32 ");
   });
 
   test("that is trusted and tells nothing of callers, or what they say themselves, is an error", async () => {

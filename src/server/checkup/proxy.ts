@@ -26,8 +26,10 @@ export const proxy: Checkup = {
   },
 };
 
-function describeArrival({ config }: CheckupDeps, publicUrl: string, seen: SeenRequest): Finding[] {
-  const { peer, client, forwarded, host, protocol } = seen;
+/** What is wrong with how a call of `publicUrl` arrived that claimed to come from `forgedHop`. */
+export function describeArrival({ config }: CheckupDeps, publicUrl: string, seen: SeenRequest): Finding[] {
+  const { client, forwarded, host, protocol } = seen;
+  const peer = seen.peer === null ? null : normalise(seen.peer);
   const { "x-forwarded-for": hops, ...others } = forwarded;
   const { host: wanted } = new URL(publicUrl);
   const isOtherHost = host !== null && host !== wanted;
@@ -37,7 +39,8 @@ function describeArrival({ config }: CheckupDeps, publicUrl: string, seen: SeenR
     return client === forgedHop ? [trustedCaller(peer)] : [];
   }
   // Whoever adds to what the caller wrote, or replaces it, makes the last hop; what stands left of it does not count.
-  const last = hops?.split(",").at(-1)?.trim();
+  const lastHop = hops?.split(",").at(-1)?.trim();
+  const last = lastHop && normalise(lastHop);
   // From the proxy's own machine, both are the same: then only the settings tell.
   const isTrusted = last === undefined || last === peer ? isAmong(peer, config.trustedProxies) : client !== peer;
   return [
@@ -86,6 +89,11 @@ function otherHost(publicUrl: string, host: string, wanted: string): Finding {
     message: `The proxy asks the server for ${host}, and was asked for ${wanted}. Bodega itself does not look at it.`,
     remedy: `For the sake of logs, pass it on; in nginx: proxy_set_header Host $host; ${page}`,
   };
+}
+
+/** A socket for both families tells of IPv4 as `::ffff:192.0.2.7`. */
+function normalise(address: string): string {
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }
 
 function isAmong(peer: string, ranges: readonly string[]): boolean {

@@ -2,37 +2,51 @@ import { readdir, readFile, readlink } from "node:fs/promises";
 
 const solSocket = 1;
 const attachReusePortCbpf = 51;
-/** `ret #k` of classic BPF: the program that always gives one number. */
-const returnConstant = 0x06;
+/** An instruction of classic BPF: what to do, and with which number. */
+type Instruction = readonly [code: number, k: number];
+const loadRandom: Instruction = [0x20, 0xfffff038];
+const modulo = (k: number): Instruction => [0x94, k];
+const add = (k: number): Instruction => [0x04, k];
+const giveResult: Instruction = [0x16, 0];
+
 const libraries = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
 
 /**
- * Has Linux give new connections of a port that several sockets listen on to the one that began to listen as the
- * `index`th, counted from 0; while there are no more than `index`, they are spread as ever. So a socket that leaves has
- * nothing waiting that would be cut with it, not even half-open.
+ * Has Linux give new connections of a port that several sockets listen on to the `count` of them that began to listen as the
+ * `first`th and next, counted from 0; whatever would go to one that is not there is spread over all, as ever. So a socket
+ * that leaves has nothing waiting that would be cut with it, not even half-open.
  * @returns whether it could be done; other systems have no such thing.
  */
-export async function steerConnections(port: number, index: number): Promise<boolean> {
+export async function steerConnections(port: number, first: number, count: number): Promise<boolean> {
   if (process.platform !== "linux") return false;
   try {
-    const [socket] = await findListeners(port);
-    if (socket === undefined) return false;
+    const sockets = await findListeners(port);
+    if (sockets.length === 0) return false;
     const { dlopen, ptr } = await import("bun:ffi");
     for (const library of libraries) {
       const setsockopt = open(dlopen, library);
       if (!setsockopt) continue;
-      // struct sock_fprog: how many instructions, and where they stand, which is behind it in the same memory.
-      const program = new DataView(new ArrayBuffer(16 + 8));
-      program.setUint16(0, 1, true);
-      program.setBigUint64(8, BigInt(ptr(program) + 16), true);
-      program.setUint16(16, returnConstant, true);
-      program.setUint32(20, index, true);
-      return setsockopt(socket, solSocket, attachReusePortCbpf, ptr(program), 16) === 0;
+      const program = assemble([loadRandom, modulo(count), add(first), giveResult], ptr);
+      const attach = (socket: number) => setsockopt(socket, solSocket, attachReusePortCbpf, ptr(program), 16) === 0;
+      // One of them speaks for all that share the port; those of other addresses with the same port take none.
+      return sockets.map(attach).includes(true);
     }
   } catch {
     // Where /proc or foreign functions are closed, certificates are exchanged without this.
   }
   return false;
+}
+
+/** A `struct sock_fprog`: how many instructions, and where they stand, which is behind it in the same memory. */
+function assemble(instructions: readonly Instruction[], ptr: typeof import("bun:ffi").ptr): DataView {
+  const view = new DataView(new ArrayBuffer(16 + 8 * instructions.length));
+  view.setUint16(0, instructions.length, true);
+  view.setBigUint64(8, BigInt(ptr(view) + 16), true);
+  for (const [index, [code, k]] of instructions.entries()) {
+    view.setUint16(16 + 8 * index, code, true);
+    view.setUint32(20 + 8 * index, k, true);
+  }
+  return view;
 }
 
 function open(dlopen: typeof import("bun:ffi").dlopen, library: string) {
