@@ -1,10 +1,12 @@
 import type { Drift } from "../server/doctor.ts";
-import type { Examination, ToldFinding } from "../server/examine.ts";
+import type { Examination } from "../server/examine.ts";
 import { escapeControls } from "./escape.ts";
 import type { Io } from "./io.ts";
 import { fitLines, formatValue, printList } from "./output.ts";
 import { wrapCommand } from "./wrap-command.ts";
 import { wrapWords } from "./wrap-words.ts";
+
+type ToldFinding = Examination["findings"][number];
 
 const mostShown = 100;
 const colors = { error: 31, warning: 33, note: 36 } as const;

@@ -11,9 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { ToldFinding } from "../../src/server/checkup/settle.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { acquireServerLock } from "../../src/server/db/server-lock.ts";
-import type { Examination, ToldFinding } from "../../src/server/examine.ts";
+import type { Examination } from "../../src/server/examine.ts";
 import { claimDatabase, openVault } from "../../src/server/secret-key.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
 import { makeDir } from "./run-bodega.ts";
@@ -384,6 +385,14 @@ test("what is wrong with one store is looked at alone, and nothing around it", a
   expect(new Set(findings.map(({ namespace }) => namespace))).toEqual(new Set(["demo"]));
   expect(checked.slice(0, 6)).toEqual(["mail", "stores", "accounts", "keys", "webhooks", "states"]);
   expect(pick((await examine(shop, "-n", "other")).findings, { check: "stores" })).toHaveLength(1);
+});
+
+test("what keeps a store from being looked at is told instead", async () => {
+  const shop = copyShop();
+  await tamper(shop, "insert into __bodega_migrations values ('9999_future', 'x', 'x')");
+  const { code, findings } = await examine(shop, "-n", "demo");
+  expect(code).toBe(1);
+  expect(pick(findings, { check: "schema", severity: "error" })).toHaveLength(1);
 });
 
 test("the exit code is 1 for an error, with --strict for a warning as well, and never for a note", async () => {

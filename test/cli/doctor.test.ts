@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Examination } from "../../src/server/examine.ts";
@@ -122,4 +123,15 @@ test("what cannot be mended stays exit code 1, with what to do", async () => {
   const { code: again, screen } = await runAtTerminal(["doctor", "--fix"], [], { env: cli.environment() });
   expect(again).toBe(1);
   expect(stripEscapes(screen)).toContain("Checking: ");
+});
+
+test("ctrl-C while a mail server keeps silent is exit code 130 at once, and the screen says what is waited for", async () => {
+  const mute = createServer((socket) => socket.on("error", () => {}));
+  await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", () => resolve()));
+  const smtp = `smtp://127.0.0.1:${(mute.address() as { port: number }).port}`;
+  const env = cli.environment({ BODEGA_SMTP_URL: smtp, BODEGA_MAIL_FROM: "shop@example.com" });
+  const { code, screen } = await runAtTerminal(["doctor"], [["Checking: mail", "\u0003"]], { env });
+  mute.close();
+  expect(code).toBe(130);
+  expect(stripEscapes(screen)).not.toContain("warning:");
 });

@@ -46,8 +46,8 @@ export default defineVerb({
     const config = readSettings(args, io);
     const { startProgress } = await import("../progress.ts");
     const progress = await startProgress(io, 100);
-    const onProgress = (done: number, total: number, name: string) =>
-      progress.show((100 * done) / total, `Checking: ${name}`);
+    const onProgress = (done: number, total: number, running: readonly string[]) =>
+      progress.show((100 * done) / total, `Checking: ${running.join(", ")}`);
     const looking =
       config instanceof AppError
         ? examineFolder(readDataDir({ dataDir: args["data-dir"] }, io.env), config, { fix, deps })

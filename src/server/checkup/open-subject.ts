@@ -15,6 +15,12 @@ export interface Opened {
   findings: Finding[];
 }
 
+/** Where a database is, without what a server's address may hold besides its host. */
+export function describePlace({ databaseUrl, databaseSyncUrl, dataDir }: Config): string {
+  const url = databaseUrl ?? databaseSyncUrl;
+  return url === undefined ? databaseFile(dataDir) : new URL(url).host;
+}
+
 /**
  * Opens a database to look at it. None is made where there is none, and nothing is thrown: what is in the way is a finding.
  * @param patienceMs how long a database server may take to answer.
@@ -24,7 +30,7 @@ export async function openSubject(
   { patienceMs, command }: { patienceMs: number; command(words: string): string },
 ): Promise<Opened> {
   const url = config.databaseUrl ?? config.databaseSyncUrl;
-  const subject = url === undefined ? databaseFile(config.dataDir) : new URL(url).host;
+  const subject = describePlace(config);
   const failed = (message: string, remedy: string): Opened => ({
     db: null,
     findings: [{ severity: "error", subject, message, remedy }],
@@ -47,8 +53,8 @@ export async function openSubject(
     return { db, findings: [] };
   } catch (error) {
     await db?.close().catch(() => {});
-    if (!(error instanceof AppError)) throw error;
-    return failed(`${subject}: ${error.message}`, remedyFor(error.message, url !== undefined));
+    const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : "unknown";
+    return failed(`${subject}: ${reason}`, remedyFor(reason, url !== undefined));
   }
 }
 
