@@ -25,6 +25,21 @@ test("what is missing is asked for, one after the other", async () => {
   expect(await cli.json<unknown[]>("key", "list", "-n", "demo")).toMatchObject([{ name: "web", published: true }]);
 });
 
+test("questions can be read and answered where the terminal has 40 columns", async () => {
+  const steps: [string, string][] = [
+    ["(--namespace)", "demo\r"],
+    ["(--name)", "web\r"],
+  ];
+  const { code, screen } = await runAtTerminal(["key", "issue"], steps, { env, columns: 40 });
+  expect(code).toBe(0);
+  expect(stripEscapes(screen)).toContain("What the key is for (--name)");
+  const destroyed = await runAtTerminal(["tenant", "delete", "demo"], [["Type demo to go on:", "demo\r"]], {
+    env,
+    columns: 40,
+  });
+  expect(destroyed.code).toBe(0);
+});
+
 test("a list and a choice can be answered too", async () => {
   const { app_id } = await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web");
   const steps: [string, string][] = [["<origin...>", "a.example.com  *.example.org\r"]];

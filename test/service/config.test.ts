@@ -97,6 +97,7 @@ const refused: [source: string, flags: ConfigFlags, env: Environment][] = [
   ["BODEGA_DATABASE_AUTH_TOKEN", {}, { BODEGA_DATABASE_AUTH_TOKEN: "a\nb" }],
   ["--public-url", { publicUrl: "shop.example" }, {}],
   ["--public-url", { publicUrl: "ftp://shop.example" }, {}],
+  ["--public-url", { publicUrl: "https://ada:sesame@shop.example" }, {}],
   ["--trusted-proxy", { trustedProxy: ["proxy.example"] }, {}],
   ["--trusted-proxy", { trustedProxy: ["10.0.0.0/33"] }, {}],
   ["--trusted-proxy", { trustedProxy: ["10.0.0.1", "*"] }, {}],
