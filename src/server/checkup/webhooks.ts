@@ -65,7 +65,8 @@ function describeWebhook(one: Webhook, { now, command }: CheckupDeps): Finding {
     severity: "warning",
     subject: id,
     namespace,
-    message: `The webhook ${id} of ${namespace} (${url}) is not heard: ${parts.join("; ")}. The last answer: ${error ?? "none"}.`,
+    // The rest of an address may be a secret.
+    message: `The webhook ${id} of ${namespace} (${new URL(url).host}) is not heard: ${parts.join("; ")}. The last answer: ${error ?? "none"}.`,
     remedy:
       failed > 0
         ? command(`webhook replay -n ${namespace} ${id} --failed`)
