@@ -10,8 +10,8 @@ import { type Manifest, parseManifest } from "./manifest.ts";
 const parts = { manifest: "manifest.json", database: "bodega.db", key: "secret.key" } as const;
 const mostManifestBytes = 1 << 20;
 const mostKeyBytes = 4096;
-/** Fast rather than small: pages of SQLite shrink to a third at any level. */
-const gzipLevel = 3;
+/** Fast rather than small: pages of SQLite shrink to a third or less at any level. */
+const gzipLevel = 1;
 
 /** What goes into a container. */
 export interface ContainerContent {

@@ -26,7 +26,7 @@ export interface BackupRun {
 }
 
 /** Low, and not the lowest: on a busy machine it must still end, since the log grows for as long as it copies. */
-const lowPriority = 10;
+const lowPriority = 5;
 const mostWordsBytes = 2000;
 const takeBackMs = 3000;
 
