@@ -26,6 +26,7 @@ export const commandTree: CommandTree = {
       issue: () => import("./commands/key/issue.ts"),
       list: () => import("./commands/key/list.ts"),
       show: () => import("./commands/key/show.ts"),
+      update: () => import("./commands/key/update.ts"),
       publish: () => import("./commands/key/publish.ts"),
       unpublish: () => import("./commands/key/unpublish.ts"),
       activate: () => import("./commands/key/activate.ts"),

@@ -73,7 +73,10 @@ function findWarnings(key: AppKeyDetails, now: number): string[] {
   if (key.revoked_at !== null) return [];
   const subject = `${key.name} (${key.app_id})`;
   const leftMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now;
-  if (leftMs <= 0) return [`${subject} expired ${formatMoment(key.expires_at, now)}: calls with it fail.`];
+  const prolong = `bodega key update ${key.app_id} --expires 90d`;
+  if (leftMs <= 0) {
+    return [`${subject} expired ${formatMoment(key.expires_at, now)}: calls with it fail. Prolong it: ${prolong}`];
+  }
   const warnings = key.secrets
     .filter(({ may_go, expires_at }) => may_go === false && Date.parse(expires_at ?? "") - now <= dayMs)
     .map(({ expires_at, last_used_at }) => {
@@ -81,6 +84,7 @@ function findWarnings(key: AppKeyDetails, now: number): string[] {
         last_used_at === null ? "the present one was never used" : `it was used ${formatAge(last_used_at, now)}`;
       return `an old secret of ${subject} ends ${formatMoment(expires_at, now)}, and ${used}.`;
     });
-  if (leftMs <= soonMs) warnings.unshift(`${subject} expires ${formatMoment(key.expires_at, now)}.`);
+  if (leftMs <= soonMs)
+    warnings.unshift(`${subject} expires ${formatMoment(key.expires_at, now)}. Prolong it: ${prolong}`);
   return warnings;
 }

@@ -146,6 +146,7 @@ describe("a key that does not exist is exit code 3", () => {
     [["rotate", unknownId]],
     [["revoke", unknownId, "--yes"]],
     [["retire", unknownId, "--yes"]],
+    [["update", unknownId, "--name", "web"]],
     [["show", "-n", "demo", "nobody's"]],
     [["issue", "-n", "nobody", "--name", "web"]],
     [["list", "-n", "nobody"]],
@@ -170,6 +171,7 @@ describe("a value at fault is exit code 2 and names its flag", () => {
     [["issue", "-n", "demo", "--name", "web", "--expires", "2001-01-01T00:00:00Z"], "--expires"],
     [["issue", "-n", "demo", "--name", "web", "--secret-file", "/nowhere/at/all"], "--secret-file"],
     [["rotate", unknownId, "--overlap", "a while"], "--overlap"],
+    [["update", unknownId, "--expires", "soon"], "--expires"],
     [["rotate", unknownId, "--overlap", "999w"], "--overlap"],
   ])("key %j", async (line, flag) => {
     const { code, error } = await failure("key", ...line);
@@ -257,7 +259,9 @@ describe("list", () => {
     const { stdout, stderr } = await run(["key", "list", "-n", "listed"]);
     const warnings = stderr.trimEnd().split("\n");
     expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toMatch(/^warning: soon \(app_\w+\) expires in 20 days \(\d{4}-[^)]+Z\)\.$/);
+    expect(warnings[0]).toMatch(
+      /^warning: soon \(app_\w+\) expires in 20 days \(\d{4}-[^)]+Z\)\. Prolong it: bodega key update app_\w+ --expires 90d$/,
+    );
     expect(warnings[1]).toMatch(/^warning: an old secret of turning \(app_\w+\) ends in \d+ (hour|minutes) /);
     expect(stdout.split("\n")[0]).toMatch(/LAST USED +EXPIRES$/);
     expect((await run(["key", "list", "-n", "listed", "--json"])).stderr).toBe("");
@@ -276,4 +280,21 @@ test("show tells people of each secret when it was made and used, until when it 
   expect(old).toMatch(/Valid until {2}in 2 days \(/);
   expect(old).toContain("It has to stay: nobody has used the present one yet.");
   expect((await run(["key", "show", app_id, "-q"])).stdout).toBe(`${app_id}\n`);
+});
+
+test("update changes name, scopes and end, and leaves what is not given, and a revoked key, as they are", async () => {
+  const { app_id } = await issue("--scope", "products:read", "--expires", "1d");
+  const update = (...flags: string[]) => json<Details>("key", "update", app_id, ...flags);
+  expect(await update("--expires", "never")).toMatchObject({
+    name: "web",
+    scopes: ["products:read"],
+    expires_at: null,
+  });
+  const renamed = await update("--name", "import", "--scope", "products:write", "--expires", "90d");
+  expect(renamed).toMatchObject({ name: "import", scopes: ["products:write"], published: false });
+  expect(Math.abs(Date.parse(renamed.expires_at) - Date.now() - 90 * 86_400_000)).toBeLessThan(60_000);
+  expect((await failure("key", "update", app_id)).code).toBe(2);
+  expect((await failure("key", "update", app_id, "--scope", "everything")).error.message).toStartWith("--scope ");
+  await json("key", "revoke", app_id, "--yes");
+  expect(await failure("key", "update", app_id, "--name", "back")).toMatchObject({ code: 4, error: { code: 5306 } });
 });

@@ -96,6 +96,7 @@ export const verbCalls: Record<string, VerbCall> = {
   "key issue": record(() => [...demo, "--name", "backend"], { makesSecret: true, quiet: /^app_\w{26}:\S{40,}$/ }),
   "key list": list(() => demo),
   "key show": record(({ appId }) => [appId]),
+  "key update": record(({ appId }) => [appId, "--name", "storefront"]),
   "key publish": record(({ appId }) => [appId]),
   "key unpublish": record(({ appId }) => [appId]),
   "key activate": record(({ appId }) => [appId]),

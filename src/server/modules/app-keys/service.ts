@@ -226,7 +226,11 @@ export function withSecret(row: KeyRow, app_secret: string): IssuedAppKey {
   return { app_id, app_secret, ...rest };
 }
 
-function parseExpiry(text: string, now: number): string {
+/**
+ * When a key ends.
+ * @throws AppError 5102 for what is no time, or has been.
+ */
+export function parseExpiry(text: string, now: number): string {
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw invalidField("expires_at", "must be a time, such as 2030-01-31T00:00:00Z");
   if (at <= now) throw invalidField("expires_at", "must lie in the future");

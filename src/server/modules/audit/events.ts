@@ -26,6 +26,7 @@ export const auditEvents = [
   "two_factor.recovery_codes_made",
   "two_factor.recovery_code_used",
   "key.issued",
+  "key.updated",
   "key.published",
   "key.unpublished",
   "key.activated",

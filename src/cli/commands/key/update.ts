@@ -1,0 +1,49 @@
+import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
+import { parseTime } from "../../duration.ts";
+import { printKeySheet } from "../../key-sheet.ts";
+import { UsageError } from "../../usage-error.ts";
+import { defineVerb } from "../../verb.ts";
+
+export default defineVerb({
+  name: "update",
+  description: "Change what an app key is called, what it may do, and when it ends",
+  args: {
+    app_id: appIdArg,
+    name: { type: "string", valueHint: "text", description: "What the key is for" },
+    scope: {
+      type: "string",
+      valueHint: "scope",
+      multiple: true,
+      field: "scopes",
+      completes: "scope",
+      description: "What it may do from now on, instead of all it could; * is everything",
+    },
+    expires: {
+      type: "string",
+      valueHint: "span|time|never",
+      field: "expires_at",
+      description: "When it ends: 90d, 2030-01-31T00:00:00Z, or never",
+    },
+    namespace: expectedNamespaceArg,
+  },
+  examples: [
+    "bodega key update app_01k8z3v5x2f1rt9m6q7wbn4hcd --expires 90d",
+    "bodega key update -n demo import --scope products:read --scope products:write",
+    "bodega key update -n demo web --name storefront --expires never --json",
+  ],
+  notes: ["It takes effect on the next request, with the server running. Only the flags given change anything."],
+  async run(args, io) {
+    const now = Date.now();
+    const { name, scope, expires } = args;
+    if (name === undefined && scope.length === 0 && expires === undefined) {
+      throw new UsageError("Nothing to change.", { hint: "Give one of --name, --scope, --expires." });
+    }
+    const patch = {
+      name,
+      ...(scope.length > 0 && { scopes: scope }),
+      ...(expires !== undefined && { expiresAt: expires === "never" ? null : parseTime("--expires", expires, now) }),
+    };
+    const { updateKey } = await import("../../../server/modules/app-keys/update.ts");
+    await printKeySheet(io, await withKey(args, io, (ctx, appId) => updateKey(ctx, appId, patch)), now);
+  },
+});

@@ -1,0 +1,53 @@
+import { sql } from "drizzle-orm";
+import { toTimestamp } from "../../clock.ts";
+import type { SystemCtx } from "../../context.ts";
+import { run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
+import { requireText } from "../../text.ts";
+import { recordAudit } from "../audit/service.ts";
+import type { AppKeyDetails } from "./model.ts";
+import { parseScopes } from "./scopes.ts";
+import { getKey, parseExpiry } from "./service.ts";
+import { appKeys } from "./table.ts";
+
+const param = sql.placeholder;
+
+const changeKey = statement(sql`
+  update ${appKeys} set name = ${param("name")}, scopes = ${param("scopes")}, expires_at = ${param("expiresAt")},
+    updated_at = ${param("now")}
+  where id = ${param("appId")} and revoked_at is null`);
+
+/** What of a key can be changed; what is left out stays. */
+export interface KeyPatch {
+  name?: string | undefined;
+  /** Instead of the present ones. */
+  scopes?: string[] | undefined;
+  /** RFC 3339, in the future; null: never. */
+  expiresAt?: string | null | undefined;
+}
+
+/**
+ * Changes what a key is called, may do, and when it ends, from the next request on. Its secrets stay as they are.
+ * @throws AppError 5301, 5306 for a revoked key, 5102 for a field at fault.
+ */
+export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch): Promise<AppKeyDetails> {
+  const name = patch.name === undefined ? undefined : requireText("name", patch.name, 100);
+  const scopes = patch.scopes === undefined ? undefined : parseScopes(patch.scopes);
+  const expiresAt = patch.expiresAt ? parseExpiry(patch.expiresAt, ctx.now()) : patch.expiresAt;
+  return inTransaction(ctx, async (tx) => {
+    const before = await getKey(tx, appId);
+    const changed = await run(tx.db, changeKey, {
+      appId,
+      name: name ?? before.name,
+      scopes: JSON.stringify(scopes ?? before.scopes),
+      expiresAt: expiresAt === undefined ? before.expires_at : expiresAt,
+      now: toTimestamp(ctx.now()),
+    });
+    if (changed === 0) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
+    const after = await getKey(tx, appId);
+    const details = { name: after.name, scopes: after.scopes, expires_at: after.expires_at };
+    await recordAudit(tx, { event: "key.updated", namespace: after.namespace, subject: appId, details });
+    return after;
+  });
+}
