@@ -42,6 +42,7 @@ export async function gatherAnswers(args: InitArgs, io: Io, config: Config): Pro
   if (io.canAsk) await tellStanding(io, shop);
   const store = shop.store === null ? await takeStore(args, io, named) : null;
   const owner = shop.owner === null && args.owner ? await takeOwner(args, io) : null;
+  // Before a mail server hears of it.
   if (owner !== null) checkPassword(owner.password);
   const key = shop.key === null ? await takeKey(args, io) : null;
   const secretFile =
