@@ -233,7 +233,7 @@ const told: [
   [
     "mail that waits for too long",
     { check: "mail", severity: "warning", subject: "demo" },
-    /bodega serve/,
+    /server runs/,
     (shop) => {
       shop.env.BODEGA_SMTP_URL = shop.smtpUrl;
       return tamper(shop, `update mail_outbox set status = 'queued', created_at = '${long}'`);

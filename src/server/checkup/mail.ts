@@ -104,7 +104,7 @@ function describeLate({ now }: CheckupDeps, { namespace, waiting, since }: Waiti
       subject: namespace,
       namespace,
       message: `${countOf(waiting, "mail")} of ${namespace} wait, the oldest for ${formatSpan(ageMs)}.`,
-      remedy: "Start the server, which sends them: bodega serve",
+      remedy: "See that a server runs and has BODEGA_SMTP_URL as well; its log says why mail waits.",
     },
   ];
 }
