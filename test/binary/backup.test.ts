@@ -1,0 +1,162 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Binary, openShop, useBinaries } from "../support/binary.ts";
+import type { Serving } from "../support/serving.ts";
+import { until } from "../support/until.ts";
+import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
+import { childrenOf, hasProc, isRunning } from "./processes.ts";
+
+const { installBinary, makeDir } = useBinaries();
+
+/** Every round is a backup and a restore; more of them are worth an hour now and then. */
+const rounds = Number(process.env.BODEGA_TEST_BACKUPS ?? 3);
+const writers = 64;
+const ownMounts = [
+  ["unshare", "--user", "--map-root-user", "--mount"],
+  ["unshare", "--mount"],
+].find(canMount);
+
+let binary: Binary;
+let server: Serving;
+let shop: Awaited<ReturnType<typeof openShop>>;
+
+beforeAll(async () => {
+  binary = installBinary();
+  shop = await openShop(binary);
+  server = await binary.serve("--workers", "2");
+});
+
+/** What an unfinished backup could have left in these folders. */
+function listHidden(...dirs: string[]): string[] {
+  return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
+}
+
+test("backups beside 64 writers each restore to a sound database with every write that was answered before", async () => {
+  const load = startLoad({ url: server.url, namespace: shop.namespace, auth: shop.auth, clients: writers });
+  const dir = makeDir();
+  for (let round = 0; round < rounds; round++) {
+    const before = load.created.length;
+    await until("further products", () => load.created.length > before + writers);
+    const answered = [...load.created];
+    const { backup } = await binary.json<{ backup: string }>("db", "backup", "--to", dir, "--keep", "2");
+    const target = makeDir();
+    const restored = await binary.json<{ restored: boolean }>("db", "restore", backup, "--data-dir", target, "--yes");
+    expect(restored.restored).toBe(true);
+    const { integrity, products } = await inspectDatabase(target);
+    expect(integrity).toBe("ok");
+    expect(answered.filter((id) => !products.has(id))).toEqual([]);
+    expect((await binary.run("audit", "verify", "--data-dir", target)).code).toBe(0);
+    expect((await binary.run("doctor", "--data-dir", target, "-q")).stdout).not.toContain("prod_");
+  }
+  await load.stop();
+  expect(load.refused).toEqual([]);
+  expect(readdirSync(dir).length).toBe(Math.min(rounds, 2));
+  expect(listHidden(dir, join(defaultDataDir(binary.dir), "backups"))).toEqual([]);
+}, 120_000);
+
+test("nothing is restored while a server runs, which goes on", async () => {
+  const { backup } = await binary.json<{ backup: string }>("db", "backup");
+  const { code, stderr } = await binary.run("db", "restore", backup, "--yes");
+  expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining("A server is running") });
+  expect((await binary.run("db", "restore", backup, "--dry-run")).code).toBe(0);
+  expect((await fetch(`${server.url}/health/ready`)).status).toBe(200);
+});
+
+describe.if(hasProc)("a backup that is broken off", () => {
+  /** One that waits with its pipe full, and the process that makes it. */
+  async function startBlocked() {
+    const env = { ...binary.env, BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: "never-in-arguments" };
+    const command = Bun.spawn([binary.path, "db", "backup", "--to", "-"], {
+      cwd: binary.dir,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const staging = join(defaultDataDir(binary.dir), "backups");
+    await until("the copy", () => listHidden(staging).length > 0);
+    const maker = await until("the process that makes it", () => childrenOf(command.pid)[0]);
+    return { command, maker, staging };
+  }
+
+  test("because its process was killed, fails and leaves nothing; no secret was in its arguments", async () => {
+    const { command, maker, staging } = await startBlocked();
+    expect(readFileSync(`/proc/${maker}/cmdline`, "utf8")).not.toContain("never-in-arguments");
+    process.kill(maker, "SIGKILL");
+    const words = await command.stderr.text();
+    expect({ code: await command.exited, words }).toEqual({ code: 4, words: expect.stringContaining("SIGKILL") });
+    expect(listHidden(staging)).toEqual([]);
+  });
+
+  test("because the command was killed, ends by itself and leaves nothing", async () => {
+    const { command, maker, staging } = await startBlocked();
+    command.kill("SIGKILL");
+    await command.exited;
+    await until("the end of the process that makes it", () => !isRunning(maker));
+    expect(listHidden(staging)).toEqual([]);
+  });
+});
+
+test("a server makes backups by itself, keeps as many as it is told, and says so", async () => {
+  const to = makeDir();
+  expect(await server.end()).toBe(0);
+  server = await binary.serve("--backup-every", "1s", "--backup-to", to, "--backup-keep", "2");
+  const first = await until("the first backup", () => /backup made: (\S+)/.exec(server.log())?.[1]);
+  await until("its removal", () => !existsSync(first) && readdirSync(to).length >= 2);
+  expect(await server.end()).toBe(0);
+  expect(readdirSync(to).length).toBeLessThanOrEqual(3);
+  expect(listHidden(to, join(defaultDataDir(binary.dir), "backups"))).toEqual([]);
+  const { last_success, last_failure } = JSON.parse(
+    readFileSync(join(defaultDataDir(binary.dir), "backups", "last.json"), "utf8"),
+  );
+  expect(last_success.place).toStartWith(to);
+  expect(last_failure).toBeNull();
+  const [entry] = await binary.json<{ actor_kind: string }[]>("audit", "list", "--event", "database.backed_up");
+  expect(entry?.actor_kind).toBe("server");
+
+  // Started again within the span it makes none; and one that fails is told and does no harm.
+  const count = readdirSync(to).length;
+  server = await binary.serve("--backup-every", "1h", "--backup-to", to);
+  const failing = installBinary();
+  await openShop(failing);
+  const other = await failing.serve("--backup-every", "1h", "--backup-to", join(binary.path, "no-folder"));
+  await until("the warning", () => other.log().includes("the backup failed, and is tried again in 300 s"));
+  expect((await fetch(`${other.url}/health/ready`)).status).toBe(200);
+  expect(await other.end()).toBe(0);
+  expect(await server.end()).toBe(0);
+  expect(readdirSync(to).length).toBe(count);
+}, 30_000);
+
+if (!ownMounts)
+  console.warn("Backups on a full disk are not tested: this account may not mount a file system of its own.");
+
+describe.if(ownMounts !== undefined)("on a full disk", () => {
+  function runMounted(script: string) {
+    const child = Bun.spawnSync([...(ownMounts ?? []), "sh", "-c", script], { cwd: binary.dir, env: binary.env });
+    return { code: child.exitCode, stdout: child.stdout.toString(), stderr: child.stderr.toString() };
+  }
+
+  test("a backup fails with 5001 and leaves nothing", () => {
+    const script =
+      "mkdir -p small && mount -t tmpfs -o size=16k none small && " +
+      './bodega db backup --to small --json; code=$?; ls -A small; exit "$code"';
+    const { code, stdout, stderr } = runMounted(script);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+    expect(JSON.parse(stderr).error).toMatchObject({ code: 5001, message: expect.stringContaining("full") });
+  });
+
+  test("a restore fails, and the old database stands", () => {
+    const script =
+      "./bodega db backup --to full.tar.gz -q >/dev/null && mkdir -p shop && mount -t tmpfs -o size=3m none shop && " +
+      "./bodega tenant create other --data-dir shop -q && " +
+      "./bodega db restore full.tar.gz --data-dir shop --yes; " +
+      'code=$?; ls -A shop | grep -c restore; ./bodega tenant list --data-dir shop -q; exit "$code"';
+    const { code, stdout, stderr } = runMounted(script);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: "other\n0\nother\n" });
+    expect(stderr).toContain("the disk is full");
+  });
+});
+
+function canMount(prefix: string[]): boolean {
+  if (process.platform !== "linux" || !Bun.which("unshare")) return false;
+  return Bun.spawnSync([...prefix, "mount", "-t", "tmpfs", "none", makeDir()]).exitCode === 0;
+}
