@@ -155,21 +155,38 @@ describe("a running server follows its files", () => {
     await stop();
   });
 
-  test("a folder that is exchanged through a link is seen", async () => {
-    const folders = ["first", "second"].map((name) => join(dir, name));
+  test.each(["the files", "their folder"])("links that are exchanged are seen: %s", async (what) => {
+    const base = mkdtempSync(join(dir, "links-"));
     const pairs = [lasting(90), lasting(90)] as const;
-    for (const [index, folder] of folders.entries()) {
+    for (const [index, pair] of pairs.entries()) {
+      const folder = join(base, String(index));
       mkdirSync(folder);
-      writeFileSync(join(folder, "tls.crt"), pairs[index]?.cert ?? "");
-      writeFileSync(join(folder, "tls.key"), pairs[index]?.key ?? "", { mode: 0o600 });
+      writeFileSync(join(folder, "tls.crt"), pair.cert);
+      writeFileSync(join(folder, "tls.key"), pair.key, { mode: 0o600 });
     }
-    const live = join(dir, "live");
-    symlinkSync("first", live);
-    const { look, presented, stop } = await follow(pairs[0], { cert: `${live}/tls.crt`, key: `${live}/tls.key` });
-    symlinkSync("second", `${live}.new`);
-    renameSync(`${live}.new`, live);
+    const names = what === "the files" ? ["tls.crt", "tls.key"] : [""];
+    const live = join(base, "live");
+    if (what === "the files") mkdirSync(live);
+    const lead = (to: number) => {
+      for (const name of names) {
+        symlinkSync(join(base, String(to), name), join(base, "next"));
+        renameSync(join(base, "next"), join(live, name).replace(/\/$/, ""));
+      }
+    };
+    lead(0);
+    const { clock, look, presented, stop } = await follow(pairs[0], {
+      cert: `${live}/tls.crt`,
+      key: `${live}/tls.key`,
+    });
+    lead(1);
     await look();
     expect(presented.map(({ cert }) => cert)).toEqual([pairs[1].cert]);
+    clock.advance(60_000);
+    const third = lasting(90);
+    writeFileSync(join(base, "1", "tls.crt"), third.cert);
+    writeFileSync(join(base, "1", "tls.key"), third.key);
+    await look();
+    expect(presented.at(-1)?.cert).toBe(third.cert);
     await stop();
   });
 

@@ -157,6 +157,18 @@ describe("a proxy in front of the server", () => {
     expect(await look(trusting, front(trusting, append), ["127.0.0.1/32"])).toEqual([]);
   });
 
+  test("that changes nothing but the host, as nginx does by itself, is told all at once", async () => {
+    const found = await look(
+      wary,
+      front(wary, (headers) => headers.set("host", "upstream")),
+    );
+    expect(tell(found)).toEqual([
+      expect.stringContaining("error: A proxy at"),
+      expect.stringContaining("warning: The proxy at 127.0.0.1 passes X-Forwarded-For on"),
+      expect.stringContaining("note: The proxy asks the server for upstream"),
+    ]);
+  });
+
   test("is known by its address, in whichever form the socket tells it", () => {
     const seen = { request_id: "doctor-1", at: "", client: peer, protocol: "http" as const, host: "shop.example.com" };
     const tellOf = (hops: string) =>
