@@ -25,7 +25,11 @@ export async function printList<Row>(io: Io, rows: readonly Row[], view: ListVie
   const { layOutTable } = await import("./table.ts");
   const { text, leftOut } = layOutTable(rows, view.columns, { width: io.columns, color: io.color });
   await io.write(text);
-  if (leftOut.length > 0) await remark(io, `For want of room without: ${leftOut.join(", ")}`);
+  if (leftOut.length > 0)
+    await remark(
+      io,
+      `Left out for want of room: ${leftOut.join(", ")}. A wider terminal shows all, and so does --json.`,
+    );
 }
 
 /**

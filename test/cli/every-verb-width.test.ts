@@ -32,6 +32,17 @@ describe("no line of an answer is wider than the terminal, and ids are whole", (
   });
 });
 
+test("columns that a narrow terminal has no room for are named beside the table, unless nobody wants remarks", async () => {
+  const { env } = copyShop();
+  const { stdout, stderr } = await runHere(["user", "list", "-n", "demo"], { env, columns: 80 });
+  expect(stdout).not.toContain("LAST SIGN-IN");
+  expect(stderr).toMatch(/^Left out for want of room: .*LAST SIGN-IN/);
+  for (const flag of ["-q", "--json"]) {
+    expect((await runHere(["user", "list", "-n", "demo", flag], { env, columns: 80 })).stderr).toBe("");
+  }
+  expect((await runHere(["user", "list", "-n", "demo"], { env })).stderr).toBe("");
+});
+
 describe("no line of help is wider than the terminal", () => {
   test.each([["", { path: [] }], ...verbs] as [string, { path: string[] }][])(
     "bodega %s -h",

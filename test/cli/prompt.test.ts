@@ -98,6 +98,15 @@ test("ctrl-C while asked for a value is 130, and nothing is done", async () => {
   expect(await cli.json<unknown[]>("tenant", "list")).toHaveLength(1);
 });
 
+test("a choice that is left gives the cursor back", async () => {
+  for (const key of [ctrlC, ctrlD]) {
+    const { code, screen } = await runAtTerminal(["completion"], [["<shell>", key]], { env });
+    expect(code).toBe(130);
+    expect(screen).toContain("\u001b[?25l");
+    expect(screen.lastIndexOf("\u001b[?25h")).toBeGreaterThan(screen.lastIndexOf("\u001b[?25l"));
+  }
+});
+
 test("questions have no colours with --no-color", async () => {
   const steps: [string, string][] = [["<namespace>", "new\r"]];
   const { screen } = await runAtTerminal(["tenant", "create", "--no-color"], steps, { env });
