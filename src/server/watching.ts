@@ -1,15 +1,12 @@
 import type { Config } from "./config.ts";
 import { createExchange, type Question } from "./control/exchange.ts";
-import { readStatus } from "./control/server-watch.ts";
 import { openControlSocket } from "./control/socket.ts";
 import { createWorkerDesk, type WorkerDesk } from "./control/worker-desk.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
 import type { LogWriter } from "./log-writer.ts";
-import { createDatabaseReader } from "./metrics/database-figures.ts";
-import { listenForMetrics } from "./metrics/listener.ts";
+import type { DatabaseFigures } from "./metrics/database-figures.ts";
 import { type ProcessWatch, watchProcess } from "./metrics/process-figures.ts";
-import { renderMetrics } from "./metrics/prometheus.ts";
 
 /** What the listener of an answering process counts with, and what `/metrics` answers there. */
 export interface Watched extends Pick<ProcessWatch, "meter" | "seen"> {
@@ -45,11 +42,20 @@ interface WatchOptions {
 export function startWatching(config: Config, db: Database, { version, log, certificateEnd }: WatchOptions): Watching {
   const { dataDir, workers, metrics, metricsToken } = config;
   const own = watchProcess(db);
-  const readDatabase = createDatabaseReader({ db, dataDir, certificateEnd, now: Date.now });
   let url = "";
   const desk: WorkerDesk | undefined = workers > 1 ? createWorkerDesk(() => metricsText()) : undefined;
-  const status = () => readStatus({ version, url, workers, readOwn: own.read, readDatabase, desk });
-  const metricsText = async (): Promise<string> => renderMetrics(await status());
+  let readDatabase: (() => Promise<DatabaseFigures>) | undefined;
+  // What tells of all this is loaded once somebody asks: most servers are never asked, and should not carry it.
+  const status = async () => {
+    const { createDatabaseReader } = await import("./metrics/database-figures.ts");
+    const { readStatus } = await import("./control/server-watch.ts");
+    readDatabase ??= createDatabaseReader({ db, dataDir, certificateEnd, now: Date.now });
+    return readStatus({ version, url, workers, readOwn: own.read, readDatabase, desk });
+  };
+  const metricsText = async (): Promise<string> => {
+    const { renderMetrics } = await import("./metrics/prometheus.ts");
+    return renderMetrics(await status());
+  };
   const findSeen = async (id: string) => own.seen.find(id) ?? (await desk?.findSeen(id)) ?? null;
   let socket: { close(): void } | null = null;
   let listener: { url: string; stop(): void } | undefined;
@@ -60,7 +66,10 @@ export function startWatching(config: Config, db: Database, { version, log, cert
     desk,
     async open(at) {
       url = at;
-      if (metrics) listener = listenForMetrics({ ...metrics, token: metricsToken, text: metricsText });
+      if (metrics) {
+        const { listenForMetrics } = await import("./metrics/listener.ts");
+        listener = listenForMetrics({ ...metrics, token: metricsToken, text: metricsText });
+      }
       try {
         socket = await openControlSocket(dataDir, { status, metrics: metricsText, findSeen });
         if (socket === null) log.notice("warn", `bodega top shows another server, which has ${dataDir} as well`);
