@@ -17,7 +17,7 @@ export const passwordFlags = {
     type: "string",
     valueHint: "path",
     completes: "file",
-    description: "Write the random password to this new file (mode 0600) and do not print it",
+    description: "Make a password, write it to this new file (mode 0600), and do not print it",
   } as const satisfies FlagArg,
 } as const satisfies VerbArgs;
 
@@ -37,7 +37,7 @@ export async function takePassword(
   io: Io,
   others: readonly string[] = [],
 ): Promise<{ password: string; isRandom: boolean }> {
-  if (args["random-password"]) {
+  if (args["random-password"] || args["password-file"] !== undefined) {
     const { makePassword } = await import("./random-password.ts");
     return { password: makePassword(), isRandom: true };
   }
@@ -53,15 +53,15 @@ export async function takePassword(
 }
 
 /**
- * Refuses more than one of several flags, and a file for what is not made here.
+ * Refuses more than one of several flags, and a file, which alone asks for a random password, beside another way.
  * @throws UsageError
  */
 export function checkPasswordFlags(args: PasswordChoice, given: Record<string, boolean> = {}): void {
   const ways = { "--password-stdin": args["password-stdin"], "--random-password": args["random-password"], ...given };
   const chosen = Object.keys(ways).filter((flag) => ways[flag as keyof typeof ways]);
   if (chosen.length > 1) throw new UsageError(`${chosen.join(" and ")} do not go together.`);
-  if (args["password-file"] !== undefined && !args["random-password"]) {
-    throw new UsageError("--password-file goes with --random-password only.");
+  if (args["password-file"] !== undefined && chosen.some((flag) => flag !== "--random-password")) {
+    throw new UsageError("--password-file takes a password that is made here, and goes with no other way.");
   }
 }
 

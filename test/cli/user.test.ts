@@ -87,7 +87,7 @@ describe("a new password", () => {
 
   test("is kept off the screen in a new file for its owner only", async () => {
     const path = join(makeDir(), "password");
-    const { stdout } = await run(line("--random-password", "--password-file", path, "--json"));
+    const { stdout } = await run(line("--password-file", path, "--json"));
     const secret = readFileSync(path, "utf8");
     expect(secret).toMatch(/^\S{16,}\n$/);
     expect(stdout).not.toContain(secret.trim());

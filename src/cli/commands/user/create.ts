@@ -22,7 +22,7 @@ export default defineVerb({
   examples: [
     "bodega user create -n demo --email ada@example.com --name Ada --random-password",
     "bodega user create -n demo --email ada@example.com --role staff --password-stdin --json",
-    "bodega user create -n demo --email ada@example.com --random-password --password-file ada.password",
+    "bodega user create -n demo --email ada@example.com --password-file ada.password",
   ],
   notes: [
     "At a terminal the password is asked for, hidden. A password has at least 16 characters with lower case, upper " +
