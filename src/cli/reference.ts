@@ -56,7 +56,7 @@ export async function renderReference(): Promise<string> {
       exitCodes.map(([code, meaning]) => [String(code), meaning]),
     )}`,
     `## Flags of every command\n\n${renderArgs("flag", Object.entries(sharedArgs))}`,
-    `## Environment\n\nFlags beat the environment. Each \`BODEGA_\` variable but \`BODEGA_NAMESPACE\` also has a form that ends in \`_FILE\` and names a file with the value.\n\n${renderVariables(verbs)}`,
+    `## Environment\n\nFlags beat the environment, and that beats the file \`bodega.env\` in the data directory, which has lines such as \`BODEGA_PORT=8081\`. Each \`BODEGA_\` variable but \`BODEGA_NAMESPACE\` also has a form that ends in \`_FILE\` and names a file with the value.\n\n${renderVariables(verbs)}`,
     ...verbs.flatMap(([path, verb], index) => {
       const heading = path[0] === verbs[index - 1]?.[0][0] ? [] : renderHeading(path[0] as string);
       return [...heading, renderVerb(path, verb)];

@@ -27,12 +27,14 @@ const password = "Marmalade-Teapot-73";
 const unattended = ["--title", "Ada's mugs", "--owner-email", "ada@example.com", "--owner-random-password"];
 
 let smtp: SmtpServerUnderTest;
+let silent: SmtpServerUnderTest;
 
 beforeAll(async () => {
   smtp = await startSmtpServer({ credentials: { user: "ada@shop", password: "p'a:ss@/%" } });
+  silent = await startSmtpServer({ behave: () => "hang" });
 });
 
-afterAll(() => smtp.close());
+afterAll(() => Promise.all([smtp.close(), silent.close()]));
 
 /** A command line on a data directory that does not exist yet. */
 function openNew() {
@@ -146,6 +148,10 @@ describe("whoever leaves is answered 130, and nothing is there", () => {
         ),
         ["What now?", ctrlC],
       ],
+    ],
+    [
+      "while the mail server says nothing",
+      () => [...untilMail, ...mailSteps(silent.port), ["Trying 127.0.0.1", ctrlC]],
     ],
     ["at the last question", () => [...untilMail, ...noMail, ["Make it so?", ctrlC]]],
     ["with a no to the last question", () => [...untilMail, ...noMail, ["Make it so?", "n\r"]]],
@@ -407,7 +413,12 @@ test("a unit is written where there is none, never over another, and its own out
   const { code, stderr } = await run(["init", "--no-owner", "--systemd", "--unit-dir", unitDir]);
   expect([code, readFileSync(join(unitDir, "bodega.service"), "utf8")]).toEqual([0, "# mine\n"]);
   expect(stderr).toContain(`${unitDir}/bodega.service stays as it is`);
-  expect((await run(["init", "--no-owner", "--print-unit"])).stdout).toBe(unit?.text as string);
+  const env = { BODEGA_PUBLIC_URL: "https://shop.example.com" };
+  const printed = await run(["init", "--no-owner", "--print-unit"], { env });
+  expect([printed.stdout, printed.stderr.includes("will not see BODEGA_PUBLIC_URL of")]).toEqual([
+    unit?.text as string,
+    true,
+  ]);
   expect((await run(["init", "--no-owner", "--print-compose"])).stdout).toMatch(/^services:\n {2}bodega:\n/);
 });
 

@@ -44,7 +44,11 @@ function nextSteps(outcome: Outcome, url: string, secret: string | undefined): s
   if (unit !== null && !unit.started) {
     const write = run === "unit" && `# put it into ${unit.path}`;
     steps.push(["Start it, now and with the machine", [write, ...startCommands.map((words) => words.join(" "))]]);
-  } else if (run === "compose") steps.push(["Start it, with that as compose.yaml", ["docker compose up -d"]]);
+  } else if (run === "compose")
+    steps.push([
+      "Start it, with that as compose.yaml",
+      ["docker build -t bodega . # in the checkout, once", "docker compose up -d"],
+    ]);
   else if (run !== "serve" && unit === null) steps.push(["Serve it", [bodega("serve")]]);
   if (key !== null && !key.published) steps.push(["Publish the key", [bodega(`key publish ${key.app_id}`)]]);
   if (key !== null && files.secret !== undefined) {

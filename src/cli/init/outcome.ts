@@ -53,9 +53,10 @@ function readSecret({ setup, files }: Outcome): string | undefined {
   return setup.key.app_secret;
 }
 
-async function tellUnit(io: Io, { unit, run, kept }: Outcome): Promise<void> {
+async function tellUnit(io: Io, { unit, run, kept, settings }: Outcome): Promise<void> {
   if (unit === null) return;
   if (unit.warning !== undefined) await warn(io, unit.warning);
+  await warnOfEnvironment(io, settings.path);
   if (run === "unit") return io.write(unit.text);
   if (unit.written) return remark(io, `Wrote ${unit.path}`);
   if (unit.standing === undefined) return remark(io, `${unit.path} stands already.`);
@@ -63,6 +64,15 @@ async function tellUnit(io: Io, { unit, run, kept }: Outcome): Promise<void> {
     io,
     `${kept.length > 0 ? "" : "kept: "}${unit.path} stays as it is. This would stand there:\n${unit.text}`,
   );
+}
+
+/** A service starts without the environment of whoever made it. */
+async function warnOfEnvironment(io: Io, path: string): Promise<void> {
+  const names = Object.keys(io.env).filter(
+    (name) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && io.env[name],
+  );
+  if (names.length > 0)
+    await warn(io, `The service will not see ${names.join(", ")} of this environment: put it into ${path}`);
 }
 
 function toJson(outcome: Outcome, url: string) {
