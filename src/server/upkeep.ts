@@ -1,4 +1,3 @@
-import { startBackups } from "./backup/schedule.ts";
 import type { Config } from "./config.ts";
 import { startCheckpointer } from "./db/checkpoint.ts";
 import type { Database } from "./db/session.ts";
@@ -45,8 +44,11 @@ export async function startUpkeep(
   const pushes = vault && startPushUpkeep(config, { db, vault, now: Date.now, notice: log.notice });
   const checkpointer = startCheckpointer(db);
   const { backupEveryMs } = config;
+  // Loaded where it is wanted: most servers need none of it in memory.
   const backups =
-    backupEveryMs === undefined ? undefined : startBackups({ ...config, backupEveryMs }, db, self, log.notice);
+    backupEveryMs === undefined
+      ? undefined
+      : (await import("./backup/schedule.ts")).startBackups({ ...config, backupEveryMs }, db, self, log.notice);
   const lost = Promise.withResolvers<AppError>();
   const watch = setInterval(() => {
     if (db.isInPlace()) return;

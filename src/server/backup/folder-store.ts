@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { AppError } from "../errors.ts";
 import { readBackupTime } from "./names.ts";
 import { createPacer } from "./pace.ts";
-import { placeError } from "./place.ts";
+import { noBackupRemedy, placeError } from "./place.ts";
 import { type BackupStore, headBytes } from "./store.ts";
 
 /** What a process that was killed has left is taken away once it is this old. */
@@ -74,7 +74,7 @@ export function openFolder(folder: string): BackupStore {
       attempt("The backup cannot be read from", name, async () => {
         const path = join(folder, name);
         const found = await stat(path).catch(() => undefined);
-        if (!found) throw new AppError(5301, `There is no backup ${path}.`);
+        if (!found) throw new AppError(5301, `There is no backup ${path}.`, { remedy: noBackupRemedy });
         return { stream: createReadStream(path), bytes: found.size };
       }),
     remove: (name) => attempt("The old backup cannot be removed:", name, () => rm(join(folder, name), { force: true })),

@@ -21,7 +21,7 @@ import type { BackupReport, BackupStep } from "./job.ts";
 import type { Manifest } from "./manifest.ts";
 import { makeBackupName } from "./names.ts";
 import { openStore } from "./open-store.ts";
-import { type BackupPlace, backupsFolder, formatPlace, placeError } from "./place.ts";
+import { type BackupPlace, backupsFolder, formatPlace, placeError, stagingFolder } from "./place.ts";
 import { pruneBackups } from "./prune.ts";
 
 /** What is to be backed up, and how. */
@@ -39,11 +39,6 @@ export interface BackupOptions {
   signal: AbortSignal;
 }
 
-/** Where a backup of that id copies the database to, before it is packed. */
-export function stagingFolder(dataDir: string, id: string): string {
-  return join(backupsFolder(dataDir), `.staging-${id}`);
-}
-
 const copyName = "bodega.db";
 
 /**
@@ -55,10 +50,9 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   const { id, place, onStep, signal } = options;
   const isFile = (config.databaseUrl ?? config.databaseSyncUrl) === undefined;
   if (isFile && !existsSync(databaseFile(config.dataDir))) {
-    throw new AppError(
-      5301,
-      `There is no database in ${config.dataDir}. Name its folder with --data-dir or BODEGA_DATA_DIR.`,
-    );
+    throw new AppError(5301, `There is no database in ${config.dataDir}.`, {
+      remedy: "Name its folder with --data-dir or BODEGA_DATA_DIR.",
+    });
   }
   const key = options.includeKey ? requireSecret(config) : undefined;
   const store = openStore(place, config, options.stdout);

@@ -11,9 +11,17 @@ export type BackupPlace =
   | { kind: "folder"; path: string; name: string | undefined }
   | { kind: "s3"; bucket: string; prefix: string; name: string | undefined };
 
+/** What to do about a backup that is not there. */
+export const noBackupRemedy = "Check its name and place.";
+
 /** The folder of backups in a data directory. */
 export function backupsFolder(dataDir: string): string {
   return join(dataDir, "backups");
+}
+
+/** Where a backup of that id copies the database to, before it is packed. */
+export function stagingFolder(dataDir: string, id: string): string {
+  return join(backupsFolder(dataDir), `.staging-${id}`);
 }
 
 /**
@@ -41,7 +49,7 @@ export function readSource(given: string, source: string): BackupPlace {
   if (given === "-" || given.startsWith("s3:")) return readPlace(given, source);
   const path = resolve(given);
   const found = lookAt(path);
-  if (found === undefined) throw new AppError(5301, `There is no backup ${path}.`);
+  if (found === undefined) throw new AppError(5301, `There is no backup ${path}.`, { remedy: noBackupRemedy });
   if (found.isDirectory()) return { kind: "folder", path, name: undefined };
   return { kind: "folder", path: dirname(path), name: basename(path) };
 }

@@ -7,8 +7,7 @@ import type { Environment } from "../setting.ts";
 import { partialPath } from "./folder-store.ts";
 import { type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
 import { noteBackup } from "./last.ts";
-import { stagingFolder } from "./make-backup.ts";
-import { type BackupPlace, formatPlace } from "./place.ts";
+import { type BackupPlace, formatPlace, stagingFolder } from "./place.ts";
 
 /** A backup to be made by a process of its own. */
 export interface BackupRun {

@@ -2,7 +2,7 @@ import { Readable, Writable } from "node:stream";
 import { AppError } from "../errors.ts";
 import type { S3Account } from "../operation-config.ts";
 import { readBackupTime } from "./names.ts";
-import { type BackupPlace, formatPlace } from "./place.ts";
+import { type BackupPlace, formatPlace, noBackupRemedy } from "./place.ts";
 import { type BackupStore, headBytes } from "./store.ts";
 
 type S3Place = Extract<BackupPlace, { kind: "s3" }>;
@@ -121,7 +121,7 @@ function feedStream(writer: WritableStreamDefaultWriter<Uint8Array>, upload: Pro
 function s3Error(error: unknown, what: string, address: string): unknown {
   if (error instanceof AppError) return error;
   const code = String((error as { code?: unknown }).code ?? "unknown");
-  if (code === "NoSuchKey") return new AppError(5301, `There is no backup ${address}.`);
+  if (code === "NoSuchKey") return new AppError(5301, `There is no backup ${address}.`, { remedy: noBackupRemedy });
   const reasons: Record<string, string> = {
     NoSuchBucket: "there is no such bucket",
     AccessDenied: "the account may not do this (AccessDenied)",

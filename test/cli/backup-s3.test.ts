@@ -1,0 +1,116 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { startS3Server } from "../support/s3-server.ts";
+import { until } from "../support/until.ts";
+import { command, makeDir, openCli } from "./run-bodega.ts";
+
+const s3 = startS3Server();
+const { dataDir, environment, json } = openCli();
+const at = `s3://${s3.bucket}/shops/one`;
+
+beforeAll(() => json("tenant", "create", "demo"));
+afterAll(() => s3.close());
+afterEach(() => {
+  Object.assign(s3, { fail: undefined, hold: undefined });
+  s3.objects.clear();
+  s3.calls.length = 0;
+});
+
+async function run(args: string[], env: Record<string, string> = {}, from = dataDir) {
+  const child = Bun.spawn([...command, "db", ...args], {
+    env: { ...environment(), BODEGA_DATA_DIR: from, ...s3.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, stdout, stderr };
+}
+
+/** The same database with so much in it that a backup goes up in two parts. */
+async function makeLarge(): Promise<string> {
+  const large = join(makeDir(), "data");
+  mkdirSync(large);
+  copyFileSync(join(dataDir, "bodega.db"), join(large, "bodega.db"));
+  const db = await openDatabase({ dataDir: large });
+  await db.execute(`insert into audit_log (at, event, actor_kind, request_id, details, hash)
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 40)
+    select '2026-01-01', 'doctor.fixed', 'server', 'x', hex(randomblob(500000)), 'x' from n`);
+  await db.close();
+  return large;
+}
+
+test("a backup becomes one object, --keep removes older ones of this database, and it is restored from there", async () => {
+  s3.objects.set("shops/one/notes.txt", Buffer.from("mine"));
+  s3.objects.set("shops/one/bodega-20200101T000000.000Z.tar.gz", Buffer.from("no backup"));
+  const made: string[] = [];
+  for (let count = 0; count < 2; count++) {
+    const { code, stdout, stderr } = await run(["backup", "--to", at, "--keep", "1", "--json"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    made.push(JSON.parse(stdout).backup);
+  }
+  const [first = "", second = ""] = made.map((address) => address.replace(`s3://${s3.bucket}/`, ""));
+  expect([...s3.objects.keys()].toSorted()).toEqual(
+    ["shops/one/notes.txt", "shops/one/bodega-20200101T000000.000Z.tar.gz", second].toSorted(),
+  );
+  expect(first).not.toBe(second);
+  const target = join(makeDir(), "data");
+  expect((await run(["restore", made[1] as string, "--yes"], {}, target)).code).toBe(0);
+  expect(await openCli(target).json<unknown>("tenant", "list")).toMatchObject([{ namespace: "demo" }]);
+});
+
+test("what the store refuses is said in its word for it, without the account, and leaves nothing", async () => {
+  const wrongSecret = "not-the-secret-of-this-account";
+  s3.fail = { when: /^PUT/, code: "AccessDenied" };
+  const denied = await run(["backup", "--to", at]);
+  s3.fail = undefined;
+  for (const [outcome, code, words] of [
+    [denied, 4, "AccessDenied"],
+    [await run(["backup", "--to", at], { BODEGA_S3_SECRET_ACCESS_KEY: wrongSecret }), 4, "SignatureDoesNotMatch"],
+    [await run(["backup", "--to", at], { BODEGA_S3_ENDPOINT: "http://127.0.0.1:1" }), 4, "cannot be reached"],
+    [await run(["backup", "--to", "s3://elsewhere/shops"]), 4, "no such bucket"],
+    [await run(["restore", `${at}/none.tar.gz`, "--yes"]), 3, "There is no backup"],
+    [await run(["restore", at, "--dry-run"]), 2, "name one backup"],
+  ] as const) {
+    expect({ code: outcome.code, words: outcome.stderr }).toEqual({ code, words: expect.stringContaining(words) });
+    const all = outcome.stdout + outcome.stderr;
+    for (const secret of [s3.account.accessKeyId, s3.account.secretAccessKey, wrongSecret])
+      expect(all).not.toContain(secret);
+  }
+  expect([...s3.objects.keys()]).toEqual([]);
+  expect(readdirSync(join(dataDir, "backups")).filter((name) => name.startsWith("."))).toEqual([]);
+});
+
+test("a large one goes up in parts; when it fails or is broken off, there is neither an object nor a part", async () => {
+  const large = await makeLarge();
+  s3.fail = { when: /partNumber=2/, code: "InternalError" };
+  expect((await run(["backup", "--to", at], {}, large)).code).toBe(4);
+  expect({ objects: s3.objects.size, uploads: s3.uploads.size }).toEqual({ objects: 0, uploads: 0 });
+  s3.fail = undefined;
+
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  s3.hold = async (call) => {
+    if (!call.includes("partNumber=1")) return;
+    reached.resolve();
+    await released.promise;
+  };
+  const child = Bun.spawn([...command, "db", "backup", "--to", at], {
+    env: { ...environment(), ...s3.env, BODEGA_DATA_DIR: large },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  await reached.promise;
+  child.kill("SIGINT");
+  released.resolve();
+  expect(await child.exited).toBe(130);
+  await until("the end of the upload", () => s3.uploads.size === 0);
+  expect(s3.objects.size).toBe(0);
+  expect(existsSync(join(large, "backups", "last.json"))).toBe(true);
+  expect(readdirSync(join(large, "backups"))).toEqual(["last.json"]);
+
+  s3.hold = undefined;
+  expect((await run(["backup", "--to", `${at}/whole.tar.gz`], {}, large)).code).toBe(0);
+  expect(s3.calls.filter((call) => call.includes("partNumber="))).not.toEqual([]);
+  const target = join(makeDir(), "data");
+  expect((await run(["restore", `${at}/whole.tar.gz`, "--yes"], {}, target)).code).toBe(0);
+});
