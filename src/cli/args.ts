@@ -1,5 +1,5 @@
 /** Kinds of names that a shell asks the database for. */
-export const nameKinds = ["namespace", "key", "user", "order", "product", "webhook", "scope"] as const;
+export const nameKinds = ["namespace", "key", "user", "order", "product", "webhook", "scope", "event"] as const;
 export type NameKind = (typeof nameKinds)[number];
 
 /** A flag with a value, or a switch. Its key in the definition is its long name, written with hyphens. */

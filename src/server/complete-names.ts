@@ -3,6 +3,7 @@ import type { Session } from "./db/session.ts";
 import { all, type CompiledStatement, get, statement } from "./db/statement.ts";
 import { knownScopes } from "./modules/app-keys/scopes.ts";
 import { appKeys } from "./modules/app-keys/table.ts";
+import { auditEvents } from "./modules/audit/events.ts";
 import { orders } from "./modules/orders/table.ts";
 import { products } from "./modules/products/table.ts";
 import { tenants } from "./modules/tenants/table.ts";
@@ -96,7 +97,8 @@ export async function completeNames(
   db: Session,
   { kind, prefix, namespace }: { kind: string; prefix: string; namespace: string | undefined },
 ): Promise<OfferedName[]> {
-  if (kind === "scope") return offerScopes(prefix);
+  if (kind === "scope") return offerWords(knownScopes, prefix);
+  if (kind === "event") return offerWords(auditEvents, prefix);
   if (kind === "namespace") return all(db.primary, selectNamespaces, rangeOf(prefix));
   const found = kinds[kind];
   if (found === undefined) return [];
@@ -120,8 +122,8 @@ function rangeOf(prefix: string) {
   return { prefix, prefixEnd: `${prefix}\u{10ffff}`, most: mostOffered };
 }
 
-function offerScopes(prefix: string): OfferedName[] {
-  return knownScopes.filter((scope) => scope.startsWith(prefix)).map((value) => ({ value, description: "" }));
+function offerWords(words: readonly string[], prefix: string): OfferedName[] {
+  return words.filter((word) => word.startsWith(prefix)).map((value) => ({ value, description: "" }));
 }
 
 /** Whether a shell takes the word as it stands: nothing in it may be run when the line is. */

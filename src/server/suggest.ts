@@ -5,8 +5,12 @@
 export function suggestWord(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  const meant = word.toLowerCase();
   for (const candidate of candidates) {
-    const distance = measureDistance(word.toLowerCase(), candidate.toLowerCase());
+    const known = candidate.toLowerCase();
+    // They differ by as many edits at least; and what is much too long costs nothing.
+    if (Math.abs(known.length - meant.length) >= bestDistance) continue;
+    const distance = measureDistance(meant, known);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;

@@ -73,5 +73,6 @@ onEachDatabase((suite) => {
     expect(await none("key", ids.app as string)).toEqual([ids.app as string]);
     for (const kind of ["user", "order", "product", "webhook"]) expect(await none(kind, "")).toEqual([]);
     expect(await none("scope", "products:")).toEqual(["products:read", "products:write"]);
+    expect(await none("event", "origins.")).toEqual(["origins.changed"]);
   });
 });

@@ -132,6 +132,11 @@ onEachDatabase((suite) => {
     expect(await resolveWebhookId(here, second)).toBe(second);
   });
 
+  test("a name that is very long is answered at once", async () => {
+    const failure = (await failureOf(resolveUserId(here, `${"a".repeat(1_000_000)}@example.com`))) as { code: number };
+    expect(failure.code).toBe(5301);
+  });
+
   test("a store that is not there is told the near namespace", async () => {
     const namespace = `${newNamespace()}-shop`;
     await createTenant(suite.app.system, { namespace });

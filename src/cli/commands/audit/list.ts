@@ -11,7 +11,12 @@ export default defineVerb({
   description: "List what was done, newest first: who, what, when, from where",
   args: {
     namespace: { ...namespaceArg, description: "Only of this tenant" },
-    event: { type: "string", valueHint: "name", description: "Only this event, or a group such as login.*" },
+    event: {
+      type: "string",
+      valueHint: "name",
+      completes: "event",
+      description: "Only this event, or a group such as login.*",
+    },
     actor: {
       type: "string",
       valueHint: "id",
