@@ -63,38 +63,39 @@ test("nothing is restored while a server runs, which goes on", async () => {
   expect((await fetch(`${server.url}/health/ready`)).status).toBe(200);
 });
 
-describe.if(hasProc)("a backup that is broken off", () => {
-  /** One that waits with its pipe full, and the process that makes it. */
-  async function startBlocked() {
-    const env = { ...binary.env, BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: "never-in-arguments" };
-    const command = Bun.spawn([binary.path, "db", "backup", "--to", "-"], {
-      cwd: binary.dir,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
+if (hasProc)
+  describe("a backup that is broken off", () => {
+    /** One that waits with its pipe full, and the process that makes it. */
+    async function startBlocked() {
+      const env = { ...binary.env, BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: "never-in-arguments" };
+      const command = Bun.spawn([binary.path, "db", "backup", "--to", "-"], {
+        cwd: binary.dir,
+        env,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const staging = join(defaultDataDir(binary.dir), "backups");
+      await until("the copy", () => listHidden(staging).length > 0);
+      const maker = await until("the process that makes it", () => childrenOf(command.pid)[0]);
+      return { command, maker, staging };
+    }
+
+    test("because its process was killed, fails and leaves nothing; no secret was in its arguments", async () => {
+      const { command, maker, staging } = await startBlocked();
+      expect(readFileSync(`/proc/${maker}/cmdline`, "utf8")).not.toContain("never-in-arguments");
+      process.kill(maker, "SIGKILL");
+      const words = await command.stderr.text();
+      expect({ code: await command.exited, words }).toEqual({ code: 4, words: expect.stringContaining("SIGKILL") });
+      expect(listHidden(staging)).toEqual([]);
     });
-    const staging = join(defaultDataDir(binary.dir), "backups");
-    await until("the copy", () => listHidden(staging).length > 0);
-    const maker = await until("the process that makes it", () => childrenOf(command.pid)[0]);
-    return { command, maker, staging };
-  }
 
-  test("because its process was killed, fails and leaves nothing; no secret was in its arguments", async () => {
-    const { command, maker, staging } = await startBlocked();
-    expect(readFileSync(`/proc/${maker}/cmdline`, "utf8")).not.toContain("never-in-arguments");
-    process.kill(maker, "SIGKILL");
-    const words = await command.stderr.text();
-    expect({ code: await command.exited, words }).toEqual({ code: 4, words: expect.stringContaining("SIGKILL") });
-    expect(listHidden(staging)).toEqual([]);
+    test("because the command was killed, ends by itself and leaves nothing", async () => {
+      const { command, maker, staging } = await startBlocked();
+      command.kill("SIGKILL");
+      await command.exited;
+      await until("the end of the process that makes it", () => !isRunning(maker));
+      expect(listHidden(staging)).toEqual([]);
+    });
   });
-
-  test("because the command was killed, ends by itself and leaves nothing", async () => {
-    const { command, maker, staging } = await startBlocked();
-    command.kill("SIGKILL");
-    await command.exited;
-    await until("the end of the process that makes it", () => !isRunning(maker));
-    expect(listHidden(staging)).toEqual([]);
-  });
-});
 
 test("a server makes backups by itself, keeps as many as it is told, and says so", async () => {
   const to = makeDir();
@@ -129,32 +130,33 @@ test("a server makes backups by itself, keeps as many as it is told, and says so
 if (!ownMounts)
   console.warn("Backups on a full disk are not tested: this account may not mount a file system of its own.");
 
-describe.if(ownMounts !== undefined)("on a full disk", () => {
-  function runMounted(script: string) {
-    const child = Bun.spawnSync([...(ownMounts ?? []), "sh", "-c", script], { cwd: binary.dir, env: binary.env });
-    return { code: child.exitCode, stdout: child.stdout.toString(), stderr: child.stderr.toString() };
-  }
+if (ownMounts)
+  describe("on a full disk", () => {
+    function runMounted(script: string) {
+      const child = Bun.spawnSync([...(ownMounts ?? []), "sh", "-c", script], { cwd: binary.dir, env: binary.env });
+      return { code: child.exitCode, stdout: child.stdout.toString(), stderr: child.stderr.toString() };
+    }
 
-  test("a backup fails with 5001 and leaves nothing", () => {
-    const script =
-      "mkdir -p small && mount -t tmpfs -o size=16k none small && " +
-      './bodega db backup --to small --json; code=$?; ls -A small; exit "$code"';
-    const { code, stdout, stderr } = runMounted(script);
-    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-    expect(JSON.parse(stderr).error).toMatchObject({ code: 5001, message: expect.stringContaining("full") });
-  });
+    test("a backup fails with 5001 and leaves nothing", () => {
+      const script =
+        "mkdir -p small && mount -t tmpfs -o size=16k none small && " +
+        './bodega db backup --to small --json; code=$?; ls -A small; exit "$code"';
+      const { code, stdout, stderr } = runMounted(script);
+      expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+      expect(JSON.parse(stderr).error).toMatchObject({ code: 5001, message: expect.stringContaining("full") });
+    });
 
-  test("a restore fails, and the old database stands", () => {
-    const script =
-      "./bodega db backup --to full.tar.gz -q >/dev/null && mkdir -p shop && mount -t tmpfs -o size=3m none shop && " +
-      "./bodega tenant create other --data-dir shop -q && " +
-      "./bodega db restore full.tar.gz --data-dir shop --yes; " +
-      'code=$?; ls -A shop | grep -c restore; ./bodega tenant list --data-dir shop -q; exit "$code"';
-    const { code, stdout, stderr } = runMounted(script);
-    expect({ code, stdout }).toEqual({ code: 4, stdout: "other\n0\nother\n" });
-    expect(stderr).toContain("the disk is full");
+    test("a restore fails, and the old database stands", () => {
+      const script =
+        "./bodega db backup --to full.tar.gz -q >/dev/null && mkdir -p shop && mount -t tmpfs -o size=3m none shop && " +
+        "./bodega tenant create other --data-dir shop -q && " +
+        "./bodega db restore full.tar.gz --data-dir shop --yes; " +
+        'code=$?; ls -A shop | grep -c restore; ./bodega tenant list --data-dir shop -q; exit "$code"';
+      const { code, stdout, stderr } = runMounted(script);
+      expect({ code, stdout }).toEqual({ code: 4, stdout: "other\n0\nother\n" });
+      expect(stderr).toContain("the disk is full");
+    });
   });
-});
 
 function canMount(prefix: string[]): boolean {
   if (process.platform !== "linux" || !Bun.which("unshare")) return false;
