@@ -14,12 +14,14 @@ beforeAll(() => {
   binary = installBinary();
 });
 
-/** Sends what a printed line of curl would, with the secret that the line reads from a file. */
-async function sendAsCurl(line: string): Promise<Response> {
-  const [, appId, file, rest] =
-    /^printf 'Authorization: Bearer %s:%s' (\S+) "\$\(cat (\S+)\)" \| curl -H @- (.*)$/.exec(line) ?? [];
-  const headers = new Headers({ authorization: `Bearer ${appId}:${readFileSync(file as string, "utf8").trim()}` });
-  const words = splitShell(rest as string);
+/** Sends what the printed lines would: the first puts the secret of a file into a header, and curl is the second. */
+async function sendAsCurl(lines: string): Promise<Response> {
+  const form = /^\(umask 077; printf '(.*)%s:%s' (\S+) "\$\(cat (\S+)\)" > (\S+)\)\ncurl -H @(\S+) (.*)$/;
+  const [, header = "", appId, file = "", headerFile, sameFile, rest = ""] = form.exec(lines) ?? [];
+  expect([header, sameFile]).toEqual(["Authorization: Bearer ", headerFile]);
+  const secret = readFileSync(join(binary.dir, file), "utf8").trim();
+  const headers = new Headers({ authorization: `Bearer ${appId}:${secret}` });
+  const words = splitShell(rest);
   let body = "";
   let url = "";
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
@@ -35,9 +37,9 @@ async function sendAsCurl(line: string): Promise<Response> {
 test("one command opens a shop and serves it, and the first request works as it is printed", async () => {
   const secretFile = ["--secret-file", join(binary.dir, "web.secret")];
   const server = await binary.serveBy([binary.path, "init", ...wanted, ...secretFile, "--serve", "--port", "0"]);
-  const line = await until("the first request", () => /\n(printf .* curl .*)\n/.exec(server.stdout())?.[1]);
-  expect(line).toContain(server.url);
-  const reply = await sendAsCurl(line);
+  const lines = await until("the first request", () => /\n(\(umask .*\ncurl .*)\n/.exec(server.stdout())?.[1]);
+  expect(lines).toContain(server.url);
+  const reply = await sendAsCurl(lines);
   expect([reply.status, await reply.json()]).toEqual([201, expect.objectContaining({ data: expect.anything() })]);
   // The commands that it names work where they stand, in the folder of the program.
   expect(server.stdout()).toContain("\n./bodega doctor\n");

@@ -199,7 +199,8 @@ test("what no service would take is said at its question, and asked again", asyn
   const secret = readFileSync(file, "utf8").trim();
   expect([secret, statSync(file).mode & 0o777]).toEqual([expect.stringMatching(/^sk_[\w-]{43}$/), 0o600]);
   expect(screen).not.toContain(secret);
-  expect(screen).toContain(`"$(cat ${file})" | curl -H @- `);
+  expect(screen).toContain('"$(cat mugs-backend.secret)" > mugs-backend.header)\n');
+  expect(screen).toContain("\ncurl -H @mugs-backend.header ");
   expect(await json("tenant", "show", "mugs")).toMatchObject({ title: "Mugs", currency: "EUR", language: "de" });
   const { key, owner, made } = await init("-n", "mugs");
   expect([key?.name, key?.published, key?.origins, key?.allow_no_origin]).toEqual(["backend", false, [], true]);
@@ -304,6 +305,7 @@ describe("an answer that no service would take is exit code 2, and nothing is ma
     ["origin", ["--origin", "https://a/b"], "--origin "],
     ["key's name", ["--key-name", " "], "--key-name must not be blank"],
     ["two ways to run", ["--serve", "--print-unit"], "--print-unit and --serve do not go together."],
+    ["password", ["--owner-password-stdin"], "--owner-password-stdin and --owner-random-password do not go together."],
     ["unit-dir", ["--unit-dir", "/x"], "--unit-dir goes with --systemd only."],
     ["port", ["--port", "http"], "--port must be a whole number"],
     ["smtp", ["--smtp-url-file", "/dev/null", "--mail-from", "a@b.example"], "--smtp-url-file is empty."],
@@ -350,7 +352,8 @@ test("run again, it changes nothing that stands, and names what was asked for ot
   const { init, json, run, dataDir } = openNew();
   const secrets = makeDir();
   const first = await init(
-    ...unattended,
+    // A file for a password means that one is made.
+    ...unattended.filter((flag) => flag !== "--owner-random-password"),
     "--secret-file",
     join(secrets, "web"),
     "--owner-password-file",

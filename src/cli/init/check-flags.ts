@@ -8,7 +8,7 @@ import { readVariable } from "../../server/setting.ts";
 import type { Shop } from "../../server/shop-setup.ts";
 import type { Io } from "../io.ts";
 import { UsageError } from "../usage-error.ts";
-import { type InitArgs, initFlags } from "./flags.ts";
+import { type InitArgs, initFlags, wantsRandomPassword } from "./flags.ts";
 import { checkKeyName } from "./key-answers.ts";
 
 /**
@@ -27,6 +27,11 @@ export function checkFlags(args: InitArgs): void {
     "--owner-password-stdin": args["owner-password-stdin"],
     "--owner-random-password": args["owner-random-password"],
   });
+  // There is no other password that it could take.
+  refuseTogether({
+    "--owner-password-stdin": args["owner-password-stdin"],
+    "--owner-password-file": args["owner-password-file"] !== undefined,
+  });
   refuseTogether({ "--no-owner": !args.owner, "--owner-email": email !== undefined });
   refuseTogether({ "--no-origins": !args.origins, "--origin": args.origin.length > 0 });
   refuseTogether({ "--no-mail": !args.mail, "--smtp-url-file": args["smtp-url-file"] !== undefined });
@@ -37,12 +42,6 @@ export function checkFlags(args: InitArgs): void {
     "--print-compose": args["print-compose"],
     "--serve": serve === true,
   });
-  needsOther(
-    "--owner-password-file",
-    args["owner-password-file"],
-    "--owner-random-password",
-    args["owner-random-password"],
-  );
   needsOther("--unit-dir", args["unit-dir"], "--systemd", systemd);
 }
 
@@ -61,7 +60,7 @@ export function requireFlags(args: InitArgs, io: Io, namespace: string | undefin
   if (namespace === undefined) missing.push(args.title === undefined ? "--title" : "--namespace");
   if (shop.owner === null && args.owner) {
     if (args["owner-email"] === undefined) missing.push("--owner-email");
-    if (!args["owner-password-stdin"] && !args["owner-random-password"]) missing.push("--owner-password-stdin");
+    if (!args["owner-password-stdin"] && !wantsRandomPassword(args)) missing.push("--owner-password-stdin");
   }
   const hasSender = args["mail-from"] !== undefined || readVariable(io.env, "BODEGA_MAIL_FROM") !== undefined;
   if (args["smtp-url-file"] !== undefined && !hasSender) missing.push("--mail-from");

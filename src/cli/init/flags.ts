@@ -28,7 +28,7 @@ export const initFlags = {
     type: "string",
     valueHint: "path",
     completes: "file",
-    description: "Write the random password to this new file (mode 0600) and do not print it",
+    description: "Make a password, write it to this new file (mode 0600), and do not print it",
   },
   owner: { type: "boolean", default: true, description: "Make no owner" },
   "key-name": {
@@ -86,3 +86,8 @@ export const initFlags = {
 } as const satisfies VerbArgs;
 
 export type InitArgs = ArgValues<typeof initFlags> & SharedValues;
+
+/** A password is made when that is asked for, or when there is a file to write one into. */
+export function wantsRandomPassword(args: InitArgs): boolean {
+  return args["owner-random-password"] || args["owner-password-file"] !== undefined;
+}

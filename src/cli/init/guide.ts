@@ -52,30 +52,39 @@ function nextSteps(outcome: Outcome, url: string, secret: string | undefined): s
   else if (run !== "serve" && unit === null) steps.push(["Serve it", [bodega("serve")]]);
   if (key !== null && !key.published) steps.push(["Publish the key", [bodega(`key publish ${key.app_id}`)]]);
   if (key !== null && files.secret !== undefined) {
-    steps.push(["Create the first product", [firstRequest(setup, url, `"$(cat ${quoteShell(files.secret)})"`)]]);
-  } else if (secret !== undefined) {
-    const line = `read -rs APP_SECRET; ${firstRequest(setup, url, '"$APP_SECRET"')}`;
+    const file = quoteShell(nearPath(files.secret));
+    const headerFile = nearPath(`${files.secret.replace(/\.secret$/, "")}.header`);
+    const header = `(umask 077; ${printHeader(key.app_id, `"$(cat ${file})"`)} > ${quoteShell(headerFile)})`;
+    steps.push(["Create the first product", [header, firstRequest(setup, url, quoteShell(`@${headerFile}`))]]);
+  } else if (key !== null && secret !== undefined) {
+    const line = `read -rs APP_SECRET; ${printHeader(key.app_id, '"$APP_SECRET"')} | ${firstRequest(setup, url, "@-")}`;
     steps.push(["Create the first product; it waits for the app secret, and shows nothing of it", [line]]);
   }
   steps.push(["See whether all is well", [bodega("doctor"), `${program} --help`]]);
   return steps.map(([title, lines]) => [`# ${title}`, ...lines.filter((line) => line !== false)].join("\n"));
 }
 
-/**
- * A line that creates a product. The secret goes from the shell into a pipe: it stands neither in the shell's history nor
- * among the arguments of a program.
- */
-function firstRequest({ store, key }: Outcome["setup"], url: string, secret: string): string {
+/** The secret goes from the shell into a file or a pipe: it stands neither in the history nor among a program's arguments. */
+function printHeader(appId: string, secret: string): string {
+  return `printf 'Authorization: Bearer %s:%s' ${appId} ${secret}`;
+}
+
+function firstRequest({ store, key }: Outcome["setup"], url: string, header: string): string {
   const origin = exampleOrigin(key?.origins ?? []);
   const price = currencyDigits(store.currency) === 0 ? 1250 : 12.5;
   const words = [
-    `printf 'Authorization: Bearer %s:%s' ${key?.app_id} ${secret} | curl -H @-`,
-    "-H 'Content-Type: application/json'",
+    `curl -H ${header} -H 'Content-Type: application/json'`,
     ...(origin === undefined ? [] : [`-H ${quoteShell(`Origin: ${origin}`)}`]),
     `-d ${quoteShell(JSON.stringify({ title: "Enamel mug", price, stock: 40 }))}`,
     quoteShell(`${url}/products/?namespace=${store.namespace}`),
   ];
   return words.join(" ");
+}
+
+/** As it is named from where the command was given, unless it lies elsewhere. */
+function nearPath(path: string): string {
+  const near = relative(process.cwd(), path);
+  return near.startsWith("..") ? path : near;
 }
 
 /** An origin that the key takes; a host below the entry where that names all of these. */

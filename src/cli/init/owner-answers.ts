@@ -5,7 +5,7 @@ import { loadCheck, readSecretLine } from "../new-password.ts";
 import { askNewPassword } from "../prompt.ts";
 import { makePassword } from "../random-password.ts";
 import type { OwnerAnswer } from "./answers.ts";
-import type { InitArgs } from "./flags.ts";
+import { type InitArgs, wantsRandomPassword } from "./flags.ts";
 import { askChoice, askText, beginPart } from "./questions.ts";
 
 /** The account of the store's owner, from the flags and by asking. */
@@ -29,7 +29,7 @@ async function takePassword(args: InitArgs, io: Io): Promise<{ password: string;
   if (args["owner-password-stdin"])
     return { password: await readSecretLine(io, "--owner-password-stdin"), isRandom: false };
   const isRandom =
-    args["owner-random-password"] ||
+    wantsRandomPassword(args) ||
     (await askChoice("Password of the owner", [
       { value: false, name: "type one" },
       { value: true, name: "have one made, shown this once" },
