@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts";
 import { AppError } from "./errors.ts";
 import type { Certificate } from "./tls/certificate.ts";
-import { steerConnections } from "./tls/steer-connections.ts";
+import type { steerConnections } from "./tls/steer-connections.ts";
 
 /** A port that is listened on, whose certificate can be exchanged while it answers. */
 export interface OpenPort {
@@ -76,7 +76,7 @@ export function openPort(
   /** As sockets leave, places change, but for the first of those that stay: it alone gets what comes meanwhile. */
   async function prepareToLetGo(): Promise<void> {
     const prepared = leaving;
-    await steerConnections(port, config.workers, 1);
+    await steer(port, config.workers, 1);
     if (leaving && leaving === prepared) leaving.timer = setTimeout(letGo, handoverMs);
   }
 
@@ -96,7 +96,7 @@ export function openPort(
     async present(next) {
       letGo();
       // To the next sockets of all workers, by turns. Where that cannot be had, the one before leaves soon.
-      const isSteered = await steerConnections(port, config.workers, config.workers);
+      const isSteered = await steer(port, config.workers, config.workers);
       const before = current;
       current = begin(port, next);
       before.retire();
@@ -122,6 +122,12 @@ export function openPort(
  */
 export function exchangePause({ workers }: Config): number {
   return workers > 1 ? lingerMs + workersMs : handoverMs;
+}
+
+/** Loaded by the first exchange. */
+async function steer(...args: Parameters<typeof steerConnections>): Promise<boolean> {
+  const { steerConnections } = await import("./tls/steer-connections.ts");
+  return steerConnections(...args);
 }
 
 type Answer = (request: Request) => Response | Promise<Response>;

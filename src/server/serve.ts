@@ -10,7 +10,6 @@ import { shareCores } from "./modules/passwords/hash-queue.ts";
 import { addressOf, reservePort } from "./open-port.ts";
 import { openServerVault, prepareDatabase } from "./prepare-database.ts";
 import type { Environment } from "./setting.ts";
-import { openCertificate } from "./tls/serve-certificate.ts";
 import { startUpkeep } from "./upkeep.ts";
 import type { Vault } from "./vault.ts";
 import { startWatching, watchWorker } from "./watching.ts";
@@ -86,7 +85,7 @@ function usesFile(config: Config): boolean {
 }
 
 async function runAlone(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
-  const certificate = await openCertificate(config, log);
+  const certificate = await openTls(config, log);
   // Another certificate comes with another socket on the same port.
   const port = certificate ? await reservePort(config) : config.port;
   const db = await openDatabase(databaseOptions(config));
@@ -132,7 +131,7 @@ async function closeInPlace(db: Database): Promise<void> {
 }
 
 async function runGroup(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
-  const certificate = await openCertificate(config, log);
+  const certificate = await openTls(config, log);
   const port = await reservePort(config);
   const db = await openDatabase(databaseOptions(config));
   try {
@@ -164,7 +163,7 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
 async function runWorker(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
   if (!process.send) throw new AppError(5102, "BODEGA_WORKER is set by a server for its own workers; unset it.");
   shareCores(config.workers);
-  const certificate = await openCertificate(config, log);
+  const certificate = await openTls(config, log);
   const db = await openDatabase(databaseOptions(config));
   try {
     const { vault } = await openServerVault(config, db, log);
@@ -183,6 +182,13 @@ async function runWorker(config: Config, self: ServerProcess, log: LogWriter, st
   } finally {
     await closeInPlace(db);
   }
+}
+
+/** Most servers stand behind a proxy that ends TLS: what is needed for it is loaded only where it is used. */
+async function openTls(config: Config, log: LogWriter) {
+  if (config.tls === undefined) return null;
+  const { openCertificate } = await import("./tls/serve-certificate.ts");
+  return openCertificate(config, config.tls, log);
 }
 
 async function announce(config: Config, self: ServerProcess, url: string, metrics: string | undefined): Promise<void> {

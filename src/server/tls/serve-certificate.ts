@@ -1,6 +1,7 @@
 import type { Config } from "../config.ts";
 import type { LogWriter } from "../log-writer.ts";
 import { exchangePause } from "../open-port.ts";
+import type { TlsFiles } from "../operation-config.ts";
 import { type Certificate, readCertificate } from "./certificate.ts";
 import { type CertificateKeeper, keepCertificate } from "./keep-certificate.ts";
 
@@ -15,12 +16,10 @@ export interface ServedCertificate {
 }
 
 /**
- * Reads the certificate that a process serves with, where it has one. SIGHUP looks at once whether there is another.
+ * Reads the certificate that a process serves with. SIGHUP looks at once whether there is another.
  * @throws AppError 5102 that names the file at fault.
  */
-export async function openCertificate(config: Config, log: LogWriter): Promise<ServedCertificate | null> {
-  if (config.tls === undefined) return null;
-  const files = config.tls;
+export async function openCertificate(config: Config, files: TlsFiles, log: LogWriter): Promise<ServedCertificate> {
   const first = await readCertificate(files);
   let keeper: CertificateKeeper | undefined;
   const onHangup = () => void keeper?.look();
