@@ -45,9 +45,11 @@ export async function beBackupProcess(job: BackupJob, work: BackupWork): Promise
     await tell({ report });
     return 0;
   } catch (error) {
-    const { code, message } =
-      error instanceof AppError ? error : { code: 5000, message: `Internal error: ${findReason(error)}` };
-    await tell({ error: { code, message } });
+    const { code, message, remedy } =
+      error instanceof AppError
+        ? error
+        : { code: 5000, message: `Internal error: ${findReason(error)}`, remedy: undefined };
+    await tell({ error: { code, message, remedy } });
     return 1;
   }
 }

@@ -59,6 +59,12 @@ test("a backup becomes one object, --keep removes older ones of this database, a
   expect(await openCli(target).json<unknown>("tenant", "list")).toMatchObject([{ namespace: "demo" }]);
 });
 
+test("an account that may only write can make backups", async () => {
+  s3.fail = { when: /^(GET|HEAD|DELETE|POST)/, code: "AccessDenied" };
+  const { code, stdout } = await run(["backup", "--to", at, "-q"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: `s3://${s3.bucket}/${[...s3.objects.keys()]}\n` });
+});
+
 test("what the store refuses is said in its word for it, without the account, and leaves nothing", async () => {
   const wrongSecret = "not-the-secret-of-this-account";
   s3.fail = { when: /^PUT/, code: "AccessDenied" };

@@ -34,7 +34,10 @@ export interface BackupReport {
 }
 
 /** What the process says to the one that started it. */
-export type BackupMessage = BackupStep | { report: BackupReport } | { error: { code: number; message: string } };
+export type BackupMessage =
+  | BackupStep
+  | { report: BackupReport }
+  | { error: { code: number; message: string; remedy?: string | undefined } };
 
 const variable = "BODEGA_BACKUP_JOB";
 

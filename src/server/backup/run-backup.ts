@@ -41,8 +41,10 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   let outcome: BackupReport | AppError | undefined;
   const take = (message: BackupMessage) => {
     if ("report" in message) outcome = message.report;
-    else if ("error" in message) outcome = new AppError(message.error.code as ErrorCode, message.error.message);
-    else run.onStep?.(message);
+    else if ("error" in message) {
+      const { code, message: text, remedy } = message.error;
+      outcome = new AppError(code as ErrorCode, text, { remedy });
+    } else run.onStep?.(message);
   };
   const child = Bun.spawn([...run.command, ...backupArguments(run)], {
     env: { ...run.env, ...configEnvironment(config), ...jobEnvironment({ id, by }) },

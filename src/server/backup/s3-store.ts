@@ -40,7 +40,7 @@ export function openS3(place: S3Place, account: S3Account | undefined): BackupSt
     create: (name, _id, signal) =>
       attempt("The backup cannot be written to", name, async () => {
         // Asked before the database is copied: most of what can be wrong is wrong with every call.
-        await client.list({ prefix: place.prefix, maxKeys: 1 });
+        await client.list({ prefix: place.prefix, maxKeys: 1 }).catch(unlessMayOnlyWrite);
         // A stream that breaks off ends the upload without an object; Bun's own writer would make one of what it has.
         const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
         const upload = client.write(`${place.prefix}${name}`, new Response(readable), {
@@ -93,6 +93,11 @@ export function openS3(place: S3Place, account: S3Account | undefined): BackupSt
       }),
     remove: (name) => attempt("The old backup cannot be removed:", name, () => client.delete(`${place.prefix}${name}`)),
   };
+}
+
+/** An account that can do nothing but write is a good one for backups. */
+function unlessMayOnlyWrite(error: { code?: unknown }): void {
+  if (error.code !== "AccessDenied") throw error;
 }
 
 /** What is written here goes into the upload; its failure is that of the writing too. */
