@@ -20,6 +20,12 @@ interface InitReply {
   [name: string]: unknown;
 }
 
+interface CliError {
+  code: number;
+  message: string;
+  details?: { field: string }[];
+}
+
 const ctrlC = "\u0003";
 const down = "\u001b[B";
 const eraseLine = "\u0015";
@@ -39,12 +45,23 @@ afterAll(() => Promise.all([smtp.close(), silent.close()]));
 /** A command line on a data directory that does not exist yet. */
 function openNew() {
   const cli = openCli();
-  const init = (...flags: string[]) => cli.json<InitReply>("init", ...flags);
+  const here = (line: string[], env = {}) => runHere(line, { env: cli.environment(env) });
+  /** In this process, which is as good where only the answer counts. */
+  async function json<T = Record<string, unknown>>(...line: string[]): Promise<T> {
+    const { code, stdout, stderr } = await here([...line, "--json"]);
+    if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
+    return JSON.parse(stdout) as T;
+  }
+  async function failure(...line: string[]) {
+    const { code, stderr } = await here([...line, "--json"]);
+    return { code, error: (JSON.parse(stderr) as { error: CliError }).error };
+  }
+  const init = (...flags: string[]) => json<InitReply>("init", ...flags);
   const atTerminal = async (steps: Steps, ...flags: string[]) => {
     const { code, screen } = await runAtTerminal(["init", ...flags], steps, { env: cli.environment() });
     return { code, screen: stripEscapes(screen) };
   };
-  return { ...cli, init, atTerminal, isUntouched: () => !existsSync(cli.dataDir) };
+  return { ...cli, here, json, failure, init, atTerminal, isUntouched: () => !existsSync(cli.dataDir) };
 }
 
 const storeSteps: Steps = [
@@ -246,13 +263,13 @@ test("a mail server that refuses can be tried again, changed, or left out", asyn
 });
 
 test("flags alone make the same shop, and every answer is in one JSON value", async () => {
-  const { run, dataDir } = openNew();
+  const { here, dataDir } = openNew();
   const smtpFile = join(makeDir(), "smtp.url");
   writeFileSync(smtpFile, `${smtp.url}\n`);
   const flags = ["--currency", "chf", "--language", "pt-br", "--owner-name", "Ada", "--key-name", "shop", "--publish"];
   const mail = ["--smtp-url-file", smtpFile, "--mail-from", "Ada's <shop@example.com>"];
   const origins = ["--origin", "shop.example.com", "--origin", "*.example.org"];
-  const { code, stdout, stderr } = await run(["init", ...unattended, ...flags, ...mail, ...origins, "--json"]);
+  const { code, stdout, stderr } = await here(["init", ...unattended, ...flags, ...mail, ...origins, "--json"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const reply = JSON.parse(stdout) as InitReply;
   expect(reply.store).toMatchObject({ namespace: "ada-s-mugs", currency: "CHF", language: "pt-BR" });
@@ -269,7 +286,7 @@ test("flags alone make the same shop, and every answer is in one JSON value", as
   const mails = smtp.received.length;
   const again = async (url: string) => {
     writeFileSync(smtpFile, url);
-    return (JSON.parse((await run(["init", ...unattended, ...mail, "--json"])).stdout) as InitReply).kept;
+    return (JSON.parse((await here(["init", ...unattended, ...mail, "--json"])).stdout) as InitReply).kept;
   };
   expect(await again(smtp.url)).toEqual([]);
   expect(await again("smtp://mail.invalid")).toEqual([expect.stringContaining("BODEGA_SMTP_URL stays as it is")]);
@@ -277,21 +294,21 @@ test("flags alone make the same shop, and every answer is in one JSON value", as
 });
 
 test("a mail server that a flag names counts, whatever the environment has", async () => {
-  const { run, dataDir } = openNew();
+  const { here, dataDir } = openNew();
   const smtpFile = join(makeDir(), "smtp.url");
   writeFileSync(smtpFile, "smtp://mail.invalid");
   const env = { BODEGA_SMTP_URL: "smtp://other.invalid", BODEGA_MAIL_FROM: "shop@example.com" };
   const flags = ["-n", "mugs", "--no-owner", "--smtp-url-file", smtpFile, "--no-mail-test"];
-  expect(await run(["init", ...flags], { env })).toMatchObject({ code: 0 });
+  expect(await here(["init", ...flags], env)).toMatchObject({ code: 0 });
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8")).BODEGA_SMTP_URL).toBe("smtp://mail.invalid");
 });
 
 test("what is missing where nobody can be asked is said all at once, and nothing is made", async () => {
-  const { failure, run, isUntouched } = openNew();
+  const { failure, here, isUntouched } = openNew();
   const { code, error } = await failure("init", "--smtp-url-file", "nowhere");
   const flags = ["--title", "--owner-email", "--owner-password-stdin", "--mail-from"];
   expect([code, error.details?.map(({ field }) => field)]).toEqual([2, flags]);
-  expect(await run(["init", "--no-input", "--title", "店"])).toMatchObject({ code: 2 });
+  expect(await here(["init", "--no-input", "--title", "店"])).toMatchObject({ code: 2 });
   expect((await failure("init", "--title", "店", "--no-owner")).error.message).toBe("Missing --namespace.");
   expect(isUntouched()).toBe(true);
 });
@@ -311,10 +328,9 @@ describe("an answer that no service would take is exit code 2, and nothing is ma
     ["smtp", ["--smtp-url-file", "/dev/null", "--mail-from", "a@b.example"], "--smtp-url-file is empty."],
     ["from", ["--smtp-url-file", import.meta.path, "--mail-from", "a@b.example"], "BODEGA_SMTP_URL must be"],
   ])("%s", async (_what, flags, message) => {
-    const { environment, isUntouched } = openNew();
+    const { failure, isUntouched } = openNew();
     const base = flags.includes("--no-owner") ? ["--title", "Mugs"] : unattended;
-    const { code, stderr } = await runHere(["init", ...base, ...flags, "--json"], { env: environment() });
-    const { error } = JSON.parse(stderr) as { error: { message: string } };
+    const { code, error } = await failure("init", ...base, ...flags);
     expect([code, error.message.slice(0, message.length), isUntouched()]).toEqual([2, message, true]);
   });
 
@@ -328,14 +344,14 @@ describe("an answer that no service would take is exit code 2, and nothing is ma
   });
 
   test("a mail server that refuses, unless it is not to be tried", async () => {
-    const { run, failure, isUntouched } = openNew();
+    const { here, failure, isUntouched } = openNew();
     const smtpFile = join(makeDir(), "smtp.url");
     writeFileSync(smtpFile, smtp.url.replace(/:[^:@]+@/, ":wrong-password@"));
     const flags = [...unattended, "--smtp-url-file", smtpFile, "--mail-from", "shop@example.com"];
     const { code, error } = await failure("init", ...flags);
     expect([code, error.code, isUntouched()]).toEqual([4, 5306, true]);
     expect(error.message).not.toContain("wrong-password");
-    expect(await run(["init", ...flags, "--no-mail-test"])).toMatchObject({ code: 0 });
+    expect(await here(["init", ...flags, "--no-mail-test"])).toMatchObject({ code: 0 });
   });
 
   test("a file for a secret that exists already", async () => {
@@ -349,7 +365,7 @@ describe("an answer that no service would take is exit code 2, and nothing is ma
 });
 
 test("run again, it changes nothing that stands, and names what was asked for otherwise", async () => {
-  const { init, json, run, dataDir } = openNew();
+  const { init, json, here, dataDir } = openNew();
   const secrets = makeDir();
   const first = await init(
     // A file for a password means that one is made.
@@ -378,7 +394,7 @@ test("run again, it changes nothing that stands, and names what was asked for ot
     "--port",
     "8100",
   ];
-  const { code, stderr } = await run(["init", ...flags]);
+  const { code, stderr } = await here(["init", ...flags]);
   expect(code).toBe(0);
   for (const word of ["stays EUR", "stays ada@example.com", "stays false", "BODEGA_PORT stays"])
     expect(stderr).toContain(word);
@@ -399,30 +415,31 @@ test("run again, it makes what is missing, and asks for nothing else", async () 
 });
 
 test("two at the same time make one shop", async () => {
-  const { init, json } = openNew();
+  const { json, dataDir } = openNew();
   await json("db", "migrate");
-  const replies = await Promise.all([init(...unattended), init(...unattended)]);
+  const apart = openCli(dataDir);
+  const replies = await Promise.all([1, 2].map(() => apart.json<InitReply>("init", ...unattended)));
   expect(replies.map(({ made }) => made.length).sort()).toEqual([0, 3]);
   expect(await json<unknown[]>("key", "list", "-n", "ada-s-mugs")).toHaveLength(1);
 });
 
 test("a unit is written where there is none, never over another, and its own output can be redirected", async () => {
-  const { init, run } = openNew();
+  const { init, here } = openNew();
   const unitDir = join(makeDir(), "units");
   const { unit } = await init("-n", "mugs", "--no-owner", "--systemd", "--unit-dir", unitDir);
   expect([unit?.written, readFileSync(join(unitDir, "bodega.service"), "utf8")]).toEqual([true, unit?.text as string]);
   expect((await init("--systemd", "--unit-dir", unitDir, "--no-owner")).unit).toMatchObject({ written: false });
   writeFileSync(join(unitDir, "bodega.service"), "# mine\n");
-  const { code, stderr } = await run(["init", "--no-owner", "--systemd", "--unit-dir", unitDir]);
+  const { code, stderr } = await here(["init", "--no-owner", "--systemd", "--unit-dir", unitDir]);
   expect([code, readFileSync(join(unitDir, "bodega.service"), "utf8")]).toEqual([0, "# mine\n"]);
   expect(stderr).toContain(`${unitDir}/bodega.service stays as it is`);
   const env = { BODEGA_PUBLIC_URL: "https://shop.example.com" };
-  const printed = await run(["init", "--no-owner", "--print-unit"], { env });
+  const printed = await here(["init", "--no-owner", "--print-unit"], env);
   expect([printed.stdout, printed.stderr.includes("will not see BODEGA_PUBLIC_URL of")]).toEqual([
     unit?.text as string,
     true,
   ]);
-  expect((await run(["init", "--no-owner", "--print-compose"])).stdout).toMatch(/^services:\n {2}bodega:\n/);
+  expect((await here(["init", "--no-owner", "--print-compose"])).stdout).toMatch(/^services:\n {2}bodega:\n/);
 });
 
 async function findPort(): Promise<string> {
