@@ -293,6 +293,13 @@ test("flags alone make the same shop, and every answer is in one JSON value", as
   expect(smtp.received).toHaveLength(mails);
 });
 
+test("-q prints ids, with the secrets that nothing else tells", async () => {
+  const { here } = openNew();
+  const { stdout } = await here(["init", ...unattended, "-q"]);
+  expect(stdout).toMatch(/^app_\w{26}:sk_[\w-]{43}\nusr_\w{26}:(?:\w{5}-){4}\w{5}\n$/);
+  expect((await here(["init", ...unattended, "-q"])).stdout).toMatch(/^app_\w{26}\n$/);
+});
+
 test("a mail server that a flag names counts, whatever the environment has", async () => {
   const { here, dataDir } = openNew();
   const smtpFile = join(makeDir(), "smtp.url");

@@ -27,15 +27,12 @@ export interface Outcome {
   failure: unknown;
 }
 
-/** Hands the outcome over: one JSON value, `<app_id>:<app_secret>` with `-q`, else a guide. Secrets are in it this once. */
+/** Hands the outcome over: one JSON value, `<app_id>:<app_secret>` and `<user_id>:<password>` with `-q`, else a guide. Secrets are in it this once. */
 export async function printOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
   const { setup, unit, compose, kept } = outcome;
   const secret = readSecret(outcome);
   if (io.json) return printJson(io, toJson(outcome, url));
-  if (io.quiet) {
-    const id = setup.key?.app_id ?? setup.store.namespace;
-    return io.write(`${escapeControls(secret === undefined ? id : `${id}:${secret}`)}\n`);
-  }
+  if (io.quiet) return io.write(formatIds(outcome, secret));
   for (const sentence of kept) await remark(io, `kept: ${sentence}`);
   if (unit !== null) await tellUnit(io, outcome);
   if (compose !== undefined) await io.write(compose);
@@ -45,6 +42,14 @@ export async function printOutcome(io: Io, outcome: Outcome, url: string): Promi
   if (secret !== undefined || outcome.password !== undefined) {
     await warn(io, "What is secret is shown this once; it cannot be read again.");
   }
+}
+
+/** The key's id with its secret, and the owner's with a password that was made, since nothing else tells it. */
+function formatIds({ setup, password }: Outcome, secret: string | undefined): string {
+  const id = setup.key?.app_id ?? setup.store.namespace;
+  const lines = [secret === undefined ? id : `${id}:${secret}`];
+  if (password !== undefined) lines.push(`${setup.owner?.id}:${password}`);
+  return lines.map((line) => `${escapeControls(line)}\n`).join("");
 }
 
 /** The key's secret, where it was made just now and no file takes it. */
