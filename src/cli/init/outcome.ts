@@ -29,7 +29,7 @@ export interface Outcome {
 
 /** Hands the outcome over: one JSON value, `<app_id>:<app_secret>` and `<user_id>:<password>` with `-q`, else a guide. Secrets are in it this once. */
 export async function printOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
-  const { setup, unit, compose, kept } = outcome;
+  const { unit, compose, kept } = outcome;
   const secret = readSecret(outcome);
   if (io.json) return printJson(io, toJson(outcome, url));
   if (io.quiet) return io.write(formatIds(outcome, secret));
