@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { leadingArgs } from "./args.ts";
+import type { OfferedName } from "../server/complete-names.ts";
+import { leadingArgs, type SharedValues } from "./args.ts";
 import { withDatabase } from "./context.ts";
-import { createIo } from "./io.ts";
+import { createIo, type Io } from "./io.ts";
 import { tokenize } from "./parse-args.ts";
 import { readCliConfig } from "./read-config.ts";
 import type { Terminal } from "./terminal.ts";
@@ -18,16 +19,28 @@ export async function completeValues([kind = "", prefix = "", ...line]: string[]
   const io = createIo(terminal, {});
   const { namespace = io.env.BODEGA_NAMESPACE || undefined, ...flags } = readLine(line, io.env.HOME);
   const offer = async () => {
-    const { databaseUrl, databaseSyncUrl, dataDir } = readCliConfig(flags, io);
-    const { databaseFile } = await import("../server/db/data-dir.ts");
-    if (databaseUrl === undefined && databaseSyncUrl === undefined && !existsSync(databaseFile(dataDir))) return;
-    await withDatabase(flags, io, async (db) => {
-      const { completeNames } = await import("../server/complete-names.ts");
-      const names = await completeNames(db, { kind, prefix, namespace });
-      await io.write(names.map(({ value, description }) => `${flatten(value)}\t${flatten(description)}\n`).join(""));
-    });
+    const names = await findNames(flags, io, { kind, prefix, namespace });
+    await io.write(names.map(({ value, description }) => `${flatten(value)}\t${flatten(description)}\n`).join(""));
   };
   await Promise.race([offer().catch(() => {}), Bun.sleep(patienceMs)]);
+}
+
+/**
+ * The names of a kind in the database that the flags name; none where there is no database, and none is made.
+ * @throws what opening a database throws.
+ */
+export async function findNames(
+  flags: Pick<SharedValues, "data-dir" | "database-url">,
+  io: Io,
+  wanted: { kind: string; prefix: string; namespace: string | undefined },
+): Promise<OfferedName[]> {
+  const { databaseUrl, databaseSyncUrl, dataDir } = readCliConfig(flags, io);
+  const { databaseFile } = await import("../server/db/data-dir.ts");
+  if (databaseUrl === undefined && databaseSyncUrl === undefined && !existsSync(databaseFile(dataDir))) return [];
+  return withDatabase(flags, io, async (db) => {
+    const { completeNames } = await import("../server/complete-names.ts");
+    return completeNames(db, wanted);
+  });
 }
 
 /** The flags of a line that say where to look; whatever else stands there is passed over. */

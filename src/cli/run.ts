@@ -1,8 +1,9 @@
 import type { VerbArgs } from "./args.ts";
 import { commandTree } from "./command-tree.ts";
+import { fillMissing } from "./fill-missing.ts";
 import { findVerb } from "./find-verb.ts";
-import { createIo, type Io } from "./io.ts";
-import { asksForHelp, findMissing, type GivenValues, missingError, parseVerbArgs, toRawArgs } from "./parse-args.ts";
+import { createIo } from "./io.ts";
+import { asksForHelp, parseVerbArgs, toRawArgs } from "./parse-args.ts";
 import { type Failure, reportError } from "./report-error.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Verb, VerbData } from "./verb.ts";
@@ -54,15 +55,6 @@ async function runVerb(verb: Verb, rest: string[], terminal: Terminal): Promise<
   const data: VerbData = { io, tree: commandTree, lists };
   const { result } = await runCommand(verb, { rawArgs: toRawArgs(verb.args, values), data });
   return typeof result === "number" ? result : 0;
-}
-
-/** Asks for what is missing where somebody can answer; elsewhere it is an error that names all of it. */
-async function fillMissing(args: VerbArgs, values: GivenValues, io: Io): Promise<void> {
-  const missing = findMissing(args, values);
-  if (missing.length === 0) return;
-  if (!io.canAsk) throw missingError(missing);
-  const { askForArg } = await import("./prompt.ts");
-  for (const [name, arg] of missing) values[name] = await askForArg(name, arg);
 }
 
 /** `--json` counts even when the rest of the line cannot be read, so that its error is JSON as well. */

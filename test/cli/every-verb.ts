@@ -1,5 +1,6 @@
 import { formatArg } from "../../src/cli/args.ts";
 import { commandTree } from "../../src/cli/command-tree.ts";
+import { sortQuestions } from "../../src/cli/fill-missing.ts";
 import { findMissing, type GivenValues, parseVerbArgs, toRawArgs } from "../../src/cli/parse-args.ts";
 import type { Verb } from "../../src/cli/verb.ts";
 import { listPaths, loadVerb } from "../../src/cli/walk-tree.ts";
@@ -54,9 +55,12 @@ export function runCall({ call }: CalledVerb, shop: PreparedShop, line: string[]
 
 /** What a person at a terminal is asked, one after the other, and answers: required arguments, then what else there is. */
 export function listQuestions(called: CalledVerb, shop: PreparedShop): Step[] {
-  const asked = leaveOutRequired(called, shop).required.map(({ name, arg, value }): Step => {
+  const { required } = leaveOutRequired(called, shop);
+  const values = new Map(required.map(({ name, value }) => [name, value]));
+  const inTurn = sortQuestions(required.map(({ name, arg }) => [name, arg]));
+  const asked = inTurn.map(([name, arg]): Step => {
     // The first of several choices stands ready.
-    const answer = "options" in arg && arg.options ? "" : [value].flat().join(" ");
+    const answer = "options" in arg && arg.options ? "" : [values.get(name)].flat().join(" ");
     return [`(${formatArg(name, arg)})`, `${answer}\r`];
   });
   return [...asked, ...(called.call.asks?.(shop) ?? [])];

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
 
 const ctrlC = "\u0003";
 const ctrlD = "\u0004";
@@ -23,6 +24,24 @@ test("what is missing is asked for, one after the other", async () => {
   expect(code).toBe(0);
   expect(stripEscapes(screen)).toMatch(/\nApp secret +\S{40,}\n/);
   expect(await cli.json<unknown[]>("key", "list", "-n", "demo")).toMatchObject([{ name: "web", published: true }]);
+});
+
+test("the store is asked for first, and the names that there are stand above the question, where they are few", async () => {
+  await cli.json("user", "create", "-n", "demo", "--email", "ada@example.com", "--name", "Ada", "--no-password");
+  const steps: [string, string][] = [
+    ["(--namespace)", "demo\r"],
+    ["(<user>)", "ada@example.com\r"],
+  ];
+  const { code, screen } = await runAtTerminal(["user", "show"], steps, { env });
+  expect(code).toBe(0);
+  expect(stripEscapes(screen)).toMatch(
+    /^ {2}demo {2}demo\n\? Tenant[\s\S]*\n {2}ada@example.com {2}customer, Ada\n\? Id or email/,
+  );
+  const quiet = await runAtTerminal(["user", "show", "-q"], steps, { env });
+  expect(stripEscapes(quiet.screen)).not.toContain("customer");
+  for (let number = 0; number < 10; number++) await runHere(["tenant", "create", `more-${number}`], { env });
+  const many = await runAtTerminal(["tenant", "show"], [["<namespace>", "demo\r"]], { env });
+  expect(stripEscapes(many.screen)).not.toContain("more-0");
 });
 
 test("questions can be read and answered where the terminal has 40 columns", async () => {

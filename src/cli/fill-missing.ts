@@ -1,0 +1,43 @@
+import type { Arg, VerbArgs } from "./args.ts";
+import { escapeControls } from "./escape.ts";
+import type { Io } from "./io.ts";
+import { findMissing, type GivenValues, missingError } from "./parse-args.ts";
+
+/** So many names are told before one is asked for; of more, a person knows which. */
+const mostTold = 10;
+
+/** Asks for what is missing where somebody can answer; elsewhere it is an error that names all of it. */
+export async function fillMissing(args: VerbArgs, values: GivenValues, io: Io): Promise<void> {
+  const missing = findMissing(args, values);
+  if (missing.length === 0) return;
+  if (!io.canAsk) throw missingError(missing);
+  const { askForArg } = await import("./prompt.ts");
+  for (const [name, arg] of sortQuestions(missing)) {
+    await tellNames(arg, values, io);
+    values[name] = await askForArg(name, arg);
+  }
+}
+
+/** The store is asked for first: what else is asked for is one of its names. */
+export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
+  const isStore = ([name]: [string, Arg]) => name === "namespace";
+  return [...missing.filter(isStore), ...missing.filter((entry) => !isStore(entry))];
+}
+
+/** Says which names there are to choose from, where they are few. Whatever goes wrong will be told by the verb itself. */
+async function tellNames({ completes: kind }: Arg, values: GivenValues, io: Io): Promise<void> {
+  if (kind === undefined || kind === "file" || kind === "directory" || io.quiet) return;
+  const { findNames } = await import("./complete-values.ts");
+  const text = (name: string) => values[name] as string | undefined;
+  const flags = { "data-dir": text("data-dir"), "database-url": text("database-url") };
+  const wanted = { kind, prefix: "", namespace: text("namespace") };
+  const names = await findNames(flags, io, wanted).catch(() => []);
+  if (names.length === 0 || names.length > mostTold) return;
+  const { truncateText } = await import("./table.ts");
+  const width = Math.max(...names.map(({ value }) => Bun.stringWidth(value)));
+  const lines = names.map(({ value, description }) => {
+    const line = `  ${value}${" ".repeat(width - Bun.stringWidth(value))}  ${description}`;
+    return `${truncateText(escapeControls(line), io.screen?.columns ?? 80).trimEnd()}\n`;
+  });
+  await io.say(lines.join(""));
+}
