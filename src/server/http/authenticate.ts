@@ -40,6 +40,8 @@ export interface Claim {
   isCounted: boolean;
 }
 
+const originRemedy = "Use the key from an origin on its list, or have the shop's admin add this one to it.";
+
 /** Codes of a failed attempt to prove something; these count towards 5209. */
 const countedCodes: ReadonlySet<ErrorCode> = new Set([5202, 5203, 5204, 5205, 5206, 5207] as const);
 
@@ -121,7 +123,7 @@ function proveApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }:
   const verdict = judgeOrigin(key, origin);
   if (!verdict.allowed) {
     deps.memory.rejections.note(key.appId, origin, now);
-    throw new AppError(5203, verdict.reason);
+    throw new AppError(5203, verdict.reason, { remedy: originRemedy });
   }
   deps.noteUse(secret, now);
   return { kind: "app", appId: key.appId, scopes: key.scopes };
