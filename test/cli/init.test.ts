@@ -431,7 +431,7 @@ test("two at the same time make one shop", async () => {
 });
 
 test("a unit is written where there is none, never over another, and its own output can be redirected", async () => {
-  const { init, here } = openNew();
+  const { init, here, dataDir } = openNew();
   const unitDir = join(makeDir(), "units");
   const { unit } = await init("-n", "mugs", "--no-owner", "--systemd", "--unit-dir", unitDir);
   expect([unit?.written, readFileSync(join(unitDir, "bodega.service"), "utf8")]).toEqual([true, unit?.text as string]);
@@ -446,7 +446,11 @@ test("a unit is written where there is none, never over another, and its own out
     unit?.text as string,
     true,
   ]);
-  expect((await here(["init", "--no-owner", "--print-compose"])).stdout).toMatch(/^services:\n {2}bodega:\n/);
+  const compose = Bun.YAML.parse((await here(["init", "--no-owner", "--print-compose", "--port", "9000"])).stdout);
+  const volumes = [{ type: "bind", source: dataDir, target: "/data" }];
+  expect(compose).toEqual({
+    services: { bodega: expect.objectContaining({ volumes, ports: ["127.0.0.1:9000:8080"], read_only: true }) },
+  });
 });
 
 async function findPort(): Promise<string> {

@@ -22,7 +22,7 @@ import { readGiven, smtpVariable } from "./mail-answers.ts";
 import type { Outcome } from "./outcome.ts";
 import { askYesNo } from "./questions.ts";
 import { canInstall, givenRun, systemDataDir } from "./run-answers.ts";
-import { describeUnit, renderCompose, requireWritable, startService, type Unit, writeUnit } from "./service-files.ts";
+import { describeCompose, describeUnit, requireWritable, startService, type Unit, writeUnit } from "./service-files.ts";
 
 /**
  * Sets a shop up: asks, then writes everything at once. What stands already is left as it is.
@@ -52,7 +52,7 @@ export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
     settings: { path: settingsPath(config.dataDir), written: [], kept: [] },
     run: answers.run,
     unit: unit && { ...unit, written: false, started: false },
-    compose: answers.run === "compose" ? renderCompose(config) : undefined,
+    compose: answers.run === "compose" ? describeCompose(config) : null,
     kept: [],
     failure: undefined,
   };

@@ -20,7 +20,7 @@ export interface Outcome {
   settings: WrittenSettings;
   run: RunAnswer;
   unit: (Unit & { written: boolean; started: boolean }) | null;
-  compose: string | undefined;
+  compose: { text: string; warning: string | undefined } | null;
   /** What was asked for and is otherwise already. */
   kept: string[];
   /** What went wrong once the shop stood; to be thrown when its secrets are told. */
@@ -35,10 +35,11 @@ export async function printOutcome(io: Io, outcome: Outcome, url: string): Promi
   if (io.quiet) return io.write(formatIds(outcome, secret));
   for (const sentence of kept) await remark(io, `kept: ${sentence}`);
   if (unit !== null) await tellUnit(io, outcome);
-  if (compose !== undefined) await io.write(compose);
+  if (compose?.warning !== undefined) await warn(io, compose.warning);
+  if (compose !== null) await io.write(compose.text);
   const guide = formatGuide(outcome, url, secret);
   // A file that was asked for is the answer, to be redirected; all else stands beside it.
-  await (outcome.run === "unit" || compose !== undefined ? io.say(guide) : io.write(guide));
+  await (outcome.run === "unit" || compose !== null ? io.say(guide) : io.write(guide));
   if (secret !== undefined || outcome.password !== undefined) {
     await warn(io, "What is secret is shown this once; it cannot be read again.");
   }
@@ -104,7 +105,7 @@ function toJson(outcome: Outcome, url: string) {
     settings_file: settings.path,
     settings: settings.written,
     unit: unit && { path: unit.path, text: unit.text, written: unit.written, started: unit.started },
-    compose: compose ?? null,
+    compose: compose?.text ?? null,
     made: Object.entries(made).flatMap(([name, isMade]) => (isMade ? [name] : [])),
     kept,
   };

@@ -81,7 +81,13 @@ export async function startService({ path }: Unit, io: Io): Promise<boolean> {
 }
 
 /** A compose file that serves this folder from a container; its program is the image of the Dockerfile. */
-export function renderCompose(config: Config): string {
+export function describeCompose(config: Config): { text: string; warning: string | undefined } {
+  const { uid } = ownerOf(config.dataDir);
+  const warning = `The container's program runs as root, since ${config.dataDir} is root's: give the folder to another account.`;
+  return { text: renderCompose(config), warning: uid === 0 ? warning : undefined };
+}
+
+function renderCompose(config: Config): string {
   const { uid, gid } = ownerOf(config.dataDir);
   const quote = (text: string) => JSON.stringify(text).replaceAll("$", "$$$$");
   return `services:
