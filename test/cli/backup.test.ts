@@ -147,7 +147,8 @@ test("a damaged database is not taken for a backup", async () => {
   mkdirSync(damaged);
   const { backup } = await json<Report>("db", "backup");
   const bytes = unpack(backup)["bodega.db"] as Buffer;
-  bytes.fill(0x5a, 3 * 4096, 40 * 4096);
+  // Pages that nothing reads unless it looks through the whole file.
+  bytes.fill(0x5a, bytes.length - 4 * 4096);
   writeFileSync(join(damaged, "bodega.db"), bytes);
   const { code, error } = await openCli(damaged).failure("db", "backup");
   expect({ code, message: error.message }).toEqual({
