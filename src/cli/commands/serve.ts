@@ -57,6 +57,7 @@ export default defineVerb({
     "bodega serve",
     "bodega serve --host 0.0.0.0 --port 80 --workers 4 --data-dir /var/lib/bodega",
     "bodega serve --trusted-proxy 10.0.0.0/8 --log json",
+    "bodega serve --backup-every 24h --backup-to /mnt/backups --backup-keep 14",
     "bodega serve --host 0.0.0.0 --port 443 --tls-cert fullchain.pem --tls-key privkey.pem",
   ],
   notes: [
