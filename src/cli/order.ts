@@ -1,3 +1,4 @@
+import type { Ctx } from "../server/context.ts";
 import type { OrderDocument, OrderFilter, OrderView } from "../server/modules/orders/order-views.ts";
 import { formatMinor } from "../server/money.ts";
 import { type ArgValues, type FlagArg, namespaceArg, type VerbArgs } from "./args.ts";
@@ -6,30 +7,53 @@ import { parsePastTime } from "./duration.ts";
 /** The store whose orders a verb is about. */
 export const orderNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
 
-/** Flags that choose orders by state and age. */
+/** Flags that choose orders by state, customer and age. */
 export const orderFilterFlags = {
   status: {
     type: "enum",
     options: ["pending", "paid", "completed", "cancelled", "expired"],
     description: "Only those of this status",
   },
+  "payment-status": {
+    type: "enum",
+    options: ["unpaid", "paid", "partially_refunded", "refunded"],
+    description: "Only those whose payment stands so",
+  },
+  customer: {
+    type: "string",
+    valueHint: "id|email",
+    completes: "user",
+    description: "Only those of this user",
+  },
   since: { type: "string", valueHint: "span|time", description: "Not older: 7d, 2030-01-31, or 2030-01-31T12:00:00Z" },
   until: { type: "string", valueHint: "span|time", description: "Only older than this" },
 } as const satisfies VerbArgs;
 
 /**
- * The same as the service takes them.
+ * The same as the service takes them; the customer is found by `resolveCustomer`.
  * @throws UsageError for a time that is none.
  */
 export function readOrderFilter(
-  { status, since, until }: ArgValues<typeof orderFilterFlags>,
+  { status, since, until, "payment-status": payment_status }: ArgValues<typeof orderFilterFlags>,
   now: number,
 ): OrderFilter {
   return {
     ...(status !== undefined && { status }),
+    ...(payment_status !== undefined && { payment_status }),
     ...(since !== undefined && { "created_at[gte]": readMoment("--since", since, now) }),
     ...(until !== undefined && { "created_at[lt]": readMoment("--until", until, now) }),
   };
+}
+
+/**
+ * Whose orders are meant, as the service takes it.
+ * @throws AppError 5301 for an email that is nobody's.
+ */
+export async function resolveCustomer(ctx: Ctx, customer: string | undefined): Promise<{ customer_id?: string }> {
+  if (customer === undefined) return {};
+  const { resolveUserId } = await import("../server/modules/users/resolve.ts");
+  // Orders outlive their users, whose ids are then all that is left of them.
+  return { customer_id: customer.includes("@") ? await resolveUserId(ctx, customer) : customer };
 }
 
 /** A day stands for its beginning, in UTC. */

@@ -256,6 +256,25 @@ describe("order export", () => {
     expect(readCsv(stdout).map(({ number }) => number)).toEqual(["2"]);
   });
 
+  test("takes a customer and how the payment stands", async () => {
+    const numbers = async (...flags: string[]) => {
+      const { stdout } = await run(["order", "export", "-n", "demo", "--format", "ndjson", ...flags]);
+      return stdout.split("\n").flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as OrderReply).number]));
+    };
+    const listed = async (...flags: string[]) =>
+      (await json<OrderRecord[]>("order", "list", "-n", "demo", ...flags)).map(({ number }) => number).toReversed();
+    for (const flags of [
+      ["--customer", "ada@example.com"],
+      ["--payment-status", "unpaid"],
+    ]) {
+      const found = await numbers(...flags);
+      expect(found.length).toBeGreaterThan(0);
+      expect(found.length).toBeLessThan(orders.length);
+      expect(found).toEqual(await listed(...flags));
+    }
+    expect((await run(["order", "export", "-n", "demo", "--customer", "eve@example.com"])).code).toBe(3);
+  });
+
   test("of no orders is the line of columns, and every column is told by the help", async () => {
     const { stdout } = await run(["order", "export", "-n", "empty"]);
     const columns = stdout.trimEnd().split(",");

@@ -3,7 +3,7 @@ import type { OrderView } from "../../../server/modules/orders/order-views.ts";
 import { withTenant } from "../../context.ts";
 import { openExport, outputArg } from "../../export-file.ts";
 import { formatFlag, formatOf } from "../../file-format.ts";
-import { orderFilterFlags, orderNamespaceArg, readOrderFilter } from "../../order.ts";
+import { orderFilterFlags, orderNamespaceArg, readOrderFilter, resolveCustomer } from "../../order.ts";
 import { printJson, remark } from "../../output.ts";
 import { startProgress } from "../../progress.ts";
 import { UsageError } from "../../usage-error.ts";
@@ -43,13 +43,14 @@ export default defineVerb({
     const { count, path } = await withTenant(args, io, async (ctx) => {
       const { readOrderPages } = await import("../../../server/modules/orders/order-views.ts");
       const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
+      const wanted = { ...filter, ...(await resolveCustomer(ctx, args.customer)) };
       // Orders hold names and addresses.
       const target = await openExport(io, args.output, { mode: 0o600 });
       const progress = await startProgress(target.isOnScreen ? { ...io, screen: undefined } : io, undefined);
       let count = 0;
       try {
         if (format === "csv") await target.write(orderCsvHeader);
-        for await (const views of readOrderPages(ctx, filter)) {
+        for await (const views of readOrderPages(ctx, wanted)) {
           await target.write(format === "csv" ? orderCsvRows(views) : writeDocuments(views));
           count += views.length;
           progress.show(count, `${count} orders`);

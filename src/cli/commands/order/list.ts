@@ -6,6 +6,7 @@ import {
   orderFilterFlags,
   orderNamespaceArg,
   readOrderFilter,
+  resolveCustomer,
   toOrderRecord,
 } from "../../order.ts";
 import { printJson, printList, remark } from "../../output.ts";
@@ -17,17 +18,6 @@ export default defineVerb({
   args: {
     namespace: orderNamespaceArg,
     ...orderFilterFlags,
-    "payment-status": {
-      type: "enum",
-      options: ["unpaid", "paid", "partially_refunded", "refunded"],
-      description: "Only those whose payment stands so",
-    },
-    customer: {
-      type: "string",
-      valueHint: "user",
-      completes: "user",
-      description: "Only those of this user: an id or email",
-    },
     limit: { type: "string", valueHint: "number", default: "50", description: "How many at most" },
   },
   examples: [
@@ -37,18 +27,10 @@ export default defineVerb({
   ],
   async run(args, io) {
     const limit = parseCount("--limit", args.limit);
-    const filter = {
-      ...readOrderFilter(args, Date.now()),
-      ...(args["payment-status"] !== undefined && { payment_status: args["payment-status"] }),
-    };
+    const filter = readOrderFilter(args, Date.now());
     const { views, hasMore } = await withTenant(args, io, async (ctx) => {
       const { listOrderViews } = await import("../../../server/modules/orders/order-views.ts");
-      const { customer } = args;
-      if (customer === undefined) return listOrderViews(ctx, filter, limit);
-      const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
-      // Orders outlive their users, whose ids are then all that is left of them.
-      const customer_id = customer.includes("@") ? await resolveUserId(ctx, customer) : customer;
-      return listOrderViews(ctx, { ...filter, customer_id }, limit);
+      return listOrderViews(ctx, { ...filter, ...(await resolveCustomer(ctx, args.customer)) }, limit);
     });
     if (io.json) return printJson(io, views.map(toOrderRecord));
     await printList(io, views, {
