@@ -24,7 +24,8 @@ export function findVerb(argv: string[]): Target {
     throw new UsageError("An argument is no UTF-8 text.", { hint: "Have the terminal write UTF-8: see its locale." });
   }
   const { words, places, help } = scanWords(argv);
-  if (words[0] === "help") return { kind: "help", path: checkPath(words.slice(1)), rest: [] };
+  if (words[0] === "help")
+    return { kind: "help", path: words[1] === "help" ? [] : checkPath(words.slice(1)), rest: [] };
   const path = checkPath(words.slice(0, 2));
   const found = path.length === 2 || (path.length === 1 && verbsOf(commandTree, path[0] as string) === undefined);
   const taken = new Set(places.slice(0, path.length));

@@ -24,6 +24,7 @@ describe("help is an answer", () => {
     [["-h"]],
     [["--help"]],
     [["help"]],
+    [["help", "help"]],
     [["key"]],
     [["key", "-h"]],
     [["help", "key"]],
