@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { createRejectionGatherer } from "../../src/server/modules/app-keys/rejections.ts";
-import { openCli } from "./run-bodega.ts";
+import { watchServer } from "../support/serving.ts";
+import { command, makeDir, openCli } from "./run-bodega.ts";
 
-const { dataDir, json, failure, run } = openCli();
+const { dataDir, environment, json, failure, run } = openCli();
 let id = "";
 
 beforeAll(async () => {
@@ -109,4 +110,38 @@ test("check explains entry by entry, and what a server has refused is listed bel
     ["", 1],
   ]);
   expect((await run(["origin", "list", id, "--rejected", "-q"])).stdout).toBe("https://evil.example\n(none)\n");
+});
+
+test("the processes of a running server add up what they have refused, the last of it when they stop", async () => {
+  const key = await json<{ app_id: string; app_secret: string }>(
+    ...["key", "issue", "-n", "demo", "--name", "served", "--publish"],
+  );
+  await json("origin", "set", key.app_id, "shop.example.com");
+  const child = Bun.spawn([...command, "serve", "--port", "0", "--workers", "2"], {
+    env: environment(),
+    cwd: makeDir(),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const server = watchServer(child);
+  try {
+    await server.ready();
+    const refused = Array.from({ length: 8 }, () =>
+      fetch(`${server.url}/products/?namespace=demo`, {
+        headers: {
+          authorization: `Bearer ${key.app_id}:${key.app_secret}`,
+          origin: "https://evil.example",
+          connection: "close",
+        },
+      }),
+    );
+    expect((await Promise.all(refused)).map(({ status }) => status)).toEqual(Array(8).fill(401));
+    expect(await server.end()).toBe(0);
+  } finally {
+    server.signal("SIGKILL");
+  }
+  expect(await json<object[]>("origin", "list", key.app_id, "--rejected")).toMatchObject([
+    { origin: "https://evil.example", attempts: 8 },
+  ]);
 });
