@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { runAtTerminal, type Step, stripEscapes } from "../cli/run-bodega.ts";
 import { isolateExecutable, type LoneExecutable, type Outcome } from "./lone-executable.ts";
 
 let bodega: LoneExecutable;
@@ -115,6 +117,34 @@ describe("the same command in another form is the same command", () => {
   });
 });
 
+describe("at a terminal", () => {
+  const password = "Marmalade-Teapot-73";
+  const atTerminal = (line: string, steps: Step[]) => {
+    const env = { ...bodega.env, BODEGA_DATA_DIR: join(bodega.dir, "bodega-data") };
+    return runAtTerminal(line.split(" "), steps, { env, program: [bodega.path] });
+  };
+
+  test("what is missing is asked for, and a password hidden", async () => {
+    const steps: Step[] = [
+      ["(--namespace)", "demo\r"],
+      ["(--email)", "ada@example.com\r"],
+      ["New password", `${password}\r`],
+      ["The same again", `${password}\r`],
+    ];
+    const { code, screen } = await atTerminal("user create", steps);
+    expect({ code, shown: stripEscapes(screen) }).toEqual({ code: 0, shown: expect.stringMatching(/\nUser id +usr_/) });
+    expect(screen).not.toContain(password.slice(0, 6));
+  });
+
+  test("ctrl-C is 130, and ctrl-D too, and nothing is done", async () => {
+    for (const key of ["\u0003", "\u0004"]) {
+      expect(await atTerminal("tenant suspend demo", [["Suspend demo?", key]])).toMatchObject({ code: 130 });
+      expect(await atTerminal("tenant create", [["<namespace>", key]])).toMatchObject({ code: 130 });
+    }
+    expect((await shell("bodega tenant show demo")).stdout).toMatch(/^Status +active$/m);
+  });
+});
+
 describe("where the answer goes", () => {
   test("a reader that has gone is no failure", async () => {
     const outcome = await shell("set -o pipefail; bodega --help | head -1");
@@ -160,6 +190,19 @@ describe("what surrounds a command", () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(/^error: .*working directory.*\n$/);
   });
+
+  // Linux only: a folder in which nobody can make anything.
+  if (existsSync("/proc/self")) {
+    test("where nothing can be written, what needs nothing written works, and the rest names the folder", async () => {
+      expect(await shell("cd /proc && bodega version -q && bodega --help >/dev/null")).toMatchObject({ code: 0 });
+      const { code, stdout, stderr } = await shell("cd /proc && bodega tenant list");
+      expect({ code, stdout, stderr }).toEqual({
+        code: 4,
+        stdout: "",
+        stderr: expect.stringContaining("/proc/bodega"),
+      });
+    });
+  }
 
   test("an argument as long as the system takes is answered in few words", async () => {
     const word = "a".repeat(100_000);

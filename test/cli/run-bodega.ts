@@ -85,19 +85,21 @@ interface TerminalOptions {
   columns?: number;
   /** Words before the command, such as a shell that redirects its output. */
   wrapper?: string[];
+  /** How the program is started; from its source unless given. */
+  program?: string[];
 }
 
 /** Runs a command at a real pseudo-terminal; `screen` is all that the terminal received, on either stream. */
 export async function runAtTerminal(
   args: string[],
   steps: Step[],
-  { env, columns = 100, wrapper = [] }: TerminalOptions,
+  { env, columns = 100, wrapper = [], program = command }: TerminalOptions,
 ): Promise<{ code: number | null; screen: string }> {
   const decoder = new TextDecoder();
   let screen = "";
   let seen = 0;
   const left = [...steps];
-  const child = Bun.spawn([...wrapper, ...command, ...args], {
+  const child = Bun.spawn([...wrapper, ...program, ...args], {
     env: { TERM: "xterm", ...env },
     cwd: makeDir(),
     terminal: {
