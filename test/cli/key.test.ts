@@ -213,6 +213,12 @@ describe("names", () => {
     expect(await failure("key", "show", "back")).toMatchObject({ code: 3 });
   });
 
+  test("issue tells that another key in force has the name already", async () => {
+    const made = async (name: string) => (await run(["key", "issue", "-n", "named", "--name", name])).stderr;
+    expect(await made("fresh")).not.toContain("Another key");
+    expect(await made("fresh")).toContain("Another key has this name");
+  });
+
   test("a name of two keys is exit code 4 and lists both ids", async () => {
     const ids = (await json<Key[]>("key", "list", "-n", "named", "--name", "twin")).map(({ app_id }) => app_id);
     const { code, error } = await failure("key", "show", "-n", "named", "twin");

@@ -39,12 +39,19 @@ export default defineVerb({
   ],
   async run(args, io) {
     const expiresAt = args.expires === undefined ? undefined : parseTime("--expires", args.expires, Date.now());
-    const { issueKey } = await import("../../../server/modules/app-keys/service.ts");
+    const { issueKey, listKeys } = await import("../../../server/modules/app-keys/service.ts");
     const { namespace, name, publish } = args;
     const scopes = args.scope.length > 0 ? args.scope : undefined;
+    let hasNamesake = false;
     const key = await deliverSecret(io, args["secret-file"], () =>
-      withContext(args, io, (ctx) => issueKey(ctx, { namespace, name, scopes, publish, expiresAt })),
+      withContext(args, io, async (ctx) => {
+        // Looked for first: once there is a secret, nothing may come between it and its reader.
+        const alike = await listKeys(ctx, { namespace, name });
+        hasNamesake = alike.some((other) => other.name === name && other.revoked_at === null);
+        return issueKey(ctx, { namespace, name, scopes, publish, expiresAt });
+      }),
     );
+    if (hasNamesake) await remark(io, "Another key has this name, so that it names neither: use their ids.");
     if (!publish) await remark(io, `It is not published yet: bodega key publish ${key.app_id}`);
   },
 });
