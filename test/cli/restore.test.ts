@@ -3,8 +3,9 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSyn
 import { basename, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { openDatabase } from "../../src/server/db/open.ts";
+import { until } from "../support/until.ts";
 import { readContents } from "./database-contents.ts";
-import { makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 
 interface Restored {
   restored: boolean;
@@ -145,6 +146,26 @@ test("from standard input it works as well", async () => {
   const { code } = await run(["db", "restore", "-", "--yes"], { input: readFileSync(backup) });
   expect(code).toBe(0);
   expect(Object.keys(await readRows(dataDir))).toContain("tenants");
+});
+
+test("an interrupt while the backup is still coming ends it with 130 and leaves nothing", async () => {
+  const { dataDir, environment } = await openOther();
+  const before = await readContents(dataDir);
+  const child = Bun.spawn([...command, "db", "restore", "-", "--yes"], {
+    env: environment(),
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin.write(readFileSync(backup).subarray(0, 5000));
+  await child.stdin.flush();
+  const folder = () => readdirSync(dataDir).find((name) => name.startsWith(".restore-"));
+  await until(
+    "the first of it",
+    () => folder() !== undefined && existsSync(join(dataDir, folder() as string, "bodega.db")),
+  );
+  child.kill("SIGINT");
+  expect({ code: await child.exited, words: await child.stderr.text() }).toEqual({ code: 130, words: "Cancelled.\n" });
+  expect(await readContents(dataDir)).toEqual(before);
+  expect(listFiles(dataDir)).toEqual(["bodega.db"]);
 });
 
 describe("the key", () => {

@@ -91,6 +91,9 @@ async function watch<T>(io: Io, work: (progress: Progress, signal: AbortSignal) 
   const progress = await startProgress(io, 100);
   try {
     return await work(progress, stop.signal);
+  } catch (error) {
+    stop.signal.throwIfAborted();
+    throw error;
   } finally {
     progress.end();
   }
