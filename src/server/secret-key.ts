@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSy
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import type { Config } from "./config.ts";
-import { makeDataDir, restrictFile } from "./db/data-dir.ts";
+import { giveToOwner, makeDataDir, restrictFile } from "./db/data-dir.ts";
 import type { Session } from "./db/session.ts";
 import { get, run, statement } from "./db/statement.ts";
 import { AppError } from "./errors.ts";
@@ -128,6 +128,7 @@ function writeSecret(dataDir: string, path: string, text: string): void {
     } finally {
       closeSync(file);
     }
+    giveToOwner(made, dataDir);
     linkUnlessThere(made, path);
   } catch (error) {
     throw unusable(path, error);

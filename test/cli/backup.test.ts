@@ -123,6 +123,12 @@ test("a backup whose reader goes away fails", async () => {
   expect({ code: await child.exited, words }).toEqual({ code: 4, words: expect.stringContaining("reader has gone") });
 });
 
+test("two backups at once take turns, and both are made", async () => {
+  const both = await Promise.all([json<Report>("db", "backup"), json<Report>("db", "backup")]);
+  expect(new Set(both.map(({ backup }) => backup)).size).toBe(2);
+  for (const { backup } of both) expect(existsSync(backup)).toBe(true);
+});
+
 test("what cannot be done is said, and leaves nothing behind", async () => {
   const file = join(makeDir(), "file");
   writeFileSync(file, "");

@@ -1,5 +1,14 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { openDatabase } from "../../src/server/db/open.ts";
@@ -140,6 +149,20 @@ test("it asks at a terminal and elsewhere wants --yes; ctrl-C and no leave every
   expect(await readContents(dataDir)).toEqual(before);
   expect(listFiles(dataDir)).toEqual(["bodega.db"]);
 });
+
+// Only the superuser can make files for somebody else.
+if (process.getuid?.() === 0) {
+  test("what the superuser restores belongs to whoever the data directory belongs to, and so do locks and folders", async () => {
+    const { dataDir, json } = openCli();
+    mkdirSync(dataDir);
+    chownSync(dataDir, 1234, 1234);
+    await json("db", "restore", withKey, "--yes", "--with-key");
+    await json("db", "backup");
+    for (const name of ["bodega.db", "bodega.db-users", "backup.lock", "server.lock", "secret.key", "backups"]) {
+      expect({ name, owner: statSync(join(dataDir, name)).uid }).toEqual({ name, owner: 1234 });
+    }
+  });
+}
 
 test("from standard input it works as well", async () => {
   const { dataDir, run } = openCli();

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { backupsFolder } from "./place.ts";
+import { giveToOwner } from "../db/data-dir.ts";
+import { backupsFolder, makeBackupsFolder } from "./place.ts";
 
 /** How backups of a data directory went lately; times are RFC 3339. */
 export interface LastBackups {
@@ -23,9 +24,10 @@ export function readLastBackups(dataDir: string): LastBackups {
 export function noteBackup(dataDir: string, change: Partial<LastBackups>): void {
   const path = lastPath(dataDir);
   try {
-    mkdirSync(backupsFolder(dataDir), { recursive: true, mode: 0o700 });
+    makeBackupsFolder(dataDir);
     const text = `${JSON.stringify({ ...readLastBackups(dataDir), ...change })}\n`;
     writeFileSync(`${path}.${process.pid}`, text, { mode: 0o600 });
+    giveToOwner(`${path}.${process.pid}`, dataDir);
     renameSync(`${path}.${process.pid}`, path);
   } catch {
     // A full disk keeps it from being written down, and is what the backup's own error says.

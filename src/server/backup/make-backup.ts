@@ -21,7 +21,7 @@ import type { BackupReport, BackupStep } from "./job.ts";
 import type { Manifest } from "./manifest.ts";
 import { makeBackupName } from "./names.ts";
 import { openStore } from "./open-store.ts";
-import { type BackupPlace, backupsFolder, formatPlace, placeError, stagingFolder } from "./place.ts";
+import { type BackupPlace, backupsFolder, formatPlace, makeBackupsFolder, placeError, stagingFolder } from "./place.ts";
 import { pruneBackups } from "./prune.ts";
 
 /** What is to be backed up, and how. */
@@ -128,7 +128,7 @@ async function waitForTurn(dataDir: string, onStep: BackupOptions["onStep"], sig
 function makeStaging(dataDir: string, staging: string): void {
   const folder = backupsFolder(dataDir);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeBackupsFolder(dataDir);
     for (const name of readdirSync(folder)) {
       if (name.startsWith(".staging-")) rmSync(join(folder, name), { recursive: true, force: true });
     }

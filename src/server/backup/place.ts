@@ -1,5 +1,6 @@
-import { type Stats, statSync } from "node:fs";
+import { mkdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { giveToOwner } from "../db/data-dir.ts";
 import { AppError } from "../errors.ts";
 import { readBackupPlace } from "../operation-config.ts";
 import { invalidSetting } from "../setting.ts";
@@ -17,6 +18,13 @@ export const noBackupRemedy = "Check its name and place.";
 /** The folder of backups in a data directory. */
 export function backupsFolder(dataDir: string): string {
   return join(dataDir, "backups");
+}
+
+/** Makes it where it is not there; only its owner sees what is in it. */
+export function makeBackupsFolder(dataDir: string): string {
+  const folder = backupsFolder(dataDir);
+  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) giveToOwner(folder, dataDir);
+  return folder;
 }
 
 /** Where a backup of that id copies the database to, before it is packed. */

@@ -4,7 +4,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -12,10 +11,11 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { giveToOwner } from "../db/data-dir.ts";
 import { isDamaged } from "../db/db-errors.ts";
 import { foldLog, holdsLog, removeLog } from "../db/fold-log.ts";
 import { syncFolder } from "./folder-store.ts";
-import { backupsFolder } from "./place.ts";
+import { makeBackupsFolder } from "./place.ts";
 
 /** What is put in place of what. */
 export interface Replacement {
@@ -38,6 +38,7 @@ export async function* replaceFile({
   newPath,
   now,
 }: Replacement): AsyncGenerator<string, string | null> {
+  giveToOwner(newPath, existsSync(path) ? path : dataDir);
   syncFile(newPath);
   yield "the new file is on disk";
   let kept: string | null = null;
@@ -45,7 +46,7 @@ export async function* replaceFile({
     dropOldLinks(dataDir, path);
     await foldIfSound(path);
     yield "the old log is in the old file";
-    kept = join(makeFolder(dataDir), `before-restore-${now.toISOString().replace(/[-:]/g, "")}.db`);
+    kept = join(makeBackupsFolder(dataDir), `before-restore-${now.toISOString().replace(/[-:]/g, "")}.db`);
     linkOrCopy(path, kept);
     if (holdsLog(path)) linkOrCopy(`${path}-wal`, `${kept}-wal`);
     syncFolder(dirname(kept));
@@ -70,17 +71,11 @@ async function foldIfSound(path: string): Promise<void> {
   }
 }
 
-function makeFolder(dataDir: string): string {
-  const folder = backupsFolder(dataDir);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return folder;
-}
-
 /** A second name that a restore which was cut short has left: nothing is kept under it, since this file is written on. */
 function dropOldLinks(dataDir: string, path: string): void {
   const { ino, dev, nlink } = statSync(path);
   if (nlink === 1) return;
-  const folder = makeFolder(dataDir);
+  const folder = makeBackupsFolder(dataDir);
   for (const name of readdirSync(folder).filter((one) => one.startsWith("before-restore-"))) {
     const found = statSync(join(folder, name));
     if (found.ino === ino && found.dev === dev) rmSync(join(folder, name));

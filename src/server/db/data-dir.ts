@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, realpathSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
 
@@ -26,5 +26,20 @@ export function restrictFile(path: string): void {
     chmodSync(path, 0o600);
   } catch {
     // The log may not exist yet, and a file of another owner keeps the mode that this owner chose.
+  }
+}
+
+/**
+ * Gives what the superuser has made to whoever owns the place it is made in: a server under an account of its own could
+ * not open it otherwise. Every other account leaves it as it is.
+ * @param like a file or folder of the right owner.
+ */
+export function giveToOwner(path: string, like: string): void {
+  if (process.getuid?.() !== 0) return;
+  try {
+    const { uid, gid } = statSync(like);
+    chownSync(path, uid, gid);
+  } catch {
+    // A file system without owners; nobody is kept out there.
   }
 }

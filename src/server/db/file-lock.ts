@@ -1,4 +1,6 @@
 import { chmodSync, existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { giveToOwner } from "./data-dir.ts";
 import { isBusy, mapDbError } from "./db-errors.ts";
 import type { Engine, Libsql } from "./load-libsql.ts";
 
@@ -49,6 +51,7 @@ export class FileLock {
     try {
       this.#engine.prepare("PRAGMA journal_mode").get([]);
       chmodSync(path, 0o600);
+      giveToOwner(path, dirname(path));
     } catch (error) {
       // Another process made it in the same moment, and has locked it already.
       if (!isBusy(error)) throw mapDbError(error);

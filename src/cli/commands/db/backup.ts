@@ -53,7 +53,7 @@ export default defineVerb({
     const place = readPlace(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
     const work = { config, place, keep: readKeep(args.keep), includeKey: args["include-key"] };
     const job = readJob(io.env);
-    if (job !== undefined) {
+    if (job !== undefined && process.connected) {
       const { beBackupProcess } = await import("../../backup-process.ts");
       return beBackupProcess(job, work);
     }
