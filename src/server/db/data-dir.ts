@@ -38,8 +38,9 @@ export function giveToOwner(path: string, like: string): void {
   if (process.getuid?.() !== 0) return;
   try {
     const { uid, gid } = statSync(like);
-    chownSync(path, uid, gid);
+    // What belongs to somebody already is as its owner wants it.
+    if (uid !== 0 && statSync(path).uid === 0) chownSync(path, uid, gid);
   } catch {
-    // A file system without owners; nobody is kept out there.
+    // It is not there yet, or on a file system without owners, where nobody is kept out.
   }
 }

@@ -1,5 +1,7 @@
 import { closeSync, fstatSync, futimesSync, openSync } from "node:fs";
+import { dirname } from "node:path";
 import { AppError } from "../errors.ts";
+import { giveToOwner } from "./data-dir.ts";
 
 /** Longest pause between two tries of one that waits, and how long a busy process stands back for it. */
 const pauseMs = 5;
@@ -19,6 +21,7 @@ export class LockTurns {
   constructor(path: string) {
     try {
       this.#file = openSync(path, "a", 0o600);
+      giveToOwner(path, dirname(path));
     } catch (cause) {
       throw new AppError(5001, "The data directory cannot be written.", { cause });
     }

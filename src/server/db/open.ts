@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
-import { databaseFile, makeDataDir, restrictFile } from "./data-dir.ts";
+import { databaseFile, giveToOwner, makeDataDir, restrictFile } from "./data-dir.ts";
 import { loadLibsql } from "./load-libsql.ts";
 import { LocalClient } from "./local-client.ts";
 import { LocalDatabase } from "./local-database.ts";
@@ -51,7 +51,10 @@ async function openFile(dataDir: string, lockDeadlineMs: number): Promise<Databa
   try {
     const client = new LocalClient(libsql, path, { lockDeadlineMs });
     // SQLite gives the log and its index the mode of the file, so the first creation decides for all three.
-    for (const suffix of ["", "-wal", "-shm"]) restrictFile(path + suffix);
+    for (const suffix of ["", "-wal", "-shm"]) {
+      restrictFile(path + suffix);
+      giveToOwner(path + suffix, dirname(path));
+    }
     return new LocalDatabase(client, {
       kind: "file",
       isServerRunning: () => isServerRunning(dataDir),
