@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { type Comparison, comparePairs } from "./compare.ts";
+import { type Comparison, compareOnce } from "./compare.ts";
 import { percentile } from "./logins.ts";
 import type { Bench } from "./measure.ts";
 import type { Running } from "./process.ts";
@@ -11,27 +11,30 @@ const callEveryMs = 4;
 const callsPerWrite = 4;
 /** Rows of the audit log that make the database large enough for a copy to take a while: about a hundred MiB. */
 const filler = 250_000;
-const roundSeconds = 3;
 
-/** How long calls take, the 99th of a hundred, while backup follows backup and while there is none; in milliseconds. */
+/** Backups for each round of the benchmark. */
+const backupsPerRound = 3;
+
+/**
+ * How long calls take, the 99th of a hundred, for as long as a backup runs, and for as long without one right after, again
+ * and again; in milliseconds. All calls of a side count together: what else the machine does weighs on both.
+ */
 export async function compareBackups(bench: Bench): Promise<Comparison> {
   const dir = join(bench.workDir, "backup");
   copyStore(bench.store.dataDir, dir);
   await fill(dir);
   const server = await startBodega(bench.binary, dir);
   try {
-    const seconds = Math.max(bench.effort.seconds, roundSeconds);
-    await callFor(bench, server, 1);
-    return await comparePairs(
-      bench.effort.rounds,
-      async () => {
-        const backups = backUpAgainAndAgain(bench, dir);
-        const times = await callFor(bench, server, seconds);
-        if ((await backups.stop()) === 0) throw new Error("No backup was made while the server was measured.");
-        return percentile(times, 0.99);
-      },
-      async () => percentile(await callFor(bench, server, seconds), 0.99),
-    );
+    await callUntil(bench, server, Bun.sleep(1000));
+    const beside: number[] = [];
+    const without: number[] = [];
+    for (let round = 0; round < bench.effort.rounds * backupsPerRound; round++) {
+      const started = performance.now();
+      beside.push(...(await callUntil(bench, server, backUp(bench, dir))));
+      const took = performance.now() - started;
+      without.push(...(await callUntil(bench, server, Bun.sleep(took))));
+    }
+    return compareOnce(percentile(beside, 0.99), percentile(without, 0.99));
   } finally {
     await server.stop();
   }
@@ -50,36 +53,25 @@ async function fill(dataDir: string): Promise<void> {
   await db.close();
 }
 
-function backUpAgainAndAgain({ binary, workDir }: Bench, dataDir: string): { stop(): Promise<number> } {
-  let isStopping = false;
-  let made = 0;
+async function backUp({ binary, workDir }: Bench, dataDir: string): Promise<void> {
   const to = join(workDir, "backup.tar.gz");
-  const run = async () => {
-    while (!isStopping) {
-      const command = [binary, "db", "backup", "--data-dir", dataDir, "--to", to, "--yes", "-q"];
-      const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
-      const words = await child.stderr.text();
-      if ((await child.exited) !== 0) throw new Error(`The backup failed: ${words}`);
-      made += 1;
-    }
-  };
-  const running = run();
-  return {
-    async stop() {
-      isStopping = true;
-      await running;
-      return made;
-    },
-  };
+  const command = [binary, "db", "backup", "--data-dir", dataDir, "--to", to, "--yes", "-q"];
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+  const words = await child.stderr.text();
+  if ((await child.exited) !== 0) throw new Error(`The backup failed: ${words}`);
 }
 
 /** Returns the milliseconds of each call, from the moment at which it was due. */
-async function callFor({ store }: Bench, { url }: Running, seconds: number): Promise<number[]> {
+async function callUntil({ store }: Bench, { url }: Running, end: Promise<unknown>): Promise<number[]> {
   const times: number[] = [];
   const calls: Promise<void>[] = [];
   const headers = { ...store.headers, "Content-Type": "application/json" };
-  const started = performance.now();
-  for (let due = started; due < started + seconds * 1000; due += callEveryMs) {
+  let isOver = false;
+  const over = end.finally(() => {
+    isOver = true;
+  });
+  over.catch(() => {});
+  for (let due = performance.now(); !isOver; due += callEveryMs) {
     await Bun.sleep(Math.max(0, due - performance.now()));
     const number = calls.length;
     const isWrite = number % callsPerWrite === 0;
@@ -93,8 +85,13 @@ async function callFor({ store }: Bench, { url }: Running, seconds: number): Pro
       if (!reply.ok) throw new Error(`A call was answered ${reply.status}.`);
       times.push(performance.now() - due);
     };
-    calls.push(call());
+    const made = call();
+    // Looked at when all are done; until then nobody waits for it.
+    made.catch(() => {});
+    calls.push(made);
   }
-  await Promise.all(calls);
+  const outcomes = await Promise.allSettled([over, ...calls]);
+  const failed = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failed) throw failed.reason;
   return times;
 }
