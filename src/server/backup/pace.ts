@@ -5,9 +5,9 @@ export interface Pacer {
 }
 
 /** What goes to the disk in one go: small enough that a commit which waits behind it hardly feels it. */
-const portionBytes = 2 << 20;
+const portionBytes = 1 << 20;
 /** For how long the disk and the processor belong to the others, compared with the time that a portion took. */
-const restShare = 1;
+const restShare = 3;
 const leastRestMs = 5;
 const mostRestMs = 50;
 
