@@ -1,7 +1,8 @@
-import { closeSync, createReadStream, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { createReadStream, renameSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
+import { syncFile } from "../db/sync-file.ts";
 import { AppError } from "../errors.ts";
 import { readBackupTime } from "./names.ts";
 import { createPacer } from "./pace.ts";
@@ -42,7 +43,7 @@ export function openFolder(folder: string): BackupStore {
               await file.sync();
               await file.close();
               renameSync(partial, join(folder, name));
-              syncFolder(folder);
+              syncFile(folder);
               return statSync(join(folder, name)).size;
             }),
           async discard() {
@@ -93,16 +94,6 @@ function paceInto(file: FileHandle, signal: AbortSignal): Writable {
       write().then(() => done(), done);
     },
   });
-}
-
-/** Waits until the names in a folder are on disk. */
-export function syncFolder(folder: string): void {
-  const file = openSync(folder, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }
 
 async function removeStale(folder: string): Promise<void> {

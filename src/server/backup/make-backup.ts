@@ -8,8 +8,6 @@ import type { Actor } from "../context.ts";
 import { databaseFile, makeDataDir } from "../db/data-dir.ts";
 import { FileLock } from "../db/file-lock.ts";
 import { loadLibsql } from "../db/load-libsql.ts";
-import { openDatabase } from "../db/open.ts";
-import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { copySecret, fingerprintOf } from "../secret-key.ts";
@@ -23,6 +21,7 @@ import { makeBackupName } from "./names.ts";
 import { openStore } from "./open-store.ts";
 import { type BackupPlace, backupsFolder, formatPlace, makeBackupsFolder, placeError, stagingFolder } from "./place.ts";
 import { pruneBackups } from "./prune.ts";
+import { withPrimary } from "./with-primary.ts";
 
 /** What is to be backed up, and how. */
 export interface BackupOptions {
@@ -149,7 +148,7 @@ async function copyInto(
     return copyLive(databaseFile(config.dataDir), copy, { onProgress, signal });
   }
   onStep({ step: "copying" });
-  await withDatabase(config, (db) =>
+  await withPrimary(config, (db) =>
     dumpDatabase(db, copy, { signal, onProgress: (done, total) => onStep({ step: "copying", done, total }) }),
   );
 }
@@ -195,26 +194,11 @@ async function finishBackup(
     });
   }
   await attempt("it is not in the audit log", () =>
-    withDatabase(config, async (db) => {
+    withPrimary(config, async (db) => {
       const { backup, bytes, key_included, removed } = report;
       const details = { backup, bytes, key_included, removed: removed.length };
       const ctx = { db, actor, requestId: randomUUID(), now: Date.now, clientIp: null };
       await recordAudit(ctx, { event: "database.backed_up", details });
     }),
   );
-}
-
-async function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
-  const url = config.databaseUrl ?? config.databaseSyncUrl;
-  const db = await openDatabase({
-    dataDir: config.dataDir,
-    ...(url !== undefined && { url }),
-    ...(config.databaseAuthToken !== undefined && { authToken: config.databaseAuthToken }),
-    lockDeadlineMs: 30_000,
-  });
-  try {
-    return await work(db);
-  } finally {
-    await db.close();
-  }
 }

@@ -1,20 +1,9 @@
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { copyFileSync, existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { giveToOwner } from "../db/data-dir.ts";
 import { isDamaged } from "../db/db-errors.ts";
 import { foldLog, holdsLog, removeLog } from "../db/fold-log.ts";
-import { syncFolder } from "./folder-store.ts";
+import { syncFile } from "../db/sync-file.ts";
 import { makeBackupsFolder } from "./place.ts";
 
 /** What is put in place of what. */
@@ -49,16 +38,16 @@ export async function* replaceFile({
     kept = join(makeBackupsFolder(dataDir), `before-restore-${now.toISOString().replace(/[-:]/g, "")}.db`);
     linkOrCopy(path, kept);
     if (holdsLog(path)) linkOrCopy(`${path}-wal`, `${kept}-wal`);
-    syncFolder(dirname(kept));
+    syncFile(dirname(kept));
     yield "the old file is kept";
   }
   // A log that stays would be taken for the new file's. It is empty, or that of a file which could not be read any more.
   removeLog(path);
-  syncFolder(dirname(path));
+  syncFile(dirname(path));
   yield "the old log is gone";
   renameSync(newPath, path);
   yield "the new file is in place";
-  syncFolder(dirname(path));
+  syncFile(dirname(path));
   return kept;
 }
 
@@ -91,14 +80,5 @@ function linkOrCopy(path: string, target: string): void {
     copyFileSync(path, partial);
     syncFile(partial);
     renameSync(partial, target);
-  }
-}
-
-function syncFile(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }

@@ -19,6 +19,7 @@ import { assertLoadable, loadDatabase } from "./load.ts";
 import { placeError } from "./place.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { TakenBackup } from "./take-backup.ts";
+import { withPrimary } from "./with-primary.ts";
 
 /** How the key that the backup was sealed with stands to the one that is here. */
 export type KeyState = "same" | "missing" | "other" | "unused";
@@ -55,7 +56,7 @@ export async function planRestore(taken: TakenBackup, config: Config): Promise<R
     warnings.push(`The backup has an earlier schema; bodega serve, or bodega db migrate, brings it up to date.`);
   }
   if (isFile(config)) return { taken, key, warnings, present: await readPresentFile(config, warnings) };
-  return withServer(config, async (db) => {
+  return withPrimary(config, async (db) => {
     await assertLoadable(db);
     return { taken, key, warnings, present: null };
   });
@@ -76,7 +77,7 @@ export async function applyRestore(
   if (withKey) assertKeyFits(taken, key, config);
   const keyRestored = withKey && key === "missing";
   if (!isFile(config)) {
-    return withServer(config, async (db) => {
+    return withPrimary(config, async (db) => {
       await loadDatabase(taken.databasePath, db, options);
       if (keyRestored) saveSecret(config.dataDir, taken.key as string);
       await writeDown(db, actor, taken);
@@ -185,20 +186,5 @@ function removeStale(dataDir: string): void {
   for (const name of readdirSync(folder).filter((one) => one.startsWith(".restore-"))) {
     const path = join(folder, name);
     if (Date.now() - statSync(path).mtimeMs > staleMs) rmSync(path, { recursive: true, force: true });
-  }
-}
-
-async function withServer<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
-  const url = config.databaseUrl ?? config.databaseSyncUrl;
-  const db = await openDatabase({
-    dataDir: config.dataDir,
-    ...(url !== undefined && { url }),
-    ...(config.databaseAuthToken !== undefined && { authToken: config.databaseAuthToken }),
-    lockDeadlineMs: 30_000,
-  });
-  try {
-    return await work(db);
-  } finally {
-    await db.close();
   }
 }

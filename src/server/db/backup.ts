@@ -1,10 +1,11 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
 import { Connection } from "./connection.ts";
 import { FileLock } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
 import type { LocalClient } from "./local-client.ts";
+import { syncFile } from "./sync-file.ts";
 import { shareFile } from "./users-lock.ts";
 
 /** Writes `<data-dir>/backups/before-<name>-<time>.db`, and answers its path. */
@@ -32,6 +33,7 @@ export async function copyDatabase(path: string, target: string): Promise<void> 
   try {
     closeSync(openSync(partial, "w", 0o600));
     connection.run("VACUUM INTO ?", [partial]);
+    // VACUUM INTO does not wait for the disk.
     syncFile(partial);
     renameSync(partial, target);
     syncFile(dirname(target));
@@ -42,15 +44,5 @@ export async function copyDatabase(path: string, target: string): Promise<void> 
     connection.close();
     lock.close();
     users.close();
-  }
-}
-
-// VACUUM INTO does not wait for the disk; a backup that a power cut can take away is none.
-function syncFile(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }

@@ -1,0 +1,11 @@
+import { closeSync, fsyncSync, openSync } from "node:fs";
+
+/** Waits until a file, or the names in a folder, are on the disk; what a power cut can take away is no copy. */
+export function syncFile(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
