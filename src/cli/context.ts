@@ -72,14 +72,21 @@ export function withTenant<T>(
   });
 }
 
-/** Who acts at the terminal, with a database that has its schema. */
-export async function makeContext(db: Database, config: Config): Promise<SystemCtx> {
+/**
+ * Who acts at the terminal, with a database that has its schema.
+ * @param options `leaveModes`: the file of the secret key keeps its mode, for who only looks.
+ */
+export async function makeContext(
+  db: Database,
+  config: Config,
+  options: { leaveModes?: boolean } = {},
+): Promise<SystemCtx> {
   const { openVault } = await import("../server/secret-key.ts");
   const { pushSettings } = await import("../server/push-settings.ts");
   return {
     db,
     actor: { kind: "terminal", account: accountName() },
-    vault: await openVault(config, db),
+    vault: await openVault({ ...config, ...options }, db),
     requestId: randomUUID(),
     now: Date.now,
     clientIp: null,

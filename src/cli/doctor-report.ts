@@ -16,8 +16,11 @@ const widest = 100;
 /** What a remedy begins with that is a command, not a sentence. */
 const commands = /^(?:bodega|chmod|chown|sudo|mount|du|fuser|timedatectl|echo) /;
 
-/** Prints what the doctor has found: a paragraph each, worst first, then the records that have drifted, then a summary. */
-export async function printExamination(io: Io, report: Examination, fix: boolean): Promise<void> {
+/**
+ * Prints what has been found: a paragraph each, worst first, then the records that have drifted, then a summary.
+ * @param mending the command that mends what can be; null where that has been tried already.
+ */
+export async function printExamination(io: Io, report: Examination, mending: string | null): Promise<void> {
   const { findings, drift, notes } = report;
   if (io.quiet) return printSubjects(io, report);
   if (findings.length > 0) await io.write(findings.map((one) => renderFinding(io, one)).join(""));
@@ -27,7 +30,7 @@ export async function printExamination(io: Io, report: Examination, fix: boolean
   }
   await sayLine(io, summarize(report));
   const isMendable = [...findings, ...drift].some(({ fixable, fixed }) => fixable && !fixed);
-  if (!fix && isMendable) await sayLine(io, "Mend what can be with: bodega doctor --fix");
+  if (mending !== null && isMendable) await io.say(renderMending(mending, io.columns));
 }
 
 function sayLine(io: Io, text: string): Promise<void> {
@@ -56,6 +59,15 @@ function renderRemedy(remedy: string, width: number | undefined): string {
   const begin = `${indent}> `;
   if (width === undefined || !commands.test(remedy)) return wrap(remedy, begin, width);
   return `${begin}${wrapCommand(remedy, width - begin.length, " ".repeat(begin.length + indent.length))}`;
+}
+
+/** In one line where that fits; else the command stands by itself, so that a shell still takes it for one. */
+function renderMending(command: string, width: number | undefined): string {
+  const sentence = "Mend what can be with:";
+  const line = `${sentence} ${escapeControls(command)}`;
+  return width === undefined || line.length <= width
+    ? `${line}\n`
+    : `${wrap(sentence, "", width)}\n${renderRemedy(escapeControls(command), width)}\n`;
 }
 
 /** A paragraph whose lines after the first stand further in. */

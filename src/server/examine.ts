@@ -36,7 +36,7 @@ export interface ExamineOptions {
   strict?: boolean;
   onProgress?: ProgressListener;
   /** Who acts, with a database of the right schema. */
-  makeContext(db: Database, config: Config): Promise<SystemCtx>;
+  makeContext(db: Database, config: Config, options: { leaveModes: boolean }): Promise<SystemCtx>;
   /** See `CheckupDeps`. */
   deps: Omit<CheckupDeps, "config" | "db" | "ctx" | "tenant">;
 }
@@ -56,7 +56,7 @@ export async function examineFolder(
   const remedy = "Correct it in the environment or in bodega.env of the data directory, and see that you may read it.";
   const finding: Finding = { severity: "error", subject: "settings", message: error.message, remedy };
   const found = await lookAll(folderCheckups, about, countChecks(folderCheckups.length));
-  const findings = await settle([{ check: "settings", finding }, ...found], about, null, options.fix ?? false);
+  const findings = await settle([{ check: "settings", finding }, ...found], null, options.fix ?? false);
   const checked = ["settings", ...folderCheckups.map(({ name }) => name)];
   return { ok: false, worst: "error", checked, database: null, findings, drift: [], notes: [] };
 }
@@ -71,7 +71,6 @@ export async function examine(config: Config, options: ExamineOptions): Promise<
   const ofStores = checkups.filter((one) => one.ofStores);
   const most = folderCheckups.length + (namespace === undefined ? checkups : ofStores).length + records;
   const progress = countChecks(most, options.onProgress);
-  // Opening a database takes its files from everyone else, so what there was to see is looked at before.
   const folder = await lookAll(folderCheckups, about, progress);
   const { db, findings: closed } = await openSubject(config, deps);
   try {
@@ -83,7 +82,7 @@ export async function examine(config: Config, options: ExamineOptions): Promise<
     const isStoreOnly = tenant !== null;
     const wanted = isStoreOnly ? ofStores : checkups;
     const found = await lookAll(wanted, { ...about, db, ctx, tenant }, progress);
-    const findings = await settle(isStoreOnly ? found : [...around, ...found], about, ctx, fix);
+    const findings = await settle(isStoreOnly ? found : [...around, ...found], ctx, fix);
     const report = ctx === null ? noRecords : await lookAtRecords(ctx, options, progress);
     const result = { findings, drift: report.drift, notes: report.notes };
     const worst = worstOf(result);
@@ -111,7 +110,7 @@ async function openContext(
 ): Promise<{ ctx: SystemCtx | null; findings: Finding[] }> {
   try {
     const isUsable = db !== null && isUpToDate(await readSchema(db));
-    return { ctx: isUsable ? await makeContext(db, config) : null, findings: [] };
+    return { ctx: isUsable ? await makeContext(db, config, { leaveModes: true }) : null, findings: [] };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const subject = describePlace(config);

@@ -85,7 +85,10 @@ export async function adoptSecret(db: Session, config: SecretConfig): Promise<bo
   return before !== undefined && before !== value;
 }
 
-type SecretConfig = Pick<Config, "secret" | "dataDir">;
+type SecretConfig = Pick<Config, "secret" | "dataDir"> & {
+  /** Reads the file whatever its mode is, and does not change that, for who only looks. */
+  leaveModes?: boolean;
+};
 
 const otherSecret = "The secret key is not the one that this database was made with.";
 
@@ -96,10 +99,10 @@ function wrongSecret(what: string): AppError {
   );
 }
 
-function readSecret({ secret, dataDir }: SecretConfig, mayMake: boolean): string {
+function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: boolean): string {
   if (secret !== undefined) return secret;
   const path = secretPath(dataDir);
-  const found = findSecret(path);
+  const found = findSecret(path, leaveModes);
   if (found !== undefined) return found;
   if (!mayMake) throw wrongSecret(`${path} is missing.`);
   return makeSecret(dataDir, path);
@@ -150,11 +153,11 @@ function linkUnlessThere(made: string, path: string): void {
 }
 
 /** The secret of a file, undefined where there is no file. Errors: 5001 unreadable, 5306 not a secret. */
-function findSecret(path: string): string | undefined {
+function findSecret(path: string, leaveModes = false): string | undefined {
   let secret: string;
   try {
     // Copied by hand, it may have become readable for others.
-    restrictFile(path);
+    if (!leaveModes) restrictFile(path);
     secret = readFileSync(path, "utf8").trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;

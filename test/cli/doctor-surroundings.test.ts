@@ -189,16 +189,21 @@ test("--fix mends what is safe and nothing else, and writes down what", async ()
   );
 });
 
-test("files of the database that others may read are told, and taken from them by opening the database", async () => {
+test("files of the database that others may read are told and left, and --fix takes them away and writes that down", async () => {
   const shop = copyShop();
   await claim(shop);
-  for (const name of ["bodega.db", "secret.key"]) chmodSync(join(shop.dataDir, name), 0o644);
+  const paths = ["bodega.db", "secret.key"].map((name) => join(shop.dataDir, name));
+  for (const path of paths) chmodSync(path, 0o666);
   chmodSync(shop.dataDir, 0o700);
-  const { findings } = await examine(shop);
-  expect(pick(findings, { check: "files", fixed: true }).map(({ subject }) => subject)).toEqual([
-    join(shop.dataDir, "bodega.db"),
-    join(shop.dataDir, "secret.key"),
-  ]);
+  const modes = () => paths.map((path) => (statSync(path).mode & 0o777).toString(8));
+  const look = async (...flags: string[]) => pick((await examine(shop, ...flags)).findings, { check: "files" });
+  const each = (fixed: boolean) => paths.map((subject) => ({ subject, fixable: true, fixed }));
+  expect(await look()).toMatchObject(each(false));
+  expect(modes()).toEqual(["666", "666"]);
+  expect(await look("--fix")).toMatchObject(each(true));
+  expect(modes()).toEqual(["600", "600"]);
+  const { stdout } = await runHere(["audit", "list", "--event", "doctor.fixed", "--json"], shop);
+  expect(JSON.parse(stdout).map(({ subject }: { subject: string }) => subject)).toEqual(paths.toReversed());
 });
 
 /** Faults whose remedy is not a command, or does not end them by itself. */
@@ -541,9 +546,23 @@ test("a command that is broken over lines is the same command to a shell", async
 });
 
 test("remedies name the database as the command line did", async () => {
-  const { dataDir, env } = copyShop();
-  const { BODEGA_DATA_DIR: _, ...others } = env;
-  const { findings } = await examine({ env: others }, "--data-dir", dataDir);
+  const shop = copyShop();
+  const { BODEGA_DATA_DIR: _, ...env } = shop.env;
+  const flags = ["--data-dir", shop.dataDir];
+  const ending = ` --data-dir '${shop.dataDir}'`;
+  const { findings } = await examine({ env }, ...flags);
   const [found] = pick(findings, { check: "mail", subject: "demo" });
-  expect(found?.remedy).toBe(`bodega mail retry --all -n demo --data-dir '${dataDir}'`);
+  expect(found?.remedy).toBe(`bodega mail retry --all -n demo${ending}`);
+  const restore = expect.stringContaining(`with: bodega db restore BACKUP${ending}`);
+  const address = { check: "address", remedy: `Start the server first: bodega serve${ending}` };
+  expect(pick((await examine({ env }, ...flags, "--public-url", "http://127.0.0.1:1")).findings, address)).toHaveLength(
+    1,
+  );
+  await tamper(shop, "insert into __bodega_migrations values ('9999_future', 'x', 'x')");
+  chmodSync(shop.dataDir, 0o755);
+  const { stdout, stderr } = await runHere(["doctor", ...flags], { env });
+  expect(stdout).toEqual(restore);
+  expect(stderr).toEndWith(`Mend what can be with: bodega doctor --fix${ending}\n`);
+  writeFileSync(join(shop.dataDir, "bodega.db"), "no database".repeat(500));
+  expect((await examine({ env }, ...flags)).findings.map(({ remedy }) => remedy)).toContainEqual(restore);
 });

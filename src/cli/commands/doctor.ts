@@ -34,13 +34,14 @@ export default defineVerb({
   async run(args, io) {
     const { namespace, fix, strict } = args;
     const { version } = buildInfo;
+    const command = commandLine(args);
     const deps = {
       now: Date.now,
       version,
       builtAt: madeAt,
       uid: process.getuid?.(),
       patienceMs,
-      command: commandLine(args),
+      command,
     };
     const { examine, examineFolder } = await import("../../server/examine.ts");
     const config = readSettings(args, io);
@@ -56,7 +57,8 @@ export default defineVerb({
     if (io.json) await printJson(io, report);
     else {
       const { printExamination } = await import("../doctor-report.ts");
-      await printExamination(io, report, fix);
+      const mending = command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
+      await printExamination(io, report, fix ? null : mending);
     }
     return report.ok ? 0 : 1;
   },

@@ -14,10 +14,7 @@ interface Entry {
   most: number;
 }
 
-/**
- * Who else may read or write the files of a data directory. It has to look before the database is opened, since opening
- * takes the database's own files, and reading takes `secret.key`, from everyone else.
- */
+/** Who else may read or write the files of a data directory. */
 export const files: Checkup = {
   name: "files",
   async find(about) {

@@ -22,7 +22,8 @@ export function describePlace({ databaseUrl, databaseSyncUrl, dataDir }: Config)
 }
 
 /**
- * Opens a database to look at it. None is made where there is none, and nothing is thrown: what is in the way is a finding.
+ * Opens a database to look at it: its files keep their modes. None is made where there is none, and nothing is thrown: what
+ * is in the way is a finding.
  * @param patienceMs how long a database server may take to answer.
  */
 export async function openSubject(
@@ -46,6 +47,7 @@ export async function openSubject(
     db = await openDatabase({
       dataDir: config.dataDir,
       lockDeadlineMs,
+      leaveModes: true,
       ...(url !== undefined && { url }),
       ...(config.databaseAuthToken !== undefined && { authToken: config.databaseAuthToken }),
     });
@@ -54,7 +56,7 @@ export async function openSubject(
   } catch (error) {
     await db?.close().catch(() => {});
     const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : "unknown";
-    return failed(`${subject}: ${reason}`, remedyFor(reason, url !== undefined));
+    return failed(`${subject}: ${reason}`, remedyFor(reason, url !== undefined, command));
   }
 }
 
@@ -68,11 +70,11 @@ async function withinPatience<T>(work: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-function remedyFor(message: string, isServer: boolean): string {
+function remedyFor(message: string, isServer: boolean, command: (words: string) => string): string {
   if (/token/.test(message)) return "Correct BODEGA_DATABASE_AUTH_TOKEN.";
   if (isServer) return "Start the database server, or correct its address in --database-url or BODEGA_DATABASE_URL.";
   if (/not a database|damaged/.test(message)) {
-    return "Stop the server, keep a copy of the file, and restore the last backup with: bodega db restore";
+    return `Stop the server, keep a copy of the file, and restore the last backup with: ${command("db restore BACKUP")}`;
   }
   if (/busy/.test(message)) return "Another program holds the file: end it, or wait for it.";
   return "See that the account of the server may read and write the folder and its files, and that the disk is sound.";

@@ -17,7 +17,7 @@ export const publicAddress: Checkup = {
     const { publicUrl } = about.config;
     if (publicUrl === undefined) return [noAddress()];
     const call = await askPublic(publicUrl, about);
-    const found = [describeCall(publicUrl, call), describePlain(publicUrl)];
+    const found = [describeCall(publicUrl, call, about), describePlain(publicUrl)];
     if (call.reply && publicUrl.startsWith("https:")) found.push(await findShortCertificate(publicUrl, about));
     return found.filter((finding) => finding !== null);
   },
@@ -32,7 +32,7 @@ function noAddress(): Finding {
   };
 }
 
-function describeCall(publicUrl: string, call: PublicCall): Finding | null {
+function describeCall(publicUrl: string, call: PublicCall, { command }: CheckupDeps): Finding | null {
   const { hostname } = new URL(publicUrl);
   const error = (message: string, remedy: string): Finding => ({
     severity: "error",
@@ -45,7 +45,7 @@ function describeCall(publicUrl: string, call: PublicCall): Finding | null {
     const [message, remedy] = describeFault(publicUrl, hostname, fault);
     // While nothing runs here, nobody need answer there.
     const isQuiet = !isRunning && /^(TIMEOUT|ECONNREFUSED|ECONNRESET)$/.test(fault);
-    const start = "Start the server first: bodega serve";
+    const start = `Start the server first: ${command("serve")}`;
     return isQuiet
       ? { ...error(`${message} No server of this folder runs.`, start), severity: "warning" }
       : error(message, remedy);

@@ -55,14 +55,15 @@ export function describeSchema({ command }: Pick<CheckupDeps, "command">, state:
     message,
     remedy,
   });
+  const restore = (which: string) => `restore a backup${which} with: ${command("db restore BACKUP")}`;
   const found: Finding[] = [];
   const [newer] = state.newer;
   if (newer !== undefined) {
-    const remedy = "Run the version that made it, or restore a backup from before it with: bodega db restore";
+    const remedy = `Run the version that made it, or ${restore(" from before it")}`;
     found.push(error(newer, `The database has the schema of a newer version of this program (${newer}).`, remedy));
   }
   for (const name of state.altered) {
-    const remedy = "Run the version that made it, or restore a backup with: bodega db restore";
+    const remedy = `Run the version that made it, or ${restore("")}`;
     found.push(error(name, `The database was migrated with another form of ${name} than this program has.`, remedy));
   }
   const [first] = state.waiting;

@@ -1,8 +1,7 @@
 import type { SystemCtx } from "../context.ts";
 import { recordAudit } from "../modules/audit/service.ts";
-import { folderCheckups } from "./checkups.ts";
-import { type CheckupDeps, type Finding, type Severity, severities } from "./finding.ts";
-import { countChecks, lookAll, type Noted } from "./look.ts";
+import { type Severity, severities } from "./finding.ts";
+import type { Noted } from "./look.ts";
 
 /** A finding as it is told. */
 export interface ToldFinding {
@@ -20,12 +19,7 @@ export interface ToldFinding {
 }
 
 /** Puts right what can be where that is asked for, and tells what has come of it. */
-export async function settle(
-  found: Noted[],
-  about: CheckupDeps,
-  ctx: SystemCtx | null,
-  fix: boolean,
-): Promise<ToldFinding[]> {
+export async function settle(found: Noted[], ctx: SystemCtx | null, fix: boolean): Promise<ToldFinding[]> {
   const told: ToldFinding[] = [];
   for (const { check, finding } of found) {
     const { mend, namespace = null, ...rest } = finding;
@@ -50,14 +44,5 @@ export async function settle(
     }
     told.push({ check, ...rest, message, namespace, fixable: mend !== undefined, fixed });
   }
-  const still = new Set((await lookAll(folderCheckups, about, countChecks(0))).map(keyOf));
-  const isOfFolder = new Set(folderCheckups.map(({ name }) => name));
-  // Opening the database has put the modes of its files right, whether that was asked for or not.
-  for (const one of told)
-    if (isOfFolder.has(one.check) && !still.has(keyOf({ ...one, finding: one }))) one.fixed = true;
   return told.sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
-}
-
-function keyOf({ check, finding }: { check: string; finding: Pick<Finding, "subject" | "remedy"> }): string {
-  return JSON.stringify([check, finding.subject, finding.remedy]);
 }

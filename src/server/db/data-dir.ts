@@ -20,10 +20,10 @@ export function databaseFile(dataDir: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
 
-/** Takes a file from everyone but its owner, where it exists and is ours to change. */
-export function restrictFile(path: string): void {
+/** Takes a file from everyone but its owner, or gives it another mode, where it exists and is ours to change. */
+export function restrictFile(path: string, mode = 0o600): void {
   try {
-    chmodSync(path, 0o600);
+    chmodSync(path, mode);
   } catch {
     // The log may not exist yet, and a file of another owner keeps the mode that this owner chose.
   }

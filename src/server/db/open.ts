@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
@@ -10,6 +10,7 @@ import { isServerRunning } from "./server-lock.ts";
 import type { Database } from "./session.ts";
 import { shareFile } from "./users-lock.ts";
 
+const fileSuffixes = ["", "-wal", "-shm"];
 const memoryDirs = new Set<string>();
 const serverAddress = /^(?:https?|libsql|wss?):\/\//;
 
@@ -24,17 +25,19 @@ export interface DatabaseOptions {
   syncUrl?: string;
   /** How long a write waits for the lock, in milliseconds: 5000 in the server, 30000 in commands. */
   lockDeadlineMs?: number;
+  /** Leaves mode and owner of local files that are there already as they are, for who only looks. */
+  leaveModes?: boolean;
 }
 
 /** Opens the database that the options name. Errors: 5001 when it cannot be opened, 5102 for an unusable address. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, syncUrl, authToken, lockDeadlineMs = 5000 } = options;
+  const { url, syncUrl, authToken, lockDeadlineMs = 5000, leaveModes = false } = options;
   if (url !== undefined && syncUrl !== undefined) {
     throw new AppError(5102, "A database address and a synchronisation address exclude each other.");
   }
   if (url === ":memory:") return openMemory(lockDeadlineMs);
   const address = url ?? syncUrl;
-  if (address === undefined) return openFile(options.dataDir, lockDeadlineMs);
+  if (address === undefined) return openFile(options.dataDir, { lockDeadlineMs, leaveModes });
   if (!serverAddress.test(address)) {
     throw new AppError(5102, "The database address must begin with http:, https:, libsql:, ws: or wss:.");
   }
@@ -43,27 +46,47 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return (await import("./replica-database.ts")).openReplica(options.dataDir, server);
 }
 
-async function openFile(dataDir: string, lockDeadlineMs: number): Promise<Database> {
+type FileOptions = Required<Pick<DatabaseOptions, "lockDeadlineMs" | "leaveModes">>;
+
+async function openFile(dataDir: string, { lockDeadlineMs, leaveModes }: FileOptions): Promise<Database> {
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
   const path = databaseFile(dataDir);
   const users = await shareFile(path);
+  const left = new Map(leaveModes ? fileSuffixes.map((suffix) => [suffix, modeOf(path + suffix)]) : []);
   try {
     const client = new LocalClient(libsql, path, { lockDeadlineMs });
+    const closeToOthers = () => {
+      for (const suffix of fileSuffixes) {
+        const mode = left.get(suffix);
+        // What has been taken from it meanwhile stays taken.
+        if (mode !== undefined) restrictFile(path + suffix, mode & (modeOf(path + suffix) ?? 0));
+        else {
+          restrictFile(path + suffix);
+          giveToOwner(path + suffix, dirname(path));
+        }
+      }
+    };
     // SQLite gives the log and its index the mode of the file, so the first creation decides for all three.
-    for (const suffix of ["", "-wal", "-shm"]) {
-      restrictFile(path + suffix);
-      giveToOwner(path + suffix, dirname(path));
-    }
+    closeToOthers();
     return new LocalDatabase(client, {
       kind: "file",
       isServerRunning: () => isServerRunning(dataDir),
-      afterClose: () => users.close(),
+      afterClose() {
+        // SQLite opens the log and its index to whoever may read the file, also those that were there and closed.
+        if (leaveModes) closeToOthers();
+        users.close();
+      },
     });
   } catch (error) {
     users.close();
     throw error;
   }
+}
+
+function modeOf(path: string): number | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && stats.mode & 0o777;
 }
 
 // A private file behaves like the real thing in every respect; SQLite's own `:memory:` knows neither WAL nor readers.

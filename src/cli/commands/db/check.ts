@@ -20,16 +20,17 @@ export default defineVerb({
     const { checkDatabase } = await import("../../../server/check-database.ts");
     // Reading holds up the process, which then could not hear of ctrl-C; nothing is left half-done by its end.
     io.releaseSignals();
+    const command = commandLine(args);
     const onStep = io.stderrIsTerminal ? (name: string) => remark(io, `Checking: ${name}`) : undefined;
     const report = await checkDatabase(config, {
       now: Date.now,
-      command: commandLine(args),
+      command,
       ...(onStep && { onStep }),
     });
     if (io.json) await printJson(io, report);
     else {
       const { printExamination } = await import("../../doctor-report.ts");
-      await printExamination(io, report, false);
+      await printExamination(io, report, command("doctor --fix"));
     }
     return report.ok ? 0 : 1;
   },
