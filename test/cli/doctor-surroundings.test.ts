@@ -346,6 +346,20 @@ const told: [
   ],
 ];
 
+test("a backup that is not where it was put is found, and one that is there or in object storage is not", async () => {
+  const shop = copyShop();
+  const look = async (place: string) => {
+    noteBackup(shop, { last_success: { at: inDays(0), place, bytes: 1 } });
+    return pick((await examine(shop)).findings, { check: "backups" });
+  };
+  expect(await look(shop.backupFile)).toEqual([]);
+  rmSync(shop.backupFile);
+  const gone = { severity: "warning", remedy: "bodega db backup" } as const;
+  expect(await look(shop.backupFile)).toMatchObject([gone]);
+  expect(await look(join(shop.productFile, "no folder", "shop.tar.gz"))).toMatchObject([gone]);
+  expect(await look("s3://bucket/shop.tar.gz")).toEqual([]);
+});
+
 function noteBackup({ dataDir }: PreparedShop, last: object): void {
   mkdirSync(join(dataDir, "backups"), { mode: 0o700, recursive: true });
   writeFileSync(join(dataDir, "backups", "last.json"), JSON.stringify(last), { mode: 0o600 });

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { sql } from "drizzle-orm";
 import { readLastBackups } from "../backup/last.ts";
 import { backupsFolder } from "../backup/place.ts";
@@ -15,7 +17,7 @@ const selectTimes = statement<{ made: string | null; first: string | null }>(sql
   select (select at from ${auditLog} where event = 'database.backed_up' and code is null order by seq desc limit 1) as made,
     (select at from ${auditLog} order by seq limit 1) as first`);
 
-/** Whether there is a backup, how old it is, and whether the last attempt failed. */
+/** Whether there is a backup and still lies where it was put, how old it is, and whether the last attempt failed. */
 export const backups: Checkup = {
   name: "backups",
   async find({ ctx, now, config, command }) {
@@ -40,9 +42,24 @@ export const backups: Checkup = {
       return [...failed, finding(severity, `There is no backup of this database yet. ${advice}`)];
     }
     const ageMs = now() - last;
+    // Beside a database server, another machine may have made one since.
+    if (success && Date.parse(success.at) >= last && isGone(success.place)) {
+      const message = `The last backup, made ${formatSpan(ageMs)} ago, is not at ${success.place} any more. Unless you have moved it, it is lost.`;
+      return [...failed, finding("warning", message)];
+    }
     const most = config.backupEveryMs === undefined ? oldMs : 2 * config.backupEveryMs + hour;
     return ageMs <= most
       ? failed
       : [...failed, finding("warning", `The last backup is ${formatSpan(ageMs)} old. ${advice}`)];
   },
 };
+
+/** Whether a file is missing; object storage is not asked, and a folder that may not be looked into says nothing. */
+function isGone(place: string): boolean {
+  if (!isAbsolute(place)) return false;
+  try {
+    return statSync(place, { throwIfNoEntry: false }) === undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOTDIR";
+  }
+}
