@@ -14,7 +14,7 @@ const indent = "  ";
 /** Longer lines are hard to read. */
 const widest = 100;
 /** What a remedy begins with that is a command, not a sentence. */
-const commands = /^(?:bodega|chmod|chown|sudo|mount|du|fuser|timedatectl|echo) /;
+const commands = /^(?:bodega|chmod|chown|sudo|mount|du|fuser|timedatectl|echo|kill) /;
 
 /**
  * Prints what has been found: a paragraph each, worst first, then the records that have drifted, then a summary.

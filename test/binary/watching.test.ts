@@ -40,7 +40,7 @@ const answered = (page: MetricsPage) => page.value("bodega_http_requests_total",
 const up = (page: MetricsPage) => page.samples.filter(({ name, value }) => name === "bodega_process_up" && value === 1);
 
 test("whichever process is asked answers for all, also when a worker is killed under load or hangs", async () => {
-  const { server, ask, load, fromListener, fromWorker } = await serveWatched();
+  const { binary, server, ask, load, fromListener, fromWorker } = await serveWatched();
   await load(60);
   for (const page of [await fromListener(), await fromWorker(), await fromWorker(), await fromWorker()]) {
     expect(answered(page)).toBe(60);
@@ -74,7 +74,11 @@ test("whichever process is asked answers for all, also when a worker is killed u
 
   process.kill(other, "SIGSTOP");
   const page = await fromListener();
+  const hung = await binary.run("doctor", "--json");
   process.kill(other, "SIGCONT");
+  const { findings } = JSON.parse(hung.stdout) as { findings: { check: string; severity: string; remedy: string }[] };
+  const told = findings.filter(({ check }) => check === "server").map(({ severity, remedy }) => [severity, remedy]);
+  expect([hung.code, told]).toEqual([1, [["error", `kill -KILL ${other}`]]]);
   expect(answered(page)).toBe(before + 40);
   expect(up(page).length).toBe(2);
   await until("its answer", async () => up(await fromListener()).length === 3);
