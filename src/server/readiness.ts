@@ -5,14 +5,20 @@ import { AppError, type FieldError } from "./errors.ts";
 
 /** With less room than this on the disk, writes begin to fail. */
 const leastFreeBytes = 1_048_576;
+const unanswered: FieldError = { field: "database", message: "The database does not answer." };
+
+/** The database is given so long, so that whoever asks with a limit of five seconds still hears what is wrong. */
+const mostMs = 3000;
 
 /** What readiness is judged by. */
-export interface ReadinessDeps {
+interface ReadinessDeps {
   db: Database;
   /** Whether the process has been asked to stop. */
   isDraining: () => boolean;
   /** Room on the disk of the database in bytes; null where it is elsewhere. */
   freeBytes: () => number | null;
+  /** How long the database may take to answer, in milliseconds. */
+  patienceMs?: number;
 }
 
 /**
@@ -20,12 +26,27 @@ export interface ReadinessDeps {
  * @returns undefined when it can; otherwise a 5001 whose `details` name what is not ready: `server` (it is stopping),
  * `database`, `schema` or `disk`.
  */
-export async function findUnready(deps: ReadinessDeps): Promise<AppError | undefined> {
-  if (deps.isDraining()) return unready([{ field: "server", message: "The server is shutting down." }]);
-  const parts = await judgeDatabase(deps.db);
-  const free = deps.freeBytes();
-  if (free !== null && free < leastFreeBytes) parts.push({ field: "disk", message: "The disk is full." });
-  return parts.length === 0 ? undefined : unready(parts);
+type FindUnready = () => Promise<AppError | undefined>;
+
+/** Everyone who asks while the database has not answered waits for the same question: they do not pile up at it. */
+export function createReadiness({ db, isDraining, freeBytes, patienceMs = mostMs }: ReadinessDeps): FindUnready {
+  let judging: Promise<FieldError[]> | undefined;
+  const judge = () => {
+    const answer = judgeDatabase(db).finally(() => {
+      judging = undefined;
+    });
+    const late = Promise.withResolvers<FieldError[]>();
+    const timer = setTimeout(() => late.resolve([unanswered]), patienceMs);
+    return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
+  };
+  return async () => {
+    if (isDraining()) return unready([{ field: "server", message: "The server is shutting down." }]);
+    judging ??= judge();
+    const parts = [...(await judging)];
+    const free = freeBytes();
+    if (free !== null && free < leastFreeBytes) parts.push({ field: "disk", message: "The disk is full." });
+    return parts.length === 0 ? undefined : unready(parts);
+  };
 }
 
 /** Room on the disk that holds a folder, for this account; null where the system does not say. */
@@ -44,8 +65,7 @@ async function judgeDatabase(db: Database): Promise<FieldError[]> {
     if (steps.every(({ appliedAt, isKnown }) => appliedAt !== null && isKnown)) return [];
     return [{ field: "schema", message: "The database has the schema of another version." }];
   } catch (error) {
-    const message = error instanceof AppError ? error.message : "The database does not answer.";
-    return [{ field: "database", message }];
+    return [error instanceof AppError ? { field: "database", message: error.message } : unanswered];
   }
 }
 

@@ -5,7 +5,7 @@ import { describeApi } from "./http/openapi.ts";
 import { answerElsewhere, type PipelineDeps } from "./http/pipeline.ts";
 import type { Route } from "./http/route.ts";
 import { hasToken, metricsType } from "./metrics/page.ts";
-import { findUnready } from "./readiness.ts";
+import { createReadiness } from "./readiness.ts";
 
 interface SystemPages {
   routes: readonly Route[];
@@ -29,6 +29,7 @@ export const lookPrefix = "doctor-";
  */
 export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: SystemPages): void {
   const { routes, version, metrics, onSeen } = deps;
+  const findUnready = createReadiness({ ...deps, db: pipeline.db });
   let description: string | undefined;
   const pages: Record<string, Page> = {
     "/health/live": (request) => {
@@ -36,7 +37,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
       return probe(request, "/health/live", data({ status: "ok" }));
     },
     "/health/ready": async (request) => {
-      const fault = await findUnready({ ...deps, db: pipeline.db });
+      const fault = await findUnready();
       return probe(request, "/health/ready", (headers, requestId) => {
         if (fault) throw fault;
         return data({ status: "ok" })(headers, requestId);
@@ -53,7 +54,10 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
     pages["/metrics"] = async (request) => {
       const text = hasToken(request, metrics.token)
         ? await metrics.text().catch((error: unknown) => new AppError(5001, undefined, { cause: error }))
-        : new AppError(5206, undefined, { headers: { "WWW-Authenticate": "Bearer" } });
+        : new AppError(5206, "The token is missing or wrong.", {
+            remedy: "Send Authorization: Bearer with the value of BODEGA_METRICS_TOKEN.",
+            headers: { "WWW-Authenticate": "Bearer" },
+          });
       return probe(request, "/metrics", (headers) => {
         if (text instanceof AppError) throw text;
         return new Response(text, { headers: { ...headers, "Content-Type": metricsType } });

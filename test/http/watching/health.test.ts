@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { SeenRequest } from "../../../src/server/control/status.ts";
+import { openDatabase } from "../../../src/server/db/open.ts";
+import { createReadiness } from "../../../src/server/readiness.ts";
 import { startTestApp } from "../../support/app.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";
 import { createClient } from "../../support/client.ts";
@@ -52,6 +54,23 @@ test("a database that does not answer is named, and nothing of its error", async
   const reply = await askReady({ db: broken.db });
   expect([reply.status, reply.fields]).toEqual([503, ["database"]]);
   expect(reply.text).not.toMatch(/sql|closed|missing_inside/i);
+});
+
+test("a database server that hangs is told in time, and is asked once however many ask", async () => {
+  let connections = 0;
+  // The system takes connections for a server that hangs, and nobody answers on them.
+  const hung = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { open: () => void connections++, data() {} } });
+  const db = await openDatabase({ dataDir: "", url: `http://127.0.0.1:${hung.port}` });
+  const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null, patienceMs: 50 });
+  for (let round = 0; round < 2; round++) {
+    const answers = await Promise.all(Array.from({ length: 5 }, findUnready));
+    expect(answers.map((answer) => [answer?.code, answer?.details?.map(({ field }) => field)])).toEqual(
+      Array(5).fill([5001, ["database"]]),
+    );
+  }
+  expect(connections).toBe(1);
+  hung.stop(true);
+  await db.close();
 });
 
 test("a call of /health/live that asks for it is told as it arrived, and no other is", async () => {

@@ -120,7 +120,8 @@ describe("/metrics at the server's own address", () => {
       const refused = await ask({}, auth);
       expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
       const { status, headers } = refused;
-      expect(checkReply({ method: "GET", status, headers, text: await refused.text() })?.error?.code).toBe(5206);
+      const error = checkReply({ method: "GET", status, headers, text: await refused.text() })?.error;
+      expect([error?.code, error?.remedy]).toEqual([5206, expect.stringContaining("BODEGA_METRICS_TOKEN")]);
     }
     const inQuery = await fetch(`${app.url}/metrics?token=${token}`);
     expect(inQuery.status).toBe(401);
