@@ -36,7 +36,12 @@ export async function probeHealth(base: string, timeoutMs: number): Promise<Heal
   if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol)) {
     throw new UsageError("--url must be an http or https address.");
   }
-  return (await askReady(base, timeoutMs, { isOwn: false })).health;
+  const first = await askReady(base, timeoutMs, { isOwn: false });
+  if (first.status !== "unreachable" || !first.isCut || !/^http:/i.test(base)) return first.health;
+  // Only whether it speaks TLS is asked here, so its certificate does not matter.
+  const second = await askReady(base.replace(/^http:/i, "https:"), timeoutMs, { isOwn: true });
+  if (second.status === "unreachable") return first.health;
+  return { ...first.health, message: "no connection by http; this port speaks https" };
 }
 
 /** `isCut`: somebody listens there and spoke no HTTP, as who waits for TLS does. */

@@ -183,6 +183,8 @@ function httpUrl({ value, source }: Setting): string | undefined {
     throw invalidSetting(source, "must be an http or https address");
   // It is told to everybody.
   if (url.username !== "" || url.password !== "") throw invalidSetting(source, "must hold no user and no password");
+  // What is added to it would stand in them.
+  if (/[?#]/.test(value)) throw invalidSetting(source, "must hold no query and no fragment");
   return value.replace(/\/+$/, "");
 }
 

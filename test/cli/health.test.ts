@@ -72,6 +72,14 @@ describe("a server that speaks https", () => {
     }
   });
 
+  test("is told to be one where it is asked over http", async () => {
+    const { code, stdout } = await run(["health", "--url", address.replace("https:", "http:")]);
+    expect({ code, stdout }).toMatchObject({
+      code: 1,
+      stdout: `unreachable: no connection by http; this port speaks https (${address.replace("https:", "http:")}/health/ready)\n`,
+    });
+  });
+
   test("is judged by its certificate where an address is given", async () => {
     const untrusted = await run(["health", "--url", address]);
     expect(untrusted.code).toBe(1);

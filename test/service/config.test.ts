@@ -98,6 +98,8 @@ const refused: [source: string, flags: ConfigFlags, env: Environment][] = [
   ["--public-url", { publicUrl: "shop.example" }, {}],
   ["--public-url", { publicUrl: "ftp://shop.example" }, {}],
   ["--public-url", { publicUrl: "https://ada:sesame@shop.example" }, {}],
+  ["--public-url", { publicUrl: "https://shop.example/x?y=1" }, {}],
+  ["--public-url", { publicUrl: "https://shop.example/#shop" }, {}],
   ["--trusted-proxy", { trustedProxy: ["proxy.example"] }, {}],
   ["--trusted-proxy", { trustedProxy: ["10.0.0.0/33"] }, {}],
   ["--trusted-proxy", { trustedProxy: ["10.0.0.1", "*"] }, {}],
