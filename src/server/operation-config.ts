@@ -96,8 +96,11 @@ function readLevel({ value, source }: Setting): LogLevel {
 
 function readTls(cert: Setting, key: Setting): TlsFiles | undefined {
   if (cert.value === undefined && key.value === undefined) return undefined;
-  if (cert.value === undefined) throw invalidSetting(cert.source, `is needed beside ${key.source}`);
-  if (key.value === undefined) throw invalidSetting(key.source, `is needed beside ${cert.source}`);
+  // Named in the way in which the other one came.
+  const nameOf = (missing: Setting, flag: string, other: Setting) =>
+    other.source.startsWith("--") ? flag : missing.source;
+  if (cert.value === undefined) throw invalidSetting(nameOf(cert, "--tls-cert", key), `is needed beside ${key.source}`);
+  if (key.value === undefined) throw invalidSetting(nameOf(key, "--tls-key", cert), `is needed beside ${cert.source}`);
   return { cert: resolve(cert.value), key: resolve(key.value) };
 }
 

@@ -53,7 +53,7 @@ test("what belongs to running a server is read from the environment, and flags b
 
 const faults: [title: string, flags: object, env: Record<string, string>, source: string][] = [
   ["a level that is none", { logLevel: "loud" }, {}, "--log-level"],
-  ["a certificate without its key", { tlsCert: "cert.pem" }, {}, "BODEGA_TLS_KEY"],
+  ["a certificate without its key", { tlsCert: "cert.pem" }, {}, "--tls-key"],
   ["a key without its certificate", {}, { BODEGA_TLS_KEY: "key.pem" }, "BODEGA_TLS_CERT"],
   ["a listener without a port", { metrics: "localhost" }, {}, "--metrics"],
   ["a port that is none", {}, { BODEGA_METRICS: "70000" }, "BODEGA_METRICS"],
