@@ -5,10 +5,9 @@ import type { LogWriter } from "./log-writer.ts";
 import { createRejectionGatherer } from "./modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "./modules/rate-limits/public-writes.ts";
 import { createViewGatherer } from "./modules/views/gatherer.ts";
-import { openPort } from "./open-port.ts";
+import { type OpenPort, openPort, type PemPair } from "./open-port.ts";
 import { pushSettings } from "./push-settings.ts";
 import { freeDiskBytes } from "./readiness.ts";
-import type { Certificate } from "./tls/certificate.ts";
 import type { Vault } from "./vault.ts";
 import type { Watched } from "./watching.ts";
 
@@ -17,8 +16,7 @@ export interface Listener {
   /** The address that answers, such as `http://127.0.0.1:8080`. */
   url: string;
   port: number;
-  /** Presents another certificate to who connects from now on; throws when it cannot be used, and keeps what it had. */
-  present(certificate: Certificate): Promise<void>;
+  step: OpenPort["step"];
   /**
    * Takes no new connections, lets what has begun finish, cuts what is left after `graceMs`, and writes down what was
    * gathered.
@@ -35,7 +33,7 @@ interface ListenOptions {
   /** Whether other processes listen on the same port on purpose. */
   shared: boolean;
   /** Null serves without encryption. */
-  certificate: Certificate | null;
+  certificate: PemPair | null;
 }
 
 /**
@@ -80,7 +78,7 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
   return {
     url: open.url,
     port: open.port,
-    present: open.present,
+    step: open.step,
     async stop(graceMs) {
       isDraining = true;
       await open.stop(graceMs);

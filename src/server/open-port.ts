@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts";
 import { AppError } from "./errors.ts";
 import type { Certificate } from "./tls/certificate.ts";
-import type { steerConnections } from "./tls/steer-connections.ts";
+import type { SocketStep } from "./tls/exchange-certificate.ts";
 
 /** A port that is listened on, whose certificate can be exchanged while it answers. */
 export interface OpenPort {
@@ -10,13 +10,17 @@ export interface OpenPort {
   /** The address of who sent a request. */
   peerOf(request: Request): string | null;
   /**
-   * Presents another certificate to who connects from now on. Who is connected already is answered, and asked to come
-   * again. Throws when it cannot be used; then nothing has changed. Not sooner again than `exchangePause` says.
+   * Takes a step of exchanging the certificate, one after the other. Once another socket begins, who is connected already
+   * is answered, and asked to come again.
+   * @returns whether the system knows the step. Throws when a certificate cannot be used; then nothing has changed.
    */
-  present(certificate: Certificate): Promise<void>;
+  step(step: SocketStep): Promise<boolean>;
   /** Takes no new connections, lets what has begun finish, and cuts what is left after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
+
+/** What a socket presents; both PEM. */
+export type PemPair = Pick<Certificate, "cert" | "key">;
 
 type Server = ReturnType<typeof Bun.serve>;
 
@@ -29,11 +33,7 @@ interface Generation {
 /** Longer than the time a body may take, so that a slow one is answered before Bun would cut the connection. */
 export const idleSeconds = 30;
 /** As long as a connection without requests stays, so that each has been told to come again before the socket closes. */
-const lingerMs = (idleSeconds + 5) * 1000;
-/** Whoever was connecting while another socket took over has come through by then, from the other end of the world too. */
-const handoverMs = 1000;
-/** Workers do not see a change at the same moment. */
-const workersMs = 10_000;
+export const lingerMs = (idleSeconds + 5) * 1000;
 
 /**
  * Starts to answer on a port.
@@ -42,14 +42,16 @@ const workersMs = 10_000;
  */
 export function openPort(
   config: Config,
-  { shared, certificate, fetch }: { shared: boolean; certificate: Certificate | null; fetch: Answer },
+  { shared, certificate, fetch }: { shared: boolean; certificate: PemPair | null; fetch: Answer },
 ): OpenPort {
   const servers = new Set<Server>();
   let current = begin(config.port, certificate);
   const port = current.server.port ?? config.port;
-  let leaving: { server: Server; timer: ReturnType<typeof setTimeout> } | undefined;
+  let leaving: Server | undefined;
+  let isStopping = false;
+  let stepping: Promise<unknown> = Promise.resolve();
 
-  function begin(onPort: number, presented: Certificate | null): Generation {
+  function begin(onPort: number, presented: PemPair | null): Generation {
     let isRetired = false;
     const server = bindPort(config, () =>
       Bun.serve({
@@ -73,40 +75,44 @@ export function openPort(
     };
   }
 
-  /** As sockets leave, places change, but for the first of those that stay: it alone gets what comes meanwhile. */
-  async function prepareToLetGo(): Promise<void> {
-    const prepared = leaving;
-    await steer(port, config.workers, 1);
-    if (leaving && leaving === prepared) leaving.timer = setTimeout(letGo, handoverMs);
+  function exchange(next: PemPair): void {
+    // One that nobody has let go of, because this process was not reached, leaves now.
+    letGo();
+    const before = current;
+    current = begin(port, next);
+    before.retire();
+    leaving = before.server;
   }
 
-  /** The one before has had its time, or makes room for the next but one: there are never more than two. */
   function letGo(): void {
-    if (!leaving) return;
-    const { server, timer } = leaving;
+    const server = leaving;
     leaving = undefined;
-    clearTimeout(timer);
-    void server.stop().then(() => servers.delete(server));
+    void server?.stop().then(() => servers.delete(server));
+  }
+
+  async function take(step: SocketStep): Promise<boolean> {
+    if (step.do === "steer") {
+      const { steerConnections } = await import("./tls/steer-connections.ts");
+      return steerConnections(port, step.first, step.count);
+    }
+    if (isStopping) return true;
+    if (step.do === "begin") exchange(step);
+    else letGo();
+    return true;
   }
 
   return {
     url: addressOf(config.host, port, certificate !== null),
     port,
     peerOf: (request) => current.server.requestIP(request)?.address ?? null,
-    async present(next) {
-      letGo();
-      // To the next sockets of all workers, by turns. Where that cannot be had, the one before leaves soon.
-      const isSteered = await steer(port, config.workers, config.workers);
-      const before = current;
-      current = begin(port, next);
-      before.retire();
-      const timer = setTimeout(isSteered ? prepareToLetGo : letGo, isSteered ? lingerMs : handoverMs);
-      leaving = { server: before.server, timer };
+    step(step) {
+      const taken = stepping.then(() => take(step));
+      stepping = taken.catch(() => {});
+      return taken;
     },
     async stop(graceMs) {
       const deadline = performance.now() + graceMs;
-      clearTimeout(leaving?.timer);
-      leaving = undefined;
+      isStopping = true;
       const open = [...servers];
       const stopped = Promise.all(open.map((server) => server.stop()));
       const isBusy = () => open.some((server) => server.pendingRequests > 0);
@@ -114,20 +120,6 @@ export function openPort(
       await Promise.all(open.map((server) => server.stop(true)));
     },
   };
-}
-
-/**
- * Milliseconds from one exchange of the certificate to the next. Sockets are told apart by their place among all that
- * listen, so where there are workers, the last socket of one exchange has to be gone before the first of the next.
- */
-export function exchangePause({ workers }: Config): number {
-  return workers > 1 ? lingerMs + workersMs : handoverMs;
-}
-
-/** Loaded by the first exchange. */
-async function steer(...args: Parameters<typeof steerConnections>): Promise<boolean> {
-  const { steerConnections } = await import("./tls/steer-connections.ts");
-  return steerConnections(...args);
 }
 
 type Answer = (request: Request) => Response | Promise<Response>;

@@ -10,16 +10,12 @@ import { shareCores } from "./modules/passwords/hash-queue.ts";
 import { addressOf, reservePort } from "./open-port.ts";
 import { openServerVault, prepareDatabase } from "./prepare-database.ts";
 import type { Environment } from "./setting.ts";
+import { endInTime, graceMs, lastLinesMs, nextStopSignal } from "./stop-signal.ts";
+import type { ServedCertificate } from "./tls/serve-certificate.ts";
 import { startUpkeep } from "./upkeep.ts";
 import type { Vault } from "./vault.ts";
 import { startWatching, watchWorker } from "./watching.ts";
 import { startWorkers, workerEnvironment } from "./workers.ts";
-
-/** Within this time, a signal that comes again is the same one: npm and supervisors pass on what the group got already. */
-const echoMs = 500;
-/** How long requests that have begun may take once the server is asked to stop. */
-const graceMs = 10_000;
-const lastLinesMs = 1000;
 
 /** What a running server needs from the process that it runs in. */
 export interface ServerProcess {
@@ -95,8 +91,7 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
     await self.prepare?.(db, vault);
     const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log, self);
     const first = certificate?.first ?? null;
-    const certificateEnd = () => certificate?.until();
-    const watching = startWatching(config, db, { version: self.version, log, certificateEnd });
+    const watching = startWatching(config, db, watchOptions(self, log, certificate));
     listener = listen({ ...config, port }, db, {
       version: self.version,
       vault,
@@ -105,12 +100,13 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
       shared: first !== null,
       certificate: first,
     });
-    certificate?.follow(listener.present);
+    certificate?.follow({ count: () => 1, step: listener.step });
     await announce(config, self, listener.url, await watching.open(listener.url));
     await self.onReady?.(listener.url);
     const end = await Promise.race([stopSignal, upkeep.lost]);
     if (typeof end === "string") log.notice("info", `${end}: finishing what has begun`);
-    await certificate?.stop();
+    endInTime(log);
+    certificate?.stop();
     await listener.stop(typeof end === "string" ? graceMs : 0);
     watching.stop();
     if (end instanceof AppError) throw end;
@@ -140,16 +136,19 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
     // The parent answers no requests; it alone empties the write-ahead log, for all of them.
     const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log, self);
     const shared = { ...config, port };
-    const certificateEnd = () => certificate?.until();
-    const watching = startWatching(config, db, { version: self.version, log, certificateEnd });
+    const watching = startWatching(config, db, watchOptions(self, log, certificate));
     const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log, watching.desk);
-    certificate?.follow(async () => {});
+    if (certificate && watching.desk) {
+      const { workerSockets } = await import("./tls/worker-sockets.ts");
+      certificate.follow(workerSockets(watching.desk));
+    }
     const url = addressOf(config.host, port, certificate !== null);
     await announce(config, self, url, await watching.open(url));
     await self.onReady?.(url);
     const end = await Promise.race([stopSignal, group.failed, upkeep.lost]);
     if (typeof end === "string") log.notice("info", `${end}: workers finish what has begun`);
-    await certificate?.stop();
+    endInTime(log);
+    certificate?.stop();
     await group.stop(typeof end === "string" ? graceMs : 0);
     watching.stop();
     if (end instanceof AppError) throw end;
@@ -163,19 +162,20 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
 async function runWorker(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
   if (!process.send) throw new AppError(5102, "BODEGA_WORKER is set by a server for its own workers; unset it.");
   shareCores(config.workers);
-  const certificate = await openTls(config, log);
+  void stopSignal.then(() => endInTime(log));
+  // A supervisor that signals the whole group means the parent, which looks for all of them.
+  if (config.tls) process.on("SIGHUP", () => {});
   const db = await openDatabase(databaseOptions(config));
   try {
     const { vault } = await openServerVault(config, db, log);
-    const first = certificate?.first ?? null;
     const watched = watchWorker(db);
+    const certificate = config.tls ? await watched.fetchCertificate() : null;
     const { version } = self;
-    const listener = listen(config, db, { version, vault, log, watched, shared: true, certificate: first });
-    certificate?.follow(listener.present);
+    const listener = listen(config, db, { version, vault, log, watched, shared: true, certificate });
+    watched.follow(listener);
     process.send?.("ready");
     // Without its parent, too, a worker stops: it would hold the port with nobody to stop it.
     await stopSignal;
-    await certificate?.stop();
     await listener.stop(graceMs);
     watched.stop();
     return 0;
@@ -191,6 +191,15 @@ async function openTls(config: Config, log: LogWriter) {
   return openCertificate(config, config.tls, log);
 }
 
+function watchOptions({ version }: ServerProcess, log: LogWriter, certificate: ServedCertificate | null) {
+  return {
+    version,
+    log,
+    certificateEnd: () => certificate?.until(),
+    certificate: () => certificate?.forNewcomer(),
+  };
+}
+
 async function announce(config: Config, self: ServerProcess, url: string, metrics: string | undefined): Promise<void> {
   const database = config.databaseSyncUrl ?? config.databaseUrl;
   const lines = [`Bodega ${self.version} listens on ${url}`, `Data directory: ${config.dataDir}`];
@@ -203,28 +212,4 @@ function withoutCredentials(address: string): string {
   if (!URL.canParse(address)) return address;
   const { protocol, host } = new URL(address);
   return `${protocol}//${host}`;
-}
-
-/**
- * The first signal that asks to stop; the second ends the process where it stands. A worker hears each signal several
- * times, from its parent, from the terminal or from a supervisor that signals the whole group: there only the first
- * SIGTERM counts, and the parent's end is what ends it at once.
- */
-function nextStopSignal(isWorker: boolean): Promise<string> {
-  return new Promise((resolve) => {
-    let askedAt: number | undefined;
-    const onSignal = (signal: string) => {
-      const now = performance.now();
-      askedAt ??= now;
-      if (!isWorker && now - askedAt > echoMs) process.exit(signal === "SIGINT" ? 130 : 143);
-      resolve(signal);
-    };
-    process.on("SIGTERM", onSignal);
-    process.on("SIGINT", isWorker ? () => {} : onSignal);
-    if (!isWorker) return;
-    process.on("disconnect", () => {
-      if (askedAt !== undefined) process.exit(143);
-      onSignal("disconnect");
-    });
-  });
 }

@@ -4,9 +4,12 @@ import { openControlSocket } from "./control/socket.ts";
 import { createWorkerDesk, type WorkerDesk } from "./control/worker-desk.ts";
 import type { Database } from "./db/session.ts";
 import { AppError } from "./errors.ts";
+import { describeFault } from "./http/request-log.ts";
+import type { Listener } from "./listen.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { DatabaseFigures } from "./metrics/database-figures.ts";
 import { type ProcessWatch, watchProcess } from "./metrics/process-figures.ts";
+import type { PemPair } from "./open-port.ts";
 
 /** What the listener of an answering process counts with, and what `/metrics` answers there. */
 export interface Watched extends Pick<ProcessWatch, "meter" | "seen"> {
@@ -30,20 +33,33 @@ export interface Watching extends Watched {
 const tellMs = 2000;
 /** The server itself waits half a second for workers that hang. */
 const withinMs = 2000;
+/** A parent has a certificate at hand; it may have much to do while all workers start. */
+const certificateWithinMs = 10_000;
 
 interface WatchOptions {
   version: string;
   log: LogWriter;
   /** When the certificate that is presented ends, in epoch milliseconds; undefined without one. */
   certificateEnd: () => number | undefined;
+  /** What a worker presents that starts now. */
+  certificate: () => PemPair | undefined;
 }
 
 /** Begins to watch a server: the only process, or the parent of workers. */
-export function startWatching(config: Config, db: Database, { version, log, certificateEnd }: WatchOptions): Watching {
+export function startWatching(config: Config, db: Database, options: WatchOptions): Watching {
+  const { version, log, certificateEnd } = options;
   const { dataDir, workers, metrics, metricsToken } = config;
   const own = watchProcess(db);
   let url = "";
-  const desk: WorkerDesk | undefined = workers > 1 ? createWorkerDesk(() => metricsText()) : undefined;
+  const answer = ({ what }: Question) => {
+    if (what === "metrics") return metricsText();
+    if (what !== "certificate") return undefined;
+    const { cert, key } = options.certificate() ?? {};
+    return { cert, key };
+  };
+  const desk: WorkerDesk | undefined = workers > 1 ? createWorkerDesk(answer, undefined, log.notice) : undefined;
+  const looking = desk && setInterval(desk.look, tellMs);
+  looking?.unref();
   let readDatabase: (() => Promise<DatabaseFigures>) | undefined;
   // What tells of all this is loaded once somebody asks: most servers are never asked, and should not carry it.
   const status = async () => {
@@ -69,6 +85,12 @@ export function startWatching(config: Config, db: Database, { version, log, cert
       if (metrics) {
         const { listenForMetrics } = await import("./metrics/listener.ts");
         listener = listenForMetrics({ ...metrics, token: metricsToken, text: metricsText });
+        if (metricsToken === undefined && !isLoopback(metrics.host)) {
+          log.notice(
+            "warn",
+            `whoever reaches ${listener.url} can read the figures; BODEGA_METRICS_TOKEN protects them`,
+          );
+        }
       }
       try {
         socket = await openControlSocket(dataDir, { status, metrics: metricsText, findSeen });
@@ -80,6 +102,7 @@ export function startWatching(config: Config, db: Database, { version, log, cert
       return listener?.url;
     },
     stop() {
+      clearInterval(looking);
       socket?.close();
       listener?.stop();
       own.stop();
@@ -87,11 +110,31 @@ export function startWatching(config: Config, db: Database, { version, log, cert
   };
 }
 
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\.[\d.]+$/.test(host);
+}
+
+/** How a worker is watched, and led, by its server. */
+export interface WorkerWatching extends Watched {
+  /**
+   * Asks what to present.
+   * @throws AppError 5001 when the server does not say.
+   */
+  fetchCertificate(): Promise<PemPair>;
+  /** Has the sockets of this process take the steps that the server asks for, beginning with those asked before. */
+  follow(listener: Pick<Listener, "step">): void;
+  stop(): void;
+}
+
 /** Begins to watch a worker, which tells its server what it counts. */
-export function watchWorker(db: Database): Watched & { stop(): void } {
+export function watchWorker(db: Database): WorkerWatching {
+  const followed = Promise.withResolvers<Pick<Listener, "step">>();
   const own = watchProcess(db);
   const answer = (question: Question) => {
     if (question.what === "figures") return own.read();
+    if (question.what === "step") {
+      return followed.promise.then(({ step }) => step(question.step)).catch(describeFault);
+    }
     return question.what === "seen" ? own.seen.find(question.requestId) : undefined;
   };
   const exchange = createExchange({ send: (message) => process.send?.(message), answer });
@@ -106,6 +149,13 @@ export function watchWorker(db: Database): Watched & { stop(): void } {
       if (typeof text !== "string") throw new AppError(5001, "The server's own process does not answer.");
       return text;
     },
+    async fetchCertificate() {
+      const { cert, key } = ((await exchange.ask({ what: "certificate" }, certificateWithinMs)) ??
+        {}) as Partial<PemPair>;
+      if (cert === undefined || key === undefined) throw new AppError(5001, "The server does not say its certificate.");
+      return { cert, key };
+    },
+    follow: followed.resolve,
     stop() {
       clearInterval(timer);
       exchange.tell(own.read());

@@ -34,6 +34,10 @@ export async function startWorkers(
   desk?: WorkerDesk,
 ): Promise<WorkerGroup> {
   const workers = new Set<Subprocess>();
+  // However this process ends, none of them stays behind with the port.
+  process.on("exit", () => {
+    for (const worker of workers) worker.kill("SIGKILL");
+  });
   let isStopping = false;
   let quickEnds = 0;
   const giveUp = Promise.withResolvers<AppError>();
@@ -49,7 +53,7 @@ export async function startWorkers(
       stderr: "inherit",
       ipc: (message) => {
         if (message === "ready") ready.resolve();
-        else line?.take(message);
+        line?.take(message);
       },
       onExit: (ended, exitCode, signal) => {
         workers.delete(ended);
@@ -63,7 +67,7 @@ export async function startWorkers(
       },
     });
     workers.add(worker);
-    const line = desk?.join(place, (message) => worker.send(message));
+    const line = desk?.join(place, (message) => worker.send(message), worker.pid);
     return ready.promise;
   }
 

@@ -4,7 +4,7 @@ import { formatHead, type RawConnection } from "../support/raw-http.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { call, checkAnswer } from "./calls.ts";
-import { childrenOf } from "./processes.ts";
+import { childrenOf, isRunning } from "./processes.ts";
 
 const { installBinary } = useBinaries();
 
@@ -130,6 +130,29 @@ describe.concurrent("what has begun is finished", () => {
 });
 
 describe.concurrent("who may hold up the end of a server", () => {
+  test(
+    "a worker that hangs is told of, once it is back too, and ends with a server that has no time",
+    async () => {
+      const binary = installBinary();
+      await openShop(binary);
+      const server = await binary.serve("--workers", "2");
+      const workers = childrenOf(server.pid);
+      const [hanging = 0] = workers;
+      process.kill(hanging, "SIGSTOP");
+      await until("the warning", () => server.log().includes(`(process ${hanging}) hangs`));
+      process.kill(hanging, "SIGCONT");
+      await until("its return", () => server.log().includes(`(process ${hanging}) answers again`));
+      process.kill(hanging, "SIGSTOP");
+      server.signal("SIGTERM");
+      await until("the line of the log", () => server.log().includes("SIGTERM: "));
+      const impatient = setInterval(() => server.signal("SIGTERM"), 100);
+      expect(await server.exited).toBe(143);
+      clearInterval(impatient);
+      await until("the end of all workers", () => !workers.some(isRunning));
+    },
+    withinMs,
+  );
+
   test(
     "an idle connection not at all, a slow reader until it has its reply, one that never reads for the time of grace",
     async () => {

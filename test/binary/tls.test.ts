@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { openShop, useBinaries } from "../support/binary.ts";
@@ -51,7 +51,7 @@ async function presentedBy(port: number): Promise<string> {
   return fingerprint256;
 }
 
-/** Has every process look at its files now, as a supervisor that signals all of them does. */
+/** Has the server look at its files now; a supervisor may signal all of its processes. */
 function hangUp(server: Serving): void {
   server.signal("SIGHUP");
   for (const pid of childrenOf(server.pid)) process.kill(pid, "SIGHUP");
@@ -84,8 +84,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
         }
       }
     });
-    // Among workers, one exchange has to be over before the next.
-    const exchanges = workers === 1 ? 2 : 1;
+    const exchanges = 3;
     for (let round = 0; round < exchanges; round++) {
       const next = makeCertificate();
       writePair(dir, next);
@@ -118,6 +117,34 @@ test("a pair that does not belong together leaves the one before, and a change i
   await until("the next certificate", async () => (await presentedBy(server.port)) === next.fingerprint);
   expect(await server.end()).toBe(0);
 }, 30_000);
+
+test.each([1, 2])(
+  "a certificate that becomes a pipe is refused, and holds up no stop, with %d worker(s)",
+  async (workers) => {
+    const [binary, dir] = [installBinary(), makeDir()];
+    const server = await binary.serve("--workers", String(workers), ...writePair(dir, makeCertificate()));
+    const path = join(dir, "cert.pem");
+    rmSync(path);
+    Bun.spawnSync(["mkfifo", path]);
+    await until("the log's warning", () => server.log().includes(`WARN ${path} is no file`));
+    expect(await server.end()).toBe(0);
+  },
+  20_000,
+);
+
+test("workers that take the place of others present what those did, even while the files are broken", async () => {
+  const [binary, dir, next] = [installBinary(), makeDir(), makeCertificate()];
+  const server = await binary.serve("--workers", "2", ...writePair(dir, makeCertificate()));
+  writePair(dir, next);
+  await until("the next certificate", async () => (await presentedBy(server.port)) === next.fingerprint);
+  writeFileSync(join(dir, "cert.pem"), "broken");
+  const workers = childrenOf(server.pid);
+  for (const worker of workers) process.kill(worker, "SIGKILL");
+  await until("others", () => childrenOf(server.pid).filter((pid) => !workers.includes(pid)).length === 2);
+  const seen = await until("an answer", () => presentedBy(server.port).catch(() => null));
+  expect(seen).toBe(next.fingerprint);
+  expect(await server.end()).toBe(0);
+}, 20_000);
 
 test("routes are found whatever host is asked for", async () => {
   const binary = installBinary();

@@ -105,6 +105,25 @@ describe("what workers have counted", () => {
   });
 });
 
+test("of a worker that hangs it is said once, and when it is back; not of one that has not begun to answer", () => {
+  const notices: string[] = [];
+  const desk = createWorkerDesk(
+    () => undefined,
+    1,
+    (level, message) => notices.push(`${level}: ${message}`),
+  );
+  const [hanging, sound] = [1, 2, 3].map((place) => desk.join(place, () => {}, 100 + place));
+  hanging?.take("ready");
+  for (let look = 0; look < 5; look++) {
+    sound?.take("ready");
+    desk.look();
+  }
+  expect(notices.splice(0)).toEqual([expect.stringMatching(/^warn: worker 1 \(process 101\) hangs/)]);
+  hanging?.take("ready");
+  desk.look();
+  expect(notices).toEqual(["info: worker 1 (process 101) answers again"]);
+});
+
 test("a call that was seen is remembered for a minute, and only the last hundred are", () => {
   const clock = createClock();
   const seen = new SeenRequests(clock.now);

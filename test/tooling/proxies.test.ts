@@ -8,7 +8,7 @@ import { loadVerb } from "../../src/cli/walk-tree.ts";
 import { defaultBodyLimits } from "../../src/server/app.ts";
 import { readConfig } from "../../src/server/config.ts";
 import { type ErrorCode, statusOf } from "../../src/server/errors.ts";
-import { exchangePause, idleSeconds } from "../../src/server/open-port.ts";
+import { idleSeconds } from "../../src/server/open-port.ts";
 import { shortDays } from "../../src/server/tls/judge-certificate.ts";
 
 const page = readFileSync(join(import.meta.dir, "../../docs/PROXIES.md"), "utf8");
@@ -88,8 +88,6 @@ test("nginx says who calls, and keeps its connections", () => {
 });
 
 test("spans that the page tells are those of the server", () => {
-  const seconds = exchangePause({ ...readConfig({}, {}), workers: 2 }) / 1000;
-  expect(page).toContain(`a second change within ${seconds} seconds waits`);
   expect(page).toContain(`In the last ${shortDays} days of a certificate`);
   expect(page).toContain(`open for less than ${idleSeconds} seconds`);
 });

@@ -1,5 +1,14 @@
+import type { SocketStep } from "../tls/exchange-certificate.ts";
+
 /** What the processes of a server ask one another. */
-export type Question = { what: "figures" } | { what: "seen"; requestId: string } | { what: "metrics" };
+export type Question =
+  | { what: "figures" }
+  | { what: "seen"; requestId: string }
+  | { what: "metrics" }
+  /** Of a worker that starts: what it is to present. */
+  | { what: "certificate" }
+  /** Of a parent: answered by what `OpenPort.step` returns, or with a text that says why it failed. */
+  | { what: "step"; step: SocketStep };
 
 /** What goes over the pipe between a server and one of its workers. */
 type Message =

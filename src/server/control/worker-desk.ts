@@ -23,14 +23,29 @@ export interface PlaceFigures {
 
 interface Seat {
   place: number;
+  pid: number | undefined;
+  /** Looks since it was heard; undefined until it is heard for the first time. */
+  silentLooks: number | undefined;
   exchange: Exchange;
   last: ProcessFigures | undefined;
 }
 
+/** So many looks without a word, and a worker is said to hang. */
+const silentLooks = 3;
+
 /** Where a server hears of its workers. */
 export interface WorkerDesk {
+  /** How many workers there are. */
+  size(): number;
+  /** What each of them answers; undefined of one that does not. */
+  askAll(question: Question, withinMs: number): Promise<unknown[]>;
+  /**
+   * To be called as often as workers report by themselves: says once of a worker that it hangs, and when it is back. Looks
+   * are counted, and not time, which goes on while the machine sleeps.
+   */
+  look(): void;
   /** Names a worker that has been started in a place; those after it in the same place continue its counts. */
-  join(place: number, send: (message: unknown) => void): WorkerLine;
+  join(place: number, send: (message: unknown) => void, pid?: number): WorkerLine;
   /** What the workers say now; of one that does not answer, what it said last. */
   read(): Promise<PlaceFigures[]>;
   /** What those have counted that have ended. */
@@ -42,19 +57,44 @@ export interface WorkerDesk {
 /**
  * @param answer what workers may ask of the server.
  * @param withinMs how long a worker is waited for.
+ * @param notice hears of workers that hang.
  */
-export function createWorkerDesk(answer: (question: Question) => unknown, withinMs = patienceMs): WorkerDesk {
+export function createWorkerDesk(
+  answer: (question: Question) => unknown,
+  withinMs = patienceMs,
+  notice: (level: "info" | "warn", message: string) => void = () => {},
+): WorkerDesk {
   const seats = new Set<Seat>();
   let departed: Counts = { routes: [], tenants: [] };
   const cpuBefore = new Map<number, number>();
 
+  const nameOf = ({ place, pid }: Seat) => `worker ${place}${pid === undefined ? "" : ` (process ${pid})`}`;
+
+  function hear(seat: Seat): void {
+    if ((seat.silentLooks ?? 0) >= silentLooks) notice("info", `${nameOf(seat)} answers again`);
+    seat.silentLooks = 0;
+  }
+
   return {
-    join(place, send) {
+    size: () => seats.size,
+    askAll: (question, within) => Promise.all([...seats].map(({ exchange }) => exchange.ask(question, within))),
+    look() {
+      for (const seat of seats) {
+        if (seat.silentLooks === undefined) continue;
+        seat.silentLooks += 1;
+        if (seat.silentLooks === silentLooks)
+          notice("warn", `${nameOf(seat)} hangs, or has too much to do: nothing was heard of it for several seconds`);
+      }
+    },
+    join(place, send, pid) {
       const exchange = createExchange({ send, answer, onTold: (value) => keep(seat, value) });
-      const seat: Seat = { place, exchange, last: undefined };
+      const seat: Seat = { place, pid, silentLooks: undefined, exchange, last: undefined };
       seats.add(seat);
       return {
-        take: exchange.take,
+        take(message) {
+          hear(seat);
+          exchange.take(message);
+        },
         leave() {
           if (!seats.delete(seat) || seat.last === undefined) return;
           departed = addCounts([departed, seat.last.counts]);

@@ -1,9 +1,12 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import { AppError } from "../errors.ts";
 import type { TlsFiles } from "../operation-config.ts";
+
+const mostBytes = 1 << 20;
 
 /** A certificate chain and its private key, as they are presented; both PEM. */
 export interface Certificate {
@@ -47,10 +50,16 @@ export function coversHost({ leaf }: Certificate, url: string): boolean {
   return (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) !== undefined;
 }
 
+/** A pipe without a writer would be waited for, for ever: opened like this, it is not. */
 async function readPem(path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const about = await file.stat();
+    if (!about.isFile()) throw new AppError(5102, `${path} is no file that can be read again and again.`);
+    if (about.size > mostBytes) throw new AppError(5102, `${path} is too large for a certificate or a key.`);
+    return await file.readFile("utf8");
   } catch (cause) {
+    if (cause instanceof AppError) throw cause;
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code === "ENOENT") throw new AppError(5102, `There is no file ${path}.`, { cause });
     if (code === "EACCES") throw new AppError(5102, `${path} may not be read by this account.`, { cause });

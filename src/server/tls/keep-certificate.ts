@@ -15,15 +15,13 @@ export interface CertificateKeeper {
   current(): Certificate;
   /** Looks at once whether the files have changed, and settles when what came of it is done. */
   look(): Promise<void>;
-  /** Settles once nothing is being exchanged any more. */
-  stop(): Promise<void>;
+  /** Presents nothing any more. */
+  stop(): void;
 }
 
 interface KeeperDeps {
   publicUrl: string | undefined;
   now: () => number;
-  /** Milliseconds from one exchange to the next; what changes sooner waits. */
-  pauseMs: number;
   notice: (level: "info" | "warn", message: string) => void;
   /** Puts a certificate to use; throws when it cannot be used. */
   present: (certificate: Certificate) => Promise<void>;
@@ -34,13 +32,12 @@ interface KeeperDeps {
  * does not belong together changes nothing; it is told, and tried again for as long as it stands there.
  */
 export function keepCertificate(files: TlsFiles, first: Certificate, deps: KeeperDeps): CertificateKeeper {
-  const { publicUrl, now, pauseMs, notice, present } = deps;
+  const { publicUrl, now, notice, present } = deps;
   let current = first;
   // Unknown, so that what was written between the reading and here is found at the first look.
   let known = "";
   let told = "";
   let warnedAt = now();
-  let exchangedAt = Number.NEGATIVE_INFINITY;
   let isStopped = false;
   let looking = Promise.resolve();
 
@@ -63,13 +60,12 @@ export function keepCertificate(files: TlsFiles, first: Certificate, deps: Keepe
       if (isNew && next.until <= now() && current.until > now()) {
         throw new AppError(5102, `The certificate in ${files.cert} has ended on ${toTimestamp(next.until)}.`);
       }
-      if (isNew && Math.abs(now() - exchangedAt) < pauseMs) return;
+      if (isStopped) return;
       if (isNew) await present(next);
       known = seen;
       told = "";
       if (!isNew) return;
       current = next;
-      exchangedAt = now();
       await describe();
     } catch (error) {
       const message = error instanceof AppError ? error.message : describeFault(error);
@@ -100,10 +96,9 @@ export function keepCertificate(files: TlsFiles, first: Certificate, deps: Keepe
   return {
     current: () => current,
     look,
-    async stop() {
+    stop() {
       isStopped = true;
       clearInterval(timer);
-      await looking;
     },
   };
 }
