@@ -1,4 +1,5 @@
 import type { SharedValues } from "./args.ts";
+import { commandLine } from "./command-line.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A terminal together with the manners that the shared flags ask for. */
@@ -11,6 +12,8 @@ export interface Io extends Terminal {
   canAsk: boolean;
   /** `--yes`: what a dangerous verb asks is answered. */
   assumeYes: boolean;
+  /** A command line that does something in the same database: `key list -n demo` with the flags that name it. */
+  command(words: string): string;
 }
 
 /** Applies the shared flags. Colours need a terminal, and neither NO_COLOR (any non-empty value) nor TERM=dumb. */
@@ -25,5 +28,6 @@ export function createIo(terminal: Terminal, flags: Partial<SharedValues>): Io {
     color: terminal.stdoutIsTerminal && !env.NO_COLOR && env.TERM !== "dumb",
     canAsk: terminal.stdinIsTerminal && terminal.stderrIsTerminal && flags.input !== false,
     assumeYes: flags.yes === true,
+    command: commandLine(flags),
   };
 }

@@ -2,7 +2,7 @@ import { keyState } from "../server/modules/app-keys/key-state.ts";
 import type { AppKeyDetails } from "./app-key.ts";
 import type { Io } from "./io.ts";
 import { formatAge, formatMoment } from "./moment.ts";
-import { fitLines, printJson, printRecord, warn } from "./output.ts";
+import { fitSentence, printJson, printRecord, warn } from "./output.ts";
 
 type Secret = AppKeyDetails["secrets"][number];
 
@@ -29,11 +29,11 @@ export async function printKeySheet(io: Io, key: AppKeyDetails, now: number): Pr
   };
   await printRecord(io, record, "app_id");
   if (io.quiet || secrets.length === 0) return;
-  const paragraphs = secrets.map((secret) => describeSecret(secret, key, now));
-  await io.write(fitLines(io, `\n${paragraphs.join("\n")}`));
+  const lines = secrets.flatMap((secret) => ["", ...describeSecret(secret, key, now)]);
+  await io.write(lines.map((line) => `${fitSentence(io, line)}\n`).join(""));
 }
 
-function describeSecret(secret: Secret, key: AppKeyDetails, now: number): string {
+function describeSecret(secret: Secret, key: AppKeyDetails, now: number): string[] {
   const isNewest = secret.may_go === null;
   const { expires_at } = secret;
   const hasEnded = expires_at !== null && Date.parse(expires_at) <= now;
@@ -45,7 +45,7 @@ function describeSecret(secret: Secret, key: AppKeyDetails, now: number): string
     `  Valid until  ${until}`,
   ];
   if (!isNewest && !hasEnded) lines.push(`  ${judge(secret, key, now)}`);
-  return `${lines.join("\n")}\n`;
+  return lines;
 }
 
 /** Whether an old secret can be ended now, why, and how. */
@@ -63,9 +63,12 @@ function judge(secret: Secret, key: AppKeyDetails, now: number): string {
   return `Look again in a minute or two: it was used ${last}, just before the present one was made.`;
 }
 
-/** Says of each key in force that expires within thirty days or has expired, and which overlap ends while it is used. */
+/**
+ * Says of each key in force that expires within thirty days or has expired, and which overlap ends while it is used;
+ * with `-q` nothing, since they are remarks to a list.
+ */
 export async function warnOfKeys(io: Io, keys: readonly AppKeyDetails[], now: number): Promise<void> {
-  if (io.json) return;
+  if (io.json || io.quiet) return;
   for (const key of keys) for (const warning of findWarnings(key, now)) await warn(io, warning);
 }
 

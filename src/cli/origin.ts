@@ -4,7 +4,7 @@ import type { PositionalArg } from "./args.ts";
 import { escapeControls } from "./escape.ts";
 import type { Io } from "./io.ts";
 import { formatMoment } from "./moment.ts";
-import { fitLines } from "./output.ts";
+import { fitSentence } from "./output.ts";
 
 /** Entries of an allowlist. */
 export const originsArg = {
@@ -40,5 +40,5 @@ export async function printVerdict(io: Io, verdict: OriginExplanation, now: numb
     const times = refused.attempts === 1 ? "once" : `${refused.attempts} times`;
     lines.push(`  ${formatOrigin(refused)}: ${times}, last ${formatMoment(refused.last_at, now)}`);
   }
-  await io.write(fitLines(io, lines.map((line) => `${escapeControls(line)}\n`).join("")));
+  await io.write(lines.map((line) => `${fitSentence(io, line)}\n`).join(""));
 }

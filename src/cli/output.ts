@@ -1,6 +1,8 @@
+import { splitCommand } from "./command-line.ts";
 import { escapeControls, escapeJson } from "./escape.ts";
 import type { Io } from "./io.ts";
 import type { Column } from "./table.ts";
+import { wrapCommand } from "./wrap-command.ts";
 import { wrapWords } from "./wrap-words.ts";
 
 /** How a list is shown to people. */
@@ -46,8 +48,7 @@ export async function printRecord(io: Io, record: object, idField: string): Prom
 }
 
 /** Sentences as they fit the terminal: a line that is too wide goes on below, as far in as it began. */
-export function fitLines(io: Io, text: string): string {
-  const { columns } = io;
+export function fitLines({ columns }: Pick<Io, "columns">, text: string): string {
   if (columns === undefined) return text;
   const lines = text.split("\n").flatMap((line) => {
     const inset = line.slice(0, line.length - line.trimStart().length);
@@ -56,14 +57,36 @@ export function fitLines(io: Io, text: string): string {
   return lines.join("\n");
 }
 
+/** Where a text goes, and which database the commands in it are about. */
+type Reader = Pick<Io, "columns" | "command">;
+
+/**
+ * A stored or made text for people, escaped and fitted to the terminal. A command that it ends in names the database,
+ * and where it has to be broken it stays one to the shell that it is pasted into.
+ */
+export function fitSentence({ columns, command: complete }: Reader, text: string): string {
+  const { prose, command } = splitCommand(text, complete);
+  const whole = escapeControls(prose + (command ?? ""));
+  if (columns === undefined || Bun.stringWidth(whole) <= columns) return whole;
+  if (command === undefined) return fitLines({ columns }, whole);
+  const inset = /^ */.exec(prose)?.[0] ?? "";
+  const above = fitLines({ columns }, escapeControls(prose).trimEnd());
+  return `${above}\n${inset}${wrapCommand(escapeControls(command), columns - inset.length, `${inset}  `)}`;
+}
+
+/** Standard error as a reader. */
+export function onScreen({ screen, command }: Pick<Io, "screen" | "command">): Reader {
+  return { columns: screen?.columns, command };
+}
+
 /** Says something beside the answer; `-q` silences it, and `--json`, which keeps standard error to one object. */
 export async function remark(io: Io, text: string): Promise<void> {
-  if (!io.quiet && !io.json) await io.say(`${escapeControls(text)}\n`);
+  if (!io.quiet && !io.json) await io.say(`${fitSentence(onScreen(io), text)}\n`);
 }
 
 /** Says what must not be missed, `-q` or not. */
 export async function warn(io: Io, text: string): Promise<void> {
-  await io.say(`warning: ${escapeControls(text)}\n`);
+  await io.say(`${fitSentence(onScreen(io), `warning: ${text}`)}\n`);
 }
 
 /** One value for people: `yes`, `none`, `-`, or the text with control characters written out. */

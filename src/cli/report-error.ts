@@ -1,6 +1,9 @@
 import { AppError, type ErrorCode, exitCodeOf, remedyOf } from "../server/errors.ts";
 import { formatArg, type VerbArgs } from "./args.ts";
-import { escapeControls, escapeJson } from "./escape.ts";
+import { commandLine, completeCommand } from "./command-line.ts";
+import { escapeJson } from "./escape.ts";
+import { fitSentence, onScreen } from "./output.ts";
+import type { GivenValues } from "./parse-args.ts";
 import type { Terminal } from "./terminal.ts";
 import { type ArgumentFault, CancelledError, UsageError } from "./usage-error.ts";
 
@@ -10,6 +13,8 @@ export interface Failure {
   /** Words of the command, as far as they were understood. */
   path: readonly string[];
   args: VerbArgs;
+  /** What was given, as far as it was understood. */
+  values?: GivenValues;
 }
 
 interface Problem {
@@ -31,20 +36,22 @@ const withoutRemedy = new Set<ErrorCode>([5000, 5001, 5102, 5306]);
 /** Tells standard error what went wrong, as text or as one JSON object, and returns the exit code. */
 export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {
   const described = describeProblem(error, failure.args);
+  const command = commandLine(failure.values ?? {});
   const problem = { ...described, message: shortenText(described.message) };
   if (failure.json) {
-    const { code, message, remedy, details } = problem;
-    await terminal.say(`${escapeJson(JSON.stringify({ error: { code, message, remedy, details } }))}\n`);
+    const complete = (text: string | undefined) => text && completeCommand(text, command);
+    const { code, details } = problem;
+    const told = { code, message: complete(problem.message), remedy: complete(problem.remedy), details };
+    await terminal.say(`${escapeJson(JSON.stringify({ error: told }))}\n`);
     return problem.exit;
   }
-  const lines = [`${problem.exit === cancelledExitCode ? "" : "error: "}${escapeControls(problem.message)}`];
+  const fit = (text: string) => fitSentence(onScreen({ screen: terminal.screen, command }), text);
+  const lines = [fit(`${problem.exit === cancelledExitCode ? "" : "error: "}${problem.message}`)];
   // One fault at fault is said in the message already; two or more are listed.
   if (problem.details && problem.details.length > 1) {
-    lines.push(
-      ...problem.details.map(({ field, flag, message }) => `  ${escapeControls(`${flag ?? field} ${message}`)}`),
-    );
+    lines.push(...problem.details.map(({ field, flag, message }) => fit(`  ${flag ?? field} ${message}`)));
   }
-  if (problem.remedy !== undefined) lines.push(`  ${escapeControls(problem.remedy)}`);
+  if (problem.remedy !== undefined) lines.push(fit(`  ${problem.remedy}`));
   if (error instanceof UsageError) lines.push(`  Help: bodega ${[...(error.path ?? failure.path), "-h"].join(" ")}`);
   await terminal.say(`${lines.join("\n")}\n`);
   return problem.exit;

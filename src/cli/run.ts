@@ -3,7 +3,8 @@ import { commandTree } from "./command-tree.ts";
 import { fillMissing } from "./fill-missing.ts";
 import { findVerb } from "./find-verb.ts";
 import { createIo } from "./io.ts";
-import { asksForHelp, parseVerbArgs, toRawArgs } from "./parse-args.ts";
+import { printJson } from "./output.ts";
+import { asksForHelp, type GivenValues, parseVerbArgs, toRawArgs } from "./parse-args.ts";
 import { type Failure, reportError } from "./report-error.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Verb, VerbData } from "./verb.ts";
@@ -26,11 +27,14 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     const verb = target.kind === "run" ? await loadVerb(commandTree, target.path) : undefined;
     if (verb === undefined || asksForHelp(target.rest, verb.args)) {
       const { renderHelp } = await import("./help.ts");
-      await terminal.write(await renderHelp(target.path, createIo(terminal, {})));
+      const io = createIo(terminal, {});
+      const help = await renderHelp(target.path, failure.json ? { ...io, columns: undefined, color: false } : io);
+      await (failure.json ? printJson(io, { help }) : io.write(help));
       return 0;
     }
     failure.args = verb.args;
-    return await runVerb(verb, target.rest, terminal);
+    failure.values = parseVerbArgs(target.rest, verb.args, terminal.env);
+    return await runVerb(verb, failure.values, terminal);
   } catch (error) {
     return reportError(error, terminal, failure);
   }
@@ -41,8 +45,7 @@ export function reportCrash(error: unknown, terminal: Terminal): Promise<number>
   return reportError(error, terminal, { json: false, path: [], args: {} });
 }
 
-async function runVerb(verb: Verb, rest: string[], terminal: Terminal): Promise<number> {
-  const values = parseVerbArgs(rest, verb.args, terminal.env);
+async function runVerb(verb: Verb, values: GivenValues, terminal: Terminal): Promise<number> {
   const io = createIo(terminal, values);
   await fillMissing(verb.args, values, io);
   if (verb.longRunning) terminal.releaseSignals();

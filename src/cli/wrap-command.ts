@@ -1,7 +1,7 @@
 import { breakWords } from "./wrap-words.ts";
 
-/** A word of a command line, with what is quoted in it. */
-const word = /(?:[^\s'"]|'[^']*'|"[^"]*")+/g;
+/** A word of a command line, with what is quoted in it, and `\'` between two quotes. */
+const word = /(?:\\.|[^\s'"\\]|'[^']*'|"[^"]*")+/g;
 const ending = " \\";
 
 /**

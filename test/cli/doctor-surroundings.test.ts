@@ -248,7 +248,7 @@ const told: [
   [
     "a key that ends soon",
     { check: "keys", severity: "warning" },
-    /^bodega key issue -n demo --name web --publish$/,
+    /^bodega key update app_\w{26} --expires 90d$/,
     (shop) => tamper(shop, `update app_keys set expires_at = '${inDays(20)}'`),
   ],
   [

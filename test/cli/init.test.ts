@@ -403,7 +403,7 @@ test("run again, it changes nothing that stands, and names what was asked for ot
   ];
   const { code, stderr } = await here(["init", ...flags]);
   expect(code).toBe(0);
-  for (const word of ["stays EUR", "stays ada@example.com", "stays false", "BODEGA_PORT stays"])
+  for (const word of ["stays EUR", "stays ada@example.com", "stays unpublished", "BODEGA_PORT stays"])
     expect(stderr).toContain(word);
   expect(await json("tenant", "show", "ada-s-mugs")).toEqual(before);
   expect(await json<unknown[]>("user", "list", "-n", "ada-s-mugs")).toHaveLength(1);
@@ -440,6 +440,10 @@ test("a unit is written where there is none, never over another, and its own out
   const { code, stderr } = await here(["init", "--no-owner", "--systemd", "--unit-dir", unitDir]);
   expect([code, readFileSync(join(unitDir, "bodega.service"), "utf8")]).toEqual([0, "# mine\n"]);
   expect(stderr).toContain(`${unitDir}/bodega.service stays as it is`);
+  const changed = (unit?.text ?? "").replace("RestartSec=2", "RestartSec=60");
+  writeFileSync(join(unitDir, "bodega.service"), changed);
+  const compared = await here(["init", "--no-owner", "--systemd", "--unit-dir", unitDir]);
+  expect(compared.stderr.match(/^ {2}[-+] .*$/gm)).toEqual(["  - RestartSec=60", "  + RestartSec=2"]);
   const env = { BODEGA_PUBLIC_URL: "https://shop.example.com" };
   const printed = await here(["init", "--no-owner", "--print-unit"], env);
   expect([printed.stdout, printed.stderr.includes("will not see BODEGA_PUBLIC_URL of")]).toEqual([

@@ -2,20 +2,32 @@ import { dirname, relative } from "node:path";
 import { defaultDataDir } from "../../server/config.ts";
 import { currencyDigits } from "../../server/modules/tenants/currency.ts";
 import { isExecutable } from "../build-info.ts";
+import { quoteWords } from "../command-line.ts";
 import { escapeControls } from "../escape.ts";
+import { renderFields } from "../fields.ts";
+import { wrapWords } from "../wrap-words.ts";
 import type { Outcome } from "./outcome.ts";
 import { startCommands } from "./service-files.ts";
 
-/** What was made, a first request that works when pasted into a shell, and what comes next. */
-export function formatGuide(outcome: Outcome, url: string, secret: string | undefined): string {
-  return `\n${[describeShop(outcome, url, secret), ...nextSteps(outcome, url, secret)].join("\n\n")}\n\n`;
+/**
+ * What was made, a first request that works when pasted into a shell, and what comes next.
+ * @param columns of the terminal that it goes to; undefined for a file or pipe.
+ */
+export function formatGuide(
+  outcome: Outcome,
+  url: string,
+  secret: string | undefined,
+  columns: number | undefined,
+): string {
+  const shop = renderFields(describeShop(outcome, url, secret), { width: columns, color: false });
+  return `\n${[shop.trimEnd(), ...nextSteps(outcome, url, secret, columns)].join("\n\n")}\n\n`;
 }
 
 function describeShop(
   { setup, config, files, mail, settings, password }: Outcome,
   url: string,
   secret: string | undefined,
-) {
+): [label: string, value: string][] {
   const { store, owner, key } = setup;
   const rows: [string, string | false | null | undefined][] = [
     ["Store", `${store.title}, ${store.currency}, ${store.language}`],
@@ -31,14 +43,14 @@ function describeShop(
     ["Address", url],
   ];
   const shown = rows.filter((row): row is [string, string] => Boolean(row[1]));
-  return shown.map(([label, value]) => `${label.padEnd(12)}${escapeControls(value)}`).join("\n");
+  return shown.map(([label, value]) => [label, escapeControls(value)]);
 }
 
-function nextSteps(outcome: Outcome, url: string, secret: string | undefined): string[] {
+function nextSteps(outcome: Outcome, url: string, secret: string | undefined, columns: number | undefined): string[] {
   const { setup, files, unit, run, config } = outcome;
   const { key } = setup;
   const program = `${programName()}`;
-  const folder = isUsualFolder(config.dataDir) ? "" : ` --data-dir ${quoteShell(config.dataDir)}`;
+  const folder = isUsualFolder(config.dataDir) ? "" : ` --data-dir ${quoteWords(config.dataDir)}`;
   const bodega = (line: string) => `${program} ${line}${folder}`;
   const steps: [title: string, lines: (string | false)[]][] = [];
   if (unit !== null && !unit.started) {
@@ -52,16 +64,20 @@ function nextSteps(outcome: Outcome, url: string, secret: string | undefined): s
   else if (run !== "serve" && unit === null) steps.push(["Serve it", [bodega("serve")]]);
   if (key !== null && !key.published) steps.push(["Publish the key", [bodega(`key publish ${key.app_id}`)]]);
   if (key !== null && files.secret !== undefined) {
-    const file = quoteShell(nearPath(files.secret));
+    const file = quoteWords(nearPath(files.secret));
     const headerFile = nearPath(`${files.secret.replace(/\.secret$/, "")}.header`);
-    const header = `(umask 077; ${printHeader(key.app_id, `"$(cat ${file})"`)} > ${quoteShell(headerFile)})`;
-    steps.push(["Create the first product", [header, firstRequest(setup, url, quoteShell(`@${headerFile}`))]]);
+    const header = `(umask 077; ${printHeader(key.app_id, `"$(cat ${file})"`)} > ${quoteWords(headerFile)})`;
+    steps.push(["Create the first product", [header, firstRequest(setup, url, quoteWords(`@${headerFile}`))]]);
   } else if (key !== null && secret !== undefined) {
     const line = `read -rs APP_SECRET; ${printHeader(key.app_id, '"$APP_SECRET"')} | ${firstRequest(setup, url, "@-")}`;
     steps.push(["Create the first product; it waits for the app secret, and shows nothing of it", [line]]);
   }
   steps.push(["See whether all is well", [bodega("doctor"), `${program} --help`]]);
-  return steps.map(([title, lines]) => [`# ${title}`, ...lines.filter((line) => line !== false)].join("\n"));
+  return steps.map(([title, lines]) => {
+    const above = wrapWords(title, (columns ?? Number.POSITIVE_INFINITY) - 2).map((line) => `# ${line}`);
+    // Commands stay whole: a terminal gives a line back in one piece, however it shows it.
+    return [...above, ...lines.filter((line) => line !== false)].join("\n");
+  });
 }
 
 /** The secret goes from the shell into a file or a pipe: it stands neither in the history nor among a program's arguments. */
@@ -74,9 +90,9 @@ function firstRequest({ store, key }: Outcome["setup"], url: string, header: str
   const price = currencyDigits(store.currency) === 0 ? 1250 : 12.5;
   const words = [
     `curl -H ${header} -H 'Content-Type: application/json'`,
-    ...(origin === undefined ? [] : [`-H ${quoteShell(`Origin: ${origin}`)}`]),
-    `-d ${quoteShell(JSON.stringify({ title: "Enamel mug", price, stock: 40 }))}`,
-    quoteShell(`${url}/products/?namespace=${store.namespace}`),
+    ...(origin === undefined ? [] : [`-H ${quoteWords(`Origin: ${origin}`)}`]),
+    `-d ${quoteWords(JSON.stringify({ title: "Enamel mug", price, stock: 40 }))}`,
+    quoteWords(`${url}/products/?namespace=${store.namespace}`),
   ];
   return words.join(" ");
 }
@@ -99,13 +115,10 @@ function exampleOrigin(origins: readonly string[]): string | undefined {
 export function programName(): string {
   if (!isExecutable || Bun.which("bodega") === process.execPath) return "bodega";
   const below = relative(process.cwd(), process.execPath);
-  return quoteShell(dirname(below) === "." ? `./${below}` : process.execPath);
+  return quoteWords(dirname(below) === "." ? `./${below}` : process.execPath);
 }
 
-function isUsualFolder(dataDir: string): boolean {
+/** Whether commands find the folder without being told. */
+export function isUsualFolder(dataDir: string): boolean {
   return relative(process.cwd(), dataDir) === defaultDataDir;
-}
-
-function quoteShell(text: string): string {
-  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

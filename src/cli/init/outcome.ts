@@ -1,11 +1,14 @@
 import type { Config } from "../../server/config.ts";
+import { AppError } from "../../server/errors.ts";
 import type { WrittenSettings } from "../../server/settings-write.ts";
 import type { ShopSetup } from "../../server/shop-setup.ts";
+import { commandLine } from "../command-line.ts";
 import { escapeControls } from "../escape.ts";
 import type { Io } from "../io.ts";
 import { printJson, remark, warn } from "../output.ts";
 import { toUserRecord } from "../user.ts";
 import type { MailAnswer, RunAnswer } from "./answers.ts";
+import { compareLines } from "./compare-lines.ts";
 import { formatGuide } from "./guide.ts";
 import type { Unit } from "./service-files.ts";
 
@@ -25,10 +28,42 @@ export interface Outcome {
   kept: string[];
   /** What went wrong once the shop stood; to be thrown when its secrets are told. */
   failure: unknown;
+  /** Lets signals end the process again, and tells which one came meanwhile. */
+  release(): NodeJS.Signals | undefined;
+}
+
+/**
+ * Hands the outcome over, and says how to make other secrets where nobody has taken those that are in it.
+ * @throws AppError 5000 then, and when it cannot be written.
+ */
+export async function tellOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
+  const failure: unknown = await printOutcome(io, outcome, url).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const lost = io.hasReader() && failure === undefined ? [] : listLost(outcome);
+  if (lost.length > 0) {
+    const message = "The shop stands, but what is secret could not be shown on standard output, and is lost.";
+    throw new AppError(5000, message, { remedy: `Make other ones: ${lost.join(" and ")}`, cause: failure });
+  }
+  if (failure !== undefined) throw failure;
+}
+
+/** Commands that make the secrets anew which only the outcome holds. */
+function listLost(outcome: Outcome): string[] {
+  const { key, owner, store } = outcome.setup;
+  const { password, config } = outcome;
+  const command = commandLine({ "data-dir": config.dataDir, "database-url": config.databaseUrl });
+  return [
+    ...(key !== null && readSecret(outcome) !== undefined ? [command(`key rotate ${key.app_id} --yes`)] : []),
+    ...(owner !== null && password !== undefined
+      ? [command(`user set-password -n ${store.namespace} ${owner.id} --random-password`)]
+      : []),
+  ];
 }
 
 /** Hands the outcome over: one JSON value, `<app_id>:<app_secret>` and `<user_id>:<password>` with `-q`, else a guide. Secrets are in it this once. */
-export async function printOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
+async function printOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
   const { unit, compose, kept } = outcome;
   const secret = readSecret(outcome);
   if (io.json) return printJson(io, toJson(outcome, url));
@@ -37,9 +72,10 @@ export async function printOutcome(io: Io, outcome: Outcome, url: string): Promi
   if (unit !== null) await tellUnit(io, outcome);
   if (compose?.warning !== undefined) await warn(io, compose.warning);
   if (compose !== null) await io.write(compose.text);
-  const guide = formatGuide(outcome, url, secret);
   // A file that was asked for is the answer, to be redirected; all else stands beside it.
-  await (outcome.run === "unit" || compose !== null ? io.say(guide) : io.write(guide));
+  const isBeside = outcome.run === "unit" || compose !== null;
+  const guide = formatGuide(outcome, url, secret, isBeside ? io.screen?.columns : io.columns);
+  await (isBeside ? io.say(guide) : io.write(guide));
   if (secret !== undefined || outcome.password !== undefined) {
     await warn(io, "What is secret is shown this once; it cannot be read again.");
   }
@@ -59,16 +95,18 @@ function readSecret({ setup, files }: Outcome): string | undefined {
   return setup.key.app_secret;
 }
 
-async function tellUnit(io: Io, { unit, run, kept, settings }: Outcome): Promise<void> {
+async function tellUnit(io: Io, { unit, run, settings }: Outcome): Promise<void> {
   if (unit === null) return;
   if (unit.warning !== undefined) await warn(io, unit.warning);
   await warnOfEnvironment(io, settings.path);
   if (run === "unit") return io.write(unit.text);
   if (unit.written) return remark(io, `Wrote ${unit.path}`);
   if (unit.standing === undefined) return remark(io, `${unit.path} stands already.`);
+  await remark(io, `kept: ${unit.path} stays as it is. Lines of it that would be otherwise:`);
+  for (const line of compareLines(unit.standing ?? "", unit.text)) await remark(io, `  ${line}`);
   await remark(
     io,
-    `${kept.length > 0 ? "" : "kept: "}${unit.path} stays as it is. This would stand there:\n${unit.text}`,
+    `Change them there, or remove the file and give the same command again; then: systemctl daemon-reload`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, type Stats, statSync } from "node:fs";
+import { quoteWord } from "../shell-word.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
-import { quoteWord } from "./wording.ts";
 
 /** The folder of the database is there, belongs to who looks, and can be written. */
 export const directory: Checkup = {

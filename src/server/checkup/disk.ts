@@ -1,7 +1,8 @@
 import { existsSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { databaseFile } from "../db/data-dir.ts";
+import { quoteWord } from "../shell-word.ts";
 import type { Checkup, Finding } from "./finding.ts";
-import { formatBytes, quoteWord } from "./wording.ts";
+import { formatBytes } from "./wording.ts";
 
 const mebibyte = 1024 ** 2;
 const gibibyte = 1024 ** 3;

@@ -1,8 +1,9 @@
 import { chmodSync, chownSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
+import { quoteWord } from "../shell-word.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 import { limitFindings } from "./limit-findings.ts";
-import { formatMode, quoteWord } from "./wording.ts";
+import { formatMode } from "./wording.ts";
 
 const mostFiles = 1000;
 /** What is worth reading to a stranger, or to be written by one; locks and the like are empty. */

@@ -6,9 +6,10 @@ import type { KeySecret } from "../modules/app-keys/model.ts";
 import { judgeSecrets } from "../modules/app-keys/secret-standing.ts";
 import { appKeySecrets, appKeys } from "../modules/app-keys/table.ts";
 import { tenants } from "../modules/tenants/table.ts";
+import { quoteWord } from "../shell-word.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 import { limitFindings } from "./limit-findings.ts";
-import { formatSpan, quoteWord } from "./wording.ts";
+import { formatSpan } from "./wording.ts";
 
 const param = sql.placeholder;
 const day = 86_400_000;
@@ -100,10 +101,10 @@ function findStale(key: Key, { now, command }: CheckupDeps): Finding[] {
 function findEnding(key: Key, { now, command }: CheckupDeps): Finding[] {
   const leftMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now();
   if (leftMs > soonMs) return [];
-  const issue = command(`key issue -n ${key.namespace} --name ${quoteWord(key.name)} --publish`);
-  if (leftMs > 0) return finding(key, `ends in ${formatSpan(leftMs)}, on ${key.expires_at}.`, issue);
+  const prolong = command(`key update ${key.app_id} --expires 90d`);
+  if (leftMs > 0) return finding(key, `ends in ${formatSpan(leftMs)}, on ${key.expires_at}.`, prolong);
   const message = `ended ${formatSpan(leftMs)} ago and is still published: whoever uses it is refused.`;
-  return finding(key, `${message} Issue another, and revoke it.`, command(`key revoke ${key.app_id} --yes`));
+  return finding(key, `${message} Prolong it, or revoke it: ${command(`key revoke ${key.app_id} --yes`)}`, prolong);
 }
 
 /** Old secrets that callers have left behind, or that are to stay for very long. */

@@ -24,11 +24,6 @@ export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A word as a POSIX shell takes it for one. */
-export function quoteWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
 /** A file's mode as people write it: `0644`. */
 export function formatMode(mode: number): string {
   return `0${(mode & 0o777).toString(8).padStart(3, "0")}`;

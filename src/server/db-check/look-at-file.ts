@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import type { Finding } from "../checkup/finding.ts";
-import { formatBytes, formatMode, quoteWord } from "../checkup/wording.ts";
+import { formatBytes, formatMode } from "../checkup/wording.ts";
+import { quoteWord } from "../shell-word.ts";
 
 const magic = "SQLite format 3\0";
 const headerBytes = 100;

@@ -1,4 +1,5 @@
 import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
+import { completeCommand } from "../../command-line.ts";
 import { printVerdict } from "../../origin.ts";
 import { printJson } from "../../output.ts";
 import { UsageError } from "../../usage-error.ts";
@@ -32,7 +33,8 @@ export default defineVerb({
     const { explainOrigin } = await import("../../../server/modules/app-keys/origin-explanation.ts");
     const origin = args.origin ?? null;
     const verdict = await withKey(args, io, (ctx, appId) => explainOrigin(ctx, { appId, origin }));
-    if (io.json) await printJson(io, verdict);
+    const advice = verdict.advice && completeCommand(verdict.advice, io.command);
+    if (io.json) await printJson(io, { ...verdict, advice });
     else await printVerdict(io, verdict, Date.now());
     return verdict.allowed ? 0 : 1;
   },

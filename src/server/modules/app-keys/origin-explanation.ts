@@ -1,4 +1,5 @@
 import type { SystemCtx } from "../../context.ts";
+import { quoteWord } from "../../shell-word.ts";
 import { matchOrigin, type OriginPattern, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
 import { judgeOrigin, type OriginVerdict } from "./origins.ts";
 import { listRejections, type RejectedOrigin } from "./rejections.ts";
@@ -82,7 +83,7 @@ function whyNot({ wildcard, host, scheme, port }: OriginPattern, origin: Parsed)
 
 function advise(appId: string, entries: readonly string[], origin: string | null): string {
   if (origin === null) {
-    const list = entries.map((entry) => (entry.includes("*") ? ` '${entry}'` : ` ${entry}`)).join("");
+    const list = entries.map((entry) => ` ${quoteWord(entry)}`).join("");
     return `Servers and apps send no Origin. Allow that as well: bodega origin set ${appId}${list} --allow-no-origin`;
   }
   if (origin.toLowerCase() === "null") {
@@ -92,8 +93,8 @@ function advise(appId: string, entries: readonly string[], origin: string | null
   if (sent === null)
     return "A browser sends scheme and host, and nothing behind them, such as https://shop.example.com.";
   if (parseOrigin(origin) === null)
-    return `A browser sends ${sent} here. Check that: bodega origin check ${appId} ${sent}`;
-  return `To allow it: bodega origin add ${appId} ${sent}`;
+    return `A browser sends ${sent} here. Check that: bodega origin check ${appId} ${quoteWord(sent)}`;
+  return `To allow it: bodega origin add ${appId} ${quoteWord(sent)}`;
 }
 
 /** What a browser would send from a page at this address, with https where it names no scheme; null for what is no address. */

@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { usePreparedShop } from "./prepared-shop.ts";
+import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
+
+const copyShop = usePreparedShop();
+
+/** The commands that a text's lines end in. */
+function findCommands(text: string): string[] {
+  return text.match(/(?<=: )bodega .*$/gm) ?? [];
+}
+
+test("a command that is suggested names the database that the command itself was given", async () => {
+  const { appId, dataDir } = copyShop();
+  const flags = ["--data-dir", dataDir];
+  await runHere(["key", "update", appId, "--expires", "5d", ...flags], { env: {} });
+  const suggestions: [line: string[], words: string][] = [
+    [["key", "list", "-n", "demo"], `key update ${appId} --expires 90d`],
+    [["key", "rotate", appId, "--overlap", "24h"], `key retire ${appId}`],
+    [["origin", "check", appId, "https://b.example"], `origin add ${appId} https://b.example`],
+    [["origin", "check", appId, "https://[::1]:8"], `origin add ${appId} 'https://[::1]:8'`],
+    [["order", "show", "-n", "demo", "nope"], "order list -n demo"],
+  ];
+  for (const [line, words] of suggestions) {
+    const { stdout, stderr } = await runHere([...line, ...flags], { env: {} });
+    expect(findCommands(stdout + stderr)).toContain(`bodega ${words} --data-dir '${dataDir}'`);
+  }
+  const failed = await runHere(["key", "show", "-n", "demo", "nope", "--json", ...flags], { env: {} });
+  expect(JSON.parse(failed.stderr).error.remedy).toEndWith(`: bodega key list -n demo --data-dir '${dataDir}'`);
+  const judged = await runHere(["origin", "check", appId, "https://b.example", "--json", ...flags], { env: {} });
+  expect(JSON.parse(judged.stdout).advice).toEndWith(` --data-dir '${dataDir}'`);
+});
+
+test("init's list of what stays as it is names commands that can be pasted", async () => {
+  const { dataDir } = copyShop();
+  const line = ["init", "-n", "demo", "--title", "Ada's Mugs", "--key-name", "my shop", "--no-owner"];
+  const { stdout } = await runHere([...line, "--data-dir", dataDir, "--json"], { env: {} });
+  const { kept } = JSON.parse(stdout) as { kept: string[] };
+  expect(findCommands(kept.join("\n"))).toEqual([
+    `bodega tenant update demo --title 'Ada'\\''s Mugs' --data-dir '${dataDir}'`,
+    expect.stringMatching(/^bodega key update app_\w{26} --name 'my shop' --data-dir '/),
+  ]);
+});
+
+test("at 40 columns remarks, warnings and errors break between words, and a command stays one to a shell", async () => {
+  const cli = openCli();
+  await cli.json("tenant", "create", "demo");
+  const { app_id } = await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "w", "--expires", "5d");
+  const env = { PATH: process.env.PATH };
+  for (const line of [
+    ["key", "list", "-n", "demo"],
+    ["key", "show", "-n", "demo", "nope"],
+    ["init", "-n", "demo", "--no-owner", "--no-mail", "--no-serve", "--title", "Other", "--yes"],
+  ]) {
+    const { screen } = await runAtTerminal([...line, "--data-dir", cli.dataDir], [], { env, columns: 40 });
+    const text = stripEscapes(screen);
+    // The guide's own commands are left to the terminal.
+    const wide = text
+      .replaceAll(" \\\n", "\n")
+      .replaceAll(/(?<=\n)bodega .*\/data\n/g, "")
+      .split("\n");
+    expect(wide.filter((one) => Bun.stringWidth(one) > 40 && /\S\s+\S/.test(one))).toEqual([]);
+  }
+  const { screen } = await runAtTerminal(["key", "list", "-n", "demo", "--data-dir", cli.dataDir], [], {
+    env,
+    columns: 40,
+  });
+  const told = stripEscapes(screen).replaceAll(/ \\\n\s*/g, " ");
+  expect(told).toContain(`\nbodega key update ${app_id} --expires 90d --data-dir '${cli.dataDir}'\n`);
+});
+
+test("with --json help is one JSON value, and the same text as without", async () => {
+  for (const line of [["--help"], ["key", "issue", "--help"], ["help", "key", "issue"], ["key"]]) {
+    const plain = await runHere(line, { env: {} });
+    const { code, stdout, stderr } = await runHere([...line, "--json"], { env: {}, columns: 40 });
+    if (line.join() === "key") expect(code).toBe(2);
+    else expect([code, JSON.parse(stdout), stderr]).toEqual([0, { help: plain.stdout }, ""]);
+  }
+});
