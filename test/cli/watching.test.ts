@@ -51,6 +51,7 @@ function openTop() {
   return {
     terminal: child.terminal as Bun.Terminal,
     exited: child.exited,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
     /** What is drawn at last, whole. */
     picture: () => stripEscapes(screen.split("\u001b[?2026h").findLast((text) => text.includes("\u001b[?2026l")) ?? ""),
   };
@@ -119,19 +120,20 @@ test("the listener for metrics answers the token, and tells the same as the othe
 });
 
 describe("top", () => {
-  test("looks once without a terminal, with --once and with --json", async () => {
-    const [plain, once, json] = await Promise.all([
+  test("looks once without a terminal, at a dumb one, with --once and with --json", async () => {
+    const [plain, dumb, once, json] = await Promise.all([
       cli.run(["top"]),
+      runAtTerminal(["top"], [], { env: { ...env, TERM: "dumb" }, columns: 200 }),
       runAtTerminal(["top", "--once"], [], { env, columns: 200 }),
       cli.json("top") as unknown as Promise<ServerActivity>,
     ]);
-    expect([plain.code, once.code, plain.stderr]).toEqual([0, 0, ""]);
-    for (const text of [plain.stdout, stripEscapes(once.screen)]) {
+    expect([plain.code, dumb.code, once.code, plain.stderr]).toEqual([0, 0, 0, ""]);
+    for (const text of [plain.stdout, dumb.screen.replaceAll("\r", ""), stripEscapes(once.screen)]) {
       expect(text).toMatch(/^Bodega \S+ {2}up .* 1 process {2}http:/);
       expect(text).toMatch(/^demo +[\d.]+ +[\d.]+ +5$/m);
       expect(text).toMatch(/^GET \/products\/ /m);
     }
-    expect(plain.stdout).not.toContain("\u001b");
+    expect(plain.stdout + dumb.screen).not.toContain("\u001b");
     expect(json.tenants).toEqual([{ namespace: "demo", per_second: 0, errors_per_second: 0, total: 5 }]);
     expect(json.interval_seconds).toBeGreaterThanOrEqual(1);
   });
@@ -147,6 +149,9 @@ describe("top", () => {
     const lines = stripEscapes(left.screen).split("\n");
     expect(lines.filter((line) => Bun.stringWidth(line) > columns)).toEqual([]);
     expect(lines.some((line) => line.startsWith("demo"))).toBe(true);
+    for (const part of ["p99 ", " in all", "5206: 5", "held off 0", " free", "log "]) {
+      expect(lines.some((line) => line.includes(part))).toBe(true);
+    }
   });
 
   test("follows what happens, and the size of the terminal", async () => {
@@ -163,6 +168,16 @@ describe("top", () => {
     top.terminal.write("q");
     expect(await top.exited).toBe(0);
   }, 20_000);
+
+  test.each([
+    ["SIGHUP", 129],
+    ["SIGTERM", 143],
+  ] as const)("ends with the exit code of %s", async (signal, code) => {
+    const top = openTop();
+    await until("the first picture", () => top.picture().startsWith("Bodega"));
+    top.kill(signal);
+    expect(await top.exited).toBe(code);
+  });
 
   test("says what is wrong where no server answers, or the interval is none", async () => {
     const none = await openCli().failure("top");

@@ -1,5 +1,6 @@
 import type { ServerStatus } from "../../server/control/status.ts";
 import { AppError } from "../../server/errors.ts";
+import { commandLine } from "../command-line.ts";
 import { parseDuration } from "../duration.ts";
 import type { Io } from "../io.ts";
 import { printRecord } from "../output.ts";
@@ -27,12 +28,13 @@ export default defineVerb({
   },
   examples: ["bodega top", "bodega top --interval 5s", "bodega top --once", "bodega top --json"],
   notes: [
-    "q leaves (exit code 0), and so does ctrl-C (130). Without a terminal, and with --json, it looks once. " +
-      "Rates and latencies are those between two looks. Counts run from the start of the server, over all workers.",
+    "q leaves (exit code 0), and so does ctrl-C (130). Without a terminal, at one that cannot be drawn on " +
+      "(TERM=dumb), and with --json, it looks once. Rates and latencies are those between two looks. Counts run from the start of the server, over all workers.",
     "It asks the server of the data directory on this machine, as the account that the server runs under.",
   ],
   async run(args, io) {
-    const isLive = io.stdoutIsTerminal && !args.once && !io.json && !io.quiet;
+    const canDraw = io.stdoutIsTerminal && io.env.TERM !== "dumb";
+    const isLive = canDraw && !args.once && !io.json && !io.quiet;
     const intervalMs = parseDuration("--interval", args.interval ?? (isLive ? "2s" : "1s"));
     if (intervalMs < 1000 || intervalMs > longestMs) {
       const message = "must be from 1s to 1h";
@@ -45,7 +47,7 @@ export default defineVerb({
       if (reply?.ok) return (await reply.json()) as ServerStatus;
       throw new AppError(
         5000,
-        `No server of ${dataDir} answers this account. Start one with bodega serve, or name its --data-dir.`,
+        `No server of ${dataDir} answers this account. Start one with ${commandLine(args)("serve")}, or name its --data-dir.`,
       );
     };
     if (isLive) return watch(look, intervalMs, io);

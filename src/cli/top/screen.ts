@@ -5,7 +5,7 @@ export interface Screen {
   size(): { columns: number; rows: number };
   /** Shows the lines in place of those before. */
   draw(lines: readonly string[]): void;
-  /** Settles with the exit code when somebody leaves: 0 for q, 130 for ctrl-C, 143 when asked to end. */
+  /** Settles with the exit code when somebody leaves: 0 for q, 130 for ctrl-C, 143 when asked to end, 129 without its terminal. */
   left: Promise<number>;
   onResize(act: () => void): void;
   /** Gives the terminal back as it was. */
@@ -18,6 +18,9 @@ const restore = "\u001b[?25h\u001b[?1049l";
 const begin = "\u001b[?2026h\u001b[H";
 const end = "\u001b[J\u001b[?2026l";
 
+/** As a shell tells of what a signal has ended. */
+const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
 /** Takes over the terminal that standard output is. However the process ends, the terminal is given back. */
 export function openScreen(host: NodeJS.Process): Screen {
   const { stdin, stdout } = host;
@@ -29,8 +32,8 @@ export function openScreen(host: NodeJS.Process): Screen {
     if (key.includes("\u0003")) resolve(130);
     else if (/q/i.test(key)) resolve(0);
   };
-  const onSignal = (name: NodeJS.Signals) => resolve(name === "SIGINT" ? 130 : 143);
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const onSignal = (name: NodeJS.Signals) => resolve(exitCodes[name as keyof typeof exitCodes]);
+  const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
   const close = () => {
     if (!isOpen) return;
     isOpen = false;
