@@ -216,7 +216,7 @@ const told: [
   [
     "no mail server",
     { check: "mail", severity: "warning" },
-    /BODEGA_SMTP_URL/,
+    /BODEGA_SMTP_URL .*: bodega init -n demo$/,
     ({ env }) => delete env.BODEGA_SMTP_URL,
   ],
   [

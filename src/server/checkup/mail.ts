@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { toTimestamp } from "../clock.ts";
-import { all, statement } from "../db/statement.ts";
+import { all, get, statement } from "../db/statement.ts";
 import { inScope } from "../doctor/check.ts";
 import { AppError } from "../errors.ts";
 import { mailOutbox } from "../modules/mail/table.ts";
@@ -32,6 +32,9 @@ const selectWaiting = statement<Waiting>(sql`
   where (m.status = 'queued' or (m.status = 'failed' and m.updated_at > ${param("recent")})) and ${inScope("m")}
   group by t.id order by t.namespace`);
 
+const selectStore = statement<{ namespace: string }>(sql`
+  select namespace from ${tenants} where status = 'active' order by namespace limit 1`);
+
 /** The mail server lets us in, and mail does not wait or fail. */
 export const mail: Checkup = {
   name: "mail",
@@ -40,20 +43,26 @@ export const mail: Checkup = {
     const { ctx, tenant, now, config } = about;
     const values = { tenantId: tenant?.id ?? null, recent: toTimestamp(now() - recentMs) };
     const stores = ctx === null ? [] : await all(ctx.db.primary, selectWaiting, values);
-    const server = config.smtpUrl === undefined ? describeNone(about, stores) : await converse(about, config.smtpUrl);
+    const server =
+      config.smtpUrl === undefined ? await describeNone(about, stores) : await converse(about, config.smtpUrl);
     const late = config.smtpUrl === undefined ? [] : stores.flatMap((store) => describeLate(about, store));
     const failed = stores.flatMap((store) => describeFailed(about, store));
     return [...(tenant === null ? server : []), ...limitFindings(late, "stores"), ...limitFindings(failed, "stores")];
   },
 };
 
-function describeNone({ ctx, config }: CheckupDeps, stores: readonly Waiting[]): Finding[] {
+async function describeNone(about: CheckupDeps, stores: readonly Waiting[]): Promise<Finding[]> {
+  const { ctx, config, command } = about;
   if (ctx === null) return [];
   const waiting = stores.reduce((sum, store) => sum + store.waiting, 0);
   const since = stores.map((store) => store.since).sort()[0];
   const held = waiting === 0 ? "" : ` ${countOf(waiting, "mail")} there by now, the oldest since ${since}.`;
   const message = `No mail server is set: reset codes and notices stay in the outbox.${held}`;
-  const remedy = `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for server and commands, such as in ${config.dataDir}/bodega.env.`;
+  const first = await get(ctx.db.primary, selectStore);
+  const init = command(first === undefined ? "init" : `init -n ${first.namespace}`);
+  const remedy =
+    `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for server and commands, such as in ${config.dataDir}/bodega.env. ` +
+    `This asks for them and tries them: ${init}`;
   return [{ severity: "warning", subject: "BODEGA_SMTP_URL", message, remedy }];
 }
 
