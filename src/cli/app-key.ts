@@ -3,9 +3,9 @@ import type { getKey, issueKey, publishKey } from "../server/modules/app-keys/se
 import { type FlagArg, namespaceArg, type PositionalArg, type SharedValues } from "./args.ts";
 import { withContext } from "./context.ts";
 import { escapeControls } from "./escape.ts";
+import { handOver } from "./hand-over.ts";
 import type { Io } from "./io.ts";
 import { printRecord, remark, warn } from "./output.ts";
-import { reserveSecretFile } from "./secret-file.ts";
 
 /** A key as most verbs return it, as `show` does, and with its secret. */
 export type AppKey = Awaited<ReturnType<typeof publishKey>>;
@@ -59,30 +59,37 @@ export function printKey(io: Io, key: AppKey | AppKeyDetails): Promise<void> {
 }
 
 /**
- * Has a secret made, and hands it over exactly once: into a file, or on standard output. `-q` prints
- * `<app_id>:<app_secret>`, which is what stands after `Bearer`.
+ * Has a secret made in one transaction, and hands it over exactly once, before that is committed: into a file, or on
+ * standard output. `-q` prints `<app_id>:<app_secret>`, which is what stands after `Bearer`.
  */
 export async function deliverSecret(
+  args: SharedValues & { "secret-file": string | undefined },
   io: Io,
-  path: string | undefined,
-  make: () => Promise<IssuedAppKey>,
+  make: (ctx: SystemCtx) => Promise<IssuedAppKey>,
 ): Promise<IssuedAppKey> {
-  if (path === undefined) {
-    const issued = await make();
-    if (io.quiet && !io.json) await io.write(`${escapeControls(`${issued.app_id}:${issued.app_secret}`)}\n`);
-    else await printRecord(io, issued, "app_id");
+  const { inTransaction } = await import("../server/db/transaction.ts");
+  const place = { path: args["secret-file"], flag: "--secret-file" };
+  const { made, file } = await handOver(args, io, place, (give) =>
+    withContext(args, io, (ctx) =>
+      inTransaction(ctx, async (tx) => {
+        const issued = await make(tx);
+        await give(issued.app_secret, () => showIssued(io, issued));
+        return issued;
+      }),
+    ),
+  );
+  if (file === undefined) {
     if (!io.json) await warn(io, "The secret is shown this once; it cannot be read again.");
-    return issued;
+    return made;
   }
-  const file = await reserveSecretFile(path);
-  const issued = await make().catch(async (error) => {
-    await file.discard();
-    throw error;
-  });
-  await file.save(issued.app_secret);
-  const { app_secret: _, ...key } = issued;
-  if (io.json) await printRecord(io, { ...key, secret_file: file.path }, "app_id");
+  const { app_secret: _, ...key } = made;
+  if (io.json) await printRecord(io, { ...key, secret_file: file }, "app_id");
   else await printKey(io, key);
-  await remark(io, `The secret is in ${file.path}`);
-  return issued;
+  await remark(io, `The secret is in ${file}`);
+  return made;
+}
+
+function showIssued(io: Io, issued: IssuedAppKey): Promise<void> {
+  if (!io.quiet || io.json) return printRecord(io, issued, "app_id");
+  return io.write(`${escapeControls(`${issued.app_id}:${issued.app_secret}`)}\n`);
 }

@@ -9,17 +9,30 @@ import type { Io } from "./io.ts";
 import { remark } from "./output.ts";
 
 /** What of a verb's arguments says which database is meant. */
-type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
+export type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
 
 // A command waits longer for its turn than a request does: nobody's browser is waiting.
 const lockDeadlineMs = 30_000;
 
 /**
- * Runs one service call on the database that flags and environment name. A new database gets its schema first, so that
- * `tenant create` works before the first `serve`.
- * @throws AppError 5306 when the schema is older than this program, 5001 when it is newer or the database is not to be had.
+ * Runs one service call on the database that flags and environment name.
+ * @throws AppError 5301 when the folder holds no database, 5306 when the schema is older than this program, 5001 when it
+ * is newer or the database is not to be had.
  */
-export function withContext<T>(
+export async function withContext<T>(
+  flags: DatabaseFlags,
+  io: Io,
+  work: (ctx: SystemCtx, config: Config) => Promise<T>,
+): Promise<T> {
+  await requireDatabase(flags, io);
+  return beginContext(flags, io, work);
+}
+
+/**
+ * The same for the verbs that a shop may begin with. A new database gets its schema first, so that `tenant create` works
+ * before the first `serve`.
+ */
+export function beginContext<T>(
   flags: DatabaseFlags,
   io: Io,
   work: (ctx: SystemCtx, config: Config) => Promise<T>,
@@ -35,26 +48,19 @@ export function withContext<T>(
 }
 
 /**
- * The same for what only judges a database: a folder without one is an error, since a new one has nothing wrong.
- * @throws AppError 5301 when the folder holds no database file, and what `withContext` throws.
+ * Ends a verb that works on what there is, where there is nothing, before it makes any of it.
+ * @throws AppError 5301 when the folder holds no database file.
  */
-export async function withExisting<T>(
-  flags: DatabaseFlags,
-  io: Io,
-  work: (ctx: SystemCtx, config: Config) => Promise<T>,
-): Promise<T> {
+export async function requireDatabase(flags: DatabaseFlags, io: Io): Promise<void> {
   const { readCliConfig } = await import("./read-config.ts");
   const { databaseUrl, databaseSyncUrl, dataDir } = readCliConfig(flags, io);
-  if (databaseUrl === undefined && databaseSyncUrl === undefined) {
-    const { databaseFile } = await import("../server/db/data-dir.ts");
-    if (!existsSync(databaseFile(dataDir))) throw await noDatabase(dataDir);
-  }
-  return withContext(flags, io, work);
-}
-
-async function noDatabase(dataDir: string): Promise<Error> {
+  if (databaseUrl !== undefined || databaseSyncUrl !== undefined) return;
+  const { databaseFile } = await import("../server/db/data-dir.ts");
+  if (existsSync(databaseFile(dataDir))) return;
   const { AppError } = await import("../server/errors.ts");
-  return new AppError(5301, `There is no database in ${dataDir}. Name its folder with --data-dir or BODEGA_DATA_DIR.`);
+  throw new AppError(5301, `There is no database in ${dataDir}.`, {
+    remedy: "Name its folder with --data-dir or BODEGA_DATA_DIR, or open a shop there: bodega init",
+  });
 }
 
 /**

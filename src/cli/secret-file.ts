@@ -1,60 +1,103 @@
-import { type FileHandle, open, rm } from "node:fs/promises";
-import { resolve } from "node:path";
+import { randomBytes } from "node:crypto";
+import { accessSync, constants, lstatSync } from "node:fs";
+import { link, open, rename, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { AppError } from "../server/errors.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** A new file that waits for its secret. */
+/** A new file for a secret. There is nothing of it before `save`. */
 export interface SecretFile {
   /** Absolute. */
   path: string;
-  /** Writes the secret and a line break, and waits until both are on disk. */
+  /**
+   * Writes the secret and a line break. The file gets its name when both are on disk, so that it is whole or not there.
+   * @throws AppError 5302 when somebody else has made it meanwhile, 5000 when it cannot be written.
+   */
   save(secret: string): Promise<void>;
-  /** Removes the file again, because there is no secret after all. */
+  /** Removes what was saved, because there is no such secret after all. */
   discard(): Promise<void>;
 }
 
-/** What a file is for: the flag that named it, and the command that makes another secret. */
-interface SecretFilePurpose {
-  flag: string;
-  again: string;
-}
-
-const appSecret: SecretFilePurpose = { flag: "--secret-file", again: "bodega key rotate <app_id>" };
-
 /**
- * Makes the file before the secret exists, readable by its owner only, so that a secret is never made that cannot be kept.
- * @throws AppError 5302 when the file exists, UsageError when it cannot be made.
+ * Looks whether a file can be made where a flag names one, before there is a secret for it.
+ * @throws AppError 5302 when it exists, UsageError when it cannot be made.
  */
-export async function reserveSecretFile(given: string, { flag, again } = appSecret): Promise<SecretFile> {
+export function planSecretFile(given: string, flag = "--secret-file"): SecretFile {
   const path = resolve(given);
-  const file = await createFile(path, flag);
+  requireRoom(path, flag);
+  let isSaved = false;
   return {
     path,
     async save(secret) {
-      try {
-        await file.writeFile(`${secret}\n`);
-        await file.sync();
-      } catch (cause) {
-        const message = `The secret could not be written to ${path}. Make a new one with: ${again}`;
-        throw new AppError(5000, message, { cause });
-      } finally {
-        await file.close();
-      }
+      await saveWhole(path, `${secret}\n`);
+      isSaved = true;
     },
     async discard() {
-      await file.close();
-      await rm(path, { force: true });
+      if (isSaved) await rm(path, { force: true });
+      isSaved = false;
     },
   };
 }
 
-async function createFile(path: string, flag: string): Promise<FileHandle> {
+function requireRoom(path: string, flag: string): void {
   try {
-    return await open(path, "wx", 0o600);
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw standsAlready(path);
+    accessSync(dirname(path), constants.W_OK | constants.X_OK);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") throw new AppError(5302, `The file ${path} exists already; nothing was done.`);
-    const message = `cannot be created (${code ?? "unknown"}): ${path}`;
+    if (error instanceof AppError) throw error;
+    const message = `cannot be created (${codeOf(error)}): ${path}`;
     throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
   }
+}
+
+/** Readable by its owner only, from its first byte on. */
+async function saveWhole(path: string, text: string): Promise<void> {
+  const partial = join(dirname(path), `.${randomBytes(8).toString("hex")}.part`);
+  try {
+    const file = await open(partial, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await giveName(partial, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const message = `The secret could not be written to ${path} (${codeOf(error)}); nothing was done.`;
+    throw new AppError(5000, message, { cause: error });
+  } finally {
+    await rm(partial, { force: true });
+  }
+}
+
+async function giveName(partial: string, path: string): Promise<void> {
+  try {
+    await link(partial, path);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") throw standsAlready(path);
+    // A memory card knows no second name for a file; there the check of a moment ago has to do.
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(codeOf(error))) throw error;
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw standsAlready(path);
+    await rename(partial, path);
+  }
+}
+
+/** Without this the name itself may be lost with the power. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r").catch(() => undefined);
+  // One that may be written and not read, or a file system that syncs no folders.
+  await folder?.sync().catch(() => {});
+  await folder?.close();
+}
+
+function standsAlready(path: string): AppError {
+  return new AppError(5302, `The file ${path} exists already; nothing was done.`, {
+    remedy: "Name another. A command that was killed may have left it, with a secret that never came to be valid.",
+  });
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "unknown";
 }

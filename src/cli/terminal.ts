@@ -1,3 +1,4 @@
+import { fstatSync, statSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { AppError } from "../server/errors.ts";
 
@@ -16,6 +17,8 @@ export interface Terminal {
   write(text: string): Promise<void>;
   /** Whether standard output still has a reader, as far as writing has shown; what is long stops without one. */
   hasReader(): boolean;
+  /** Whether what is written to standard output is lost at once: it is /dev/null, or was closed from the start. */
+  leadsNowhere(): boolean;
   /** Writes to standard error: remarks, questions, errors. Never throws. */
   say(text: string): Promise<void>;
   /**
@@ -29,11 +32,17 @@ export interface Terminal {
   screen: NodeJS.WriteStream | undefined;
   /** Has the next SIGINT call `act` instead of ending the process; the one after that ends it. */
   onInterrupt(act: () => void): void;
+  /**
+   * From now on SIGINT, SIGTERM and SIGHUP do not end the process, for the moment in which it must not be stopped.
+   * @returns what ends that, and tells which of them came first meanwhile.
+   */
+  holdSignals(): () => NodeJS.Signals | undefined;
   /** Leaves SIGINT and SIGTERM to the verb, for one that runs until it is stopped. */
   releaseSignals(): void;
 }
 
 const interruptedExitCode = 130;
+const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Ties a `Terminal` to the running process, and ends the process with 130 on SIGINT until signals are released. */
 export function openTerminal(host: NodeJS.Process): Terminal {
@@ -42,6 +51,7 @@ export function openTerminal(host: NodeJS.Process): Terminal {
   // Failures reach the callbacks of write; without a listener the same event would end the process.
   for (const stream of [host.stdout, host.stderr]) stream.on("error", () => {});
   let isRead = true;
+  let isReleased = false;
   let held: (() => void) | undefined;
   return {
     env: host.env,
@@ -56,6 +66,7 @@ export function openTerminal(host: NodeJS.Process): Terminal {
       throw new AppError(5000, `The answer could not be written to standard output (${failure.code ?? "unknown"}).`);
     },
     hasReader: () => isRead,
+    leadsNowhere: () => isNullDevice(host.stdout.fd),
     async say(text) {
       await writeTo(host.stderr, text);
     },
@@ -83,11 +94,36 @@ export function openTerminal(host: NodeJS.Process): Terminal {
       };
       host.once("SIGINT", held);
     },
+    holdSignals() {
+      let first: NodeJS.Signals | undefined;
+      const note = (signal: NodeJS.Signals) => {
+        first ??= signal;
+      };
+      const isSilenced = host.listeners("SIGINT").includes(interrupt);
+      host.off("SIGINT", interrupt);
+      for (const signal of endings) host.on(signal, note);
+      return () => {
+        for (const signal of endings) host.off(signal, note);
+        if (isSilenced && !isReleased) host.on("SIGINT", interrupt);
+        return first;
+      };
+    },
     releaseSignals() {
+      isReleased = true;
       host.off("SIGINT", interrupt);
       if (held !== undefined) host.off("SIGINT", held);
     },
   };
+}
+
+/** A program that is started with an output closed finds /dev/null there as well. */
+function isNullDevice(descriptor: number): boolean {
+  try {
+    const { rdev } = fstatSync(descriptor);
+    return rdev !== 0 && rdev === statSync("/dev/null").rdev;
+  } catch {
+    return false;
+  }
 }
 
 function writeTo(stream: NodeJS.WriteStream, text: string): Promise<NodeJS.ErrnoException | undefined> {

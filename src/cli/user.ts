@@ -2,13 +2,14 @@ import type { Ctx } from "../server/context.ts";
 import type { listUsers } from "../server/modules/users/list.ts";
 import type { getUser } from "../server/modules/users/service.ts";
 import type { SharedValues } from "./args.ts";
-import { withTenant } from "./context.ts";
+import { type DatabaseFlags, withTenant } from "./context.ts";
 import { escapeControls } from "./escape.ts";
+import { handOver } from "./hand-over.ts";
 import type { Io } from "./io.ts";
 import { printRecord, remark, warn } from "./output.ts";
-import { reserveSecretFile } from "./secret-file.ts";
 
-type User = Awaited<ReturnType<typeof getUser>>;
+/** A user as the services return it. */
+export type User = Awaited<ReturnType<typeof getUser>>;
 type UserArgs = SharedValues & { namespace: string; user: string };
 
 /** A user as the terminal prints it: the API's record, with the id named as everywhere in the terminal. */
@@ -36,31 +37,32 @@ export function printUser(io: Io, user: User): Promise<void> {
 }
 
 /**
- * Has work done with a password that was made for it, and hands the password over exactly once: into a file, or on
- * standard output. `-q` prints `<user_id>:<password>`.
+ * Has a password that was made for a user handed over exactly once, before it is valid: into a file, or on standard
+ * output. `-q` prints `<user_id>:<password>`.
+ * @param work makes the change, and calls `give` with the user before it is committed.
  */
 export async function deliverPassword(
+  args: DatabaseFlags & { "password-file": string | undefined },
   io: Io,
-  given: { password: string; path: string | undefined },
-  work: () => Promise<User>,
+  password: string,
+  work: (give: (user: User) => Promise<void>) => Promise<User>,
 ): Promise<void> {
-  const { password, path } = given;
-  if (path === undefined) {
-    const user = toUserRecord(await work());
-    if (io.quiet && !io.json) await io.write(`${escapeControls(`${user.user_id}:${password}`)}\n`);
-    else await printRecord(io, { ...user, password }, "user_id");
+  const place = { path: args["password-file"], flag: "--password-file" };
+  const { made, file } = await handOver(args, io, place, (give) =>
+    work((user) => give(password, () => showPassword(io, toUserRecord(user), password))),
+  );
+  if (file === undefined) {
     if (!io.json) await warn(io, "The password is shown this once; it cannot be read again.");
     return;
   }
-  const file = await reserveSecretFile(path, { flag: "--password-file", again: "bodega user set-password <user>" });
-  const user = await work().catch(async (error) => {
-    await file.discard();
-    throw error;
-  });
-  await file.save(password);
-  const record = toUserRecord(user);
-  await printRecord(io, io.json ? { ...record, password_file: file.path } : record, "user_id");
-  await remark(io, `The password is in ${file.path}`);
+  const record = toUserRecord(made);
+  await printRecord(io, io.json ? { ...record, password_file: file } : record, "user_id");
+  await remark(io, `The password is in ${file}`);
+}
+
+function showPassword(io: Io, user: UserRecord, password: string): Promise<void> {
+  if (!io.quiet || io.json) return printRecord(io, { ...user, password }, "user_id");
+  return io.write(`${escapeControls(`${user.user_id}:${password}`)}\n`);
 }
 
 /** So many a page; the service's most. */

@@ -3,9 +3,9 @@ import type { addWebhook } from "../server/modules/webhooks/service.ts";
 import type { PositionalArg, SharedValues } from "./args.ts";
 import { withTenant } from "./context.ts";
 import { escapeControls } from "./escape.ts";
+import { handOver } from "./hand-over.ts";
 import type { Io } from "./io.ts";
 import { printRecord, remark, warn } from "./output.ts";
-import { reserveSecretFile } from "./secret-file.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
@@ -33,28 +33,38 @@ export function withWebhook<T>(
 }
 
 /**
- * Has a signing secret made, and hands it over exactly once: into a file, or on standard output. `-q` prints the
- * webhook's id, and the secret behind it where no file takes it.
+ * Has a signing secret made in one transaction of the store, and hands it over exactly once, before that is committed:
+ * into a file, or on standard output. `-q` prints the webhook's id, and the secret behind it where no file takes it.
+ * @param prepare what takes its time and writes nothing; `make` gets what it answers.
  */
-export async function deliverSigningSecret(
+export async function deliverSigningSecret<P>(
+  args: SharedValues & { namespace: string; "secret-file": string | undefined },
   io: Io,
-  path: string | undefined,
-  make: () => Promise<NewWebhook>,
+  prepare: () => Promise<P>,
+  make: (ctx: Ctx, prepared: P) => Promise<NewWebhook>,
 ): Promise<void> {
-  if (path === undefined) {
-    const webhook = await make();
-    if (io.quiet && !io.json) await io.write(`${escapeControls(`${webhook.webhook_id} ${webhook.secret}`)}\n`);
-    else await printRecord(io, webhook, "webhook_id");
+  const { inTransaction } = await import("../server/db/transaction.ts");
+  const place = { path: args["secret-file"], flag: "--secret-file" };
+  const { made, file } = await handOver(args, io, place, async (give) => {
+    const prepared = await prepare();
+    return withTenant(args, io, (ctx) =>
+      inTransaction(ctx, async (tx) => {
+        const webhook = await make(tx, prepared);
+        await give(webhook.secret, () => showWebhook(io, webhook));
+        return webhook;
+      }),
+    );
+  });
+  if (file === undefined) {
     if (!io.json) await warn(io, "The secret is shown this once; it cannot be read again.");
     return;
   }
-  const file = await reserveSecretFile(path, { flag: "--secret-file", again: "bodega webhook rotate <webhook_id>" });
-  const made = await make().catch(async (error) => {
-    await file.discard();
-    throw error;
-  });
-  await file.save(made.secret);
   const { secret: _, ...webhook } = made;
-  await printRecord(io, io.json ? { ...webhook, secret_file: file.path } : webhook, "webhook_id");
-  await remark(io, `The secret is in ${file.path}`);
+  await printRecord(io, io.json ? { ...webhook, secret_file: file } : webhook, "webhook_id");
+  await remark(io, `The secret is in ${file}`);
+}
+
+function showWebhook(io: Io, webhook: NewWebhook): Promise<void> {
+  if (!io.quiet || io.json) return printRecord(io, webhook, "webhook_id");
+  return io.write(`${escapeControls(`${webhook.webhook_id} ${webhook.secret}`)}\n`);
 }

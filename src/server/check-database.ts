@@ -7,7 +7,7 @@ import type { Config } from "./config.ts";
 import type { SystemCtx } from "./context.ts";
 import { databaseFile } from "./db/data-dir.ts";
 import { describeDamage } from "./db-check/damage.ts";
-import { damageRemedy, describeLength, fileError, lookAtFile } from "./db-check/look-at-file.ts";
+import { describeDamageRemedy, describeLength, fileError, lookAtFile } from "./db-check/look-at-file.ts";
 import { checkSchema } from "./db-check/schema-difference.ts";
 import { checkIntegrity, checkReferences } from "./db-check/soundness.ts";
 import { openFileSubject, openServerSubject, type Subject } from "./db-check/subject.ts";
@@ -53,9 +53,11 @@ export async function checkDatabase(config: Config, options: DatabaseCheckOption
 async function checkFile(report: Examination, dataDir: string, options: DatabaseCheckOptions): Promise<void> {
   const path = databaseFile(dataDir);
   if (!existsSync(path)) {
-    throw new AppError(5301, `There is no database in ${dataDir}. Name its folder with --data-dir or BODEGA_DATA_DIR.`);
+    throw new AppError(5301, `There is no database in ${dataDir}.`, {
+      remedy: "Name its folder with --data-dir or BODEGA_DATA_DIR, or open a shop there: bodega init",
+    });
   }
-  const { findings, isDatabase } = lookAtFile(path);
+  const { findings, isDatabase } = lookAtFile(path, options.command);
   report.checked.push("file");
   addFindings(report, "file", findings);
   if (!isDatabase) return;
@@ -67,12 +69,14 @@ async function checkFile(report: Examination, dataDir: string, options: Database
     const damage = describeDamage(error);
     if (damage === undefined) throw error;
     const what = subject === undefined ? "cannot be opened" : "cannot be read to its end";
-    addFindings(report, "file", [fileError(path, `${path} ${what}: ${damage}.`)]);
+    addFindings(report, "file", [fileError(path, `${path} ${what}: ${damage}.`, options.command)]);
   } finally {
     await subject?.close();
   }
   const length = report.ok ? undefined : describeLength(path);
-  if (length !== undefined) addFindings(report, "file", [fileError(path, `${path} is cut off. ${length}`)]);
+  if (length !== undefined) {
+    addFindings(report, "file", [fileError(path, `${path} is cut off. ${length}`, options.command)]);
+  }
 }
 
 async function checkSubject(
@@ -92,11 +96,12 @@ async function checkSubject(
       const damage = describeDamage(error);
       if (damage === undefined) throw error;
       const message = `This could not be looked at: ${damage}.`;
-      addFindings(report, check, [{ severity: "error", subject: name, message, remedy: damageRemedy[subject.kind] }]);
+      const remedy = describeDamageRemedy(subject.kind, options.command);
+      addFindings(report, check, [{ severity: "error", subject: name, message, remedy }]);
     }
   };
-  await step("integrity", () => subject.atLength(() => checkIntegrity(subject, name)));
-  await step("references", () => subject.atLength(() => checkReferences(subject)));
+  await step("integrity", () => subject.atLength(() => checkIntegrity(subject, name, options.command)));
+  await step("references", () => subject.atLength(() => checkReferences(subject, options.command)));
   let isUsable = false;
   await step("schema", async () => {
     const looked = await checkSchema(subject, options);

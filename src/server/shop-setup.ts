@@ -53,10 +53,15 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
 /**
  * Makes what is missing of a shop, in one transaction, and changes nothing of what stands. So it can be repeated, and two
  * who do it at once make one shop.
+ * @param beforeCommit takes what is secret; when it fails, nothing stands.
  * @throws AppError 5301 for a store that is neither there nor planned, 5302 for an owner's address that somebody else of
  * the store has, 5102 for a field at fault; 5306 for a server's key that is not the database's.
  */
-export async function setUpShop(ctx: SystemCtx, plan: ShopPlan): Promise<ShopSetup> {
+export async function setUpShop(
+  ctx: SystemCtx,
+  plan: ShopPlan,
+  beforeCommit: (setup: ShopSetup) => Promise<void> = async () => {},
+): Promise<ShopSetup> {
   const { namespace } = plan;
   await claimDatabase(ctx.db, ctx.vault);
   return inTransaction(ctx, async (tx) => {
@@ -70,7 +75,9 @@ export async function setUpShop(ctx: SystemCtx, plan: ShopPlan): Promise<ShopSet
       owner: owner !== before.owner,
       key: key !== before.key,
     };
-    return { store: await getTenant(tx, namespace), owner, key, made };
+    const setup = { store: await getTenant(tx, namespace), owner, key, made };
+    await beforeCommit(setup);
+    return setup;
   });
 }
 

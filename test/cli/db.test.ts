@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { openCli } from "./run-bodega.ts";
 
@@ -9,7 +10,9 @@ interface Status {
 }
 
 test("status of a new database lists what waits with exit code 1, migrate applies it once", async () => {
-  const { run, json } = openCli();
+  const { run, json, dataDir } = openCli();
+  mkdirSync(dataDir);
+  writeFileSync(join(dataDir, "bodega.db"), "");
   const before = await run(["db", "status", "--json"]);
   expect(before.code).toBe(1);
   const { up_to_date, migrations }: Status = JSON.parse(before.stdout);

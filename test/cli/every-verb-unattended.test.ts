@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { formatArg } from "../../src/cli/args.ts";
 import { readContents } from "./database-contents.ts";
 import { type CalledVerb, leaveOutRequired, listCalledVerbs } from "./every-verb.ts";
@@ -9,7 +11,7 @@ import { runHere } from "./run-here.ts";
 const copyShop = usePreparedShop();
 const named = (await listCalledVerbs()).map((called): [string, CalledVerb] => [called.name, called]);
 const requiring = named.filter(([, { verb }]) => Object.values(verb.args).some(({ required }) => required));
-const deciding = named.filter(([, { call }]) => call.asks !== undefined && !call.isOptional);
+const deciding = named.filter(([, { call }]) => call.asks !== undefined);
 
 describe("what is left out where nobody can be asked is exit code 2 and named, all of it", () => {
   test.each(requiring)("bodega %s", async (_name, called) => {
@@ -21,6 +23,21 @@ describe("what is left out where nobody can be asked is exit code 2 and named, a
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
     const told = await runHere([...line, "--no-input"], { env: shop.env, canAsk: true });
     expect(told).toEqual(outcome);
+  });
+});
+
+describe("a verb that works on a shop is exit code 3 where there is none, and makes nothing there", () => {
+  test.each(named.filter(([, { call }]) => !call.needsNoShop))("bodega %s", async (_name, called) => {
+    const shop = copyShop();
+    const nowhere = join(shop.dir, "nowhere");
+    // A password is read before there is anything to give it to.
+    const instead = called.call.input === undefined ? called.call.instead?.(shop) : ["--random-password"];
+    const args = [...called.call.args(shop), ...(instead ?? []), ...(called.call.jsonArgs?.(shop) ?? [])];
+    const line = [...called.path, ...args, "--data-dir", nowhere, "--json"];
+    const { code, stdout, stderr } = await runHere(line, { env: shop.env });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(JSON.parse(stderr).error).toMatchObject({ code: 5301, message: `There is no database in ${nowhere}.` });
+    expect(existsSync(nowhere)).toBe(false);
   });
 });
 

@@ -113,7 +113,7 @@ describe("--secret-file", () => {
   test("takes the new secret of a rotated key", async () => {
     const path = join(makeDir(), "secret");
     const { app_id, app_secret } = await issue();
-    await json("key", "rotate", app_id, "--secret-file", path);
+    await json("key", "rotate", app_id, "--yes", "--secret-file", path);
     expect(readFileSync(path, "utf8").trim()).not.toBe(app_secret);
   });
 });
@@ -129,7 +129,7 @@ test("a key lives through publish, deactivate, rotate and revoke", async () => {
   const [newest, older] = (await show(rotated)).secrets;
   expect(newest?.expires_at).toBeNull();
   expect(Math.abs(Date.parse(older?.expires_at ?? "") - Date.now() - 86_400_000)).toBeLessThan(60_000);
-  expect((await show(await json<Key>("key", "rotate", app_id))).secrets).toHaveLength(1);
+  expect((await show(await json<Key>("key", "rotate", app_id, "--yes"))).secrets).toHaveLength(1);
   expect(await json("key", "revoke", app_id, "--yes")).toMatchObject({ active: false, published: false });
   expect(await show(rotated)).toMatchObject({ revoked_at: timestamp, secrets: [] } as unknown as Details);
   expect(await failure("key", "publish", app_id)).toMatchObject({ code: 4, error: { code: 5306 } });
@@ -143,7 +143,7 @@ describe("a key that does not exist is exit code 3", () => {
     [["unpublish", unknownId]],
     [["activate", unknownId]],
     [["deactivate", unknownId]],
-    [["rotate", unknownId]],
+    [["rotate", unknownId, "--yes"]],
     [["revoke", unknownId, "--yes"]],
     [["retire", unknownId, "--yes"]],
     [["update", unknownId, "--name", "web"]],

@@ -27,6 +27,7 @@ export async function runHere(args: string[], { env, columns, canAsk = false }: 
       stdout += text;
     },
     hasReader: () => true,
+    leadsNowhere: () => false,
     async say(text) {
       stderr += text;
     },
@@ -34,6 +35,7 @@ export async function runHere(args: string[], { env, columns, canAsk = false }: 
     async *streamInput() {},
     screen: undefined,
     onInterrupt() {},
+    holdSignals: () => () => undefined,
     releaseSignals() {},
   };
   const code = await runCli(args, terminal);

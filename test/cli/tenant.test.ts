@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { openCli } from "./run-bodega.ts";
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -38,6 +38,7 @@ test("the first tenant makes the database, and the JSON is exactly the documente
 
 test("an empty list is an empty array, and a remark for people", async () => {
   const { json, run } = openCli();
+  await json("db", "migrate");
   expect(await json<unknown[]>("tenant", "list")).toEqual([]);
   const { code, stdout, stderr } = await run(["tenant", "list"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
@@ -56,7 +57,8 @@ test("a tenant lives through update, suspend, resume and delete", async () => {
 });
 
 describe("a tenant that does not exist is exit code 3", () => {
-  const { failure } = openCli();
+  const { failure, json } = openCli();
+  beforeAll(() => json("db", "migrate"));
   test.concurrent.each([
     [["tenant", "show", "nobody"]],
     [["tenant", "update", "nobody", "--title", "x"]],

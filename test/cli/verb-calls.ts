@@ -13,8 +13,6 @@ export interface VerbCall {
   asks?(shop: PreparedShop): Step[];
   /** Flags that answer the same beforehand. */
   instead?(shop: PreparedShop): string[];
-  /** Whether `instead` may be left out without a terminal: the question is a courtesy. */
-  isOptional?: boolean;
   /** What stands on standard input instead of what is asked; goes with `instead`. */
   input?: string;
   /** What `--json` prints: a list of records, or one value. */
@@ -29,6 +27,8 @@ export interface VerbCall {
   alone?: boolean;
   /** It is a server, which runs until it is stopped, or asks one. */
   server?: "is" | "needs";
+  /** A shop may begin with it, or it needs none: it does not end where there is no database. */
+  needsNoShop?: boolean;
   /** Its answer holds a secret, which must stand nowhere else. */
   makesSecret?: boolean;
 }
@@ -60,7 +60,7 @@ const newShop = [
 
 /** Every verb by its path. A verb that is not here fails the tests that walk over all of them. */
 export const verbCalls: Record<string, VerbCall> = {
-  serve: record(() => ["--port", "0"], { server: "is", alone: true }),
+  serve: record(() => ["--port", "0"], { server: "is", alone: true, needsNoShop: true }),
   init: record(() => [...newShop, "--owner-email", "eve@example.com", "--owner-name", "Eve"], {
     asks: () => [
       ["Password of the owner", "\r"],
@@ -72,18 +72,20 @@ export const verbCalls: Record<string, VerbCall> = {
     ],
     instead: () => ["--owner-password-stdin", "--publish"],
     input: `${typedSecret}\n`,
+    needsNoShop: true,
     makesSecret: true,
     quiet: /^app_\w{26}:\S{40,}$/,
   }),
-  top: record(() => ["--once"], { server: "needs", alone: true }),
+  top: record(() => ["--once"], { server: "needs", alone: true, needsNoShop: true }),
   demo: record(({ dir }) => ["--port", "0", "--data-dir", join(dir, "demo")], {
     server: "is",
     alone: true,
+    needsNoShop: true,
     makesSecret: true,
   }),
-  health: record(() => ["--url", "http://127.0.0.1:1"], { quiet: null, code: 1 }),
-  doctor: record(() => []),
-  "tenant create": record(() => ["new-store"]),
+  health: record(() => ["--url", "http://127.0.0.1:1"], { quiet: null, code: 1, needsNoShop: true }),
+  doctor: record(() => [], { needsNoShop: true }),
+  "tenant create": record(() => ["new-store"], { needsNoShop: true }),
   "tenant list": list(() => []),
   "tenant show": record(() => ["demo"]),
   "tenant update": record(() => ["demo", "--title", "Another"]),
@@ -104,7 +106,6 @@ export const verbCalls: Record<string, VerbCall> = {
   "key rotate": record(({ appId }) => [appId], {
     asks: () => confirmed("at once?"),
     instead: yes,
-    isOptional: true,
     makesSecret: true,
     quiet: /^app_\w{26}:\S{40,}$/,
   }),
@@ -180,17 +181,18 @@ export const verbCalls: Record<string, VerbCall> = {
   "token revoke": record(() => [...demo, "--all"], { asks: () => confirmed("End every token"), instead: yes }),
   "audit list": list(() => []),
   "audit verify": record(() => [], { quiet: /^\d+:[0-9a-f]+$/ }),
-  "db migrate": record(() => [], { quiet: /^$/ }),
+  "db migrate": record(() => [], { quiet: /^$/, needsNoShop: true }),
   "db status": record(() => []),
   "db backup": record(() => [], { alone: true }),
   "db restore": record(({ backupFile }) => [backupFile], {
     alone: true,
+    needsNoShop: true,
     asks: () => confirmed("Replace the present database"),
     instead: yes,
     quiet: /before-restore-.*\.db$/,
   }),
   "db check": record(() => [], { quiet: /^$/ }),
   "db rekey": record(() => [], { asks: () => confirmed("Give the old key up?"), instead: yes, quiet: /^$/ }),
-  version: record(() => []),
-  completion: record(() => ["bash"], { quiet: /completion/ }),
+  version: record(() => [], { needsNoShop: true }),
+  completion: record(() => ["bash"], { quiet: /completion/, needsNoShop: true }),
 };

@@ -27,27 +27,30 @@ export default defineVerb({
   ],
   async run(args, io) {
     const { initShop } = await import("../init/init-shop.ts");
-    const { printOutcome } = await import("../init/outcome.ts");
+    const { tellOutcome } = await import("../init/outcome.ts");
     const outcome = await initShop(args, io);
-    const { config } = outcome;
-    if (outcome.run !== "serve" || outcome.failure !== undefined) {
-      await printOutcome(io, outcome, formatServerUrl(config));
-      if (outcome.failure !== undefined) throw outcome.failure;
+    const { config, failure, release } = outcome;
+    if (outcome.run !== "serve" || failure !== undefined) {
+      await tellOutcome(io, outcome, formatServerUrl(config));
+      if (failure !== undefined) throw failure;
+      release();
       return;
     }
     let isTold = false;
-    const tell = (url: string) => {
+    const tell = async (url: string) => {
       isTold = true;
-      return printOutcome(io, outcome, url);
+      await tellOutcome(io, outcome, url);
+      // Only now may it be stopped: the server has come to listen meanwhile.
+      const signal = release();
+      if (signal !== undefined) process.kill(process.pid, signal);
     };
     const { runServer } = await import("../../server/serve.ts");
     io.releaseSignals();
     try {
       return await runServer(config, { ...describeServerProcess(io), onReady: tell });
-    } catch (error) {
-      // The shop stands though it cannot be served now, and its secrets are told this once.
-      if (!isTold) await tell(formatServerUrl(config));
-      throw error;
+    } finally {
+      // The shop stands though it is not served now, and its secrets are told this once.
+      if (!isTold) await tellOutcome(io, outcome, formatServerUrl(config));
     }
   },
 });

@@ -6,13 +6,14 @@ import { prepareUser } from "../../server/modules/users/service.ts";
 import { settingsPath } from "../../server/settings-file.ts";
 import { addSettings } from "../../server/settings-write.ts";
 import { type ShopSetup, setUpShop } from "../../server/shop-setup.ts";
-import { withContext } from "../context.ts";
+import { beginContext } from "../context.ts";
+import { requireReader, undoOnFailure } from "../hand-over.ts";
 import type { Io } from "../io.ts";
 import { remark } from "../output.ts";
 import { readCliConfig } from "../read-config.ts";
-import { reserveSecretFile, type SecretFile } from "../secret-file.ts";
+import { planSecretFile, type SecretFile } from "../secret-file.ts";
 import { readServerFlags } from "../server-process.ts";
-import { CancelledError } from "../usage-error.ts";
+import { CancelledError, UsageError } from "../usage-error.ts";
 import type { Answers } from "./answers.ts";
 import { checkFlags } from "./check-flags.ts";
 import { tellDifferences } from "./differences.ts";
@@ -26,6 +27,7 @@ import { describeCompose, describeUnit, requireWritable, startService, type Unit
 
 /**
  * Sets a shop up: asks, then writes everything at once. What stands already is left as it is.
+ * Signals are held from the first write on, until the outcome is told and `release` is called.
  * @throws UsageError, AppError of the services, CancelledError; then nothing of the shop was written.
  */
 export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
@@ -41,13 +43,16 @@ export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
   if (answers.run === "systemd" && unit !== null) requireWritable(unit);
   if (io.canAsk) await confirmAnswers(io, config, answers, unit);
   // From here on it is a matter of moments, and is not left half-done.
-  io.onInterrupt(() => {});
-  const { setup, files } = await writeShop(args, io, config, answers);
+  const release = io.holdSignals();
+  const { setup, files } = await writeShop(args, io, config, answers).catch((error) => {
+    release();
+    throw error;
+  });
   const outcome: Outcome = {
     config,
     setup,
     password: setup.made.owner && answers.owner?.isRandom && !files.password ? answers.owner.password : undefined,
-    files: { secret: files.secret?.path, password: files.password?.path },
+    files,
     mail: answers.mail,
     settings: { path: settingsPath(config.dataDir), written: [], kept: [] },
     run: answers.run,
@@ -55,6 +60,7 @@ export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
     compose: answers.run === "compose" ? describeCompose(config) : null,
     kept: [],
     failure: undefined,
+    release,
   };
   try {
     outcome.settings = addSettings(config.dataDir, wantedSettings(args, io, answers));
@@ -98,52 +104,47 @@ async function confirmAnswers(io: Io, config: Config, answers: Answers, unit: Un
   if (!io.assumeYes && !(await askYesNo("Make it so?", true))) throw new CancelledError();
 }
 
-/** Files for secrets are made first, so that none is made that cannot be kept; the rows stand together or not at all. */
+/** Secrets are in their files before they are valid; the rows stand together or not at all. */
 async function writeShop(
   args: InitArgs,
   io: Io,
   config: Config,
   answers: Answers,
-): Promise<{ setup: ShopSetup; files: { secret: SecretFile | null; password: SecretFile | null } }> {
+): Promise<{ setup: ShopSetup; files: { secret: string | undefined; password: string | undefined } }> {
   const { namespace, store, owner, key, secretFile } = answers;
+  const secret = key === null ? undefined : planFile(secretFile, "--secret-file");
+  const password = owner?.isRandom ? planFile(args["owner-password-file"], "--owner-password-file") : undefined;
+  if (secret !== undefined && secret.path === password?.path) {
+    throw new UsageError("--secret-file and --owner-password-file name the same file.");
+  }
+  if (key !== null && secret === undefined) requireReader(io, "--secret-file");
+  if (owner?.isRandom && password === undefined) requireReader(io, "--owner-password-file");
   const prepared =
     owner && (await prepareUser({ actor: { kind: "terminal" } }, { ...ownerFields(owner), role: "owner" }));
-  const files = await reserveFiles(args, key === null ? undefined : secretFile, owner?.isRandom === true);
-  try {
-    const plan = { namespace, store, owner: prepared, key };
-    const setup = await withContext(flagsOf(args, config), io, (ctx) => setUpShop(ctx, plan));
-    const secret = setup.made.key && setup.key !== null && "app_secret" in setup.key ? setup.key.app_secret : undefined;
-    const password = setup.made.owner ? owner?.password : undefined;
-    for (const [file, text] of [
-      [files.secret, secret],
-      [files.password, password],
-    ] as const) {
-      await (text === undefined ? file?.discard() : file?.save(text));
-    }
-    // Who came second of two has made nothing.
-    const { key: isKeyMade, owner: isOwnerMade } = setup.made;
-    return { setup, files: { secret: isKeyMade ? files.secret : null, password: isOwnerMade ? files.password : null } };
-  } catch (error) {
-    await files.secret?.discard();
-    await files.password?.discard();
-    throw error;
-  }
+  const flags = flagsOf(args, config);
+  const planned = [secret, password].filter((file) => file !== undefined);
+  const setup = await undoOnFailure(flags, io, planned, (give) =>
+    beginContext(flags, io, (ctx) =>
+      setUpShop(ctx, { namespace, store, owner: prepared, key }, ({ key: keyMade, made }) =>
+        give(async () => {
+          // Who came second of two has made nothing.
+          if (made.key && keyMade !== null && "app_secret" in keyMade) await secret?.save(keyMade.app_secret);
+          if (made.owner && owner !== null) await password?.save(owner.password);
+        }),
+      ),
+    ),
+  );
+  const { made } = setup;
+  const files = { secret: made.key ? secret?.path : undefined, password: made.owner ? password?.path : undefined };
+  return { setup, files };
+}
+
+function planFile(path: string | undefined, flag: string): SecretFile | undefined {
+  return path === undefined ? undefined : planSecretFile(path, flag);
 }
 
 function ownerFields({ email, name, password }: NonNullable<Answers["owner"]>) {
   return { email, password, ...(name !== null && { name }) };
-}
-
-async function reserveFiles(args: InitArgs, secretPath: string | undefined, makesPassword: boolean) {
-  const passwordPath = args["owner-password-file"];
-  const secret = secretPath !== undefined ? await reserveSecretFile(secretPath) : null;
-  if (passwordPath === undefined || !makesPassword) return { secret, password: null };
-  const purpose = { flag: "--owner-password-file", again: "bodega user set-password <user>" };
-  const password = await reserveSecretFile(passwordPath, purpose).catch(async (error) => {
-    await secret?.discard();
-    throw error;
-  });
-  return { secret, password };
 }
 
 /** What the server and every later command have to know, as far as it was said here. */

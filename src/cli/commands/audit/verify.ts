@@ -1,4 +1,4 @@
-import { withExisting } from "../../context.ts";
+import { withContext } from "../../context.ts";
 import { printRecord, remark } from "../../output.ts";
 import { defineVerb } from "../../verb.ts";
 
@@ -19,7 +19,7 @@ export default defineVerb({
   ],
   async run(args, io) {
     const { verifyAudit } = await import("../../../server/modules/audit/verify.ts");
-    const verdict = await withExisting(args, io, (ctx) => verifyAudit(ctx, args));
+    const verdict = await withContext(args, io, (ctx) => verifyAudit(ctx, args));
     const { first, last, ...shown } = verdict;
     const head = last === null ? null : `${last.seq}:${last.hash}`;
     if (io.json) await printRecord(io, verdict, "intact");

@@ -1,5 +1,6 @@
 import type { BackupReport, BackupStep } from "../../../server/backup/job.ts";
 import { buildCommand } from "../../build-info.ts";
+import { requireDatabase } from "../../context.ts";
 import type { Io } from "../../io.ts";
 import { printRecord, remark, warn } from "../../output.ts";
 import { startProgress } from "../../progress.ts";
@@ -58,6 +59,7 @@ export default defineVerb({
       return beBackupProcess(job, work);
     }
     if (place.kind === "stdout") refuseOnScreen(io);
+    await requireDatabase(args, io);
     const isNamed = place.kind === "stdout" || place.name !== undefined;
     if (isNamed && args.keep !== undefined) throw badKeep("needs a folder or an s3://bucket/prefix in --to");
     if (place.kind === "folder" && place.name !== undefined) await confirmReplacing(io, `${place.path}/${place.name}`);

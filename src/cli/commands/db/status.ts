@@ -1,4 +1,4 @@
-import { withDatabase } from "../../context.ts";
+import { requireDatabase, withDatabase } from "../../context.ts";
 import { printJson, printList, remark } from "../../output.ts";
 import { defineVerb } from "../../verb.ts";
 
@@ -12,6 +12,7 @@ export default defineVerb({
   ],
   async run(args, io) {
     const { migrationStatus } = await import("../../../server/db/migrate.ts");
+    await requireDatabase(args, io);
     const status = await withDatabase(args, io, (db) => migrationStatus(db));
     const migrations = status.map(({ name, appliedAt }) => ({ name, applied_at: appliedAt }));
     const waiting = migrations.filter(({ applied_at }) => applied_at === null).length;

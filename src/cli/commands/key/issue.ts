@@ -1,6 +1,5 @@
 import { deliverSecret, secretFileArg } from "../../app-key.ts";
 import { namespaceArg } from "../../args.ts";
-import { withContext } from "../../context.ts";
 import { parseTime } from "../../duration.ts";
 import { remark } from "../../output.ts";
 import { defineVerb } from "../../verb.ts";
@@ -43,14 +42,11 @@ export default defineVerb({
     const { namespace, name, publish } = args;
     const scopes = args.scope.length > 0 ? args.scope : undefined;
     let hasNamesake = false;
-    const key = await deliverSecret(io, args["secret-file"], () =>
-      withContext(args, io, async (ctx) => {
-        // Looked for first: once there is a secret, nothing may come between it and its reader.
-        const alike = await listKeys(ctx, { namespace, name });
-        hasNamesake = alike.some((other) => other.name === name && other.revoked_at === null);
-        return issueKey(ctx, { namespace, name, scopes, publish, expiresAt });
-      }),
-    );
+    const key = await deliverSecret(args, io, async (ctx) => {
+      const alike = await listKeys(ctx, { namespace, name });
+      hasNamesake = alike.some((other) => other.name === name && other.revoked_at === null);
+      return issueKey(ctx, { namespace, name, scopes, publish, expiresAt });
+    });
     if (hasNamesake) await remark(io, "Another key has this name, so that it names neither: use their ids.");
     if (!publish) await remark(io, `It is not published yet: bodega key publish ${key.app_id}`);
   },

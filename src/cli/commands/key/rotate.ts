@@ -1,8 +1,7 @@
 import { appIdArg, deliverSecret, describeKey, expectedNamespaceArg, secretFileArg, withKey } from "../../app-key.ts";
-import { withContext } from "../../context.ts";
 import { parseDuration } from "../../duration.ts";
 import { remark } from "../../output.ts";
-import { confirmAction } from "../../prompt.ts";
+import { confirmAction, requireAnswer } from "../../prompt.ts";
 import { defineVerb } from "../../verb.ts";
 
 export default defineVerb({
@@ -21,22 +20,23 @@ export default defineVerb({
   },
   examples: [
     "bodega key rotate app_01k8z3v5x2f1rt9m6q7wbn4hcd --overlap 24h",
-    "bodega key rotate app_01k8z3v5x2f1rt9m6q7wbn4hcd --secret-file backend.secret",
+    "bodega key rotate app_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --secret-file backend.secret",
   ],
-  notes: ["Without --overlap the old secrets end at once: right after a leak, and an outage for callers otherwise."],
+  notes: [
+    "Without --overlap the old secrets end at once: right after a leak, and an outage for callers otherwise. " +
+      "It is asked for, and needs --yes where nobody can be asked.",
+  ],
   async run(args, io) {
     const overlapMs = parseDuration("--overlap", args.overlap);
     const { requireOverlap, rotateKey } = await import("../../../server/modules/app-keys/rotation.ts");
     requireOverlap(overlapMs);
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+    const question = (key: string) =>
+      `End the present secret of ${key} at once? --overlap 24h would give its callers a day.`;
+    if (overlapMs === 0) requireAnswer(io, question(args.app_id));
     const key = await withKey(args, io, getKey);
-    if (overlapMs === 0 && io.canAsk) {
-      const question = `End the present secret of ${describeKey(key)} at once?`;
-      await confirmAction(io, `${question} --overlap 24h would give its callers a day.`);
-    }
-    await deliverSecret(io, args["secret-file"], () =>
-      withContext(args, io, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs })),
-    );
+    if (overlapMs === 0) await confirmAction(io, question(describeKey(key)));
+    await deliverSecret(args, io, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs }));
     if (overlapMs === 0) return remark(io, "The old secrets have ended.");
     await remark(io, `The old secrets end in ${args.overlap}; sooner with: bodega key retire ${key.app_id}`);
   },

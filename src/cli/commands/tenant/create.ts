@@ -1,5 +1,5 @@
 import { namespaceArg } from "../../args.ts";
-import { withContext } from "../../context.ts";
+import { beginContext } from "../../context.ts";
 import { printRecord } from "../../output.ts";
 import { newTenantArg, readTenantFlags, tenantFlags } from "../../tenant-args.ts";
 import { defineVerb } from "../../verb.ts";
@@ -15,7 +15,7 @@ export default defineVerb({
   notes: ["Without --title the namespace is the title. The currency is EUR and the language en unless given."],
   async run(args, io) {
     const { createTenant } = await import("../../../server/modules/tenants/service.ts");
-    const tenant = await withContext(args, io, (ctx) =>
+    const tenant = await beginContext(args, io, (ctx) =>
       createTenant(ctx, { namespace: args.tenant, ...readTenantFlags(args) }),
     );
     await printRecord(io, tenant, "namespace");

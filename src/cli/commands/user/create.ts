@@ -1,6 +1,6 @@
 import { withTenant } from "../../context.ts";
 import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../new-password.ts";
-import { deliverPassword, printUser } from "../../user.ts";
+import { deliverPassword, printUser, type User } from "../../user.ts";
 import { readUserFlags, userFlags, userNamespaceArg } from "../../user-args.ts";
 import { defineVerb } from "../../verb.ts";
 
@@ -29,17 +29,25 @@ export default defineVerb({
       "case, digit and special character, and is not a common one.",
   ],
   async run(args, io) {
-    const { email, "password-file": path, "password-hash-stdin": isHash } = args;
+    const { email, "password-hash-stdin": isHash } = args;
     checkPasswordFlags(args, { "--password-hash-stdin": isHash, "--no-password": !args.password });
-    const { createUser } = await import("../../../server/modules/users/service.ts");
-    const create = (secret: { password?: string; password_hash?: string }) =>
-      withTenant(args, io, (ctx) => createUser(ctx, { email, ...readUserFlags(args), ...secret }));
+    const { addUser, prepareUser } = await import("../../../server/modules/users/service.ts");
+    const { inTransaction } = await import("../../../server/db/transaction.ts");
+    const create = (secret: { password?: string; password_hash?: string }, give = async (_user: User) => {}) =>
+      withTenant(args, io, async (ctx) => {
+        const prepared = await prepareUser(ctx, { email, ...readUserFlags(args), ...secret });
+        return inTransaction(ctx, async (tx) => {
+          const user = await addUser(tx, prepared);
+          await give(user);
+          return user;
+        });
+      });
     if (!args.password) return printUser(io, await create({}));
     if (isHash) {
       return printUser(io, await create({ password_hash: await readSecretLine(io, "--password-hash-stdin") }));
     }
     const { password, isRandom } = await takePassword(args, io, ["--password-hash-stdin", "--no-password"]);
-    if (isRandom) return deliverPassword(io, { password, path }, () => create({ password }));
+    if (isRandom) return deliverPassword(args, io, password, (give) => create({ password }, give));
     await printUser(io, await create({ password }));
   },
 });

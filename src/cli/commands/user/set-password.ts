@@ -1,5 +1,5 @@
 import { checkPasswordFlags, passwordFlags, takePassword } from "../../new-password.ts";
-import { deliverPassword, printUser, withUser } from "../../user.ts";
+import { deliverPassword, printUser, type User, withUser } from "../../user.ts";
 import { userArg, userNamespaceArg } from "../../user-args.ts";
 import { defineVerb } from "../../verb.ts";
 
@@ -14,14 +14,20 @@ export default defineVerb({
   notes: ["At a terminal the password is asked for, hidden. Two-factor sign-in stays as it is."],
   async run(args, io) {
     checkPasswordFlags(args);
-    const { getUser, setPassword } = await import("../../../server/modules/users/service.ts");
+    const { changePassword, getUser, preparePassword } = await import("../../../server/modules/users/service.ts");
     const { password, isRandom } = await takePassword(args, io);
-    const change = () =>
+    const { inTransaction } = await import("../../../server/db/transaction.ts");
+    const change = (give: (user: User) => Promise<void>) =>
       withUser(args, io, async (ctx, id) => {
-        await setPassword(ctx, id, password);
-        return getUser(ctx, id);
+        const hash = await preparePassword(password);
+        return inTransaction(ctx, async (tx) => {
+          await changePassword(tx, id, hash);
+          const user = await getUser(tx, id);
+          await give(user);
+          return user;
+        });
       });
-    if (isRandom) return deliverPassword(io, { password, path: args["password-file"] }, change);
-    await printUser(io, await change());
+    if (isRandom) return deliverPassword(args, io, password, change);
+    await printUser(io, await change(async () => {}));
   },
 });

@@ -1,6 +1,5 @@
 import { secretFileArg } from "../../app-key.ts";
 import { namespaceArg } from "../../args.ts";
-import { withTenant } from "../../context.ts";
 import { defineVerb } from "../../verb.ts";
 import { deliverSigningSecret } from "../../webhook.ts";
 
@@ -30,10 +29,8 @@ export default defineVerb({
     "An answer of 2xx within ten seconds is success. Otherwise a message is tried twelve times over about a day.",
   ],
   async run(args, io) {
-    const { addWebhook } = await import("../../../server/modules/webhooks/service.ts");
+    const { insertWebhook, prepareWebhook } = await import("../../../server/modules/webhooks/service.ts");
     const { url, types, "allow-private": allowPrivate } = args;
-    await deliverSigningSecret(io, args["secret-file"], () =>
-      withTenant(args, io, (ctx) => addWebhook(ctx, { url, types, allowPrivate })),
-    );
+    await deliverSigningSecret(args, io, () => prepareWebhook({ url, types, allowPrivate }), insertWebhook);
   },
 });

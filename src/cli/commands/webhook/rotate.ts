@@ -1,6 +1,5 @@
 import { secretFileArg } from "../../app-key.ts";
 import { namespaceArg } from "../../args.ts";
-import { withTenant } from "../../context.ts";
 import { confirmAction, requireAnswer } from "../../prompt.ts";
 import { defineVerb } from "../../verb.ts";
 import { deliverSigningSecret, webhookIdArg, withWebhook } from "../../webhook.ts";
@@ -28,6 +27,11 @@ export default defineVerb({
       io,
       `Replace the secret of ${id}, which goes to ${url}? Its receiver must then have the new one.`,
     );
-    await deliverSigningSecret(io, args["secret-file"], () => withTenant(args, io, (ctx) => rotateWebhook(ctx, id)));
+    await deliverSigningSecret(
+      args,
+      io,
+      async () => {},
+      (ctx) => rotateWebhook(ctx, id),
+    );
   },
 });

@@ -143,9 +143,18 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
  * @throws AppError 5301, 5300, 5217, 5102, 5001.
  */
 export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
+  await changePassword(ctx, id, await preparePassword(password));
+}
+
+/** The part of `setPassword` that hashes: before any transaction, as it would hold up every writer there. */
+export function preparePassword(password: string): Promise<string> {
   requireStrongPassword("password", password);
-  const to = await hashPassword(password);
-  await inTransaction(ctx, async (tx) => {
+  return hashPassword(password);
+}
+
+/** The part of `setPassword` that writes. */
+export function changePassword(ctx: Ctx, id: string, to: string): Promise<void> {
+  return inTransaction(ctx, async (tx) => {
     const { emailKey } = await requireStanding(tx, id);
     await changePasswordHash(tx, id, { to });
     await endTokens(tx, id, "revoked");
@@ -160,7 +169,5 @@ async function firstHash(password: string | undefined, imported: string | undefi
     if (password !== undefined) throw invalidField("password_hash", "cannot stand beside password");
     return parsePasswordHash("password_hash", imported);
   }
-  if (password === undefined) return null;
-  requireStrongPassword("password", password);
-  return hashPassword(password);
+  return password === undefined ? null : preparePassword(password);
 }

@@ -49,7 +49,7 @@ type WebhookRow = Omit<WebhookRecord, "namespace" | "types" | "allow_private"> &
 type DetailsRow = WebhookRow &
   Pick<WebhookDetails, "waiting" | "delivered" | "failed" | "last_delivered_at" | "last_error">;
 
-const insertWebhook = statement(sql`
+const insertRow = statement(sql`
   insert into ${webhooks} (id, tenant_id, url, types, secret, allow_private, position, created_at)
   select ${param("id")}, ${param("tenantId")}, ${param("url")}, ${param("types")}, ${param("secret")},
     ${param("allowPrivate")}, coalesce((select max(sequence) from ${events} where tenant_id = ${param("tenantId")}), 0),
@@ -73,25 +73,47 @@ const removeRow = statement(sql`
 const changeSecret = statement(sql`
   update ${webhooks} set secret = ${param("secret")} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
 
+/** What somebody wants to be told, and where. */
+export interface WebhookInput {
+  url: string;
+  /** Event types or patterns; none means all. */
+  types?: readonly string[] | undefined;
+  /** Permits addresses of this machine and of private networks, and http. */
+  allowPrivate?: boolean | undefined;
+}
+
+/** A webhook that may be added: checked, and its address looked up. */
+export interface PreparedWebhook {
+  url: string;
+  types: string[];
+  allowPrivate: boolean;
+}
+
 /**
  * Adds a webhook, which is told of what happens from now on.
- * @param input `types` are event types or patterns; none means all. `allowPrivate` permits addresses of this machine and
- * of private networks, and http.
  * @throws AppError 5102 naming `url` or `types`, 5306 when the store has twenty already.
  */
-export async function addWebhook(
-  ctx: Ctx,
-  input: { url: string; types?: readonly string[] | undefined; allowPrivate?: boolean | undefined },
+export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup?: Lookup): Promise<WebhookWithSecret> {
+  return insertWebhook(ctx, await prepareWebhook(input, lookup));
+}
+
+/** The part of `addWebhook` that asks for addresses: before any transaction, as it would hold up every writer there. */
+export async function prepareWebhook(
+  { url: given, types = [], allowPrivate = false }: WebhookInput,
   lookup: Lookup = lookupAddresses,
-): Promise<WebhookWithSecret> {
-  const { types: given = [], allowPrivate = false } = input;
-  const url = parseWebhookUrl(input.url, allowPrivate);
-  const types = parsePatterns("types", given.length === 0 ? ["*"] : given);
+): Promise<PreparedWebhook> {
+  const url = parseWebhookUrl(given, allowPrivate);
+  const patterns = parsePatterns("types", types.length === 0 ? ["*"] : types);
   if (!allowPrivate) await refusePrivate(new URL(url), lookup);
+  return { url, types: patterns, allowPrivate };
+}
+
+/** The part of `addWebhook` that writes. */
+export function insertWebhook(ctx: Ctx, { url, types, allowPrivate }: PreparedWebhook): Promise<WebhookWithSecret> {
   const id = newId("whk");
   const secret = newSigningSecret();
   return inTransaction(ctx, async (tx) => {
-    const added = await run(tx.db, insertWebhook, {
+    const added = await run(tx.db, insertRow, {
       id,
       tenantId: ctx.tenant.id,
       url,

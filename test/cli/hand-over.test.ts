@@ -1,0 +1,158 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { withContext } from "../../src/cli/context.ts";
+import { handOver } from "../../src/cli/hand-over.ts";
+import { createIo } from "../../src/cli/io.ts";
+import { openTerminal } from "../../src/cli/terminal.ts";
+import { inTransaction } from "../../src/server/db/transaction.ts";
+import { AppError } from "../../src/server/errors.ts";
+import { rotateKey } from "../../src/server/modules/app-keys/rotation.ts";
+import { failureOf } from "../support/failure.ts";
+import { readContents } from "./database-contents.ts";
+import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
+import { command, makeDir } from "./run-bodega.ts";
+
+const copyShop = usePreparedShop();
+
+/** Whatever makes a secret, without a file for it. */
+const makers: [string, (shop: PreparedShop) => string[]][] = [
+  ["key issue", () => ["key", "issue", "-n", "demo", "--name", "backend"]],
+  ["key rotate", ({ appId }) => ["key", "rotate", appId, "--yes"]],
+  ["webhook add", () => ["webhook", "add", "-n", "demo", "--url", "http://127.0.0.1:9/", "--allow-private"]],
+  ["webhook rotate", ({ webhookId }) => ["webhook", "rotate", "-n", "demo", webhookId, "--yes"]],
+  ["user create", () => ["user", "create", "-n", "demo", "--email", "new@example.com", "--random-password"]],
+  ["user set-password", () => ["user", "set-password", "-n", "demo", "ada@example.com", "--random-password"]],
+];
+
+/** Runs a command whose standard output goes where a shell sends it, such as `>&-`. */
+async function runWith(redirection: string, line: string[], shop: PreparedShop) {
+  const script = `exec "$@" ${redirection}`;
+  const child = Bun.spawn(["bash", "-c", script, "bash", ...command, ...line], {
+    env: shop.env,
+    cwd: shop.dir,
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const [stderr, code] = await Promise.all([child.stderr.text(), child.exited]);
+  return { code, stderr };
+}
+
+describe("a secret that nobody can take is not made, and the old one stays", () => {
+  test.each(makers)("bodega %s", async (_name, lineOf) => {
+    const shop = copyShop();
+    const before = await readContents(shop.dataDir);
+    const full = await runWith("> /dev/full", lineOf(shop), shop);
+    expect(full).toEqual({ code: 1, stderr: expect.stringMatching(/ENOSPC.*Nothing was done/) });
+    const closed = await runWith(">&-", lineOf(shop), shop);
+    expect(closed).toEqual({ code: 2, stderr: expect.stringMatching(/nobody would see the secret[\s\S]*-file/) });
+    expect(await readContents(shop.dataDir)).toEqual(before);
+  });
+
+  test("nor for a reader that has gone", async () => {
+    const shop = copyShop();
+    const before = await readContents(shop.dataDir);
+    const script = 'exec 3> >(:); wait $!; exec "$@" >&3';
+    const line = ["key", "rotate", shop.appId, "--yes"];
+    const child = Bun.spawn(["bash", "-c", script, "bash", ...command, ...line], { env: shop.env, stderr: "pipe" });
+    expect([await child.stderr.text(), await child.exited]).toEqual([expect.stringContaining("nothing was done"), 1]);
+    expect(await readContents(shop.dataDir)).toEqual(before);
+  });
+});
+
+describe("a secret goes into its file before it is valid", () => {
+  function rotateInto(path: string, shop: PreparedShop, before: () => void, after: () => void) {
+    const io = createIo({ ...openTerminal(process), env: shop.env }, {});
+    return handOver({ "data-dir": undefined, "database-url": undefined }, io, { path, flag: "--secret-file" }, (give) =>
+      withContext({ "data-dir": shop.dataDir, "database-url": undefined }, io, (ctx) =>
+        inTransaction(ctx, async (tx) => {
+          const key = await rotateKey(tx, { appId: shop.appId, overlapMs: 0 });
+          before();
+          await give(key.app_secret, async () => {});
+          after();
+          return key;
+        }),
+      ),
+    );
+  }
+
+  test("whole, for its owner only, and without leaving anything beside it", async () => {
+    const shop = copyShop();
+    const dir = makeDir();
+    const path = join(dir, "web.secret");
+    let seen = "";
+    const look = () => {
+      seen = readFileSync(path, "utf8");
+    };
+    const { made } = await rotateInto(path, shop, () => expect(readdirSync(dir)).toEqual([]), look);
+    expect(seen).toBe(`${made.app_secret}\n`);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dir)).toEqual(["web.secret"]);
+  });
+
+  test("and when it cannot, nothing is made, and what somebody else has put there stays", async () => {
+    const shop = copyShop();
+    const path = join(makeDir(), "web.secret");
+    const contents = await readContents(shop.dataDir);
+    const error = await failureOf(
+      rotateInto(
+        path,
+        shop,
+        () => writeFileSync(path, "precious"),
+        () => {},
+      ),
+    );
+    expect(error).toMatchObject({ code: 5302, remedy: expect.stringContaining("killed") });
+    expect(readFileSync(path, "utf8")).toBe("precious");
+    expect(await readContents(shop.dataDir)).toEqual(contents);
+  });
+
+  test("which goes again when the secret comes to nothing", async () => {
+    const shop = copyShop();
+    const path = join(makeDir(), "web.secret");
+    const contents = await readContents(shop.dataDir);
+    const fail = () => {
+      expect(existsSync(path)).toBe(true);
+      throw new AppError(5001, "The commit failed.");
+    };
+    expect(await failureOf(rotateInto(path, shop, () => {}, fail))).toMatchObject({ code: 5001 });
+    expect(existsSync(path)).toBe(false);
+    expect(await readContents(shop.dataDir)).toEqual(contents);
+  });
+});
+
+test("no signal ends the process while a secret changes hands, and afterwards each does", async () => {
+  const script = `
+    const { openTerminal } = await import(${JSON.stringify(join(import.meta.dir, "../../src/cli/terminal.ts"))});
+    const release = openTerminal(process).holdSignals();
+    for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) {
+      const heard = new Promise((resolve) => process.once(signal, resolve));
+      process.kill(process.pid, signal);
+      await heard;
+    }
+    process.stdout.write(release());
+    process.kill(process.pid, process.env.LAST);
+    setInterval(() => {}, 1000);`;
+  for (const [signal, ended] of [
+    ["SIGTERM", "SIGTERM"],
+    ["SIGHUP", "SIGHUP"],
+    ["SIGINT", 130],
+  ]) {
+    const env = { PATH: process.env.PATH, LAST: String(signal) };
+    const child = Bun.spawn([process.execPath, "-e", script], { env, stdout: "pipe" });
+    expect(await child.stdout.text()).toBe("SIGTERM");
+    await child.exited;
+    expect(child.signalCode ?? child.exitCode).toBe(ended as number);
+  }
+});
+
+test("init that cannot tell its secrets says so, and how to make others", async () => {
+  const shop = copyShop();
+  const line = ["init", "-n", "new", "--owner-email", "eve@example.com", "--owner-random-password", "--publish"];
+  const { code, stderr } = await runWith("> /dev/full", line, shop);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /is lost\.\n.*bodega key rotate app_\w{26} --yes .*bodega user set-password -n new usr_\w{26} --random-p/,
+  );
+});
