@@ -39,7 +39,7 @@ test("damage is exit code 1 with a remedy, never a crash: one value with --json,
     const { code, stdout, stderr } = await checkFile(bytes);
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^error: file: .*\n {2}> Stop the server, keep a copy of the file, and restore the last backup/,
+      /^error: file: .*\n {2}> Stop the server, keep a copy of the file, and restore the last backup with: bodega db restore BACKUP --data-dir '.+'\n/,
     );
     expect(stderr).toMatch(/^In all: /);
     expect(stdout + stderr).not.toMatch(/\n\s+at |Internal error|SQLITE_/);

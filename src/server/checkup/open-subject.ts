@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import { databaseFile } from "../db/data-dir.ts";
 import { openDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";
+import { describeDamageRemedy } from "../db-check/look-at-file.ts";
 import { AppError } from "../errors.ts";
 import type { Finding } from "./finding.ts";
 
@@ -74,7 +75,7 @@ function remedyFor(message: string, isServer: boolean, command: (words: string) 
   if (/token/.test(message)) return "Correct BODEGA_DATABASE_AUTH_TOKEN.";
   if (isServer) return "Start the database server, or correct its address in --database-url or BODEGA_DATABASE_URL.";
   if (/not a database|damaged/.test(message)) {
-    return `Stop the server, keep a copy of the file, and restore the last backup with: ${command("db restore BACKUP")}`;
+    return describeDamageRemedy("file", command);
   }
   if (/busy/.test(message)) return "Another program holds the file: end it, or wait for it.";
   return "See that the account of the server may read and write the folder and its files, and that the disk is sound.";

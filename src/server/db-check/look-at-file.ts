@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
-import type { Finding } from "../checkup/finding.ts";
+import type { CheckupDeps, Finding } from "../checkup/finding.ts";
 import { formatBytes, formatMode } from "../checkup/wording.ts";
 import { quoteWord } from "../shell-word.ts";
 
@@ -7,10 +7,11 @@ const magic = "SQLite format 3\0";
 const headerBytes = 100;
 
 /** What to do about a database that is damaged, or none of ours. */
-export const damageRemedy = {
-  file: "Stop the server, keep a copy of the file, and restore the last backup with: bodega db restore",
-  server: "Stop every server, and restore the last backup into a new, empty database with: bodega db restore",
-};
+export function describeDamageRemedy(kind: "file" | "server", command: CheckupDeps["command"]): string {
+  return kind === "file"
+    ? `Stop the server, keep a copy of the file, and restore the last backup with: ${command("db restore BACKUP")}`
+    : "Stop every server, and restore the last backup into a new, empty database with: bodega db restore BACKUP --database-url NEW";
+}
 
 /** What a file is before it is opened as a database. */
 export interface FileLook {
@@ -20,8 +21,8 @@ export interface FileLook {
 }
 
 /** Looks at the outside of a database file: that it is a file, begins as a database does, and is nobody else's to read. */
-export function lookAtFile(path: string): FileLook {
-  const broken = (message: string): FileLook => ({ findings: [fileError(path, message)], isDatabase: false });
+export function lookAtFile(path: string, command: CheckupDeps["command"]): FileLook {
+  const broken = (message: string): FileLook => ({ findings: [fileError(path, message, command)], isDatabase: false });
   let stats: Stats;
   let header: Buffer;
   try {
@@ -48,8 +49,8 @@ export function describeLength(path: string): string | undefined {
 }
 
 /** A finding about the file as a whole. */
-export function fileError(path: string, message: string): Finding {
-  return { severity: "error", subject: path, message, remedy: damageRemedy.file };
+export function fileError(path: string, message: string, command: CheckupDeps["command"]): Finding {
+  return { severity: "error", subject: path, message, remedy: describeDamageRemedy("file", command) };
 }
 
 function describeModes(path: string): Finding[] {

@@ -5,7 +5,6 @@ import { loadMark, loadMarkMessage, loadMarkRemedy } from "../db/load-mark.ts";
 import { migrations } from "../db/migrations.ts";
 import type { Subject } from "./subject.ts";
 
-const remedy = "Restore the last backup with: bodega db restore";
 const foreignRemedy = "Name the right folder with --data-dir, or the right database with --database-url.";
 
 /** What there is to say of a schema, and whether this program can work with it. */
@@ -28,11 +27,16 @@ export async function checkSchema({ session }: Subject, about: Pick<CheckupDeps,
     return only(first, `The database holds the tables of another program, such as ${first}.`, foreignRemedy);
   }
   const findings = describeSchema(about, state);
-  if (state.newer.length === 0 && state.applied > 0) findings.push(...(await compare(standing, state.names)));
+  if (state.newer.length === 0 && state.applied > 0) findings.push(...(await compare(standing, state.names, about)));
   return { findings, isUsable: isUpToDate(state) };
 }
 
-async function compare(objects: readonly SchemaObject[], applied: ReadonlySet<string>): Promise<Finding[]> {
+async function compare(
+  objects: readonly SchemaObject[],
+  applied: ReadonlySet<string>,
+  { command }: Pick<CheckupDeps, "command">,
+): Promise<Finding[]> {
+  const remedy = `Restore the last backup with: ${command("db restore BACKUP")}`;
   const standing = new Map(objects.map((one) => [one.name, one]));
   const steps = migrations.filter(({ name }) => applied.has(name));
   const expected = new Map((await buildSchema(steps)).map((one) => [one.name, one]));
