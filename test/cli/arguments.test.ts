@@ -1,7 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { openCli } from "./run-bodega.ts";
 
-const { run, failure } = openCli();
+const { run, failure, json } = openCli();
+
+beforeAll(() => json("db", "migrate"));
 
 /** What is typed, and what the message must say. All end with exit code 2 and touch nothing. */
 const mistakes: [line: string[], message: string][] = [
@@ -87,7 +89,7 @@ describe("the same arguments in another form are the same command", () => {
 
 test("a value that begins with a hyphen can be given after =", async () => {
   const { error } = await failure("tenant", "show", "nobody", "--data-dir=--json");
-  expect(error.message).toBe('There is no tenant named "nobody".');
+  expect(error.message).toEndWith("/--json.");
 });
 
 test("flags beat the environment, and an empty variable is none", async () => {

@@ -164,7 +164,7 @@ describe("an error that nobody foresaw", () => {
   test("names a data directory that cannot be made", async () => {
     const file = join(makeDir(), "file");
     writeFileSync(file, "");
-    const { code, stderr } = await run(["tenant", "list", "--data-dir", join(file, "data")]);
+    const { code, stderr } = await run(["tenant", "create", "demo", "--data-dir", join(file, "data")]);
     expect(code).toBe(4);
     expect(stderr).toContain(join(file, "data"));
   });
