@@ -1,21 +1,37 @@
-import type { Arg, VerbArgs } from "./args.ts";
+import type { Arg } from "./args.ts";
 import { escapeControls } from "./escape.ts";
 import type { Io } from "./io.ts";
 import { findMissing, type GivenValues, missingError } from "./parse-args.ts";
+import type { Verb } from "./verb.ts";
 
 /** So many names are told before one is asked for; of more, a person knows which. */
 const mostTold = 10;
 
 /** Asks for what is missing where somebody can answer; elsewhere it is an error that names all of it. */
-export async function fillMissing(args: VerbArgs, values: GivenValues, io: Io): Promise<void> {
+export async function fillMissing(
+  { args, oneOf }: Pick<Verb, "args" | "oneOf">,
+  values: GivenValues,
+  io: Io,
+): Promise<void> {
   const missing = findMissing(args, values);
-  if (missing.length === 0) return;
-  if (!io.canAsk) throw missingError(missing);
+  if (missing.length > 0 && !io.canAsk) throw missingError(missing);
+  for (const [name, arg] of sortQuestions(missing)) await fillIn(name, arg, values, io);
+  if (oneOf === undefined || !io.canAsk || Object.keys(oneOf.ways).some((name) => isGiven(values[name]))) return;
+  const { askWay } = await import("./prompt.ts");
+  const chosen = await askWay(oneOf.question, oneOf.ways);
+  const arg = args[chosen] as Arg;
+  if (arg.type === "boolean") values[chosen] = true;
+  else await fillIn(chosen, arg, values, io);
+}
+
+async function fillIn(name: string, arg: Arg, values: GivenValues, io: Io): Promise<void> {
+  await tellNames(arg, values, io);
   const { askForArg } = await import("./prompt.ts");
-  for (const [name, arg] of sortQuestions(missing)) {
-    await tellNames(arg, values, io);
-    values[name] = await askForArg(name, arg);
-  }
+  values[name] = await askForArg(name, arg);
+}
+
+function isGiven(value: GivenValues[string] | undefined): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }
 
 /** The store is asked for first: what else is asked for is one of its names. */

@@ -20,6 +20,12 @@ export async function askForArg(name: string, arg: Arg): Promise<string | string
   return isList ? text.split(/\s+/) : text;
 }
 
+/** Has one of several ways chosen; what each is called by, and what a person reads of it. */
+export function askWay(question: string, ways: Readonly<Record<string, string>>): Promise<string> {
+  const choices = Object.entries(ways).map(([value, name]) => ({ value, name }));
+  return ask(({ select }) => select({ message: question, choices }, streams));
+}
+
 /**
  * Asks before a dangerous verb acts. `--yes` answers it.
  * @throws CancelledError for a no, UsageError naming `--yes` where nobody can be asked.
@@ -71,11 +77,21 @@ export async function askNewPassword(check: (password: string) => true | string)
   }
 }
 
-/** Asks for a line that is not shown; asterisks tell that keys are taken. */
-export function askHidden(message: string, validate: (text: string) => true | string = () => true): Promise<string> {
-  const needed = (text: string) => (text === "" ? "A value is needed." : validate(text));
-  // A key that showed it would leave it in the terminal's memory.
-  return ask(({ password }) => password({ message, mask: true, toggleMask: false, validate: needed }, streams));
+/**
+ * Asks for a line that is not shown, and again from the start until it can be taken: what nobody sees cannot be mended.
+ * Asterisks tell that keys are taken.
+ */
+export async function askHidden(
+  message: string,
+  validate: (text: string) => true | string = () => true,
+): Promise<string> {
+  for (;;) {
+    // A key that showed it would leave it in the terminal's memory.
+    const text = await ask(({ password }) => password({ message, mask: true, toggleMask: false }, streams));
+    const verdict = text === "" ? "A value is needed." : validate(text);
+    if (verdict === true) return text;
+    process.stderr.write(`${verdict}\n`);
+  }
 }
 
 function needsFlag(flag: string, question: string): UsageError {

@@ -47,7 +47,7 @@ export function reportCrash(error: unknown, terminal: Terminal): Promise<number>
 
 async function runVerb(verb: Verb, values: GivenValues, terminal: Terminal): Promise<number> {
   const io = createIo(terminal, values);
-  await fillMissing(verb.args, values, io);
+  await fillMissing(verb, values, io);
   if (verb.longRunning) terminal.releaseSignals();
   const lists: VerbData["lists"] = {};
   for (const [name, arg] of Object.entries(verb.args as VerbArgs)) {

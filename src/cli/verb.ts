@@ -3,6 +3,13 @@ import { type ArgValues, type SharedValues, sharedArgs, type VerbArgs } from "./
 import type { Io } from "./io.ts";
 import type { CommandTree } from "./walk-tree.ts";
 
+/** Arguments of which exactly one is needed; where none is given, a person is asked which. */
+export interface OneOf {
+  question: string;
+  /** By the argument's name, what a person reads of it. */
+  ways: Readonly<Record<string, string>>;
+}
+
 /** A citty command together with what its help needs. */
 export interface Verb extends CommandDef {
   meta: { name: string; description: string };
@@ -14,6 +21,7 @@ export interface Verb extends CommandDef {
   notes: readonly string[];
   /** Runs until it is stopped, and handles SIGINT and SIGTERM itself. */
   longRunning: boolean;
+  oneOf: OneOf | undefined;
 }
 
 interface VerbDefinition<T extends VerbArgs> {
@@ -24,6 +32,8 @@ interface VerbDefinition<T extends VerbArgs> {
   examples: readonly string[];
   notes?: readonly string[];
   longRunning?: boolean;
+  /** The verb itself refuses none, and more than one: nobody may be there to be asked. */
+  oneOf?: OneOf & { ways: { readonly [K in keyof T]?: string } };
   /**
    * Calls one service and prints what it answers.
    * @returns the exit code, where it is not 0 though nothing failed.
@@ -57,6 +67,7 @@ export function defineVerb<const T extends VerbArgs>(definition: VerbDefinition<
     examples: definition.examples,
     notes: definition.notes ?? [],
     longRunning: definition.longRunning ?? false,
+    oneOf: definition.oneOf,
   };
 }
 

@@ -51,7 +51,7 @@ UMask=0077
 ${renderAccount(dataDir, account)}
 ProtectSystem=strict
 ProtectHome=${protectHome([dataDir, ...command])}
-PrivateTmp=yes
+PrivateTmp=${[dataDir, ...command].some(isTemporary) ? "no" : "yes"}
 PrivateDevices=yes
 PrivateUsers=${capability === "" ? "yes" : "no"}
 NoNewPrivileges=yes
@@ -101,6 +101,11 @@ function requirePlain(path: string, unfit: RegExp): void {
 /** Homes stay out of sight, unless the data or the program lies in one. */
 function protectHome(paths: readonly string[]): "yes" | "read-only" {
   return paths.some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path)) ? "read-only" : "yes";
+}
+
+/** Below a folder that a unit otherwise has one of its own for, where nothing of the machine's is seen, and that is emptied. */
+export function isTemporary(path: string): boolean {
+  return /^\/(?:var\/)?tmp(?:\/|$)/.test(path);
 }
 
 /** An argument: `$` begins a variable there, but neither in the program's path nor in other settings. */

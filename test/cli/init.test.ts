@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { suggestNamespace } from "../../src/cli/init/suggest-answers.ts";
+import { slugFrom } from "../../src/server/modules/products/slug.ts";
 import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
 import { until } from "../support/until.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
@@ -197,7 +199,7 @@ test("what no service would take is said at its question, and asked again", asyn
     ["Name of the owner", "\r"],
     ["Password of the owner", "\r"],
     ["New password", "weak\r"],
-    ["at least 16 characters", again(password)],
+    ["at least 16 characters", `${password}\r`],
     ["The same again", `${password}!\r`],
     ["not the same", `${password}\r`],
     ["The same again", `${password}\r`],
@@ -222,6 +224,39 @@ test("what no service would take is said at its question, and asked again", asyn
   const { key, owner, made } = await init("-n", "mugs");
   expect([key?.name, key?.published, key?.origins, key?.allow_no_origin]).toEqual(["backend", false, [], true]);
   expect([owner?.email, owner?.role, made]).toEqual(["ada@example.com", "owner", []]);
+});
+
+test("a relay without encryption is asked for no login, and that nothing was encrypted is said", async () => {
+  const { atTerminal, dataDir } = openNew();
+  const relay = await startSmtpServer();
+  const steps: Steps = [
+    ["Currency of its prices", "palladium"],
+    ["No results found", `${eraseLine}central african`],
+    ["❯ XAF", "\r"],
+    ["Where does the key's secret go?", `${down}\r`],
+    ["Send mail through a mail server?", "\r"],
+    ["Host of the mail server", "127.0.0.1\r"],
+    ["Encryption", `${down}${down}\r`],
+    ["Port", `${eraseLine}${relay.port}\r`],
+    ["Sender of all mail", "shop@example.com\r"],
+    ["Make it so?", "\r"],
+  ];
+  const known = ["--title", "Mugs", "-n", "mugs", "--language", "en", "--no-owner", "--key-name", "web"];
+  const { code, screen } = await atTerminal(steps, ...known, "--no-publish", "--no-origins", "--no-serve");
+  await relay.close();
+  expect([code, screen.includes("went to 127.0.0.1 without encryption: the server offers none.")]).toEqual([0, true]);
+  expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8")).BODEGA_SMTP_URL).toBe(
+    `smtp://127.0.0.1:${relay.port}`,
+  );
+});
+
+test.each([
+  ["Größe & Öfen", "grosse-ofen"],
+  ["Ærø Łódź", "aero-lodz"],
+  ["Ada's Mugs", "ada-s-mugs"],
+  ["店 7", "7"],
+])("the store's name %j suggests the namespace %s", (title, namespace) => {
+  expect(suggestNamespace(slugFrom(title))).toBe(namespace);
 });
 
 test("a mail server that refuses can be tried again, changed, or left out", async () => {
@@ -316,7 +351,10 @@ test("what is missing where nobody can be asked is said all at once, and nothing
   const flags = ["--title", "--owner-email", "--owner-password-stdin", "--mail-from"];
   expect([code, error.details?.map(({ field }) => field)]).toEqual([2, flags]);
   expect(await here(["init", "--no-input", "--title", "店"])).toMatchObject({ code: 2 });
-  expect((await failure("init", "--title", "店", "--no-owner")).error.message).toBe("Missing --namespace.");
+  expect((await failure("init", "--title", "店", "--no-owner")).error).toMatchObject({
+    message: "Missing --namespace.",
+    remedy: "No namespace could be made from --title, which has no letter of a to z and no digit.",
+  });
   expect(isUntouched()).toBe(true);
 });
 

@@ -257,6 +257,9 @@ describe("list", () => {
     expect(await names("--state", "revoked")).toEqual(["gone"]);
     expect(await names("--name", "SHOP")).toEqual(["Web shop"]);
     expect(await names("--scope", "orders:write", "--state", "unpublished")).toEqual(["soon", "later", "turning"]);
+    expect(await names("--scope", "products:read", "--state", "published")).toEqual(["Web shop"]);
+    expect(await names("--scope", "products:*", "--state", "published")).toEqual([]);
+    expect(await failure("key", "list", "-n", "listed", "--scope", "nosuch:scope")).toMatchObject({ code: 2 });
     expect(await names("--expiring", "30d")).toEqual(["soon"]);
     expect(await names("--expiring", "90d", "--name", "later")).toEqual(["later"]);
   });
@@ -270,7 +273,7 @@ describe("list", () => {
     );
     expect(warnings[1]).toMatch(/^warning: an old secret of turning \(app_\w+\) ends in \d+ (hour|minutes) /);
     expect(stdout.split("\n")[0]).toMatch(/LAST USED +EXPIRES$/);
-    expect((await run(["key", "list", "-n", "listed", "--json"])).stderr).toBe("");
+    for (const flag of ["--json", "-q"]) expect((await run(["key", "list", "-n", "listed", flag])).stderr).toBe("");
   });
 });
 

@@ -55,10 +55,10 @@ test("two that differ are asked for again", async () => {
   expect(outcome.screen).toContain("The two are not the same.");
 });
 
-test("a weak one is refused before it has to be typed again, with what it lacks", async () => {
+test("a weak one is refused before it has to be typed again, with what it lacks, and the next begins anew", async () => {
   const outcome = await createAtTerminal([
     ["New password", "weak\r"],
-    ["at least 16 characters", `\u0015${password}\r`],
+    ["at least 16 characters", `${password}\r`],
     ["The same again", `${password}\r`],
   ]);
   expect([outcome.code, outcome.exists]).toEqual([0, true]);

@@ -68,6 +68,46 @@ test("a list and a choice can be answered too", async () => {
   expect({ code, isZsh: screen.includes("#compdef bodega") }).toEqual({ code: 0, isZsh: true });
 });
 
+describe("a verb that needs one of several flags asks which, and for its value", () => {
+  const issue = async () =>
+    (await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web", "--publish")).app_id;
+
+  test("origin check, and origin set", async () => {
+    const line = [await issue(), "-n", "demo"];
+    const set: [string, string][] = [
+      ["Who may use the key?", "\r"],
+      ["<origin...>", "a.example.com\r"],
+    ];
+    expect(await runAtTerminal(["origin", "set", ...line], set, { env })).toMatchObject({ code: 0 });
+    const check: [string, string][] = [
+      ["Who calls?", "\r"],
+      ["<origin>", "https://a.example.com\r"],
+    ];
+    expect(await runAtTerminal(["origin", "check", ...line], check, { env })).toMatchObject({ code: 0 });
+    const none: [string, string][] = [["Who calls?", `${down}\r`]];
+    expect(await runAtTerminal(["origin", "check", ...line], none, { env })).toMatchObject({ code: 1 });
+    for (const verb of ["set", "check"]) {
+      const { code } = await runHere(["origin", verb, ...line, "--no-input"], { env, canAsk: true });
+      expect(code).toBe(2);
+    }
+  });
+
+  test("token revoke, mail retry and webhook replay", async () => {
+    const all: [string, string][] = [
+      ["Whose tokens?", `${down}${down}\r`],
+      ["End every token", "y\r"],
+    ];
+    expect(await runAtTerminal(["token", "revoke", "-n", "demo"], all, { env })).toMatchObject({ code: 0 });
+    const mail: [string, string][] = [["Which mail?", `${down}\r`]];
+    expect(await runAtTerminal(["mail", "retry"], mail, { env })).toMatchObject({ code: 0 });
+    const hook = ["--url", "http://127.0.0.1:9/hooks", "--allow-private"];
+    const { webhook_id } = await cli.json<{ webhook_id: string }>("webhook", "add", "-n", "demo", ...hook);
+    const replay = ["webhook", "replay", webhook_id, "-n", "demo"];
+    expect(await runAtTerminal(replay, [["Which events?", "\r"]], { env })).toMatchObject({ code: 0 });
+    expect(await runAtTerminal(replay, [["Which events?", ctrlC]], { env })).toMatchObject({ code: 130 });
+  });
+});
+
 test("questions go to standard error, so that the answer alone is on standard output", async () => {
   const wrapper = ["sh", "-c", '"$0" "$@" > answer && tr -d "\\n" < answer'];
   const steps: [string, string][] = [["<namespace>", "new\r"]];

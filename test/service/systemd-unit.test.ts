@@ -76,6 +76,15 @@ test("a folder or a program in a home can be read, all other homes too, and noth
   expect(linesOf(renderUnit({ ...usual, command }), "ProtectHome")).toEqual(["ProtectHome=read-only"]);
 });
 
+test("a folder or a program below a temporary folder is not hidden from the service", () => {
+  const account = { kind: "static", user: "1000", group: "1000" } as const;
+  const privateTmp = (unit: Partial<UnitOptions>) => linesOf(renderUnit({ ...usual, account, ...unit }), "PrivateTmp");
+  expect(privateTmp({})).toEqual(["PrivateTmp=yes"]);
+  expect(privateTmp({ dataDir: "/tmpfs/shop" })).toEqual(["PrivateTmp=yes"]);
+  expect(privateTmp({ dataDir: "/tmp/shop" })).toEqual(["PrivateTmp=no"]);
+  expect(privateTmp({ command: ["/var/tmp/bodega"] })).toEqual(["PrivateTmp=no"]);
+});
+
 test("a port below 1024 needs one right more, and no other has any", () => {
   const rights = (port: number) => linesOf(renderUnit({ ...usual, port }), "AmbientCapabilities");
   expect(rights(443)).toEqual(["AmbientCapabilities=CAP_NET_BIND_SERVICE"]);

@@ -10,7 +10,7 @@ export interface MailAnswer {
   smtpUrl: string;
   mailFrom: string;
   /** What the server said to a test mail; null where it was not tried. */
-  trial: { to: string; answer: string } | null;
+  trial: { to: string; answer: string; encrypted: boolean; authenticated: boolean } | null;
 }
 
 /** How the server is to run for good. */

@@ -65,12 +65,14 @@ export function requireFlags(args: InitArgs, io: Io, namespace: string | undefin
   const hasSender = args["mail-from"] !== undefined || readVariable(io.env, "BODEGA_MAIL_FROM") !== undefined;
   if (args["smtp-url-file"] !== undefined && !hasSender) missing.push("--mail-from");
   if (missing.length === 0) return;
+  const isUnfit = namespace === undefined && args.title !== undefined;
   const hints: Record<string, string> = {
     "--owner-email": "or --no-owner",
     "--owner-password-stdin": "or --owner-random-password",
   };
   const named = missing.map((flag) => (hints[flag] === undefined ? flag : `${flag} (${hints[flag]})`));
   throw new UsageError(`Missing ${named.join(", ")}.`, {
+    ...(isUnfit && { hint: "No namespace could be made from --title, which has no letter of a to z and no digit." }),
     details: missing.map((flag) => ({ field: flag, message: `is required: ${describe(flag)}` })),
   });
 }

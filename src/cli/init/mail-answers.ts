@@ -6,6 +6,7 @@ import { tryServer } from "../../server/modules/mail/trial.ts";
 import { readVariable } from "../../server/setting.ts";
 import { escapeControls } from "../escape.ts";
 import type { Io } from "../io.ts";
+import { warn } from "../output.ts";
 import { askHidden } from "../prompt.ts";
 import { UsageError } from "../usage-error.ts";
 import type { MailAnswer } from "./answers.ts";
@@ -24,9 +25,18 @@ export const smtpVariable = "BODEGA_SMTP_URL";
 
 type Server = Omit<MailAnswer, "trial">;
 
+/** How a mail server wants to be spoken to, and its usual port. */
+const manners = {
+  tls: { name: "TLS from the start (port 465)", port: "465" },
+  starttls: { name: "STARTTLS (port 587)", port: "587" },
+  plain: { name: "none needed: a relay of this machine or network, without a login (port 25)", port: "25" },
+} as const;
+
+type Manner = keyof typeof manners;
+
 /** A mail server's address, in the parts that a person knows. */
 interface Parts {
-  isEncrypted: boolean;
+  manner: Manner;
   host: string;
   port: string;
   user: string;
@@ -40,7 +50,7 @@ interface Parts {
 export async function takeMail(args: InitArgs, io: Io, store: TrialStore): Promise<MailAnswer | null> {
   const given = readGiven(args, io);
   if (given !== null && !args["mail-test"]) return { ...given, trial: null };
-  if (given !== null && !io.canAsk) return { ...given, trial: await tryMailServer(given, store) };
+  if (given !== null && !io.canAsk) return { ...given, trial: await tryMailServer(given, store, io) };
   if (!io.canAsk) return null;
   if (given === null) {
     await beginPart(io, "Mail carries password resets, and notices about accounts.");
@@ -59,7 +69,7 @@ export async function takeMail(args: InitArgs, io: Io, store: TrialStore): Promi
       `Trying ${new URL(server.smtpUrl).host} with a mail to ${escapeControls(addressee(server, store))} …\n`,
     );
     try {
-      const trial = await tryMailServer(server, store);
+      const trial = await tryMailServer(server, store, io);
       await io.say(`It was taken: ${escapeControls(trial.answer)}\n`);
       return { ...server, trial };
     } catch (error) {
@@ -102,25 +112,21 @@ function readFile(path: string): string {
 
 async function askServer(args: InitArgs, before: Parts | undefined): Promise<{ parts: Parts; server: Server }> {
   const host = await askText("Host of the mail server", { suggestion: before?.host, check: checkHost });
-  const isEncrypted = await askChoice(
-    "Encryption",
-    [
-      { value: true, name: "TLS from the start (port 465)" },
-      { value: false, name: "STARTTLS (port 587)" },
-    ],
-    before?.isEncrypted,
-  );
-  const usual = isEncrypted ? "465" : "587";
-  const port = await askText("Port", { suggestion: before?.port ?? usual, check: checkPort });
-  const user = await askText("User (empty: none)", { optional: true, suggestion: before?.user });
+  const choices = (Object.keys(manners) as Manner[]).map((value) => ({ value, name: manners[value].name }));
+  const manner = await askChoice("Encryption", choices, before?.manner);
+  // The port before was that of another way to speak.
+  const known = before?.manner === manner ? before.port : undefined;
+  const port = await askText("Port", { suggestion: known ?? manners[manner].port, check: checkPort });
+  const user =
+    manner === "plain" ? "" : await askText("User (empty: none)", { optional: true, suggestion: before?.user });
   const password = user === "" ? "" : await askHidden("Password");
   const from = await askText("Sender of all mail, such as shop@example.com", {
     suggestion: args["mail-from"] ?? before?.from ?? (user.includes("@") ? user : undefined),
     check: checkFrom,
   });
   const credentials = user === "" ? "" : `${encodeText(user)}:${encodeText(password)}@`;
-  const smtpUrl = `${isEncrypted ? "smtps" : "smtp"}://${credentials}${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return { parts: { isEncrypted, host, port, user, from }, server: { smtpUrl, mailFrom: from } };
+  const smtpUrl = `${manner === "tls" ? "smtps" : "smtp"}://${credentials}${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return { parts: { manner, host, port, user, from }, server: { smtpUrl, mailFrom: from } };
 }
 
 /** As a part of an address, and without what would end a quoted setting. */
@@ -149,14 +155,18 @@ function addressee(server: Server, store: TrialStore): string {
   return store.to ?? parseFromAddress(server.mailFrom)?.address ?? server.mailFrom;
 }
 
-async function tryMailServer(server: Server, store: TrialStore): Promise<{ to: string; answer: string }> {
+async function tryMailServer(server: Server, store: TrialStore, io: Io): Promise<NonNullable<MailAnswer["trial"]>> {
   const { title, language } = store;
-  const { to, answer } = await tryServer({
+  const { to, answer, encrypted, authenticated, host } = await tryServer({
     to: addressee(server, store),
     mailFrom: server.mailFrom,
     smtp: { url: server.smtpUrl },
     store: { title, language, domain: null, url: null, logo: null },
     now: Date.now,
   });
-  return { to, answer };
+  if (!encrypted && !io.json) {
+    const also = authenticated ? ", and so did user and password" : "";
+    await warn(io, `The mail went to ${host} without encryption${also}: the server offers none.`);
+  }
+  return { to, answer, encrypted, authenticated };
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, w
 import { dirname, join, resolve } from "node:path";
 import type { Config } from "../../server/config.ts";
 import { AppError } from "../../server/errors.ts";
-import { renderUnit, stateDirectoryOf, unitName } from "../../server/systemd-unit.ts";
+import { isTemporary, renderUnit, stateDirectoryOf, unitName } from "../../server/systemd-unit.ts";
 import { isExecutable } from "../build-info.ts";
 import type { Io } from "../io.ts";
 import { askYesNo } from "./questions.ts";
@@ -28,7 +28,8 @@ export function describeUnit(config: Config, unitDir: string | undefined): Unit 
   const { account, warning } = chooseAccount(config.dataDir);
   const [program = ""] = ownCommand();
   const text = renderUnit({ command: ownCommand(), dataDir: config.dataDir, account, port: config.port });
-  return { path, text, standing: readStanding(path, text), warning: warning ?? warnOfProgram(program, account) };
+  const warnings = [warning ?? warnOfProgram(program, account), warnOfTemporary([config.dataDir, ...ownCommand()])];
+  return { path, text, standing: readStanding(path, text), warning: warnings.filter(Boolean).join(" ") || undefined };
 }
 
 /**
@@ -137,6 +138,13 @@ function warnOfProgram(program: string, account: Account): string | undefined {
   const isOwn = account.kind === "static" && account.user === String(process.getuid?.());
   if (isOwn || isOpenToAll(program)) return undefined;
   return `The service's account cannot start ${program}: put the program where everyone can, such as /usr/local/bin.`;
+}
+
+function warnOfTemporary(paths: readonly string[]): string | undefined {
+  const path = paths.find(isTemporary);
+  return (
+    path && `${path} may be gone when the machine starts again, since temporary folders are emptied: move it first.`
+  );
 }
 
 function isOpenToAll(path: string): boolean {

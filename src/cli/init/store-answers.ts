@@ -11,6 +11,9 @@ import type { InitArgs } from "./flags.ts";
 import { askChoice, askSearch, askText } from "./questions.ts";
 import { suggestFromLocale, suggestNamespace } from "./suggest-answers.ts";
 
+/** Money of several countries together. */
+const shared = new Set(["XAF", "XCD", "XCG", "XOF", "XPF"]);
+
 /** The namespace that the flags name: by itself, by the store's name, or as the only one there is. */
 export function findNamespace(args: InitArgs, standing: readonly string[]): string | undefined {
   if (args.namespace !== undefined) return args.namespace;
@@ -89,6 +92,6 @@ function listCurrencies(): { value: string; name: string }[] {
     value: code,
     name: `${code}  ${names.of(code) ?? ""}`,
   }));
-  // Those of the past say from when to when they were money.
-  return all.filter(({ name }) => !/\(\d{4}/.test(name));
+  // Those of the past say from when to when they were money; an X stands for gold, tests and the like.
+  return all.filter(({ value, name }) => !/\(\d{4}/.test(name) && (!value.startsWith("X") || shared.has(value)));
 }

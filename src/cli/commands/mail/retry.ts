@@ -12,6 +12,13 @@ export default defineVerb({
     all: { type: "boolean", description: "All that failed and is still of use" },
     namespace: { ...namespaceArg, description: "Only of this tenant" },
   },
+  oneOf: {
+    question: "Which mail?",
+    ways: {
+      id: "mails that you name",
+      all: "all that failed and is still of use",
+    },
+  },
   examples: ["bodega mail retry mail_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega mail retry --all -n demo --json"],
   async run(args, io) {
     if (args.all === args.id.length > 0) throw new UsageError("Give either the ids of mails or --all.");

@@ -14,6 +14,13 @@ export default defineVerb({
     none: { type: "boolean", description: "Check a request that sends no Origin" },
     namespace: expectedNamespaceArg,
   },
+  oneOf: {
+    question: "Who calls?",
+    ways: {
+      origin: "a page of a website",
+      none: "a server or an app, which sends no Origin",
+    },
+  },
   examples: [
     "bodega origin check app_01k8z3v5x2f1rt9m6q7wbn4hcd https://shop.example.com",
     "bodega origin check -n demo web https://shop.example.com",

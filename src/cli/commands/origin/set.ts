@@ -13,6 +13,14 @@ export default defineVerb({
     any: { type: "boolean", description: "Empty the list and stop enforcing it: every origin may use the key" },
     namespace: expectedNamespaceArg,
   },
+  oneOf: {
+    question: "Who may use the key?",
+    ways: {
+      origin: "pages of websites that you name",
+      "allow-no-origin": "servers and apps only, which send no Origin",
+      any: "everybody: the list is emptied and not enforced",
+    },
+  },
   examples: [
     "bodega origin set app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'",
     "bodega origin set app_01k8z3v5x2f1rt9m6q7wbn4hcd --allow-no-origin",

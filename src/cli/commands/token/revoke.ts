@@ -14,6 +14,14 @@ export default defineVerb({
     user: { type: "string", valueHint: "id|email", completes: "user", description: "Those of this user" },
     all: { type: "boolean", description: "Those of everybody" },
   },
+  oneOf: {
+    question: "Whose tokens?",
+    ways: {
+      user: "those of one user",
+      "token-id": "one token",
+      all: "those of everybody",
+    },
+  },
   examples: [
     "bodega token revoke -n demo --user ada@example.com",
     "bodega token revoke -n demo --token-id tok_01k8z3v5x2f1rt9m6q7wbn4hcd --json",

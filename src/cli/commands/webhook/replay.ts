@@ -14,6 +14,14 @@ export default defineVerb({
     after: { type: "string", valueHint: "event_id", description: "All events after this one" },
     failed: { type: "boolean", description: "All deliveries that have failed" },
   },
+  oneOf: {
+    question: "Which events?",
+    ways: {
+      failed: "those whose delivery has failed",
+      event: "one event",
+      after: "all after one event",
+    },
+  },
   examples: [
     "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --failed",
     "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --event evt_01k8z3v5x2f1rt9m6q7wbn4hcd --json",

@@ -20,14 +20,20 @@ export interface KeyFilter {
   name?: string | undefined;
   /** Those that expire within so many milliseconds from now, and have not yet; none that is revoked. */
   expiringMs?: number | undefined;
+  /** What the key may do: a scope, or all of a family such as `orders:*`. */
   scope?: string | undefined;
 }
 
-/** Whether a key is wanted. */
-export function fitsFilter(key: AppKeyDetails, { state, name, expiringMs, scope }: KeyFilter, now: number): boolean {
+/** Whether a key is wanted; `scopes` are those that the filter's stands for. */
+export function fitsFilter(
+  key: AppKeyDetails,
+  { state, name, expiringMs }: KeyFilter,
+  scopes: readonly string[],
+  now: number,
+): boolean {
   if (state !== undefined && keyState(key, now) !== state) return false;
   if (name !== undefined && !key.name.toLowerCase().includes(name.toLowerCase())) return false;
-  if (scope !== undefined && !key.scopes.includes(scope) && !key.scopes.includes("*")) return false;
+  if (!key.scopes.includes("*") && !scopes.every((scope) => key.scopes.includes(scope))) return false;
   if (expiringMs === undefined) return true;
   const leftMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now;
   return key.revoked_at === null && leftMs > 0 && leftMs <= expiringMs;

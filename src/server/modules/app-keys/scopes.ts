@@ -25,16 +25,19 @@ export type Scope = Exclude<(typeof knownScopes)[number], "*">;
  * @throws AppError 5102 naming `scopes` for one that does not exist.
  */
 export function parseScopes(scopes: readonly string[]): string[] {
-  const wanted = new Set<string>();
-  for (const scope of scopes) {
-    const meant = knownScopes.filter((known) => known === scope || isFamilyOf(scope, known));
-    if (meant.length === 0) {
-      throw invalidField("scopes", `does not know ${JSON.stringify(scope)}; there are ${knownScopes.join(", ")}`);
-    }
-    for (const known of meant) wanted.add(known);
-  }
+  const wanted = new Set(scopes.flatMap((scope) => parseScope("scopes", scope)));
   if (wanted.size === 0) throw invalidField("scopes", "must hold at least one scope");
   return knownScopes.filter((scope) => wanted.has(scope));
+}
+
+/**
+ * What one scope, or a family of them, stands for.
+ * @throws AppError 5102 naming `field` for one that does not exist.
+ */
+export function parseScope(field: string, scope: string): string[] {
+  const meant = knownScopes.filter((known) => known === scope || isFamilyOf(scope, known));
+  if (meant.length > 0) return meant;
+  throw invalidField(field, `does not know ${JSON.stringify(scope)}; there are ${knownScopes.join(", ")}`);
 }
 
 function isFamilyOf(pattern: string, scope: string): boolean {

@@ -13,7 +13,7 @@ import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
 import { fitsFilter, type KeyFilter } from "./key-state.ts";
 import type { AppKey, AppKeyDetails, IssuedAppKey } from "./model.ts";
-import { parseScopes } from "./scopes.ts";
+import { parseScope, parseScopes } from "./scopes.ts";
 import { hashSecret, newSecret } from "./secret.ts";
 import { judgeSecrets } from "./secret-standing.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
@@ -121,13 +121,14 @@ export async function issueKey(
 
 /**
  * The keys of a tenant that fit, oldest first.
- * @throws AppError 5301 for an unknown tenant.
+ * @throws AppError 5102 for an unknown scope, 5301 for an unknown tenant.
  */
 export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKeyDetails[]> {
   const now = ctx.now();
+  const scopes = filter.scope === undefined ? [] : parseScope("scope", filter.scope);
   await requireTenant(ctx, filter.namespace);
   const rows = await all(ctx.db.primary, selectKeys, { namespace: filter.namespace });
-  return rows.map((row) => toDetails(row, now)).filter((key) => fitsFilter(key, filter, now));
+  return rows.map((row) => toDetails(row, now)).filter((key) => fitsFilter(key, filter, scopes, now));
 }
 
 /**
