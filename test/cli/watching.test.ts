@@ -70,6 +70,13 @@ afterAll(async () => {
   for (const one of started) await one.end("SIGKILL");
 });
 
+test("figures that whoever reaches the port can read are warned of", async () => {
+  const open = await serve(["--metrics", "0.0.0.0:0", "--data-dir", makeDir()]);
+  await until("the warning", () => /WARN whoever reaches http:\/\/0\.0\.0\.0:\d+\/metrics can read/.test(open.log()));
+  expect(server.log()).not.toContain("whoever reaches");
+  await open.end();
+});
+
 describe("the control socket", () => {
   test("is open to the account of the server only, however long its path", () => {
     const { mode } = statSync(controlSocket(cli.dataDir));

@@ -13,7 +13,7 @@ export type SocketStep =
 export interface Sockets {
   /** How many there are while no certificate is being exchanged. */
   count(): number;
-  /** Settles once all have taken the step; false where the system does not know it. Throws when a socket cannot begin. */
+  /** Settles with whether all have taken the step; false where the system does not know it. Throws when a socket cannot begin. */
   step(step: SocketStep): Promise<boolean>;
 }
 
@@ -69,7 +69,7 @@ export function exchangeCertificates(sockets: Sockets, first: Certificate, linge
         if (isStopped) return;
         const count = sockets.count();
         const isSteered = await sockets.step({ do: "steer", first: count, count });
-        // Where connections cannot be steered, both generations get some: there the one before leaves soon.
+        // Where connections cannot be steered, or places are not sure, both generations get some: the one before leaves soon.
         leaving = { count, timer: leaveIn(isSteered ? lingerMs : 0) };
         presented = next;
         await sockets.step({ do: "begin", cert: next.cert, key: next.key });

@@ -2,7 +2,7 @@ import type { WorkerDesk } from "../control/worker-desk.ts";
 import type { Sockets } from "./exchange-certificate.ts";
 
 /** A worker that hangs does not hold up the others for longer; it takes the same steps in the same order later. */
-const patienceMs = 3000;
+const patienceMs = 2000;
 
 /** The sockets of all workers, as their parent has them take steps. */
 export function workerSockets(desk: WorkerDesk): Sockets {
@@ -12,7 +12,7 @@ export function workerSockets(desk: WorkerDesk): Sockets {
       const answers = await desk.askAll({ what: "step", step }, patienceMs);
       const failure = answers.find((answer) => typeof answer === "string");
       if (failure !== undefined) throw new Error(`A worker: ${failure}`);
-      return answers.includes(true);
+      return answers.length > 0 && answers.every((answer) => answer === true);
     },
   };
 }
