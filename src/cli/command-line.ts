@@ -7,14 +7,15 @@ type GivenFlags = Partial<Record<keyof typeof sharedArgs, unknown>>;
 /** A sentence that ends in a command: `To see it: bodega key show app_…`. */
 const endsInCommand = /^(?<prose>[\s\S]*: )bodega (?<words>[^"]+)$/;
 
+const namesDatabase = / --(?:data-dir|database-url)[ =]/;
+
 /** Command lines for remedies, with the flags that say which database is meant, unless these stand there already. */
 export function commandLine(args: GivenFlags): (words: string) => string {
   const given = (["data-dir", "database-url"] as const).flatMap((name) => {
     const value = args[name];
     return typeof value === "string" ? [` --${name} '${value.replaceAll("'", "'\\''")}'`] : [];
   });
-  const all = given.join("");
-  return (words) => `bodega ${words}${words.endsWith(all) ? "" : all}`;
+  return (words) => `bodega ${words}${namesDatabase.test(words) ? "" : given.join("")}`;
 }
 
 /** A sentence in two: its prose, and the command that it ends in, completed so that it works when it is pasted. */

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { commandLine, completeCommand, quoteWords } from "../../src/cli/command-line.ts";
+import { wrapCommand } from "../../src/cli/wrap-command.ts";
 import { usePreparedShop } from "./prepared-shop.ts";
 import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
@@ -29,6 +31,16 @@ test("a command that is suggested names the database that the command itself was
   expect(JSON.parse(failed.stderr).error.remedy).toEndWith(`: bodega key list -n demo --data-dir '${dataDir}'`);
   const judged = await runHere(["origin", "check", appId, "https://b.example", "--json", ...flags], { env: {} });
   expect(JSON.parse(judged.stdout).advice).toEndWith(` --data-dir '${dataDir}'`);
+});
+
+test("a command is completed once, and what is quoted in it stays one word", () => {
+  const command = commandLine({ "data-dir": "/srv/ada's" });
+  const once = completeCommand(`Publish it: bodega key publish ${quoteWords("*", "a'b", "web")}`, command);
+  expect(once).toBe(`Publish it: bodega key publish '*' 'a'\\''b' web --data-dir '/srv/ada'\\''s'`);
+  expect(completeCommand(once, commandLine({ "data-dir": "elsewhere" }))).toBe(once);
+  expect(completeCommand('Did you mean "bodega key list"?', command)).toBe('Did you mean "bodega key list"?');
+  const broken = wrapCommand(once, 20, "  ");
+  expect(broken.replaceAll(" \\\n  ", " ")).toBe(once);
 });
 
 test("init's list of what stays as it is names commands that can be pasted", async () => {
