@@ -77,15 +77,20 @@ describe("a secret goes into its file before it is valid", () => {
     );
   }
 
-  test("whole, for its owner only, and without leaving anything beside it", async () => {
+  test("whole, for its owner only, with nothing beside it, and with signals held", async () => {
     const shop = copyShop();
     const dir = makeDir();
     const path = join(dir, "web.secret");
+    const listeners = () => process.listenerCount("SIGTERM");
+    const before = listeners();
     let seen = "";
+    let held = 0;
     const look = () => {
+      held = listeners() - before;
       seen = readFileSync(path, "utf8");
     };
     const { made } = await rotateInto(path, shop, () => expect(readdirSync(dir)).toEqual([]), look);
+    expect([held, listeners()]).toEqual([1, before]);
     expect(seen).toBe(`${made.app_secret}\n`);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readdirSync(dir)).toEqual(["web.secret"]);
