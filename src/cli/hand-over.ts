@@ -24,10 +24,17 @@ export async function handOver<T>(
   const file = place.path === undefined ? undefined : planSecretFile(place.path, place.flag);
   if (file === undefined) requireReader(io, place.flag);
   let isShown = false;
+  let later: (() => Promise<void>) | undefined;
   const made = await undoOnFailure(args, io, file === undefined ? [] : [file], (act) =>
     work((secret, show) =>
       act(async () => {
         if (file !== undefined) return file.save(secret);
+        // A terminal stopped with ctrl-S stops the process, which would hold up every writer: it is shown just after.
+        if (io.stdoutIsTerminal) {
+          const release = io.holdSignals();
+          later = () => show().finally(release);
+          return;
+        }
         await show().catch((error) => {
           throw addWords(error, "Nothing was done.");
         });
@@ -38,6 +45,7 @@ export async function handOver<T>(
   ).catch((error) => {
     throw isShown && !isRemote(args, io) ? addWords(error, "The secret on standard output is not valid.") : error;
   });
+  await later?.();
   return { made, file: file?.path };
 }
 
