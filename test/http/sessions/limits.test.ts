@@ -75,12 +75,16 @@ onEachDatabase((suite) => {
     expect((await login(other, email, goodPassword)).status).toBe(200);
   });
 
-  test("of fifty wrong passwords at once, from as many addresses, three are 5212", async () => {
+  /** Each costs a password; in front of a database server fewer show as much. */
+  const crowdSize = () => (suite.app.db.kind === "file" ? 50 : 20);
+
+  test("of many wrong passwords at once, from as many addresses, three are 5212", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
-    const replies = await Promise.all(Array.from({ length: 50 }, () => login(shop, email, otherPassword)));
+    const length = crowdSize();
+    const replies = await Promise.all(Array.from({ length }, () => login(shop, email, otherPassword)));
     const codes = replies.map(({ code }) => code);
-    expect([count(codes, 5212), count(codes, 5213)]).toEqual([3, 47]);
+    expect([count(codes, 5212), count(codes, 5213)]).toEqual([3, length - 3]);
   });
 
   test("the same through two processes", async () => {
@@ -97,32 +101,34 @@ onEachDatabase((suite) => {
     await app.stop();
   });
 
-  test("with the right password among fifty wrong ones at once, no more than three failures stand before it", async () => {
+  test("with the right password among many wrong ones at once, no more than three failures stand before it", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);
+    const [length, middle] = [crowdSize(), crowdSize() / 2];
     const replies = await Promise.all(
-      Array.from({ length: 51 }, (_, n) => login(shop, email, n === 25 ? goodPassword : otherPassword)),
+      Array.from({ length }, (_, n) => login(shop, email, n === middle ? goodPassword : otherPassword)),
     );
     const codes = replies.map(({ code }) => code);
     // Where it came through it forgot the failures before it, so three more could follow.
-    const right = codes[25];
+    const right = codes[middle];
     expect([undefined, 5213]).toContain(right);
     expect(count(codes, 5212)).toBeLessThanOrEqual(right === undefined ? 5 : 3);
-    expect(count(codes, 5212) + count(codes, 5213) + count(codes, undefined)).toBe(51);
+    expect(count(codes, 5212) + count(codes, 5213) + count(codes, undefined)).toBe(length);
   });
 
-  test("of fifty good logins at once every one succeeds, and one token is active at the end", async () => {
+  test("of many good logins at once every one succeeds, and one token is active at the end", async () => {
     const shop = await suite.shop();
     const { id, email } = await openAccount(shop);
-    const replies = await Promise.all(Array.from({ length: 50 }, () => login(shop, email, goodPassword)));
-    expect(replies.map(({ status }) => status)).toEqual(Array(50).fill(200));
+    const length = crowdSize();
+    const replies = await Promise.all(Array.from({ length }, () => login(shop, email, goodPassword)));
+    expect(replies.map(({ status }) => status)).toEqual(Array(length).fill(200));
     const codes = await Promise.all(
       replies.map(async ({ data }) => {
         const query = { user_id: id, token: data.token as string };
         return (await shop.callAnonymously("GET /products/", { query, address: newAddress() })).code;
       }),
     );
-    expect([count(codes, undefined), count(codes, 5207)]).toEqual([1, 49]);
+    expect([count(codes, undefined), count(codes, 5207)]).toEqual([1, length - 1]);
   });
 
   test("good logins at once through two processes succeed, and one token is active at the end", async () => {
