@@ -72,17 +72,16 @@ process.on("SIGTERM", () => {
 await runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings"]);
 await runCheck("types", ["node_modules/typescript/bin/tsc", "--noEmit"]);
 await runCheck("migrations in step", ["scripts/check-migrations.ts"]);
-// Path filters, and the same as patterns: what runs the executable waits for the build.
-const needBinary = ["test/binary/", "test/conformance/section-"];
-const apart = ["test/binary/**", "test/bench/**", "test/conformance/section-*"];
-// A file each core at a time; the tests of the executable are about whole machines, and take turns.
+const build = await runCheck("build", ["scripts/build.ts"]);
+const needBinary = ["test/binary/**", "test/conformance/section-*"];
+// What is about whole machines takes turns; of everything else a file each core at a time.
+const apart = ["test/bench/**", ...(build.failed === 0 ? ["test/binary/**"] : needBinary)];
 await runTestFiles("tests", [
   "--parallel",
   "--no-isolate",
   ...apart.map((pattern) => `--path-ignore-patterns=${pattern}`),
 ]);
-const build = await runCheck("build", ["scripts/build.ts"]);
-if (build.failed === 0) await runTestFiles("tests of the executable", needBinary);
+if (build.failed === 0) await runTestFiles("tests of the executable", ["test/binary/"]);
 else await runStep("tests of the executable", async () => ({ passed: 0, failed: 1, skipped: 0 }));
 
 console.log(`\n${renderReport(results)}`);
