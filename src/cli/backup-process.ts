@@ -7,6 +7,10 @@ import { findReason } from "./report-error.ts";
 
 /** Steps are told no more often than this. */
 const tellEveryMs = 100;
+/** How often it looks whether the process that asked is still there. */
+const lookEveryMs = 1000;
+/** What is given to taking everything back once that has gone; a call that nobody answers must not keep it here. */
+const mostFarewellMs = 5000;
 
 /** What a backup's process is asked to do by its flags. */
 interface BackupWork {
@@ -22,10 +26,10 @@ interface BackupWork {
  * @returns the exit code.
  */
 export async function beBackupProcess(job: BackupJob, work: BackupWork): Promise<number> {
-  const gone = new AbortController();
-  process.on("disconnect", () => gone.abort(new Error("The process that asked for the backup has ended.")));
-  let told = 0;
   const { makeBackup } = await import("../server/backup/make-backup.ts");
+  const { removeUnfinished } = await import("../server/backup/run-backup.ts");
+  const gone = watchAsker(() => removeUnfinished(work, job.id));
+  let told = 0;
   const { AppError } = await import("../server/errors.ts");
   try {
     const report = await makeBackup(work.config, {
@@ -34,7 +38,7 @@ export async function beBackupProcess(job: BackupJob, work: BackupWork): Promise
       version: buildInfo.version,
       actor: job.by === "server" ? { kind: "server" } : { kind: "terminal", account: accountName() },
       stdout: process.stdout,
-      signal: gone.signal,
+      signal: gone,
       onStep: (step) => {
         const now = performance.now();
         if (step.done !== undefined && now - told < tellEveryMs) return;
@@ -52,6 +56,28 @@ export async function beBackupProcess(job: BackupJob, work: BackupWork): Promise
     await tell({ error: { code, message, remedy } });
     return 1;
   }
+}
+
+/** Tells when the process that asked has gone, by whichever sign; this one then ends too, whatever it waits for. */
+function watchAsker(removeAll: () => void): AbortSignal {
+  const gone = new AbortController();
+  const asker = process.ppid;
+  const leave = () => {
+    if (gone.signal.aborted) return;
+    gone.abort(new Error("The process that asked for the backup has ended."));
+    const end = () => {
+      removeAll();
+      process.exit(1);
+    };
+    setTimeout(end, mostFarewellMs).unref();
+  };
+  process.on("disconnect", leave);
+  if (!process.connected) leave();
+  const look = () => {
+    if (process.ppid !== asker) leave();
+  };
+  setInterval(look, lookEveryMs).unref();
+  return gone.signal;
 }
 
 function tell(message: BackupMessage): Promise<void> {

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { openS3 } from "../../src/server/backup/s3-store.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
+import { failureOf } from "../support/failure.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
 import { command, makeDir, openCli } from "./run-bodega.ts";
@@ -119,4 +121,43 @@ test("a large one goes up in parts; when it fails or is broken off, there is nei
   expect(s3.calls.filter((call) => call.includes("partNumber="))).not.toEqual([]);
   const target = join(makeDir(), "data");
   expect((await run(["restore", `${at}/whole.tar.gz`, "--yes"], {}, target)).code).toBe(0);
+});
+
+test("a store that takes a call and never answers is given up, and that is said", async () => {
+  const place = { kind: "s3", bucket: s3.bucket, prefix: "shops/", name: undefined } as const;
+  const account = { ...s3.account, endpoint: s3.url, region: "eu-central-1" };
+  const store = openS3(place, account, 200);
+  const { signal } = new AbortController();
+  const upload = await store.create("silent.tar.gz", "1", signal);
+  s3.hold = () => new Promise(() => {});
+  upload.sink.end("a few bytes");
+  const calls = [upload.finish(), store.list(), store.head("x"), store.read("x"), store.remove("x")];
+  for (const error of await Promise.all([...calls, store.create("x", "2", signal)].map((call) => failureOf(call)))) {
+    expect(error).toMatchObject({ code: 5001, message: expect.stringContaining("does not answer") });
+  }
+  await upload.discard();
+});
+
+test("a backup whose asker is killed ends too, whatever it waits for, and the next one is made", async () => {
+  const reached = Promise.withResolvers<void>();
+  s3.hold = async (call) => {
+    if (!call.startsWith("PUT")) return;
+    reached.resolve();
+    await new Promise(() => {});
+  };
+  const asker = Bun.spawn([...command, "db", "backup", "--to", at], {
+    env: { ...environment(), ...s3.env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  await reached.promise;
+  const waiting = Bun.spawn([...command, "db", "backup"], {
+    env: environment(),
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  // It says at once what it waits for, and only then the other one goes.
+  const words = waiting.stderr.getReader();
+  expect(new TextDecoder().decode((await words.read()).value)).toContain("Another backup of this data directory");
+  asker.kill("SIGKILL");
+  expect(await waiting.exited).toBe(0);
+  expect(readdirSync(join(dataDir, "backups")).filter((name) => name.startsWith("."))).toEqual([]);
 });

@@ -47,6 +47,7 @@ const copyName = "bodega.db";
  */
 export async function makeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
   const { id, place, onStep, signal } = options;
+  signal.throwIfAborted();
   const isFile = (config.databaseUrl ?? config.databaseSyncUrl) === undefined;
   if (isFile && !existsSync(databaseFile(config.dataDir))) {
     throw new AppError(5301, `There is no database in ${config.dataDir}.`, {

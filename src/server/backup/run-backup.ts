@@ -77,8 +77,7 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
     }
   } finally {
     signal.removeEventListener("abort", abort);
-    remove(stagingFolder(config.dataDir, id));
-    if (place.kind === "folder") remove(partialPath(place.path, id));
+    removeUnfinished(run, id);
   }
   const at = new Date().toISOString();
   if (outcome instanceof AppError) {
@@ -99,6 +98,12 @@ function giveWay(pid: number): void {
   } catch {
     // It has ended already, or may not be slowed down: then it takes its share as every process does.
   }
+}
+
+/** Takes away what the backup of that id has not brought to its end. */
+export function removeUnfinished({ config, place }: Pick<BackupRun, "config" | "place">, id: string): void {
+  remove(stagingFolder(config.dataDir, id));
+  if (place.kind === "folder") remove(partialPath(place.path, id));
 }
 
 /** Takes away what may not even be there, in a place that may not be one. */

@@ -4,7 +4,7 @@ import { AppError } from "../errors.ts";
 import type { LogWriter } from "../log-writer.ts";
 import { type Environment, invalidSetting } from "../setting.ts";
 import { readBeginning } from "./inspect.ts";
-import type { BackupReport } from "./job.ts";
+import type { BackupReport, BackupStep } from "./job.ts";
 import { readBackupTime } from "./names.ts";
 import { openStore } from "./open-store.ts";
 import { type BackupPlace, backupsFolder, readPlace } from "./place.ts";
@@ -57,7 +57,20 @@ export function startBackups(
   };
 
   async function backUp(): Promise<number> {
-    const report = await runBackup({ config, command, env, place, keep, includeKey: false, by: "server", signal });
+    const onStep = ({ step }: BackupStep) => {
+      if (step === "waiting") notice("info", "the backup waits for another one of this data directory to end");
+    };
+    const report = await runBackup({
+      config,
+      command,
+      env,
+      place,
+      keep,
+      includeKey: false,
+      by: "server",
+      onStep,
+      signal,
+    });
     notice("info", describe(report));
     for (const warning of report.warnings) notice("warn", `the backup ${report.backup} is made, but ${warning}`);
     return Math.max(0, Date.parse(report.created_at) + everyMs - Date.now());

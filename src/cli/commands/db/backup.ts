@@ -54,7 +54,7 @@ export default defineVerb({
     const place = readPlace(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
     const work = { config, place, keep: readKeep(args.keep), includeKey: args["include-key"] };
     const job = readJob(io.env);
-    if (job !== undefined && process.connected) {
+    if (job !== undefined) {
       const { beBackupProcess } = await import("../../backup-process.ts");
       return beBackupProcess(job, work);
     }
@@ -83,8 +83,10 @@ async function watch(
   try {
     return await work(({ step, done = 0, total = 0 }) => {
       const share = total > 0 ? Math.min(1, done / total) * halfway : 0;
-      if (step === "waiting") progress.show(0, "waiting for another backup to end");
-      else progress.show(step === "copying" ? share : halfway + (step === "packing" ? share : 0), step);
+      if (step === "waiting") {
+        progress.show(0, "waiting for another backup to end");
+        if (!io.screen) void remark(io, "Another backup of this data directory is being made: waiting for it to end.");
+      } else progress.show(step === "copying" ? share : halfway + (step === "packing" ? share : 0), step);
     }, stop.signal);
   } finally {
     progress.end();
