@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, exitCodeOf, remedyOf } from "../server/errors.ts";
+import { AppError, type ErrorCode, remedyOf } from "../server/errors.ts";
 import { formatArg, type VerbArgs } from "./args.ts";
 import { commandLine, completeCommand } from "./command-line.ts";
 import { escapeJson } from "./escape.ts";
@@ -75,7 +75,7 @@ function describeAppError(error: AppError, args: VerbArgs): Problem {
   const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, args) }));
   const only = details?.length === 1 ? details[0] : undefined;
   return {
-    exit: exitCodeOf(error.code),
+    exit: error.exit,
     code: error.code,
     message: only?.flag === undefined ? error.message : `${only.flag} ${only.message}`,
     remedy: error.remedy ?? (withoutRemedy.has(error.code) ? undefined : remedyOf(error.code)),

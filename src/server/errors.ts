@@ -110,6 +110,8 @@ interface AppErrorOptions {
   details?: FieldError[];
   /** What to do about this very failure, where that says more than the code's own remedy. */
   remedy?: string | undefined;
+  /** Exit code of a command that ends with this very failure, where it is not that of the code. */
+  exit?: 1 | 2 | 3 | 4;
   /** Seconds until a repeat can succeed; becomes `Retry-After`. */
   retryAfter?: number;
   /** Other headers that the reply needs, such as `Allow`. */
@@ -125,6 +127,8 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: FieldError[] | undefined;
   readonly remedy: string | undefined;
+  /** Exit code of a command that ends with it: 1 failed, 2 usage, 3 not found, 4 conflict or busy. */
+  readonly exit: 1 | 2 | 3 | 4;
   readonly retryAfter: number | undefined;
   readonly headers: Record<string, string> | undefined;
 
@@ -134,6 +138,7 @@ export class AppError extends Error {
     this.code = code;
     this.details = options.details;
     this.remedy = options.remedy;
+    this.exit = options.exit ?? table[code].exit;
     // A client that may not write headers still needs to know when 503 is worth a repeat.
     this.retryAfter = options.retryAfter ?? (code === 5001 ? 1 : undefined);
     this.headers = options.headers;
@@ -148,11 +153,6 @@ export function invalidField(field: string, message: string): AppError {
 /** HTTP status that goes with a code. */
 export function statusOf(code: ErrorCode): number {
   return table[code].status;
-}
-
-/** Exit code of a command that ends with this code: 1 failed, 2 usage, 3 not found, 4 conflict or busy. */
-export function exitCodeOf(code: ErrorCode): 1 | 2 | 3 | 4 {
-  return table[code].exit;
 }
 
 /** The sentence that says what a caller can do about a code, where there is one. */

@@ -238,21 +238,21 @@ describe("refused, with nothing changed:", () => {
     return archive.fill(0x33, at, at + 64);
   };
   const cases: [name: string, bytes: () => Uint8Array, code: number, words: string][] = [
-    ["one that is cut short", () => readFileSync(backup).subarray(0, -2000), 2, "cut short"],
-    ["one without its last bytes", () => readFileSync(backup).subarray(0, -3), 2, "cut short"],
+    ["one that is cut short", () => readFileSync(backup).subarray(0, -2000), 1, "cut short"],
+    ["one without its last bytes", () => readFileSync(backup).subarray(0, -3), 1, "cut short"],
     [
       "one that ends after its manifest",
       () => gzipSync(gunzipSync(readFileSync(backup)).subarray(0, 3072)),
-      2,
+      1,
       "damaged",
     ],
-    ["one whose database was altered", () => alter(flipPage), 2, "checksum"],
-    ["one of a newer format", () => alter(swap('"format": 1', '"format": 2')), 2, "newer version"],
-    ["one with another part", () => alter(swap("bodega.db", "bodega.sh")), 2, "cut short or altered"],
-    ["one with a path", () => alter(swap("bodega.db\0\0\0", "../../db\0\0\0\0")), 2, "damaged"],
-    ["an archive of another program", () => tarOf("notes.txt"), 2, "manifest"],
-    ["a text", () => Buffer.from("hello"), 2, "no backup"],
-    ["an empty file", () => Buffer.alloc(0), 2, "no backup"],
+    ["one whose database was altered", () => alter(flipPage), 1, "checksum"],
+    ["one of a newer format", () => alter(swap('"format": 1', '"format": 2')), 1, "newer version"],
+    ["one with another part", () => alter(swap("bodega.db", "bodega.sh")), 1, "cut short or altered"],
+    ["one with a path", () => alter(swap("bodega.db\0\0\0", "../../db\0\0\0\0")), 1, "damaged"],
+    ["an archive of another program", () => tarOf("notes.txt"), 1, "manifest"],
+    ["a text", () => Buffer.from("hello"), 1, "no backup"],
+    ["an empty file", () => Buffer.alloc(0), 1, "no backup"],
   ];
 
   test.each(cases)("%s", async (_name, bytes, code, words) => {
@@ -282,8 +282,8 @@ describe("refused, with nothing changed:", () => {
     for (const [path, code, words] of [
       [await changed("insert into __bodega_migrations values ('9999_later', 'x', '2030')"), 4, "newer version"],
       [await changed("update __bodega_migrations set hash = 'x' where name like '0000%'"), 4, "another form"],
-      [await changed("drop table __bodega_migrations"), 2, "another program"],
-      [broken, 2, "damaged"],
+      [await changed("drop table __bodega_migrations"), 1, "another program"],
+      [broken, 1, "damaged"],
       [join(dataDir, "nowhere.tar.gz"), 3, "no backup"],
       [dataDir, 2, "is a folder"],
     ] as const) {
@@ -296,6 +296,57 @@ describe("refused, with nothing changed:", () => {
     }
     expect(await readContents(dataDir)).toEqual(before);
     expect(listFiles(dataDir)).toEqual(["bodega.db"]);
+  });
+});
+
+describe("a container is refused whose manifest or key is not that of its database:", () => {
+  const other = "0".repeat(64);
+  const cases: [name: string, members: (parts: Parts) => void, words: string][] = [
+    [
+      "another form of a migration",
+      ({ manifest }) => Object.assign(manifest.schema[0] as object, { hash: other }),
+      "migrations",
+    ],
+    ["fewer migrations", ({ manifest }) => manifest.schema.pop(), "migrations"],
+    ["more stores", ({ manifest }) => Object.assign(manifest, { stores: 99 }), "stores"],
+    ["another beginning", ({ manifest }) => Object.assign(manifest.database, { begun_at: null }), "time of its making"],
+    ["another key", ({ manifest }) => Object.assign(manifest, { key_fingerprint: other }), "secret key"],
+    ["no key beside one", ({ manifest }) => Object.assign(manifest, { key_included: false }), "does not tell of"],
+    ["a key beside none", (parts) => delete parts.key, "is missing"],
+    [
+      "a key of another database",
+      (parts) => Object.assign(parts, { key: "x".repeat(43) }),
+      "not the one of its database",
+    ],
+    [
+      "a version with control characters",
+      ({ manifest }) => Object.assign(manifest, { version: "1\u001b[2J" }),
+      "manifest",
+    ],
+    [
+      "a time with a remark",
+      ({ manifest }) => Object.assign(manifest, { created_at: "2026-01-01 (\u0007)" }),
+      "manifest",
+    ],
+  ];
+
+  test("migrations, stores, beginning, key, and texts that are none", async () => {
+    const { failure, json } = openCli();
+    const path = join(makeDir(), "given.tar.gz");
+    writeFileSync(
+      path,
+      repack(() => {}),
+    );
+    expect((await json<Restored>("db", "restore", path, "--dry-run")).backup.key_included).toBe(true);
+    for (const [name, change, words] of cases) {
+      writeFileSync(path, repack(change));
+      const { code, error } = await failure("db", "restore", path, "--yes", "--with-key");
+      expect({ name, code, message: error.message }).toEqual({
+        name,
+        code: 1,
+        message: expect.stringContaining(words),
+      });
+    }
   });
 });
 
@@ -314,6 +365,24 @@ test("a backup of an earlier schema is told, and brought up to date by the next 
   expect((await run(["db", "migrate"])).code).toBe(0);
   expect(await json<unknown>("tenant", "list")).toMatchObject([{ namespace: "demo" }]);
 });
+
+interface Parts {
+  manifest: { schema: unknown[]; database: object };
+  key?: string;
+}
+
+/** The backup with a key, its parts changed. */
+function repack(change: (parts: Parts) => void): Buffer {
+  const dir = makeDir();
+  Bun.spawnSync(["tar", "xzf", withKey, "-C", dir]);
+  const read = (name: string) => readFileSync(join(dir, name), "utf8");
+  const parts: Parts = { manifest: JSON.parse(read("manifest.json")), key: read("secret.key") };
+  change(parts);
+  writeFileSync(join(dir, "manifest.json"), JSON.stringify(parts.manifest));
+  if (parts.key !== undefined) writeFileSync(join(dir, "secret.key"), parts.key);
+  const names = ["manifest.json", "bodega.db", ...(parts.key === undefined ? [] : ["secret.key"])];
+  return Bun.spawnSync(["tar", "czf", "-", "-C", dir, ...names]).stdout;
+}
 
 /** A compressed archive with one small file of that name. */
 function tarOf(name: string): Buffer {

@@ -192,9 +192,9 @@ test("tables, indexes and triggers that are missing, altered or foreign are each
     "error: schema: The table wishlist_items has another form than the migrations have given it.",
     "error: schema: The trigger reward_entries_kept of reward_entries is missing.",
     "error: schema: The trigger reward_entries_unchanged of reward_entries has another form than the migrations have given it.",
+    "error: schema: The trigger spy of users was made by none of the migrations.",
     "warning: schema: The index diary_by_day of diary was made by none of the migrations.",
     "warning: schema: The table diary was made by none of the migrations.",
-    "warning: schema: The trigger spy of users was made by none of the migrations.",
   ]);
 });
 

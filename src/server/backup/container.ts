@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip, constants as zlib } from "node:zlib";
 import { AppError } from "../errors.ts";
 import { type Manifest, parseManifest } from "./manifest.ts";
+import { unsound } from "./unsound.ts";
 
 /** Its parts, in this order; the last one only where it was asked for. */
 const parts = { manifest: "manifest.json", database: "bodega.db", key: "secret.key" } as const;
@@ -170,5 +171,5 @@ function explainUnpacking(error: unknown): unknown {
 }
 
 function damaged(why: string): AppError {
-  return new AppError(5102, `The file is no backup of Bodega's, or a damaged one: ${why}.`);
+  return unsound(`The file is no backup of Bodega's, or a damaged one: ${why}.`);
 }

@@ -1,7 +1,7 @@
 import { Connection } from "../db/connection.ts";
 import { loadLibsql } from "../db/load-libsql.ts";
-import { AppError } from "../errors.ts";
 import type { AppliedStep } from "./manifest.ts";
+import { unsound } from "./unsound.ts";
 
 /** How much a database holds, for people to compare. */
 export interface Contents {
@@ -41,10 +41,10 @@ export async function withCopy<T>(path: string, work: (connection: Connection) =
  */
 export function assertSound(connection: Connection, what: string): void {
   const found = connection.run("PRAGMA integrity_check(1)").rows[0]?.[0];
-  if (found !== "ok") throw new AppError(5102, `${what} is damaged: ${String(found).split("\n").at(-1)}`);
+  if (found !== "ok") throw unsound(`${what} is damaged: ${String(found).split("\n").at(-1)}`);
   const row = connection.run("PRAGMA foreign_key_check").rows[0];
   if (row !== undefined) {
-    throw new AppError(5102, `${what} has rows that refer to missing ones: in ${row[0]}, to ${row[2]}.`);
+    throw unsound(`${what} has rows that refer to missing ones: in ${row[0]}, to ${row[2]}.`);
   }
 }
 

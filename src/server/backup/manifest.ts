@@ -1,4 +1,5 @@
-import { AppError } from "../errors.ts";
+import type { AppError } from "../errors.ts";
+import { unsound } from "./unsound.ts";
 
 /** What a backup says of itself, as its first part `manifest.json`. */
 export interface Manifest {
@@ -40,10 +41,7 @@ export function parseManifest(text: string): Manifest {
   const manifest = value as Manifest;
   if (typeof manifest?.format !== "number") throw noManifest();
   if (manifest.format !== 1) {
-    throw new AppError(
-      5102,
-      `The backup has format ${manifest.format}, of a newer version of Bodega. Use that version.`,
-    );
+    throw unsound(`The backup has format ${manifest.format}, of a newer version of Bodega. Use that version.`);
   }
   if (!isManifest(manifest)) throw noManifest();
   return manifest;
@@ -52,18 +50,26 @@ export function parseManifest(text: string): Manifest {
 function isManifest(manifest: Manifest): boolean {
   const { created_at, version, source, database, schema, key_fingerprint, key_included, stores } = manifest;
   return (
-    !Number.isNaN(Date.parse(created_at)) &&
+    isTime(created_at) &&
     typeof version === "string" &&
+    /^[\x21-\x7e]{1,100}$/.test(version) &&
     (source === "file" || source === "server") &&
     Number.isSafeInteger(database?.bytes) &&
     /^[0-9a-f]{64}$/.test(database.sha256) &&
+    database.bytes > 0 &&
     isTextOrNull(database.begun_at) &&
     Array.isArray(schema) &&
     schema.every((step) => typeof step?.name === "string" && typeof step.hash === "string") &&
     isTextOrNull(key_fingerprint) &&
     typeof key_included === "boolean" &&
-    Number.isSafeInteger(stores)
+    Number.isSafeInteger(stores) &&
+    stores >= 0
   );
+}
+
+/** Dates are read from other texts as well, but this one is printed as it stands. */
+function isTime(value: unknown): boolean {
+  return typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/.test(value) && !Number.isNaN(Date.parse(value));
 }
 
 function isTextOrNull(value: unknown): boolean {
@@ -71,5 +77,5 @@ function isTextOrNull(value: unknown): boolean {
 }
 
 function noManifest(): AppError {
-  return new AppError(5102, "The file is no backup of Bodega's, or a damaged one: its manifest cannot be read.");
+  return unsound("The file is no backup of Bodega's, or a damaged one: its manifest cannot be read.");
 }

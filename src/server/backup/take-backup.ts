@@ -19,14 +19,15 @@ import type { Connection } from "../db/connection.ts";
 import { databaseFile } from "../db/data-dir.ts";
 import { isDamaged } from "../db/db-errors.ts";
 import { foldLog } from "../db/fold-log.ts";
-import { hashMigration } from "../db/migrate.ts";
 import { migrations } from "../db/migrations.ts";
 import { AppError } from "../errors.ts";
+import { assertKnownSchema, assertManifestFits, assertOwnSchema } from "./assert-trusted.ts";
 import { unpackContainer } from "./container.ts";
 import { assertSound, type Inspection, inspectCopy, withCopy } from "./inspect.ts";
 import type { Manifest } from "./manifest.ts";
 import { openStore } from "./open-store.ts";
 import { type BackupPlace, formatPlace, placeError } from "./place.ts";
+import { unsound } from "./unsound.ts";
 
 /** A backup that has been looked through and lies ready, in a folder of its own. */
 export interface TakenBackup {
@@ -71,7 +72,7 @@ export function makeTakingFolder(dataDir: string, mayMake: boolean): string {
 
 /**
  * Reads a backup into a folder, and looks through all of it: the container, its checksum, the database, its references
- * and its schema. What is there already is not touched.
+ * and its schema, and that its manifest tells of this database. What is there already is not touched.
  * @throws AppError 5102 when it is cut short, altered, damaged or of another program; 5001 when its schema is newer than
  * this program or it cannot be read; 5301 where there is none.
  */
@@ -86,11 +87,13 @@ export async function takeBackup(
   options.onStep({ step: "checking" });
   const inspection = await withSound(databasePath, async (connection) => {
     if (connection.run("SELECT 1 FROM sqlite_schema WHERE name = '__bodega_migrations'").rows.length === 0) {
-      throw new AppError(5102, "The backup holds the database of another program, or an empty one.");
+      throw unsound("The backup holds the database of another program, or an empty one.");
     }
     const found = await inspectCopy(connection);
     assertKnownSchema(found);
     assertSound(connection, "The database in the backup");
+    await assertOwnSchema(connection, found);
+    if (manifest !== null) assertManifestFits(manifest, key, found);
     return found;
   });
   await foldLog(databasePath);
@@ -158,23 +161,6 @@ async function withSound<T>(path: string, work: (connection: Connection) => Prom
   try {
     return await withCopy(path, work);
   } catch (error) {
-    throw isDamaged(error) ? new AppError(5102, "The database in the backup is damaged.", { cause: error }) : error;
-  }
-}
-
-/** @throws AppError 5001 for a schema that this program does not know. */
-function assertKnownSchema({ schema }: Inspection): void {
-  const known = new Map(migrations.map((step) => [step.name, hashMigration(step)]));
-  for (const { name, hash } of schema) {
-    const expected = known.get(name);
-    if (expected === undefined) {
-      throw new AppError(5001, `The backup has the schema of a newer version (${name}). Restore it with that version.`);
-    }
-    if (expected !== hash) {
-      throw new AppError(
-        5001,
-        `The backup was migrated with another form of ${name}. Restore it with the version that made it.`,
-      );
-    }
+    throw isDamaged(error) ? unsound("The database in the backup is damaged.", { cause: error }) : error;
   }
 }

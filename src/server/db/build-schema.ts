@@ -12,9 +12,10 @@ export interface SchemaObject {
   sql: string;
 }
 
-/** SQL for all objects of a database but those that the engine makes by itself. */
+/** SQL for all objects of a database but those that the engine makes by itself, which are never triggers or views. */
 export const selectSchema = `SELECT type, name, tbl_name, sql FROM sqlite_schema
-  WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%' ORDER BY type, name`;
+  WHERE sql IS NOT NULL AND (type IN ('trigger', 'view')
+    OR name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'libsql\\_%' ESCAPE '\\') ORDER BY type, name`;
 
 /** The schema that these migrations make, read from a database in memory that they have just made. */
 export async function buildSchema(steps: readonly Migration[]): Promise<SchemaObject[]> {
