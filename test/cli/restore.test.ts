@@ -14,7 +14,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { until } from "../support/until.ts";
 import { readContents } from "./database-contents.ts";
-import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
+import { command, makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 interface Restored {
   restored: boolean;
@@ -148,6 +148,20 @@ test("it asks at a terminal and elsewhere wants --yes; ctrl-C and no leave every
   }
   expect(await readContents(dataDir)).toEqual(before);
   expect(listFiles(dataDir)).toEqual(["bodega.db"]);
+});
+
+test("what is here stands whole before the question, however narrow the terminal is", async () => {
+  const { environment } = await openOther();
+  for (const columns of [20, 40, 80]) {
+    const { screen } = await runAtTerminal(["db", "restore", backup], [["Replace", "\u0003"]], {
+      env: environment(),
+      columns,
+    });
+    const [before = ""] = stripEscapes(screen).split("Replace");
+    expect(before).toContain("IN THE BACKUP");
+    expect(before).toContain("HERE NOW");
+    expect(before.match(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g)).toHaveLength(3);
+  }
 });
 
 // Only the superuser can make files for somebody else.

@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import type { RestorePlan } from "../../../server/backup/restore.ts";
 import type { TakeStep } from "../../../server/backup/take-backup.ts";
 import { accountName } from "../../account-name.ts";
+import { renderComparison } from "../../backup-comparison.ts";
 import type { Io } from "../../io.ts";
 import { formatValue, printJson, printRecord, remark, warn } from "../../output.ts";
 import { type Progress, startProgress } from "../../progress.ts";
@@ -34,9 +35,9 @@ export default defineVerb({
     "ssh backup@example.com cat shop.tar.gz | bodega db restore - --yes",
   ],
   notes: [
-    "The backup is looked through first: checksum, damage, references, and a schema that this version knows. Nothing is " +
-      "changed unless all of it is right. The database files that Bodega keeps before migrations and restores (.db) can " +
-      "be restored as well.",
+    "The backup is looked through first: checksum, damage, references, and a schema that this version knows, with all of " +
+      "its tables, indexes and triggers and no others. Nothing is changed unless all of it is right. The database files " +
+      "that Bodega keeps before migrations and restores (.db) can be restored as well.",
     "What was there is kept in the folder backups of the data directory, as before-restore-<time>.db. Everything since " +
       "the backup was made is then only there: orders, sign-ins, keys and tokens, and what was revoked is valid again.",
     "Into a libSQL server (--database-url) a backup goes only when the database there is empty.",
@@ -146,30 +147,4 @@ async function printResult(io: Io, summary: Summary, { present }: RestorePlan): 
       "Who signed in since the backup was made signs in again; keys and tokens that were revoked since are valid again.",
     );
   }
-}
-
-/** What is in the backup beside what is here. */
-async function renderComparison(io: Io, { taken, present }: RestorePlan): Promise<string> {
-  const { renderTable } = await import("../../table.ts");
-  const { manifest, inspection } = taken;
-  const { contents } = inspection;
-  const names = ["stores", "users", "products", "orders", "last_act_at"] as const;
-  const rows = [
-    { what: "made at", backup: formatValue(manifest?.created_at), here: "" },
-    { what: "schema", backup: formatValue(inspection.schema.at(-1)?.name), here: "" },
-    ...names.map((name) => ({
-      what: name.replaceAll("_", " "),
-      backup: formatValue(contents[name]),
-      here: present === null ? "-" : formatValue(present[name]),
-    })),
-  ];
-  return renderTable(
-    rows,
-    [
-      { header: "", value: ({ what }) => what, whole: true },
-      { header: "IN THE BACKUP", value: ({ backup }) => backup },
-      { header: "HERE NOW", value: ({ here }) => here },
-    ],
-    { width: io.columns, color: io.color },
-  );
 }
