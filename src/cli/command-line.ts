@@ -1,5 +1,6 @@
 import { quoteWord } from "../server/shell-word.ts";
 import type { sharedArgs } from "./args.ts";
+import { programName } from "./program-name.ts";
 
 /** What a command line was given of the flags of every verb. */
 type GivenFlags = Partial<Record<keyof typeof sharedArgs, unknown>>;
@@ -15,7 +16,7 @@ export function commandLine(args: GivenFlags): (words: string) => string {
     const value = args[name];
     return typeof value === "string" ? [` --${name} '${value.replaceAll("'", "'\\''")}'`] : [];
   });
-  return (words) => `bodega ${words}${namesDatabase.test(words) ? "" : given.join("")}`;
+  return (words) => `${programName()} ${words}${namesDatabase.test(words) ? "" : given.join("")}`;
 }
 
 /** A sentence in two: its prose, and the command that it ends in, completed so that it works when it is pasted. */

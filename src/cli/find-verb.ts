@@ -79,7 +79,7 @@ function unknownCommand(path: string[], candidates: string[]): UsageError {
 function incomplete(path: string[]): UsageError {
   const verbs = verbsOf(commandTree, path[0] ?? "");
   const choices = verbs ? Object.keys(verbs) : Object.keys(commandTree);
-  return new UsageError(`Incomplete command: ${["bodega", ...path].join(" ")} <${verbs ? "verb" : "command"}>.`, {
+  return new UsageError(`Incomplete command "${["bodega", ...path].join(" ")} <${verbs ? "verb" : "command"}>".`, {
     path: verbs ? path : [],
     hint: `Choose one of ${choices.join(", ")}.`,
   });

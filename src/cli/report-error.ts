@@ -4,6 +4,7 @@ import { commandLine, completeCommand } from "./command-line.ts";
 import { escapeJson } from "./escape.ts";
 import { fitSentence, onScreen } from "./output.ts";
 import type { GivenValues } from "./parse-args.ts";
+import { programName } from "./program-name.ts";
 import type { Terminal } from "./terminal.ts";
 import { type ArgumentFault, CancelledError, UsageError } from "./usage-error.ts";
 
@@ -52,7 +53,8 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
     lines.push(...problem.details.map(({ field, flag, message }) => fit(`  ${flag ?? field} ${message}`)));
   }
   if (problem.remedy !== undefined) lines.push(fit(`  ${problem.remedy}`));
-  if (error instanceof UsageError) lines.push(`  Help: bodega ${[...(error.path ?? failure.path), "-h"].join(" ")}`);
+  if (error instanceof UsageError)
+    lines.push(`  Help: ${programName()} ${[...(error.path ?? failure.path), "-h"].join(" ")}`);
   await terminal.say(`${lines.join("\n")}\n`);
   return problem.exit;
 }

@@ -1,10 +1,10 @@
-import { dirname, relative } from "node:path";
+import { relative } from "node:path";
 import { defaultDataDir } from "../../server/config.ts";
 import { currencyDigits } from "../../server/modules/tenants/currency.ts";
-import { isExecutable } from "../build-info.ts";
 import { quoteWords } from "../command-line.ts";
 import { escapeControls } from "../escape.ts";
 import { renderFields } from "../fields.ts";
+import { programName } from "../program-name.ts";
 import { wrapWords } from "../wrap-words.ts";
 import type { Outcome } from "./outcome.ts";
 import { startCommands } from "./service-files.ts";
@@ -49,7 +49,7 @@ function describeShop(
 function nextSteps(outcome: Outcome, url: string, secret: string | undefined, columns: number | undefined): string[] {
   const { setup, files, unit, run, config } = outcome;
   const { key } = setup;
-  const program = `${programName()}`;
+  const program = programName();
   const folder = isUsualFolder(config.dataDir) ? "" : ` --data-dir ${quoteWords(config.dataDir)}`;
   const bodega = (line: string) => `${program} ${line}${folder}`;
   const steps: [title: string, lines: (string | false)[]][] = [];
@@ -109,13 +109,6 @@ function exampleOrigin(origins: readonly string[]): string | undefined {
   if (first === undefined) return undefined;
   const named = first.replace("*.", "www.");
   return /^https?:/.test(named) ? named : `https://${named}`;
-}
-
-/** How this program is called where the command was given. */
-export function programName(): string {
-  if (!isExecutable || Bun.which("bodega") === process.execPath) return "bodega";
-  const below = relative(process.cwd(), process.execPath);
-  return quoteWords(dirname(below) === "." ? `./${below}` : process.execPath);
 }
 
 /** Whether commands find the folder without being told. */
