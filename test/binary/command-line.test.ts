@@ -64,7 +64,7 @@ describe("a mistake is exit code 2, named in one error, and nothing is done", ()
     const { code, stdout, stderr } = await shell(`bodega ${line}`);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(said) });
     expect(stderr).toMatch(/^error: /);
-    expect(stderr).toMatch(/\n {2}Help: bodega [-a-z ]*-h\n$/);
+    expect(stderr).toMatch(/\n {2}Help: \.\/bodega [-a-z ]*-h\n$/);
     expect(stderr).not.toMatch(/\$bunfs|\n\s+at /);
   });
 
