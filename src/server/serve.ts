@@ -1,3 +1,4 @@
+import { removeStaleFolders } from "./backup/taking-folder.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./db/open.ts";
 import { acquireServerLock } from "./db/server-lock.ts";
@@ -54,6 +55,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
       );
     }
     try {
+      await removeStaleFolders(config.dataDir);
       return config.workers > 1
         ? await runGroup(config, self, log, stopSignal)
         : await runAlone(config, self, log, stopSignal);

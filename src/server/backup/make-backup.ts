@@ -11,6 +11,7 @@ import { loadLibsql } from "../db/load-libsql.ts";
 import { AppError } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { copySecret, fingerprintOf } from "../secret-key.ts";
+import { findUntrusted } from "./assert-trusted.ts";
 import { packContainer } from "./container.ts";
 import { copyLive } from "./copy-live.ts";
 import { dumpDatabase } from "./dump.ts";
@@ -21,6 +22,7 @@ import { makeBackupName } from "./names.ts";
 import { openStore } from "./open-store.ts";
 import { type BackupPlace, backupsFolder, formatPlace, makeBackupsFolder, placeError, stagingFolder } from "./place.ts";
 import { pruneBackups } from "./prune.ts";
+import { removeStaleFolders } from "./taking-folder.ts";
 import { withPrimary } from "./with-primary.ts";
 
 /** What is to be backed up, and how. */
@@ -62,14 +64,16 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   const name = ("name" in place ? place.name : undefined) ?? makeBackupName(createdAt);
   try {
     makeStaging(config.dataDir, staging);
+    await removeStaleFolders(config.dataDir);
     const upload = await store.create(name, id, signal);
     try {
       const copy = join(staging, copyName);
       await copyInto(config, isFile, copy, options);
       onStep({ step: "checking" });
-      const found = await withCopy(copy, (connection) => {
+      const { found, untrusted } = await withCopy(copy, async (connection) => {
         assertSound(connection, "The copy");
-        return inspectCopy(connection);
+        const found = await inspectCopy(connection);
+        return { found, untrusted: await findUntrusted(connection, found) };
       });
       if (key !== undefined && found.keyFingerprint !== null && fingerprintOf(key) !== found.keyFingerprint) {
         throw new AppError(
@@ -93,7 +97,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
         stores: manifest.stores,
         key_included: key !== undefined,
         removed: [],
-        warnings: [],
+        warnings: untrusted === undefined ? [] : [`no restore will take it: its database ${untrusted}; see db check`],
       };
       await finishBackup(config, options, manifest, store, report);
       return report;

@@ -14,6 +14,8 @@ export interface Replacement {
   /** What takes its place: one file without a log, on the same disk. */
   newPath: string;
   now: Date;
+  /** Awaited when nothing but the swap is left; where it throws, everything stands as it was. */
+  beforeSwap?: () => Promise<void>;
 }
 
 /**
@@ -26,6 +28,7 @@ export async function* replaceFile({
   path,
   newPath,
   now,
+  beforeSwap,
 }: Replacement): AsyncGenerator<string, string | null> {
   giveToOwner(newPath, existsSync(path) ? path : dataDir);
   syncFile(newPath);
@@ -40,6 +43,12 @@ export async function* replaceFile({
     if (holdsLog(path)) linkOrCopy(`${path}-wal`, `${kept}-wal`);
     syncFile(dirname(kept));
     yield "the old file is kept";
+  }
+  try {
+    await beforeSwap?.();
+  } catch (error) {
+    if (kept !== null) for (const suffix of ["", "-wal"]) rmSync(kept + suffix, { force: true });
+    throw error;
   }
   // A log that stays would be taken for the new file's. It is empty, or that of a file which could not be read any more.
   removeLog(path);
@@ -78,6 +87,7 @@ function linkOrCopy(path: string, target: string): void {
   } catch {
     const partial = `${target}.partial`;
     copyFileSync(path, partial);
+    giveToOwner(partial, path);
     syncFile(partial);
     renameSync(partial, target);
   }

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
 import type { Config } from "../config.ts";
 import type { Actor } from "../context.ts";
 import { databaseFile } from "../db/data-dir.ts";
@@ -42,7 +41,6 @@ export interface RestoreOutcome {
 }
 
 const held = new Set<FileLock>();
-const staleMs = 24 * 3_600_000;
 
 /**
  * Compares a backup with what is there, without changing anything.
@@ -65,7 +63,7 @@ export async function planRestore(taken: TakenBackup, config: Config): Promise<R
 /**
  * Puts a backup in the place of the database: a file by one renaming, so that at any moment the old or the new one stands;
  * into a database server portion by portion.
- * @param options of a database server only: a file is replaced at once.
+ * @param options of a file, the signal alone: once aborted it ends everything up to that renaming, which it cannot undo.
  * @throws AppError 5306 while a server runs on the directory, 5302 for `withKey` where another key is, 5001 when a command
  * keeps the database open or the disk cannot be written.
  */
@@ -87,13 +85,16 @@ export async function applyRestore(
   const server = await acquireServerLock(config.dataDir);
   if (server === null) throw serverRuns(config.dataDir);
   try {
-    removeStale(config.dataDir);
     await writeDownInCopy(taken, actor);
-    if (keyRestored) saveSecret(config.dataDir, taken.key as string);
     const path = databaseFile(config.dataDir);
-    const users = await claimFile(path);
+    const users = await claimFile(path, undefined, options.signal);
     try {
-      const steps = replaceFile({ dataDir: config.dataDir, path, newPath: taken.databasePath, now: new Date() });
+      const beforeSwap = async () => {
+        await stopIfAsked(options.signal);
+        if (keyRestored) saveSecret(config.dataDir, taken.key as string);
+      };
+      const { dataDir } = config;
+      const steps = replaceFile({ dataDir, path, newPath: taken.databasePath, now: new Date(), beforeSwap });
       for (;;) {
         const { done, value } = await steps.next();
         if (!done) continue;
@@ -104,11 +105,20 @@ export async function applyRestore(
       }
     } catch (error) {
       users.close();
-      throw placeError(error, path, "The database cannot be replaced:");
+      throw options.signal?.aborted ? error : placeError(error, path, "The database cannot be replaced:");
     }
   } finally {
     server.release();
   }
+}
+
+/**
+ * Lets in signals that came while native code had the process, and then ends whatever was stopped meanwhile.
+ * @throws the signal's reason.
+ */
+export async function stopIfAsked(signal: AbortSignal | undefined): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+  signal?.throwIfAborted();
 }
 
 /** The error for a directory that a server works on. */
@@ -178,13 +188,4 @@ async function writeDown(db: Database, actor: Actor, { manifest, missing }: Take
   const ctx = { db, actor, requestId: randomUUID(), now: Date.now, clientIp: null };
   const details = { made_at: manifest?.created_at ?? null, version: manifest?.version ?? null };
   await recordAudit(ctx, { event: "database.restored", details });
-}
-
-/** Takes away what restores that were killed have left beside the database. */
-function removeStale(dataDir: string): void {
-  const folder = dirname(databaseFile(dataDir));
-  for (const name of readdirSync(folder).filter((one) => one.startsWith(".restore-"))) {
-    const path = join(folder, name);
-    if (Date.now() - statSync(path).mtimeMs > staleMs) rmSync(path, { recursive: true, force: true });
-  }
 }

@@ -4,19 +4,15 @@ import {
   createReadStream,
   createWriteStream,
   existsSync,
-  mkdirSync,
-  mkdtempSync,
   openSync,
   readSync,
   statSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config.ts";
 import type { Connection } from "../db/connection.ts";
-import { databaseFile } from "../db/data-dir.ts";
 import { isDamaged } from "../db/db-errors.ts";
 import { foldLog } from "../db/fold-log.ts";
 import { migrations } from "../db/migrations.ts";
@@ -55,20 +51,6 @@ interface TakeOptions {
 
 const databaseName = "bodega.db";
 const sqliteStart = "SQLite format 3\0";
-
-/**
- * Makes the folder that a backup is unpacked into: beside the database, so that it can take that one's place at once; for
- * a data directory that is not there yet, in the system's temporary folder, unless it may be made.
- */
-export function makeTakingFolder(dataDir: string, mayMake: boolean): string {
-  const beside = dirname(databaseFile(dataDir));
-  try {
-    if (mayMake) mkdirSync(beside, { recursive: true, mode: 0o700 });
-    return mkdtempSync(join(existsSync(beside) ? beside : tmpdir(), ".restore-"));
-  } catch (error) {
-    throw placeError(error, beside, "The backup cannot be unpacked in");
-  }
-}
 
 /**
  * Reads a backup into a folder, and looks through all of it: the container, its checksum, the database, its references

@@ -17,11 +17,11 @@ export async function shareFile(path: string): Promise<FileLock> {
 
 /**
  * Waits until no process has the database file open, and lets none open it until the lock is closed.
- * @throws AppError 5001 when somebody keeps it open.
+ * @throws AppError 5001 when somebody keeps it open; the signal's reason.
  */
-export async function claimFile(path: string, patience = patienceMs): Promise<FileLock> {
+export async function claimFile(path: string, patience = patienceMs, signal?: AbortSignal): Promise<FileLock> {
   const message = "Another command works with the database; nothing was done. Try again when it has ended.";
-  return waitFor(path, (lock) => lock.tryExclusive(), message, patience);
+  return waitFor(path, (lock) => lock.tryExclusive(), message, patience, signal);
 }
 
 async function waitFor(
@@ -29,6 +29,7 @@ async function waitFor(
   take: (lock: FileLock) => boolean,
   message: string,
   patience = patienceMs,
+  signal?: AbortSignal,
 ): Promise<FileLock> {
   const lock = new FileLock(await loadLibsql(), `${path}-users`);
   const deadline = performance.now() + patience;
@@ -36,6 +37,7 @@ async function waitFor(
     while (!take(lock)) {
       if (performance.now() > deadline) throw new AppError(5001, message);
       await Bun.sleep(lookEveryMs);
+      signal?.throwIfAborted();
     }
     return lock;
   } catch (error) {

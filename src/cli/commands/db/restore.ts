@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import type { RestorePlan } from "../../../server/backup/restore.ts";
 import type { TakeStep } from "../../../server/backup/take-backup.ts";
 import { accountName } from "../../account-name.ts";
@@ -12,6 +11,13 @@ import { CancelledError } from "../../usage-error.ts";
 import { defineVerb } from "../../verb.ts";
 
 const terminatedExitCode = 143;
+const interruptedExitCode = 130;
+
+/** What ctrl-C does: it breaks off what is being done, and ends a question that nobody has answered. */
+interface Stop {
+  controller: AbortController;
+  isAsking: boolean;
+}
 
 export default defineVerb({
   name: "restore",
@@ -47,29 +53,35 @@ export default defineVerb({
     const isDryRun = args["dry-run"];
     const { readSource } = await import("../../../server/backup/place.ts");
     const { isServerRunning } = await import("../../../server/db/server-lock.ts");
-    const { applyRestore, planRestore, serverRuns } = await import("../../../server/backup/restore.ts");
-    const { makeTakingFolder, takeBackup } = await import("../../../server/backup/take-backup.ts");
+    const { applyRestore, planRestore, serverRuns, stopIfAsked } = await import("../../../server/backup/restore.ts");
+    const { takeBackup } = await import("../../../server/backup/take-backup.ts");
+    const { makeTakingFolder } = await import("../../../server/backup/taking-folder.ts");
     const source = readSource(args.backup, "<backup>");
     if (!isDryRun && (await isServerRunning(config.dataDir))) throw serverRuns(config.dataDir);
-    const folder = makeTakingFolder(config.dataDir, !isDryRun);
-    const remove = () => rmSync(folder, { recursive: true, force: true });
+    const stop = listenForStop(io);
+    const folder = await makeTakingFolder(config.dataDir, !isDryRun);
+    const remove = () => folder.remove();
     const terminate = () => process.exit(terminatedExitCode);
     process.once("exit", remove).once("SIGTERM", terminate);
     try {
-      const plan = await watch(io, async (progress, signal) => {
+      const plan = await watch(io, stop, async (progress, signal) => {
         const stdin = () => process.stdin;
         const onStep = (step: TakeStep) => showStep(progress, step);
-        return planRestore(await takeBackup(source, config, folder, { stdin, onStep, signal }), config);
+        const taken = await takeBackup(source, config, folder.path, { stdin, onStep, signal });
+        await stopIfAsked(signal);
+        return planRestore(taken, config);
       });
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(io, summary, plan);
       for (const warning of plan.warnings) if (!io.json) await warn(io, warning);
       if (!io.quiet && !io.json) await io.say(await renderComparison(io, plan));
+      stop.isAsking = true;
       await confirmAction(
         io,
         plan.present === null ? "Restore this backup?" : "Replace the present database by this backup?",
       );
-      const { kept, keyRestored } = await watch(io, (progress, signal) =>
+      stop.isAsking = false;
+      const { kept, keyRestored } = await watch(io, stop, (progress, signal) =>
         applyRestore(plan, config, {
           actor: { kind: "terminal", account: accountName() },
           withKey: args["with-key"],
@@ -85,15 +97,25 @@ export default defineVerb({
   },
 });
 
-/** Runs it under a progress bar that ctrl-C ends. */
-async function watch<T>(io: Io, work: (progress: Progress, signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  io.onInterrupt(() => stop.abort(new CancelledError()));
+/** Listens for ctrl-C from now on, also between the steps. */
+function listenForStop(io: Io): Stop {
+  const stop: Stop = { controller: new AbortController(), isAsking: false };
+  io.onInterrupt(() => {
+    stop.controller.abort(new CancelledError());
+    if (stop.isAsking) process.exit(interruptedExitCode);
+  });
+  return stop;
+}
+
+/** Runs a step under a progress bar that ctrl-C ends. */
+async function watch<T>(io: Io, stop: Stop, work: (progress: Progress, signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { signal } = stop.controller;
+  signal.throwIfAborted();
   const progress = await startProgress(io, 100);
   try {
-    return await work(progress, stop.signal);
+    return await work(progress, signal);
   } catch (error) {
-    stop.signal.throwIfAborted();
+    signal.throwIfAborted();
     throw error;
   } finally {
     progress.end();

@@ -1,0 +1,107 @@
+import { beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { applyRestore, planRestore } from "../../src/server/backup/restore.ts";
+import { takeBackup } from "../../src/server/backup/take-backup.ts";
+import { makeTakingFolder } from "../../src/server/backup/taking-folder.ts";
+import { readConfig } from "../../src/server/config.ts";
+import { shareFile } from "../../src/server/db/users-lock.ts";
+import { failureOf } from "../support/failure.ts";
+import { until } from "../support/until.ts";
+import { readContents } from "./database-contents.ts";
+import { command, makeDir, openCli } from "./run-bodega.ts";
+
+const place = makeDir();
+const path = join(place, "one.tar.gz");
+
+beforeAll(async () => {
+  const { dataDir, json } = openCli();
+  await json("tenant", "create", "demo");
+  writeFileSync(join(dataDir, "secret.key"), `${"k".repeat(43)}\n`, { mode: 0o600 });
+  await json("db", "backup", "--to", path, "--include-key");
+});
+
+async function openOther() {
+  const cli = openCli();
+  await cli.json("tenant", "create", "other");
+  return cli;
+}
+
+/** Names of folders that restores unpack into. */
+function listFolders(dataDir: string): string[] {
+  return readdirSync(dataDir).filter((name) => name.startsWith(".restore-"));
+}
+
+/** A restore of which only the beginning has come so far. */
+async function beginRestore({ dataDir, environment }: ReturnType<typeof openCli>) {
+  const child = Bun.spawn([...command, "db", "restore", "-", "--yes"], {
+    env: environment(),
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  child.stdin.write(readFileSync(path).subarray(0, 5000));
+  await child.stdin.flush();
+  await until("the folder it unpacks into", () => listFolders(dataDir).length > 0);
+  return child;
+}
+
+test("what is stopped before the new file has its name changes nothing, however late that was", async () => {
+  const { dataDir } = await openOther();
+  const before = await readContents(dataDir);
+  const config = readConfig({}, { BODEGA_DATA_DIR: dataDir });
+  const stop = new AbortController();
+  const folder = await makeTakingFolder(dataDir, true);
+  const source = { kind: "folder", path: place, name: "one.tar.gz" } as const;
+  const { signal } = stop;
+  const taken = await takeBackup(source, config, folder.path, { stdin: () => process.stdin, onStep() {}, signal });
+  const plan = { ...(await planRestore(taken, config)), key: "missing" } as const;
+  const listener = () => stop.abort(new Error("stopped"));
+  process.once("SIGINT", listener);
+  // Only a turn of the event loop brings it.
+  process.kill(process.pid, "SIGINT");
+  const actor = { kind: "terminal", account: "tester" } as const;
+  expect(await failureOf(applyRestore(plan, config, { actor, withKey: true, signal }))).toEqual(new Error("stopped"));
+  folder.remove();
+  expect(await readContents(dataDir)).toEqual(before);
+  expect(existsSync(join(dataDir, "secret.key"))).toBe(false);
+  expect(readdirSync(join(dataDir, "backups"))).toEqual([]);
+});
+
+test("ctrl-C ends it with 130 also while it waits for commands that work with the database", async () => {
+  const { dataDir, environment } = await openOther();
+  const before = await readContents(dataDir);
+  const users = await shareFile(join(dataDir, "bodega.db"));
+  const child = Bun.spawn([...command, "db", "restore", path, "--yes"], {
+    env: environment(),
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  await until("its folder", () => listFolders(dataDir).length > 0);
+  child.kill("SIGINT");
+  expect({ code: await child.exited, words: await child.stderr.text() }).toEqual({
+    code: 130,
+    words: expect.stringMatching(/Cancelled\.\n$/),
+  });
+  users.close();
+  expect(await readContents(dataDir)).toEqual(before);
+  expect(listFolders(dataDir)).toEqual([]);
+});
+
+test("what a killed restore has left goes with the next restore or backup, and what a living one needs stays", async () => {
+  const cli = await openOther();
+  const { dataDir, json } = cli;
+  mkdirSync(join(dataDir, ".restore-abandoned"));
+  const living = await beginRestore(cli).then(async (child) => {
+    await until("the end of what was abandoned", () => !listFolders(dataDir).includes(".restore-abandoned"));
+    return child;
+  });
+  await until("its own folder", () => listFolders(dataDir).length === 1);
+  await json("db", "backup");
+  expect(listFolders(dataDir)).toHaveLength(1);
+  for (const next of [["backup"], ["restore", path, "--yes"]]) {
+    const child = next[0] === "backup" ? living : await beginRestore(cli);
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(listFolders(dataDir)).toHaveLength(1);
+    await json("db", ...next);
+    expect(listFolders(dataDir)).toEqual([]);
+  }
+});
