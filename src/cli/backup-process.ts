@@ -49,11 +49,11 @@ export async function beBackupProcess(job: BackupJob, work: BackupWork): Promise
     await tell({ report });
     return 0;
   } catch (error) {
-    const { code, message, remedy } =
+    const { code, exit, message, remedy } =
       error instanceof AppError
         ? error
-        : { code: 5000, message: `Internal error: ${findReason(error)}`, remedy: undefined };
-    await tell({ error: { code, message, remedy } });
+        : { code: 5000, exit: 1 as const, message: `Internal error: ${findReason(error)}`, remedy: undefined };
+    await tell({ error: { code, exit, message, remedy } });
     return 1;
   }
 }

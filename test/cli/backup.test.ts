@@ -1,7 +1,17 @@
 import { beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { openDatabase } from "../../src/server/db/open.ts";
 import { until } from "../support/until.ts";
 import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 
@@ -129,6 +139,23 @@ test("two backups at once take turns, and both are made", async () => {
   for (const { backup } of both) expect(existsSync(backup)).toBe(true);
 });
 
+// Only the superuser can make files for somebody else.
+if (process.getuid?.() === 0) {
+  test("what the superuser backs up within somebody's data directory is theirs, and elsewhere the superuser's", async () => {
+    const cli = openCli();
+    mkdirSync(cli.dataDir);
+    chownSync(cli.dataDir, 1234, 1234);
+    await cli.json("tenant", "create", "demo");
+    const elsewhere = makeDir();
+    for (const to of [[], ["--to", join(cli.dataDir, "kept", "here")]]) await cli.json("db", "backup", ...to);
+    const { backup } = await cli.json<Report>("db", "backup", "--to", elsewhere);
+    for (const name of readdirSync(cli.dataDir, { recursive: true, encoding: "utf8" })) {
+      expect({ name, owner: statSync(join(cli.dataDir, name)).uid }).toEqual({ name, owner: 1234 });
+    }
+    expect(statSync(backup).uid).toBe(0);
+  });
+}
+
 test("what cannot be done is said, and leaves nothing behind", async () => {
   const file = join(makeDir(), "file");
   writeFileSync(file, "");
@@ -143,8 +170,10 @@ test("what cannot be done is said, and leaves nothing behind", async () => {
     const { code: got, error } = await failure("db", "backup", ...args);
     expect({ args, got, message: error.message }).toEqual({ args, got: code, message: expect.stringContaining(words) });
   }
-  const { code, error } = await openCli().failure("db", "backup");
+  const empty = makeDir();
+  const { code, error } = await openCli(empty).failure("db", "backup");
   expect({ code, message: error.message }).toEqual({ code: 3, message: expect.stringContaining("no database") });
+  expect(readdirSync(empty)).toEqual([]);
   expect(listLeftovers(backups, makeDir())).toEqual([]);
 });
 
@@ -158,15 +187,26 @@ test("a damaged database is not taken for a backup", async () => {
   writeFileSync(join(damaged, "bodega.db"), bytes);
   const { code, error } = await openCli(damaged).failure("db", "backup");
   expect({ code, message: error.message }).toEqual({
-    code: expect.any(Number),
+    code: 1,
     message: expect.stringContaining("damaged"),
   });
-  expect(code).not.toBe(0);
   expect(readdirSync(join(damaged, "backups"))).toEqual(["last.json"]);
   expect(JSON.parse(readFileSync(join(damaged, "backups", "last.json"), "utf8"))).toEqual({
     last_success: null,
     last_failure: { at: expect.any(String), message: error.message },
   });
+});
+
+test("a backup that a restore would refuse says so when it is made", async () => {
+  const cli = openCli();
+  await cli.json("tenant", "create", "demo");
+  const db = await openDatabase({ dataDir: cli.dataDir });
+  await db.execute("create index mine on products (title)");
+  await db.close();
+  const { backup, warnings } = await cli.json<Report>("db", "backup");
+  expect(warnings).toEqual([expect.stringContaining("foreign index mine of products")]);
+  const { error } = await openCli().failure("db", "restore", backup, "--yes");
+  expect(error.message).toContain("foreign index mine of products");
 });
 
 test("ctrl-C at the terminal ends it with 130 and leaves nothing", async () => {

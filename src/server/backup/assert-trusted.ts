@@ -42,13 +42,28 @@ export function assertKnownSchema({ schema }: Inspection): void {
  * @throws AppError 5102 that names what is missing, altered or foreign.
  */
 export async function assertOwnSchema(connection: Connection, { schema }: Inspection): Promise<void> {
-  const faults = await compareSchema(connection.values(selectSchema).map(toSchemaObject), namesOf(schema));
+  const faults = await findFaults(connection, schema);
   if (faults.length === 0) return;
-  const named = faults.slice(0, mostNamed).map(({ kind, object }) => `${words[kind]} ${nameObject(object)}`);
-  const rest = faults.length > mostNamed ? `, and ${faults.length - mostNamed} more` : "";
-  throw unsound(`The database in the backup is not sound: it ${named.join("; ")}${rest}.`, {
+  throw unsound(`The database in the backup is not sound: it ${describeFaults(faults)}.`, {
     remedy: describeRemedy(faults),
   });
+}
+
+/** Why `assertOwnSchema` would refuse a database, as what follows "it"; undefined where it would not. */
+export async function findUntrusted(connection: Connection, { schema }: Inspection): Promise<string | undefined> {
+  const known = new Set(migrations.map(({ name }) => name));
+  if (!isWithoutGaps(namesOf(schema)) || !schema.every(({ name }) => known.has(name))) return undefined;
+  const faults = await findFaults(connection, schema);
+  return faults.length === 0 ? undefined : describeFaults(faults);
+}
+
+function findFaults(connection: Connection, schema: Inspection["schema"]): Promise<SchemaFault[]> {
+  return compareSchema(connection.values(selectSchema).map(toSchemaObject), namesOf(schema));
+}
+
+function describeFaults(faults: readonly SchemaFault[]): string {
+  const named = faults.slice(0, mostNamed).map(({ kind, object }) => `${words[kind]} ${nameObject(object)}`);
+  return named.join("; ") + (faults.length > mostNamed ? `, and ${faults.length - mostNamed} more` : "");
 }
 
 function describeRemedy(faults: readonly SchemaFault[]): string {

@@ -37,7 +37,7 @@ export interface BackupReport {
 export type BackupMessage =
   | BackupStep
   | { report: BackupReport }
-  | { error: { code: number; message: string; remedy?: string | undefined } };
+  | { error: { code: number; exit: 1 | 2 | 3 | 4; message: string; remedy?: string | undefined } };
 
 const variable = "BODEGA_BACKUP_JOB";
 

@@ -42,8 +42,8 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   const take = (message: BackupMessage) => {
     if ("report" in message) outcome = message.report;
     else if ("error" in message) {
-      const { code, message: text, remedy } = message.error;
-      outcome = new AppError(code as ErrorCode, text, { remedy });
+      const { code, exit, message: text, remedy } = message.error;
+      outcome = new AppError(code as ErrorCode, text, { exit, remedy });
     } else run.onStep?.(message);
   };
   const child = Bun.spawn([...run.command, ...backupArguments(run)], {
