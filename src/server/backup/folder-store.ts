@@ -1,7 +1,8 @@
-import { createReadStream, renameSync, rmSync, statSync } from "node:fs";
+import { createReadStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { Writable } from "node:stream";
+import { giveToOwner } from "../db/data-dir.ts";
 import { syncFile } from "../db/sync-file.ts";
 import { AppError } from "../errors.ts";
 import { readBackupTime } from "./names.ts";
@@ -18,8 +19,11 @@ export function partialPath(folder: string, id: string): string {
   return join(folder, `.bodega-backup-${id}.partial`);
 }
 
-/** Backups as files of a folder; it is made when the first one is. */
-export function openFolder(folder: string): BackupStore {
+/**
+ * Backups as files of a folder; it is made when the first one is.
+ * @param dataDir whose owner gets what is made within it, so that a server under that account can read and remove it.
+ */
+export function openFolder(folder: string, dataDir?: string): BackupStore {
   const attempt = async <T>(what: string, name: string, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -30,11 +34,14 @@ export function openFolder(folder: string): BackupStore {
   return {
     create: (name, id, signal) =>
       attempt("The backup cannot be written to", "", async () => {
-        await mkdir(folder, { recursive: true, mode: 0o700 });
+        const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+        const isOwned = dataDir !== undefined && isWithin(folder, dataDir);
+        if (isOwned && first !== undefined) giveFolders(first, folder, dataDir);
         await removeStale(folder);
         const partial = partialPath(folder, id);
         // Opened at once: whoever may not write here hears of it before the database is copied.
         const file = await open(partial, "wx", 0o600);
+        if (isOwned) giveToOwner(partial, dataDir);
         const sink = paceInto(file, signal);
         return {
           sink,
@@ -80,6 +87,15 @@ export function openFolder(folder: string): BackupStore {
       }),
     remove: (name) => attempt("The old backup cannot be removed:", name, () => rm(join(folder, name), { force: true })),
   };
+}
+
+function isWithin(folder: string, dataDir: string): boolean {
+  return `${realpathSync(folder)}${sep}`.startsWith(`${realpathSync(dataDir)}${sep}`);
+}
+
+/** From the innermost to the first that was not there. */
+function giveFolders(first: string, folder: string, dataDir: string): void {
+  for (let one = folder; one.length >= first.length; one = dirname(one)) giveToOwner(one, dataDir);
 }
 
 function paceInto(file: FileHandle, signal: AbortSignal): Writable {

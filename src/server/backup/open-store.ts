@@ -7,12 +7,17 @@ import type { BackupStore } from "./store.ts";
 
 /**
  * Opens a place.
+ * @param config with `dataDir` where backups are made: what lies within it belongs to its owner, whoever makes it.
  * @param stdout where a backup goes that is written to standard output.
  * @throws AppError 5102 when it is an S3 place and there are no credentials for it.
  */
-export function openStore(place: BackupPlace, config: Pick<Config, "s3">, stdout?: Writable): BackupStore {
+export function openStore(
+  place: BackupPlace,
+  config: Pick<Config, "s3"> & { dataDir?: string },
+  stdout?: Writable,
+): BackupStore {
   if (place.kind === "s3") return openS3(place, config.s3);
-  if (place.kind === "folder") return openFolder(place.path);
+  if (place.kind === "folder") return openFolder(place.path, config.dataDir);
   return openStandardOutput(stdout as Writable, formatPlace(place));
 }
 
