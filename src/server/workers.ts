@@ -84,7 +84,10 @@ export async function startWorkers(
     for (const worker of workers) worker.kill(graceMs > 0 ? "SIGTERM" : "SIGKILL");
     const timer = setTimeout(
       () => {
-        for (const worker of workers) worker.kill("SIGKILL");
+        for (const worker of workers) {
+          log.notice("warn", `worker ${worker.pid} has not ended in time and is killed`);
+          worker.kill("SIGKILL");
+        }
       },
       graceMs + lastWritesMs + 1000,
     );

@@ -360,6 +360,20 @@ test("a backup that is not where it was put is found, and one that is there or i
   expect(await look("s3://bucket/shop.tar.gz")).toEqual([]);
 });
 
+test("a backup is missed also where the folder that knew of it has gone, and where its file is empty", async () => {
+  const shop = copyShop();
+  const place = shop.backupFile;
+  rmSync(join(shop.dataDir, "backups"), { recursive: true, force: true });
+  await tamper(
+    shop,
+    `insert into audit_log (at, event, actor_kind, request_id, details, hash)
+      values ('${inDays(0)}', 'database.backed_up', 'server', 'r', json_object('backup', '${place}'), '')`,
+  );
+  expect(pick((await examine(shop)).findings, { check: "backups" })).toEqual([]);
+  truncateSync(place);
+  expect(pick((await examine(shop)).findings, { check: "backups" })).toMatchObject([{ severity: "warning" }]);
+});
+
 function noteBackup({ dataDir }: PreparedShop, last: object): void {
   mkdirSync(join(dataDir, "backups"), { mode: 0o700, recursive: true });
   writeFileSync(join(dataDir, "backups", "last.json"), JSON.stringify(last), { mode: 0o600 });
