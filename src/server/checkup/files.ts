@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, readdirSync, type Stats, statSync } from "node:fs";
+import { chmodSync, lchownSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { quoteWord } from "../shell-word.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
@@ -57,7 +57,7 @@ function describeForeign({ path, stats }: Entry, owner: Stats, { uid }: CheckupD
     // Only root can give files away.
     ...(uid === 0 && {
       async mend() {
-        chownSync(path, owner.uid, owner.gid);
+        lchownSync(path, owner.uid, owner.gid);
       },
     }),
   };

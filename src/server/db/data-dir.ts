@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
 
@@ -38,8 +38,8 @@ export function giveToOwner(path: string, like: string): void {
   if (process.getuid?.() !== 0) return;
   try {
     const { uid, gid } = statSync(like);
-    // What belongs to somebody already is as its owner wants it.
-    if (uid !== 0 && statSync(path).uid === 0) chownSync(path, uid, gid);
+    // What belongs to somebody already is as its owner wants it; and a link that the owner puts there leads nowhere.
+    if (uid !== 0 && lstatSync(path).uid === 0) lchownSync(path, uid, gid);
   } catch {
     // It is not there yet, or on a file system without owners, where nobody is kept out.
   }
