@@ -3,7 +3,10 @@ import type { DatabaseFlags } from "./context.ts";
 import type { Io } from "./io.ts";
 import { readCliConfig } from "./read-config.ts";
 import { planSecretFile, type SecretFile } from "./secret-file.ts";
-import { UsageError } from "./usage-error.ts";
+import { CancelledError, UsageError } from "./usage-error.ts";
+
+// Every writer of the database waits meanwhile.
+const mostShowingMs = 1000;
 
 /** Has a secret told, and returns when whoever asked for it has it; to be called just before the commit. */
 export type Give = (secret: string, show: () => Promise<void>) => Promise<void>;
@@ -13,7 +16,8 @@ export type Give = (secret: string, show: () => Promise<void>) => Promise<void>;
  * may `work` commit, so that no secret is ever valid that nobody has.
  * @param place the file that a flag names, if any.
  * @param work has the secret made, gives it while that can still be undone, and commits.
- * @throws what `work` throws, when nothing was made and no file stays; AppError 5000 when nobody took the secret.
+ * @throws what `work` throws, when nothing was made and no file stays; AppError 5000 when nobody took the secret, 5001
+ * when standard output did not take it in time.
  */
 export async function handOver<T>(
   args: DatabaseFlags,
@@ -35,23 +39,42 @@ export async function handOver<T>(
           later = () => show().finally(release);
           return;
         }
-        await show().catch((error) => {
-          throw addWords(error, "Nothing was done.");
-        });
-        if (!io.hasReader()) throw new AppError(5000, "Nobody reads standard output any more; nothing was done.");
+        await showInTime(io, show);
         isShown = true;
       }),
     ),
   ).catch((error) => {
-    throw isShown && !isRemote(args, io) ? addWords(error, "The secret on standard output is not valid.") : error;
+    throw isShown ? disownShown(args, io, error) : error;
   });
   await later?.();
   return { made, file: file?.path };
 }
 
 /**
+ * Shows a secret on standard output, before it is valid and while it can still be undone.
+ * @throws AppError 5001 when it was not taken within a second, 5000 when it could not be written or nobody reads.
+ */
+export async function showInTime(io: Io, show: () => Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new AppError(5001, "Standard output did not take the secret in time; nothing was changed."));
+  }, mostShowingMs);
+  const shown = show().catch((error) => {
+    throw addWords(error, "Nothing was done.");
+  });
+  await Promise.race([shown, late.promise]).finally(() => clearTimeout(timer));
+  if (!io.hasReader()) throw new AppError(5000, "Nobody reads standard output any more; nothing was done.");
+}
+
+/** What failed after a secret was shown, with word that the secret came to nothing, where that is known. */
+export function disownShown(args: DatabaseFlags, io: Io, error: unknown): unknown {
+  return isRemote(args, io) ? error : addWords(error, "The secret on standard output is not valid.");
+}
+
+/**
  * Runs work that gives secrets away just before it commits them. From then until it has committed no signal ends the
  * process; when it fails, the files go again. They stay only when nobody can say whether it has committed.
+ * @throws what `work` throws; CancelledError instead where SIGINT came meanwhile and nothing was done.
  */
 export async function undoOnFailure<T>(
   args: DatabaseFlags,
@@ -59,7 +82,7 @@ export async function undoOnFailure<T>(
   files: readonly SecretFile[],
   work: (act: (give: () => Promise<void>) => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  let release: (() => void) | undefined;
+  let release: ReturnType<Io["holdSignals"]> | undefined;
   let isGiven = false;
   try {
     return await work(async (give) => {
@@ -71,7 +94,10 @@ export async function undoOnFailure<T>(
     // A commit that a server was sent may stand though its answer was lost.
     const isUnclear = isGiven && isRemote(args, io);
     if (!isUnclear) for (const file of files) await file.discard();
-    throw isUnclear ? addWords(error, "It is not known whether the change stands: look before you repeat it.") : error;
+    if (isUnclear) throw addWords(error, "It is not known whether the change stands: look before you repeat it.");
+    const signal = release?.();
+    release = undefined;
+    throw signal === "SIGINT" ? new CancelledError() : error;
   } finally {
     release?.();
   }

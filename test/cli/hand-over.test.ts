@@ -152,12 +152,41 @@ test("no signal ends the process while a secret changes hands, and afterwards ea
   }
 });
 
-test("init that cannot tell its secrets says so, and how to make others", async () => {
+/** The claim of the database by the key of the server stands before anything is made. */
+async function readShop({ dataDir }: PreparedShop) {
+  const { secret_fingerprint: _claim, ...rows } = await readContents(dataDir);
+  return rows;
+}
+
+const initLine = ["init", "-n", "new", "--owner-email", "eve@example.com", "--owner-random-password", "--publish"];
+
+test("init makes nothing when its secrets cannot be written", async () => {
   const shop = copyShop();
-  const line = ["init", "-n", "new", "--owner-email", "eve@example.com", "--owner-random-password", "--publish"];
-  const { code, stderr } = await runWith("> /dev/full", line, shop);
-  expect(code).toBe(1);
-  expect(stderr).toMatch(
-    /is lost\.\n.*bodega key rotate app_\w{26} --yes .*bodega user set-password -n new usr_\w{26} --random-p/,
-  );
+  const before = await readShop(shop);
+  for (const more of [[], ["--json"], ["--secret-file", join(makeDir(), "web.secret")]]) {
+    const { code, stderr } = await runWith("> /dev/full", [...initLine, ...more], shop);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/ENOSPC.*Nothing was done/)]);
+    const file = more[1];
+    if (file !== undefined) expect(existsSync(file)).toBe(false);
+  }
+  expect(await readShop(shop)).toEqual(before);
+});
+
+test.each([
+  ["init", () => initLine],
+  ["key rotate", ({ appId }: PreparedShop) => ["key", "rotate", appId, "--yes"]],
+])("%s gives up where standard output takes nothing, and says so", async (_name, lineOf) => {
+  const shop = copyShop();
+  const before = await readShop(shop);
+  // The pipe is full, and its reader is asleep.
+  const script =
+    'exec 3> >(exec sleep 60); sleeper=$!; timeout 0.3 head -c 1000000 /dev/zero >&3; "$@" >&3; code=$?; kill $sleeper; exit $code';
+  const child = Bun.spawn(["bash", "-c", script, "bash", ...command, ...lineOf(shop)], {
+    env: shop.env,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const code = await child.exited;
+  expect([code, await child.stderr.text()]).toEqual([4, expect.stringContaining("Standard output did not take")]);
+  expect(await readShop(shop)).toEqual(before);
 });

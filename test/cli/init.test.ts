@@ -323,8 +323,12 @@ test("flags alone make the same shop, and every answer is in one JSON value", as
     writeFileSync(smtpFile, url);
     return (JSON.parse((await here(["init", ...unattended, ...mail, "--json"])).stdout) as InitReply).kept;
   };
-  expect(await again(smtp.url)).toEqual([]);
-  expect(await again("smtp://mail.invalid")).toEqual([expect.stringContaining("BODEGA_SMTP_URL stays as it is")]);
+  const passwordKept = expect.stringContaining("The owner's password stays as it is");
+  expect(await again(smtp.url)).toEqual([passwordKept]);
+  expect(await again("smtp://mail.invalid")).toEqual([
+    passwordKept,
+    expect.stringContaining("BODEGA_SMTP_URL stays as it is"),
+  ]);
   expect(smtp.received).toHaveLength(mails);
 });
 
@@ -427,7 +431,11 @@ test("run again, it changes nothing that stands, and names what was asked for ot
   expect(JSON.stringify(first)).not.toContain(readFileSync(join(secrets, "ada"), "utf8").trim());
   const before = await json("tenant", "show", "ada-s-mugs");
   const again = await init(...unattended, "--secret-file", join(secrets, "web"), "--port", "8099");
-  expect([again.made, again.kept, again.key?.app_id, again.settings]).toEqual([[], [], first.key?.app_id, []]);
+  expect([again.made, again.key?.app_id, again.settings]).toEqual([[], first.key?.app_id, []]);
+  expect(again.kept).toEqual([
+    expect.stringMatching(/^The owner's password stays.* user set-password -n ada-s-mugs usr_\w+ --random-password/),
+    expect.stringMatching(/^The key's secret stays.* key rotate app_\w+/),
+  ]);
   expect("app_secret" in (again.key ?? {})).toBe(false);
   const flags = [
     "--currency",

@@ -27,13 +27,16 @@ export default defineVerb({
   ],
   async run(args, io) {
     const { initShop } = await import("../init/init-shop.ts");
-    const { tellOutcome } = await import("../init/outcome.ts");
+    const { holdsSecrets, tellOutcome } = await import("../init/outcome.ts");
     const outcome = await initShop(args, io);
     const { config, failure, release } = outcome;
     if (outcome.run !== "serve" || failure !== undefined) {
+      // Who asks for nothing secret may stop it while nobody reads.
+      const isSecret = holdsSecrets(outcome) && !outcome.isTold;
+      if (!isSecret) release();
       await tellOutcome(io, outcome, formatServerUrl(config));
       if (failure !== undefined) throw failure;
-      release();
+      if (isSecret) release();
       return;
     }
     let isTold = false;

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import type { WrittenSettings } from "../../server/settings-write.ts";
 import type { ShopSetup } from "../../server/shop-setup.ts";
 import { commandLine, quoteWords } from "../command-line.ts";
-import type { InitArgs } from "./flags.ts";
+import { type InitArgs, wantsRandomPassword } from "./flags.ts";
 import { isUsualFolder } from "./guide.ts";
 
 /** What was asked for and is otherwise already: a sentence each, with the command that changes it. */
@@ -32,10 +32,17 @@ export function tellDifferences(args: InitArgs, setup: ShopSetup, settings: Writ
       const create = command(`user create -n ${namespace} --role owner --email ${quoteWords(wanted)}`);
       kept.push(`The owner stays ${owner.email}; for another: ${create}`);
     }
+    if (args["owner-password-stdin"] || wantsRandomPassword(args)) {
+      const way = args["owner-password-stdin"] ? "--password-stdin" : "--random-password";
+      const set = command(`user set-password -n ${namespace} ${owner.id} ${way}`);
+      kept.push(`The owner's password stays as it is; to set another: ${set}`);
+    }
   }
   if (!made.key && key !== null) {
     const { app_id } = key;
     const name = args["key-name"];
+    if (args["secret-file"] !== undefined)
+      kept.push(`The key's secret stays as it is; for another: ${command(`key rotate ${app_id}`)}`);
     compare("The key's name", key.name, name, "key", "update", app_id, "--name", name ?? "");
     const wish = args.publish === undefined ? undefined : describePublished(args.publish);
     compare("The key", describePublished(key.published), wish, "key", args.publish ? "publish" : "unpublish", app_id);

@@ -4,12 +4,13 @@ import { type Config, defaultDataDir } from "../../server/config.ts";
 import { databaseFile } from "../../server/db/data-dir.ts";
 import { prepareUser } from "../../server/modules/users/service.ts";
 import { settingsPath } from "../../server/settings-file.ts";
-import { addSettings } from "../../server/settings-write.ts";
+import { addSettings, compareSettings } from "../../server/settings-write.ts";
 import { type ShopSetup, setUpShop } from "../../server/shop-setup.ts";
 import { beginContext } from "../context.ts";
-import { requireReader, undoOnFailure } from "../hand-over.ts";
+import { disownShown, requireReader, showInTime, undoOnFailure } from "../hand-over.ts";
 import type { Io } from "../io.ts";
 import { remark } from "../output.ts";
+import { formatServerUrl } from "../probe-health.ts";
 import { readCliConfig } from "../read-config.ts";
 import { planSecretFile, type SecretFile } from "../secret-file.ts";
 import { readServerFlags } from "../server-process.ts";
@@ -20,14 +21,23 @@ import { tellDifferences } from "./differences.ts";
 import type { InitArgs } from "./flags.ts";
 import { flagsOf, gatherAnswers } from "./gather.ts";
 import { readGiven, smtpVariable } from "./mail-answers.ts";
-import type { Outcome } from "./outcome.ts";
+import { holdsSecrets, type Outcome, printOutcome } from "./outcome.ts";
 import { askYesNo } from "./questions.ts";
 import { canInstall, givenRun, systemDataDir } from "./run-answers.ts";
-import { describeCompose, describeUnit, requireWritable, startService, type Unit, writeUnit } from "./service-files.ts";
+import {
+  agreeToStart,
+  describeCompose,
+  describeUnit,
+  requireWritable,
+  startService,
+  type Unit,
+  writeUnit,
+} from "./service-files.ts";
 
 /**
  * Sets a shop up: asks, then writes everything at once. What stands already is left as it is.
  * Signals are held from the first write on, until the outcome is told and `release` is called.
+ * Where no terminal shows them, secrets are told before they are valid, with all that is about to be.
  * @throws UsageError, AppError of the services, CancelledError; then nothing of the shop was written.
  */
 export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
@@ -38,38 +48,47 @@ export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
   if (givenRun(args) === "systemd") requireWritable(describeUnit(config, args["unit-dir"]));
   const answers = await gatherAnswers(args, io, config);
   if (answers.run === "systemd" && givenRun(args) === undefined) config = readInitConfig(args, io, canInstall());
+  // What is told before the server listens names its address too.
+  if (answers.run === "serve" && config.port === 0 && !io.stdoutIsTerminal) {
+    config = { ...config, port: await findFreePort(config.host) };
+  }
   const isAUnit = answers.run === "systemd" || answers.run === "unit";
   const unit = isAUnit ? describeUnit(config, args["unit-dir"]) : null;
   if (answers.run === "systemd" && unit !== null) requireWritable(unit);
   if (io.canAsk) await confirmAnswers(io, config, answers, unit);
+  const starts = answers.run === "systemd" && unit?.standing === null && (await agreeToStart(unit, io));
+  const wanted = wantedSettings(args, io, answers);
   // From here on it is a matter of moments, and is not left half-done.
   const release = io.holdSignals();
-  const { setup, files } = await writeShop(args, io, config, answers).catch((error) => {
+  const foresee = (setup: ShopSetup, files: Files): Outcome => {
+    const { missing, kept } = compareSettings(config.dataDir, wanted);
+    const settings = { path: settingsPath(config.dataDir), written: missing, kept };
+    const written = answers.run === "systemd" && unit?.standing === null;
+    return {
+      config,
+      setup,
+      password: setup.made.owner && answers.owner?.isRandom && !files.password ? answers.owner.password : undefined,
+      files,
+      mail: answers.mail,
+      settings,
+      run: answers.run,
+      unit: unit && { ...unit, written, started: starts },
+      compose: answers.run === "compose" ? describeCompose(config) : null,
+      kept: tellDifferences(args, setup, settings),
+      failure: undefined,
+      isTold: false,
+      release,
+    };
+  };
+  const outcome = await writeShop(args, io, config, answers, foresee).catch((error) => {
     release();
     throw error;
   });
-  const outcome: Outcome = {
-    config,
-    setup,
-    password: setup.made.owner && answers.owner?.isRandom && !files.password ? answers.owner.password : undefined,
-    files,
-    mail: answers.mail,
-    settings: { path: settingsPath(config.dataDir), written: [], kept: [] },
-    run: answers.run,
-    unit: unit && { ...unit, written: false, started: false },
-    compose: answers.run === "compose" ? describeCompose(config) : null,
-    kept: [],
-    failure: undefined,
-    release,
-  };
   try {
-    outcome.settings = addSettings(config.dataDir, wantedSettings(args, io, answers));
-    outcome.kept = tellDifferences(args, setup, outcome.settings);
-    outcome.config = readInitConfig({ ...args, "data-dir": config.dataDir }, io, false);
-    if (outcome.unit !== null && answers.run === "systemd") {
-      outcome.unit.written = writeUnit(outcome.unit);
-      outcome.unit.started = outcome.unit.written && (await startService(outcome.unit, io));
-    }
+    outcome.settings = addSettings(config.dataDir, wanted);
+    outcome.config = { ...readInitConfig({ ...args, "data-dir": config.dataDir }, io, false), port: config.port };
+    if (outcome.unit?.written) outcome.unit.written = writeUnit(outcome.unit);
+    if (starts) startService();
   } catch (error) {
     // The shop stands, and its secrets are told nowhere else.
     outcome.failure = error;
@@ -104,13 +123,17 @@ async function confirmAnswers(io: Io, config: Config, answers: Answers, unit: Un
   if (!io.assumeYes && !(await askYesNo("Make it so?", true))) throw new CancelledError();
 }
 
-/** Secrets are in their files before they are valid; the rows stand together or not at all. */
+/** The files that secrets were written to. */
+type Files = Outcome["files"];
+
+/** Secrets are in their files, or shown, before they are valid; the rows stand together or not at all. */
 async function writeShop(
   args: InitArgs,
   io: Io,
   config: Config,
   answers: Answers,
-): Promise<{ setup: ShopSetup; files: { secret: string | undefined; password: string | undefined } }> {
+  foresee: (setup: ShopSetup, files: Files) => Outcome,
+): Promise<Outcome> {
   const { namespace, store, owner, key, secretFile } = answers;
   const secret = key === null ? undefined : planFile(secretFile, "--secret-file");
   const password = owner?.isRandom ? planFile(args["owner-password-file"], "--owner-password-file") : undefined;
@@ -123,20 +146,40 @@ async function writeShop(
     owner && (await prepareUser({ actor: { kind: "terminal" } }, { ...ownerFields(owner), role: "owner" }));
   const flags = flagsOf(args, config);
   const planned = [secret, password].filter((file) => file !== undefined);
+  const outcomeOf = (setup: ShopSetup) => {
+    const { made } = setup;
+    return foresee(setup, {
+      secret: made.key ? secret?.path : undefined,
+      password: made.owner ? password?.path : undefined,
+    });
+  };
+  let told: Outcome | undefined;
   const setup = await undoOnFailure(flags, io, planned, (give) =>
     beginContext(flags, io, (ctx) =>
-      setUpShop(ctx, { namespace, store, owner: prepared, key }, ({ key: keyMade, made }) =>
+      setUpShop(ctx, { namespace, store, owner: prepared, key }, (shop) =>
         give(async () => {
           // Who came second of two has made nothing.
+          const { key: keyMade, made } = shop;
           if (made.key && keyMade !== null && "app_secret" in keyMade) await secret?.save(keyMade.app_secret);
           if (made.owner && owner !== null) await password?.save(owner.password);
+          const outcome = outcomeOf(shop);
+          if (io.stdoutIsTerminal || !holdsSecrets(outcome)) return;
+          await showInTime(io, () => printOutcome(io, outcome, formatServerUrl(config)));
+          told = { ...outcome, isTold: true };
         }),
       ),
     ),
-  );
-  const { made } = setup;
-  const files = { secret: made.key ? secret?.path : undefined, password: made.owner ? password?.path : undefined };
-  return { setup, files };
+  ).catch((error) => {
+    throw told === undefined ? error : disownShown(flags, io, error);
+  });
+  return told ?? outcomeOf(setup);
+}
+
+async function findFreePort(hostname: string): Promise<number> {
+  const probe = Bun.serve({ port: 0, hostname, fetch: () => new Response(null) });
+  const found = probe.port ?? 0;
+  await probe.stop(true);
+  return found;
 }
 
 function planFile(path: string | undefined, flag: string): SecretFile | undefined {

@@ -28,6 +28,8 @@ export interface Outcome {
   kept: string[];
   /** What went wrong once the shop stood; to be thrown when its secrets are told. */
   failure: unknown;
+  /** Its secrets had to be shown before it stood, and all else with them. */
+  isTold: boolean;
   /** Lets signals end the process again, and tells which one came meanwhile. */
   release(): NodeJS.Signals | undefined;
 }
@@ -37,6 +39,7 @@ export interface Outcome {
  * @throws AppError 5000 then, and when it cannot be written.
  */
 export async function tellOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
+  if (outcome.isTold) return;
   const failure: unknown = await printOutcome(io, outcome, url).then(
     () => undefined,
     (error: unknown) => error,
@@ -47,6 +50,11 @@ export async function tellOutcome(io: Io, outcome: Outcome, url: string): Promis
     throw new AppError(5000, message, { remedy: `Make other ones: ${lost.join(" and ")}`, cause: failure });
   }
   if (failure !== undefined) throw failure;
+}
+
+/** Whether there is something secret in it that nothing else holds. */
+export function holdsSecrets(outcome: Outcome): boolean {
+  return readSecret(outcome) !== undefined || outcome.password !== undefined;
 }
 
 /** Commands that make the secrets anew which only the outcome holds. */
@@ -63,7 +71,7 @@ function listLost(outcome: Outcome): string[] {
 }
 
 /** Hands the outcome over: one JSON value, `<app_id>:<app_secret>` and `<user_id>:<password>` with `-q`, else a guide. Secrets are in it this once. */
-async function printOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
+export async function printOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
   const { unit, compose, kept } = outcome;
   const secret = readSecret(outcome);
   if (io.json) return printJson(io, toJson(outcome, url));
@@ -76,7 +84,7 @@ async function printOutcome(io: Io, outcome: Outcome, url: string): Promise<void
   const isBeside = outcome.run === "unit" || compose !== null;
   const guide = formatGuide(outcome, url, secret, isBeside ? io.screen?.columns : io.columns);
   await (isBeside ? io.say(guide) : io.write(guide));
-  if (secret !== undefined || outcome.password !== undefined) {
+  if (holdsSecrets(outcome)) {
     await warn(io, "What is secret is shown this once; it cannot be read again.");
   }
 }

@@ -65,20 +65,22 @@ export const startCommands = [
   ["systemctl", "enable", "--now", unitName],
 ] as const;
 
-/**
- * Starts the service where systemd runs, and somebody agrees.
- * @returns whether it was started.
- * @throws AppError 5001 when systemd refuses.
- */
-export async function startService({ path }: Unit, io: Io): Promise<boolean> {
+/** Whether the service is to be started: where systemd runs, and somebody agrees. */
+export async function agreeToStart({ path }: Unit, io: Io): Promise<boolean> {
   const canStart = process.getuid?.() === 0 && existsSync("/run/systemd/system") && dirname(path) === systemUnits;
   if (!canStart || !(io.assumeYes || io.canAsk)) return false;
-  if (!io.assumeYes && !(await askYesNo("Start it now, and with the machine from now on?", true))) return false;
+  return io.assumeYes || askYesNo("Start it now, and with the machine from now on?", true);
+}
+
+/**
+ * Starts the service now, and with the machine.
+ * @throws AppError 5001 when systemd refuses.
+ */
+export function startService(): void {
   for (const command of startCommands) {
     const { exitCode, stderr } = Bun.spawnSync([...command], { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
     if (exitCode !== 0) throw new AppError(5001, `${command.join(" ")} failed: ${stderr.toString().trim()}`);
   }
-  return true;
 }
 
 /** A compose file that serves this folder from a container; its program is the image of the Dockerfile. */
