@@ -151,7 +151,7 @@ if (ownMounts)
         "./bodega db backup --to full.tar.gz -q >/dev/null && mkdir -p shop && mount -t tmpfs -o size=3m none shop && " +
         "./bodega tenant create other --data-dir shop -q && " +
         "./bodega db restore full.tar.gz --data-dir shop --yes; " +
-        'code=$?; ls -A shop | grep -c restore; ./bodega tenant list --data-dir shop -q; exit "$code"';
+        'code=$?; ls -A shop | grep -c "^[.]restore-"; ./bodega tenant list --data-dir shop -q; exit "$code"';
       const { code, stdout, stderr } = runMounted(script);
       expect({ code, stdout }).toEqual({ code: 4, stdout: "other\n0\nother\n" });
       expect(stderr).toContain("the disk is full");
