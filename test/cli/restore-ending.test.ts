@@ -54,12 +54,15 @@ test("what is stopped before the new file has its name changes nothing, however 
   const { signal } = stop;
   const taken = await takeBackup(source, config, folder.path, { stdin: () => process.stdin, onStep() {}, signal });
   const plan = { ...(await planRestore(taken, config)), key: "missing" } as const;
-  const listener = () => stop.abort(new Error("stopped"));
-  process.once("SIGINT", listener);
+  // Whatever other tests of this process have put there would end it.
+  const others = process.listeners("SIGINT");
+  process.removeAllListeners("SIGINT");
+  process.once("SIGINT", () => stop.abort(new Error("stopped")));
   // Only a turn of the event loop brings it.
   process.kill(process.pid, "SIGINT");
   const actor = { kind: "terminal", account: "tester" } as const;
   expect(await failureOf(applyRestore(plan, config, { actor, withKey: true, signal }))).toEqual(new Error("stopped"));
+  for (const listener of others) process.on("SIGINT", listener);
   folder.remove();
   expect(await readContents(dataDir)).toEqual(before);
   expect(existsSync(join(dataDir, "secret.key"))).toBe(false);
