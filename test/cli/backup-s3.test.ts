@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openS3 } from "../../src/server/backup/s3-store.ts";
-import { openDatabase } from "../../src/server/db/open.ts";
 import { failureOf } from "../support/failure.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
+import { copyWithFiller } from "./large-database.ts";
 import { command, makeDir, openCli } from "./run-bodega.ts";
 
 const s3 = startS3Server();
@@ -27,19 +27,6 @@ async function run(args: string[], env: Record<string, string> = {}, from = data
   });
   const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   return { code, stdout, stderr };
-}
-
-/** The same database with so much in it that a backup goes up in two parts. */
-async function makeLarge(): Promise<string> {
-  const large = join(makeDir(), "data");
-  mkdirSync(large);
-  copyFileSync(join(dataDir, "bodega.db"), join(large, "bodega.db"));
-  const db = await openDatabase({ dataDir: large });
-  await db.execute(`insert into audit_log (at, event, actor_kind, request_id, details, hash)
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < 40)
-    select '2026-01-01', 'doctor.fixed', 'server', 'x', hex(randomblob(500000)), 'x' from n`);
-  await db.close();
-  return large;
 }
 
 test("a backup becomes one object, --keep removes older ones of this database, and it is restored from there", async () => {
@@ -90,7 +77,7 @@ test("what the store refuses is said in its word for it, without the account, an
 });
 
 test("a large one goes up in parts; when it fails or is broken off, there is neither an object nor a part", async () => {
-  const large = await makeLarge();
+  const large = await copyWithFiller(dataDir, 40);
   s3.fail = { when: /partNumber=2/, code: "InternalError" };
   expect((await run(["backup", "--to", at], {}, large)).code).toBe(4);
   expect({ objects: s3.objects.size, uploads: s3.uploads.size }).toEqual({ objects: 0, uploads: 0 });

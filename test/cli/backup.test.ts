@@ -1,18 +1,10 @@
 import { beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import {
-  chownSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { until } from "../support/until.ts";
+import { copyWithFiller } from "./large-database.ts";
 import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 
 interface Report {
@@ -210,7 +202,7 @@ test("a backup that a restore would refuse says so when it is made", async () =>
 });
 
 test("ctrl-C at the terminal ends it with 130 and leaves nothing", async () => {
-  const large = await makeLarge();
+  const large = await copyWithFiller(dataDir, 32);
   const dir = makeDir();
   const { code, screen } = await runAtTerminal(["db", "backup", "--to", dir], [["copying", "\u0003"]], {
     env: openCli(large).environment(),
@@ -219,20 +211,6 @@ test("ctrl-C at the terminal ends it with 130 and leaves nothing", async () => {
   await until("the end of what it has made", () => listLeftovers(dir, join(large, "backups")).length === 0);
   expect(readdirSync(dir)).toEqual([]);
 });
-
-/** A data directory with so much in it that a backup takes a moment. */
-async function makeLarge(): Promise<string> {
-  const { openDatabase } = await import("../../src/server/db/open.ts");
-  const large = join(makeDir(), "data");
-  mkdirSync(large);
-  copyFileSync(join(dataDir, "bodega.db"), join(large, "bodega.db"));
-  const db = await openDatabase({ dataDir: large });
-  await db.execute(`insert into audit_log (at, event, actor_kind, request_id, details, hash)
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < 64)
-    select '2026-01-01', 'doctor.fixed', 'server', 'x', hex(randomblob(250000)), 'x' from n`);
-  await db.close();
-  return large;
-}
 
 test("a plain run prints where the backup is, with -q nothing else, and no secret of the environment", async () => {
   const secret = "s".repeat(40);

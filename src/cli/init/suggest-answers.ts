@@ -1,3 +1,4 @@
+import { spellPlainly } from "../../server/plain-letters.ts";
 import type { Environment } from "../../server/setting.ts";
 
 // Where the currency is not the euro; regions of ISO 3166.
@@ -63,25 +64,12 @@ export function suggestFromLocale(env: Environment): { currency: string; languag
   };
 }
 
-// Letters that are no other letter with a mark.
-const spelled: Record<string, string> = {
-  ß: "ss",
-  æ: "ae",
-  œ: "oe",
-  ø: "o",
-  ł: "l",
-  đ: "d",
-  ð: "d",
-  þ: "th",
-  ı: "i",
-};
-
 /**
  * A namespace out of a store's name, as a slug has it: `ada-s-mugs`, `große-öfen` as `grosse-ofen`. Empty where no letter
  * of it can stand in one.
  */
 export function suggestNamespace(slug: string): string {
   const plain = slug.normalize("NFKD").replaceAll(/\p{M}/gu, "");
-  const letters = plain.replaceAll(/[ßæœøłđðþı]/g, (letter) => spelled[letter] ?? "").replaceAll(/[^a-z0-9-]/g, "");
+  const letters = spellPlainly(plain).replaceAll(/[^a-z0-9-]/g, "");
   return letters.replaceAll(/-{2,}/g, "-").replace(/^-+/, "").slice(0, 63).replace(/-+$/, "");
 }

@@ -1,25 +1,10 @@
+import { spellPlainly } from "../../plain-letters.ts";
+
 /** Longest beginning of a word that is told apart, in characters. */
 const longestWord = 24;
 /** Most tokens that one product gives; what stands further back in a very long description is not found. */
 const mostTokens = 12_000;
 
-/** Letters that no decomposition takes apart, but that people type without what is special about them. */
-const plainLetters: Record<string, string> = {
-  ß: "ss",
-  æ: "ae",
-  œ: "oe",
-  ø: "o",
-  ł: "l",
-  đ: "d",
-  ð: "d",
-  þ: "th",
-  ħ: "h",
-  ı: "i",
-  ŋ: "n",
-  ς: "σ",
-  ـ: "",
-};
-const special = new RegExp(`[${Object.keys(plainLetters).join("")}]`, "g");
 /** Marks that are accents or vowel signs; in the scripts of India and South-East Asia they are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
 const word = /[\p{L}\p{M}\p{N}]+|\p{Extended_Pictographic}/gu;
@@ -31,7 +16,7 @@ const unspaced = /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\
 /** A text in the form in which it is compared: without case, accents and compatibility forms. */
 function foldText(text: string): string {
   const bare = text.normalize("NFKD").replace(accents, "").normalize("NFC");
-  return bare.toLowerCase().replace(special, (letter) => plainLetters[letter] ?? "");
+  return spellPlainly(bare.toLowerCase());
 }
 
 /** What every token of a tenant begins with, so that the words of one are no concern of another's. */

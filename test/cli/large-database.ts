@@ -1,0 +1,20 @@
+import { copyFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "../../src/server/db/open.ts";
+import { makeDir } from "./run-bodega.ts";
+
+/** The database of a data directory in a new one, with about so many MB in it that no compression makes smaller. */
+export async function copyWithFiller(dataDir: string, megabytes: number): Promise<string> {
+  const large = join(makeDir(), "data");
+  mkdirSync(large);
+  copyFileSync(join(dataDir, "bodega.db"), join(large, "bodega.db"));
+  const db = await openDatabase({ dataDir: large });
+  await db.execute({
+    sql: `insert into audit_log (at, event, actor_kind, request_id, details, hash)
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1)
+      select '2026-01-01', 'doctor.fixed', 'server', 'x', hex(randomblob(500000)), 'x' from n`,
+    args: [megabytes],
+  });
+  await db.close();
+  return large;
+}
