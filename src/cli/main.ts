@@ -1,5 +1,5 @@
 import { reportCrash, runCli } from "./run.ts";
-import { openTerminal } from "./terminal.ts";
+import { openTerminal } from "./terminal/terminal.ts";
 
 const terminal = openTerminal(process);
 const end = (code: number) => process.exit(code);

@@ -1,14 +1,14 @@
-import type { VerbArgs } from "./args.ts";
-import { commandTree } from "./command-tree.ts";
-import { fillMissing } from "./fill-missing.ts";
-import { findVerb } from "./find-verb.ts";
-import { createIo } from "./io.ts";
-import { printJson } from "./output.ts";
-import { asksForHelp, type GivenValues, parseVerbArgs, toRawArgs } from "./parse-args.ts";
-import { type Failure, reportError } from "./report-error.ts";
-import type { Terminal } from "./terminal.ts";
-import type { Verb, VerbData } from "./verb.ts";
-import { loadVerb } from "./walk-tree.ts";
+import { commandTree } from "./commands/command-tree.ts";
+import type { VerbArgs } from "./framework/args.ts";
+import type { Verb, VerbData } from "./framework/command.ts";
+import { loadVerb } from "./framework/command-tree.ts";
+import { findVerb } from "./framework/find-command.ts";
+import { asksForHelp, type GivenValues, parseVerbArgs, toRawArgs } from "./framework/parse-args.ts";
+import { fillMissing } from "./framework/prompt-missing.ts";
+import { type Failure, reportError } from "./framework/report-error.ts";
+import { createIo } from "./terminal/console.ts";
+import { printJson } from "./terminal/output.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /**
  * Runs one command line. Arguments are judged here, before citty sees them, because citty lets mistakes pass.
@@ -16,7 +16,7 @@ import { loadVerb } from "./walk-tree.ts";
  */
 export async function runCli(argv: string[], terminal: Terminal): Promise<number> {
   if (argv[0] === "__complete") {
-    const { completeValues } = await import("./complete-values.ts");
+    const { completeValues } = await import("./completion/complete-values.ts");
     await completeValues(argv.slice(1), terminal);
     return 0;
   }
@@ -26,7 +26,7 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     failure.path = target.path;
     const verb = target.kind === "run" ? await loadVerb(commandTree, target.path) : undefined;
     if (verb === undefined || asksForHelp(target.rest, verb.args)) {
-      const { renderHelp } = await import("./help.ts");
+      const { renderHelp } = await import("./framework/help.ts");
       const io = createIo(terminal, {});
       const help = await renderHelp(target.path, failure.json ? { ...io, columns: undefined, color: false } : io);
       await (failure.json ? printJson(io, { help }) : io.write(help));

@@ -1,7 +1,7 @@
+import type { ProcessMemory } from "./api/process-memory.ts";
+import type { PushSettings } from "./config/push-settings.ts";
 import type { Session } from "./db/session.ts";
-import type { ProcessMemory } from "./process-memory.ts";
-import type { PushSettings } from "./push-settings.ts";
-import type { Vault } from "./vault.ts";
+import type { Vault } from "./security/vault.ts";
 
 /** What a request needs to know of its store; kept in memory by the server. */
 export interface Tenant {

@@ -10,7 +10,7 @@ import { createTenant, requireTenant } from "../../src/server/modules/tenants/se
 import { createViewGatherer } from "../../src/server/modules/views/gatherer.ts";
 import { noteView } from "../../src/server/modules/views/service.ts";
 import { mintVisitor } from "../../src/server/modules/visitors/token.ts";
-import { createVault } from "../../src/server/vault.ts";
+import { createVault } from "../../src/server/security/vault.ts";
 import { type Comparison, comparePairs } from "./compare.ts";
 import type { Bench } from "./measure.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { indexPendingProducts } from "../../src/server/modules/products/search.ts";
+import { indexPendingProducts } from "../../src/server/modules/products/list/search.ts";
 import { comparePairs } from "./compare.ts";
 import type { Bench } from "./measure.ts";
 import type { Running } from "./process.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { openDatabase } from "../../src/server/db/open.ts";
-import type { DoctorReport } from "../../src/server/doctor.ts";
+import type { DoctorReport } from "../../src/server/health/records/run-checks.ts";
 import type { ProductReply } from "../support/factories.ts";
 import { uniform } from "../support/random.ts";
 import { becomeVisitor, ofProduct, type ReactionReply } from "../support/reactions.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { openS3 } from "../../src/server/backup/s3-store.ts";
+import { openS3 } from "../../src/server/backup/store/s3-store.ts";
 import { failureOf } from "../support/failure.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { commandTree } from "../../src/cli/command-tree.ts";
-import { listPaths } from "../../src/cli/walk-tree.ts";
+import { commandTree } from "../../src/cli/commands/command-tree.ts";
+import { listPaths } from "../../src/cli/framework/command-tree.ts";
 import { makeDir, openCli } from "./run-bodega.ts";
 
 const { run } = openCli();

@@ -11,11 +11,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { ToldFinding } from "../../src/server/checkup/settle.ts";
+import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { acquireServerLock } from "../../src/server/db/server-lock.ts";
-import type { Examination } from "../../src/server/examine.ts";
-import { claimDatabase, openVault } from "../../src/server/secret-key.ts";
+import type { Examination } from "../../src/server/health/doctor.ts";
+import type { ToldFinding } from "../../src/server/health/environment/settle.ts";
+import { claimDatabase, openVault } from "../../src/server/security/secret-key.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
 import { makeDir } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";

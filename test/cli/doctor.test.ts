@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
-import type { Examination } from "../../src/server/examine.ts";
+import type { Examination } from "../../src/server/health/doctor.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 const cli = openCli();

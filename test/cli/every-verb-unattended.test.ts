@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { formatArg } from "../../src/cli/args.ts";
+import { formatArg } from "../../src/cli/framework/args.ts";
 import { readContents } from "./database-contents.ts";
 import { type CalledVerb, leaveOutRequired, listCalledVerbs } from "./every-verb.ts";
 import { usePreparedShop } from "./prepared-shop.ts";

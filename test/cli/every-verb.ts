@@ -1,9 +1,9 @@
-import { formatArg } from "../../src/cli/args.ts";
-import { commandTree } from "../../src/cli/command-tree.ts";
-import { sortQuestions } from "../../src/cli/fill-missing.ts";
-import { findMissing, type GivenValues, parseVerbArgs, toRawArgs } from "../../src/cli/parse-args.ts";
-import type { Verb } from "../../src/cli/verb.ts";
-import { listPaths, loadVerb } from "../../src/cli/walk-tree.ts";
+import { commandTree } from "../../src/cli/commands/command-tree.ts";
+import { formatArg } from "../../src/cli/framework/args.ts";
+import type { Verb } from "../../src/cli/framework/command.ts";
+import { listPaths, loadVerb } from "../../src/cli/framework/command-tree.ts";
+import { findMissing, type GivenValues, parseVerbArgs, toRawArgs } from "../../src/cli/framework/parse-args.ts";
+import { sortQuestions } from "../../src/cli/framework/prompt-missing.ts";
 import type { PreparedShop } from "./prepared-shop.ts";
 import { type Outcome, openCli, type Step } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { withContext } from "../../src/cli/context.ts";
-import { handOver } from "../../src/cli/hand-over.ts";
-import { createIo } from "../../src/cli/io.ts";
-import { openTerminal } from "../../src/cli/terminal.ts";
+import { withContext } from "../../src/cli/context/context.ts";
+import { handOver } from "../../src/cli/secrets/deliver.ts";
+import { createIo } from "../../src/cli/terminal/console.ts";
+import { openTerminal } from "../../src/cli/terminal/terminal.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { AppError } from "../../src/server/errors.ts";
 import { rotateKey } from "../../src/server/modules/app-keys/rotation.ts";
@@ -129,7 +129,7 @@ describe("a secret goes into its file before it is valid", () => {
 
 test("no signal ends the process while a secret changes hands, and afterwards each does", async () => {
   const script = `
-    const { openTerminal } = await import(${JSON.stringify(join(import.meta.dir, "../../src/cli/terminal.ts"))});
+    const { openTerminal } = await import(${JSON.stringify(join(import.meta.dir, "../../src/cli/terminal/terminal.ts"))});
     const release = openTerminal(process).holdSignals();
     for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) {
       const heard = new Promise((resolve) => process.once(signal, resolve));

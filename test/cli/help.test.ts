@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { commandTree } from "../../src/cli/command-tree.ts";
-import { findVerb } from "../../src/cli/find-verb.ts";
-import { findMissing, parseVerbArgs } from "../../src/cli/parse-args.ts";
-import { renderReference } from "../../src/cli/reference.ts";
-import type { Verb } from "../../src/cli/verb.ts";
-import { listPaths, loadVerb } from "../../src/cli/walk-tree.ts";
+import { commandTree } from "../../src/cli/commands/command-tree.ts";
+import type { Verb } from "../../src/cli/framework/command.ts";
+import { listPaths, loadVerb } from "../../src/cli/framework/command-tree.ts";
+import { findVerb } from "../../src/cli/framework/find-command.ts";
+import { findMissing, parseVerbArgs } from "../../src/cli/framework/parse-args.ts";
+import { renderReference } from "../../src/cli/framework/reference.ts";
 import { openCli } from "./run-bodega.ts";
 import { splitShell } from "./split-shell.ts";
 

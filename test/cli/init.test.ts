@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { suggestNamespace } from "../../src/cli/init/suggest-answers.ts";
+import { suggestNamespace } from "../../src/cli/commands/init/suggest-answers.ts";
 import { slugFrom } from "../../src/server/modules/products/slug.ts";
 import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
 import { until } from "../support/until.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { sealContents } from "../../src/server/modules/mail/outbox.ts";
-import { openVault } from "../../src/server/secret-key.ts";
+import { openVault } from "../../src/server/security/secret-key.ts";
 import { certificate } from "../support/certificate.ts";
 import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
 import { makeDir, openCli } from "./run-bodega.ts";

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { closeSync, existsSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { escapeControls, escapeJson } from "../../src/cli/escape.ts";
-import { findReason } from "../../src/cli/report-error.ts";
-import { layOutTable, renderTable, truncateText } from "../../src/cli/table.ts";
+import { findReason } from "../../src/cli/framework/report-error.ts";
+import { escapeControls, escapeJson } from "../../src/cli/terminal/escape.ts";
+import { layOutTable, renderTable, truncateText } from "../../src/cli/terminal/table.ts";
 import { command, makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 
 const { json, run, environment } = openCli();

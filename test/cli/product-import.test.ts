@@ -131,8 +131,8 @@ test("an export is whole in its place, replaces only with --yes, and a full disk
 test.each(["SIGTERM", "SIGINT"] as const)("%s leaves nothing of an export that is under way behind", async (signal) => {
   const folder = makeDir();
   const script = `
-    const { openTerminal } = await import("${join(import.meta.dir, "../../src/cli/terminal.ts")}");
-    const { openExport } = await import("${join(import.meta.dir, "../../src/cli/export-file.ts")}");
+    const { openTerminal } = await import("${join(import.meta.dir, "../../src/cli/terminal/terminal.ts")}");
+    const { openExport } = await import("${join(import.meta.dir, "../../src/cli/terminal/export-file.ts")}");
     const target = await openExport(openTerminal(process), "half.csv");
     await target.write("id\\n");
     console.log("begun");

@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { applyRestore, planRestore } from "../../src/server/backup/restore.ts";
-import { takeBackup } from "../../src/server/backup/take-backup.ts";
-import { makeTakingFolder } from "../../src/server/backup/taking-folder.ts";
-import { readConfig } from "../../src/server/config.ts";
-import { shareFile } from "../../src/server/db/users-lock.ts";
+import { takeBackup } from "../../src/server/backup/restore/fetch-backup.ts";
+import { applyRestore, planRestore } from "../../src/server/backup/restore/restore.ts";
+import { makeTakingFolder } from "../../src/server/backup/restore/temp-dir.ts";
+import { readConfig } from "../../src/server/config/config.ts";
+import { shareFile } from "../../src/server/db/local/open-file-lock.ts";
 import { failureOf } from "../support/failure.ts";
 import { until } from "../support/until.ts";
 import { readContents } from "./database-contents.ts";

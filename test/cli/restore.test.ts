@@ -38,8 +38,8 @@ beforeAll(async () => {
   writeFileSync(join(dataDir, "secret.key"), `${key}\n`, { mode: 0o600 });
   await json("user", "create", "-n", "demo", "--email", "ada@example.com", "--random-password");
   const db = await openDatabase({ dataDir });
-  const { createVault } = await import("../../src/server/vault.ts");
-  const { claimDatabase } = await import("../../src/server/secret-key.ts");
+  const { createVault } = await import("../../src/server/security/vault.ts");
+  const { claimDatabase } = await import("../../src/server/security/secret-key.ts");
   await claimDatabase(
     db,
     createVault(() => key),

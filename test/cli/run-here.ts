@@ -1,5 +1,5 @@
 import { runCli } from "../../src/cli/run.ts";
-import type { Terminal } from "../../src/cli/terminal.ts";
+import type { Terminal } from "../../src/cli/terminal/terminal.ts";
 import type { Outcome } from "./run-bodega.ts";
 
 interface HereOptions {

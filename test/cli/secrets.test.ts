@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { flagsOf } from "../../src/cli/args.ts";
+import { flagsOf } from "../../src/cli/framework/args.ts";
 import { childrenOf, hasProc } from "../binary/processes.ts";
 import { findInFiles } from "../support/find-in-files.ts";
 import { type Serving, watchServer } from "../support/serving.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ServerActivity } from "../../src/cli/top/compare-status.ts";
-import { askServer, controlSocket } from "../../src/server/control/client.ts";
-import type { SeenRequest, ServerStatus } from "../../src/server/control/status.ts";
+import type { ServerActivity } from "../../src/cli/commands/top/compare-status.ts";
+import { askServer, controlSocket } from "../../src/server/monitoring/control/client.ts";
+import type { SeenRequest, ServerStatus } from "../../src/server/monitoring/control/status.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 import { type Serving, watchServer } from "../support/serving.ts";
 import { until } from "../support/until.ts";

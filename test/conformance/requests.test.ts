@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { routes } from "../../src/server/routes.ts";
+import { routes } from "../../src/server/api/routes.ts";
 import { type ApiReply, newAddress } from "../support/client.ts";
 import type { ProductReply, Shop } from "../support/factories.ts";
 import { request } from "../support/raw-http.ts";

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { copyDatabase } from "../../src/server/db/backup.ts";
-import { startCheckpointer } from "../../src/server/db/checkpoint.ts";
-import { Connection } from "../../src/server/db/connection.ts";
-import { loadLibsql } from "../../src/server/db/load-libsql.ts";
-import type { LocalDatabase } from "../../src/server/db/local-database.ts";
+import { copyDatabase } from "../../src/server/db/local/backup.ts";
+import { startCheckpointer } from "../../src/server/db/local/checkpoint.ts";
+import { Connection } from "../../src/server/db/local/connection.ts";
+import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
+import type { LocalDatabase } from "../../src/server/db/local/local-database.ts";
+import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { acquireServerLock } from "../../src/server/db/server-lock.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { makeDir } from "./kinds.ts";
 import { spawnChild } from "./spawn-child.ts";
@@ -78,7 +78,9 @@ describe("every connection", () => {
     expect(sources.length).toBeGreaterThan(20);
     const opening = sources.filter(({ text }) => /new libsql\(/.test(text)).map(({ path }) => path);
     // A lock file is no database, and a replica's copy is written by the engine alone.
-    expect(opening.toSorted()).toEqual(["connection", "file-lock", "replica-database"].map((n) => `server/db/${n}.ts`));
+    expect(opening.toSorted()).toEqual(
+      ["local/connection", "local/file-lock", "server/replica-database"].map((n) => `server/db/${n}.ts`),
+    );
     const pragmas = sources.flatMap(({ text }) => text.match(/PRAGMA\s+(?:\w+\.)?wal_checkpoint[^"`\n]*/gi) ?? []);
     expect(pragmas).toEqual(["PRAGMA wal_checkpoint(TRUNCATE)"]);
     const automatic = sources.flatMap(({ text }) => text.match(/wal_autocheckpoint\s*=\s*\d+/gi) ?? []);

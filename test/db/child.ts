@@ -1,11 +1,11 @@
 // A process of its own for tests that need one: `bun child.ts <what> <data-dir> [...]`. It speaks in lines on stdout.
 import { writeSync } from "node:fs";
 import { join } from "node:path";
-import { loadDatabase } from "../../src/server/backup/load.ts";
-import { replaceFile } from "../../src/server/backup/replace-file.ts";
+import { loadDatabase } from "../../src/server/backup/restore/load.ts";
+import { replaceFile } from "../../src/server/backup/restore/replace-file.ts";
+import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { acquireServerLock } from "../../src/server/db/server-lock.ts";
 import { createTable, insertRow, testMigrations } from "./fixtures.ts";
 
 const [what, dataDir = "", ...rest] = process.argv.slice(2);

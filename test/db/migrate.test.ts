@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Connection } from "../../src/server/db/connection.ts";
-import { loadLibsql } from "../../src/server/db/load-libsql.ts";
+import { Connection } from "../../src/server/db/local/connection.ts";
+import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { migrate, migrationStatus } from "../../src/server/db/migrate.ts";
 import { type Migration, migrations } from "../../src/server/db/migrations.ts";
 import { openDatabase } from "../../src/server/db/open.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { ReplicaSync } from "../../src/server/db/replica-sync.ts";
+import { ReplicaSync } from "../../src/server/db/server/replica-sync.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 import { createTable, insertRow } from "./fixtures.ts";

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { copyDatabase } from "../../src/server/db/backup.ts";
+import { copyDatabase } from "../../src/server/db/local/backup.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { spawnChild } from "./spawn-child.ts";
@@ -94,7 +94,7 @@ test("a damaged file is kept as it is, together with its log, and replaced", asy
 });
 
 test("nobody opens a database while it is being replaced, and it is not replaced while somebody has it open", async () => {
-  const { claimFile } = await import("../../src/server/db/users-lock.ts");
+  const { claimFile } = await import("../../src/server/db/local/open-file-lock.ts");
   const { failureOf } = await import("../support/failure.ts");
   const dataDir = mkdir(`${++count}`);
   const path = join(dataDir, "bodega.db");

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { acquireServerLock, isServerRunning } from "../../src/server/db/local/server-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { acquireServerLock, isServerRunning } from "../../src/server/db/server-lock.ts";
 import { makeDir } from "./kinds.ts";
 import { spawnChild } from "./spawn-child.ts";
 

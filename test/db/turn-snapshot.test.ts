@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import type { LocalDatabase } from "../../src/server/db/local-database.ts";
+import type { LocalDatabase } from "../../src/server/db/local/local-database.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { makeDir } from "./kinds.ts";

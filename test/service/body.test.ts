@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readBody } from "../../src/server/http/body.ts";
+import { readBody } from "../../src/server/api/body.ts";
 import { until } from "../support/until.ts";
 
 const limits = { bytes: 1_000_000, ms: 5000 };

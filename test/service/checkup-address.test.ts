@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CheckupDeps, Finding } from "../../src/server/checkup/finding.ts";
-import { describeArrival, proxy } from "../../src/server/checkup/proxy.ts";
-import { publicAddress } from "../../src/server/checkup/public-address.ts";
-import { tls } from "../../src/server/checkup/tls.ts";
-import { type ConfigFlags, readConfig } from "../../src/server/config.ts";
+import { type ConfigFlags, readConfig } from "../../src/server/config/config.ts";
+import type { CheckupDeps, Finding } from "../../src/server/health/environment/finding.ts";
+import { describeArrival, proxy } from "../../src/server/health/environment/proxy.ts";
+import { publicAddress } from "../../src/server/health/environment/public-address.ts";
+import { tls } from "../../src/server/health/environment/tls.ts";
 import { command, makeDir, openCli } from "../cli/run-bodega.ts";
 import { makeCertificate } from "../support/make-certificate.ts";
 import { type Serving, watchServer } from "../support/serving.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { addressGroup } from "../../src/server/address-group.ts";
-import { clientAddressReader } from "../../src/server/http/client-address.ts";
+import { clientAddressReader } from "../../src/server/api/client-address.ts";
+import { addressGroup } from "../../src/server/values/ip-prefix.ts";
 
 const v4 = ["10.0.0.0/8"];
 const both = ["10.0.0.0/8", "fd00::/8", "192.0.2.7/32"];

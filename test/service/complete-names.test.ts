@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "bun:test";
-import { completeNames } from "../../src/server/complete-names.ts";
+import { completeNames } from "../../src/server/admin/complete-names.ts";
 import type { Ctx } from "../../src/server/context.ts";
 import { issueKey, revokeKey } from "../../src/server/modules/app-keys/service.ts";
 import { createOrder } from "../../src/server/modules/orders/create.ts";

@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type ConfigFlags, readConfig } from "../../src/server/config.ts";
-import type { Environment } from "../../src/server/setting.ts";
+import { type ConfigFlags, readConfig } from "../../src/server/config/config.ts";
+import type { Environment } from "../../src/server/config/environment.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "bodega-config-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

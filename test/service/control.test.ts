@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { createExchange, type Question } from "../../src/server/control/exchange.ts";
-import { SeenRequests } from "../../src/server/control/seen.ts";
-import { createWorkerDesk } from "../../src/server/control/worker-desk.ts";
-import { countAnswers } from "../../src/server/metrics/counts.ts";
-import { Meter } from "../../src/server/metrics/meter.ts";
-import type { ProcessFigures } from "../../src/server/metrics/process-figures.ts";
+import { createExchange, type Question } from "../../src/server/monitoring/control/exchange.ts";
+import { SeenRequests } from "../../src/server/monitoring/control/seen.ts";
+import { createWorkerDesk } from "../../src/server/monitoring/control/worker-desk.ts";
+import { countAnswers } from "../../src/server/monitoring/metrics/counts.ts";
+import { Meter } from "../../src/server/monitoring/metrics/meter.ts";
+import type { ProcessFigures } from "../../src/server/monitoring/metrics/process-figures.ts";
 import { createClock } from "../support/clock.ts";
 
 /** Two ends of a pipe; what is sent arrives later, as between processes. */

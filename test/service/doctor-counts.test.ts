@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { runDoctor } from "../../src/server/doctor.ts";
+import { runDoctor } from "../../src/server/health/records/run-checks.ts";
 import type { ProductReply, Shop } from "../support/factories.ts";
 import { reacting } from "../support/reactions.ts";
 import { onEachDatabase } from "../support/suite.ts";

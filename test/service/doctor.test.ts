@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Drift, runDoctor } from "../../src/server/doctor.ts";
+import { type Drift, runDoctor } from "../../src/server/health/records/run-checks.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { expireDuePoints } from "../../src/server/modules/rewards/due-lots.ts";
 import { openAccount } from "../support/account.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { dumpDatabase } from "../../src/server/backup/dump.ts";
+import { dumpDatabase } from "../../src/server/backup/copy/dump.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { openAccount } from "../support/account.ts";
 import { checkWholeness, inFolder } from "../support/copies.ts";

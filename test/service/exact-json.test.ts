@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { InexactNumber, parseExactJson } from "../../src/server/exact-json.ts";
+import { InexactNumber, parseExactJson } from "../../src/server/values/exact-json.ts";
 
 describe("a number that a double holds is that number, however it is written", () => {
   test.each([

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dumpDatabase } from "../../src/server/backup/dump.ts";
-import { assertLoadable, loadDatabase } from "../../src/server/backup/load.ts";
-import { copyDatabase } from "../../src/server/db/backup.ts";
+import { dumpDatabase } from "../../src/server/backup/copy/dump.ts";
+import { assertLoadable, loadDatabase } from "../../src/server/backup/restore/load.ts";
+import { copyDatabase } from "../../src/server/db/local/backup.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
-import { indexPendingProducts } from "../../src/server/modules/products/search.ts";
+import { indexPendingProducts } from "../../src/server/modules/products/list/search.ts";
 import { spawnChild } from "../db/spawn-child.ts";
 import { openAccount } from "../support/account.ts";
 import { startTestApp } from "../support/app.ts";

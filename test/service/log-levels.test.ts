@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { RequestLogEntry } from "../../src/server/http/request-log.ts";
-import { levelOf } from "../../src/server/http/request-log.ts";
-import { createLogWriter } from "../../src/server/log-writer.ts";
-import { type LogLevel, logLevels } from "../../src/server/operation-config.ts";
+import { type LogLevel, logLevels } from "../../src/server/config/operation-config.ts";
+import { createLogWriter } from "../../src/server/logging/logger.ts";
+import type { RequestLogEntry } from "../../src/server/logging/request-log.ts";
+import { levelOf } from "../../src/server/logging/request-log.ts";
 
 const entry = (level: LogLevel): RequestLogEntry => ({
   at: Date.UTC(2030, 0, 15),

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { composeMail } from "../../src/server/modules/mail/compose.ts";
-import { parseFromAddress } from "../../src/server/modules/mail/from-address.ts";
 import { type AnyMailKind, mailKinds } from "../../src/server/modules/mail/kinds.ts";
 import { type MailStore, renderMail } from "../../src/server/modules/mail/render.ts";
 import { chooseTemplates, type MailTemplates, mailTemplates } from "../../src/server/modules/mail/templates.ts";
+import { parseFromAddress } from "../../src/server/values/mail-address.ts";
 
 const kinds = Object.keys(mailKinds) as AnyMailKind[];
 const languages = Object.keys(mailTemplates);

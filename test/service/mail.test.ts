@@ -15,7 +15,7 @@ import { listMail } from "../../src/server/modules/mail/list.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import { retryMail } from "../../src/server/modules/mail/retry.ts";
 import { mostConnections } from "../../src/server/modules/mail/smtp.ts";
-import { createVault } from "../../src/server/vault.ts";
+import { createVault } from "../../src/server/security/vault.ts";
 import { createClock } from "../support/clock.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";

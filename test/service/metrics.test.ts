@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { compareStatus } from "../../src/cli/top/compare-status.ts";
-import { percentileOf, subtractLatency } from "../../src/cli/top/percentile.ts";
-import type { ServerStatus } from "../../src/server/control/status.ts";
-import { addCounts, countAnswers, joinLatencies } from "../../src/server/metrics/counts.ts";
-import { Meter } from "../../src/server/metrics/meter.ts";
-import { renderMetrics } from "../../src/server/metrics/prometheus.ts";
-import { TenantMeter } from "../../src/server/metrics/tenant-meter.ts";
+import { compareStatus } from "../../src/cli/commands/top/compare-status.ts";
+import { percentileOf, subtractLatency } from "../../src/cli/commands/top/percentile.ts";
+import type { ServerStatus } from "../../src/server/monitoring/control/status.ts";
+import { addCounts, countAnswers, joinLatencies } from "../../src/server/monitoring/metrics/counts.ts";
+import { Meter } from "../../src/server/monitoring/metrics/meter.ts";
+import { renderMetrics } from "../../src/server/monitoring/metrics/prometheus.ts";
+import { TenantMeter } from "../../src/server/monitoring/metrics/tenant-meter.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 
 describe("a meter", () => {

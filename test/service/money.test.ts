@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { all, statement } from "../../src/server/db/statement.ts";
-import { largestMinor, moneyJson, parseMoney, splitAmount, toAmount } from "../../src/server/money.ts";
+import { largestMinor, moneyJson, parseMoney, splitAmount, toAmount } from "../../src/server/values/money.ts";
 import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
 
 /** The largest amount, in minor units, of which every neighbour is a JSON number of its own. */

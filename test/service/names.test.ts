@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { isId, newId } from "../../src/server/ids.ts";
 import { hasScope, knownScopes, parseScopes } from "../../src/server/modules/app-keys/scopes.ts";
 import { isSlug, slugFrom } from "../../src/server/modules/products/slug.ts";
 import { currencyDigits, currencySign, parseCurrency } from "../../src/server/modules/tenants/currency.ts";
 import { parseLanguage } from "../../src/server/modules/tenants/language.ts";
 import { parseNamespace } from "../../src/server/modules/tenants/namespace.ts";
-import { requireText } from "../../src/server/text.ts";
+import { isId, newId } from "../../src/server/values/ids.ts";
+import { requireText } from "../../src/server/values/text.ts";
 
 const refusal = (field: string) =>
   expect.objectContaining({ code: 5102, details: [expect.objectContaining({ field })] });

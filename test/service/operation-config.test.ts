@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { readOperation } from "../../src/server/operation-config.ts";
+import { readOperation } from "../../src/server/config/operation-config.ts";
 import { failureOf } from "../support/failure.ts";
 
 test("without flags and variables nothing is watched, backed up or encrypted", () => {

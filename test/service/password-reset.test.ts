@@ -6,7 +6,7 @@ import { countWrongTry, issueCode, judgeTry, sweepResetCodes } from "../../src/s
 import { requestReset, resetPassword } from "../../src/server/modules/password-reset/service.ts";
 import { configureHashing, takeHashingTurn } from "../../src/server/modules/passwords/hash-queue.ts";
 import { createUser, deleteUser } from "../../src/server/modules/users/service.ts";
-import { createVault } from "../../src/server/vault.ts";
+import { createVault } from "../../src/server/security/vault.ts";
 import { goodPassword, otherPassword } from "../support/account.ts";
 import { createClock } from "../support/clock.ts";
 import { tenantContext } from "../support/factories.ts";

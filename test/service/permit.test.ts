@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { permit } from "../../src/server/api/authenticate.ts";
 import type { Actor } from "../../src/server/context.ts";
 import { type Access, anyone, app, staff, token } from "../../src/server/http/access.ts";
-import { permit } from "../../src/server/http/authenticate.ts";
 
 const key = (...scopes: string[]): Actor => ({ kind: "app", appId: "app_1", scopes: new Set(scopes) });
 const user = (role: "customer" | "staff" | "owner"): Actor => ({ kind: "user", userId: "usr_1", role });

@@ -2,10 +2,10 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../src/server/config.ts";
+import { readConfig } from "../../src/server/config/config.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
-import { prepareDatabase } from "../../src/server/prepare-database.ts";
+import { prepareDatabase } from "../../src/server/runtime/prepare-database.ts";
 import { failureOf } from "../support/failure.ts";
 
 const dirs: string[] = [];

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
-import { readCsv } from "../../src/server/modules/products/csv-read.ts";
-import { csvHeader, writeCsvProduct } from "../../src/server/modules/products/csv-write.ts";
-import { exportProducts } from "../../src/server/modules/products/export.ts";
-import { importProducts } from "../../src/server/modules/products/import.ts";
-import { decodeText } from "../../src/server/modules/products/import-text.ts";
-import { readNdjson } from "../../src/server/modules/products/ndjson-read.ts";
 import { createProduct } from "../../src/server/modules/products/service.ts";
-import { addVariant } from "../../src/server/modules/products/variants.ts";
+import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
+import { csvHeader, writeCsvProduct } from "../../src/server/modules/products/transfer/csv-write.ts";
+import { exportProducts } from "../../src/server/modules/products/transfer/export.ts";
+import { importProducts } from "../../src/server/modules/products/transfer/import.ts";
+import { decodeText } from "../../src/server/modules/products/transfer/import-text.ts";
+import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
+import { addVariant } from "../../src/server/modules/products/variants/variants.ts";
 import { type ProductReply, tenantContext, type VariantReply } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 

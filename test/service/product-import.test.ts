@@ -1,14 +1,14 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
-import { readCsv } from "../../src/server/modules/products/csv-read.ts";
-import { csvHeader, writeCsvProduct } from "../../src/server/modules/products/csv-write.ts";
-import { exportProducts } from "../../src/server/modules/products/export.ts";
-import { type ImportOptions, importProducts } from "../../src/server/modules/products/import.ts";
-import { decodeText } from "../../src/server/modules/products/import-text.ts";
-import { listProducts } from "../../src/server/modules/products/list.ts";
+import { listProducts } from "../../src/server/modules/products/list/list.ts";
 import type { ProductInput } from "../../src/server/modules/products/model.ts";
-import { readNdjson } from "../../src/server/modules/products/ndjson-read.ts";
 import { createProduct } from "../../src/server/modules/products/service.ts";
+import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
+import { csvHeader, writeCsvProduct } from "../../src/server/modules/products/transfer/csv-write.ts";
+import { exportProducts } from "../../src/server/modules/products/transfer/export.ts";
+import { type ImportOptions, importProducts } from "../../src/server/modules/products/transfer/import.ts";
+import { decodeText } from "../../src/server/modules/products/transfer/import-text.ts";
+import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
 import { type ProductReply, type Shop, tenantContext } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 

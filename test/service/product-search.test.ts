@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
-import { listProducts } from "../../src/server/modules/products/list.ts";
-import { indexPendingProducts } from "../../src/server/modules/products/search.ts";
-import { indexTokens, matchExpression } from "../../src/server/modules/products/search-words.ts";
+import { listProducts } from "../../src/server/modules/products/list/list.ts";
+import { indexPendingProducts } from "../../src/server/modules/products/list/search.ts";
+import { indexTokens, matchExpression } from "../../src/server/modules/products/list/search-words.ts";
 import { createProduct, deleteProduct, patchProduct } from "../../src/server/modules/products/service.ts";
 import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
 import { tenantContext } from "../support/factories.ts";

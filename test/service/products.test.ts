@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Actor, Ctx } from "../../src/server/context.ts";
-import { listProducts } from "../../src/server/modules/products/list.ts";
-import type { ProductListQuery } from "../../src/server/modules/products/list-model.ts";
+import { listProducts } from "../../src/server/modules/products/list/list.ts";
+import type { ProductListQuery } from "../../src/server/modules/products/list/list-model.ts";
 import {
   createProduct,
   deleteProduct,
@@ -16,7 +16,7 @@ import {
   listVariants,
   patchVariant,
   replaceVariant,
-} from "../../src/server/modules/products/variants.ts";
+} from "../../src/server/modules/products/variants/variants.ts";
 import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
+import type { WriteLimiter } from "../../src/server/api/process-memory.ts";
 import type { Tenant } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { AppError } from "../../src/server/errors.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { sweepPublicHits } from "../../src/server/modules/rate-limits/shared-hits.ts";
 import { createWriteCounts } from "../../src/server/modules/rate-limits/write-counts.ts";
-import type { WriteLimiter } from "../../src/server/process-memory.ts";
-import { closedVault } from "../../src/server/secret-key.ts";
-import { createVault } from "../../src/server/vault.ts";
+import { closedVault } from "../../src/server/security/secret-key.ts";
+import { createVault } from "../../src/server/security/vault.ts";
 import { vault } from "../support/app.ts";
 import { newAddress } from "../support/client.ts";
 import { createClock, type FakeClock } from "../support/clock.ts";

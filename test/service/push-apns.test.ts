@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { createApnsProvider } from "../../src/server/modules/notifications/apns.ts";
-import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/provider.ts";
+import { createApnsProvider } from "../../src/server/modules/notifications/providers/apns.ts";
+import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
 import { type ApnsService, startApnsService } from "../support/apns-service.ts";
 import { certificate } from "../support/certificate.ts";
 import { failureOf } from "../support/failure.ts";

@@ -3,9 +3,9 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../src/server/config.ts";
+import { readConfig } from "../../src/server/config/config.ts";
+import { pushSettings } from "../../src/server/config/push-settings.ts";
 import { AppError } from "../../src/server/errors.ts";
-import { pushSettings } from "../../src/server/push-settings.ts";
 import { failureOf } from "../support/failure.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "bodega-push-"));

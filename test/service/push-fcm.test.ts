@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { createFcmProvider } from "../../src/server/modules/notifications/fcm.ts";
-import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/provider.ts";
+import { createFcmProvider } from "../../src/server/modules/notifications/providers/fcm.ts";
+import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
 import { certificate } from "../support/certificate.ts";
 import { failureOf } from "../support/failure.ts";
 import { type FcmService, startFcmService } from "../support/fcm-service.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { priorities } from "../../src/server/modules/notifications/fan-out.ts";
-import { createPushShares, most, type Slot } from "../../src/server/modules/notifications/shares.ts";
+import { priorities } from "../../src/server/modules/notifications/sending/fan-out.ts";
+import { createPushShares, most, type Slot } from "../../src/server/modules/notifications/sending/shares.ts";
 import { createClock } from "../support/clock.ts";
 
 type Shares = ReturnType<typeof createPushShares>;

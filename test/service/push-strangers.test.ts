@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { leaseMs, takePushes } from "../../src/server/modules/notifications/due.ts";
-import { fanOut, priorities } from "../../src/server/modules/notifications/fan-out.ts";
-import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/provider.ts";
-import { most } from "../../src/server/modules/notifications/shares.ts";
-import { ensureVapidKeys } from "../../src/server/modules/notifications/vapid.ts";
+import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
+import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
+import { leaseMs, takePushes } from "../../src/server/modules/notifications/sending/due.ts";
+import { fanOut, priorities } from "../../src/server/modules/notifications/sending/fan-out.ts";
+import { most } from "../../src/server/modules/notifications/sending/shares.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { createBrowser, readVapid } from "../support/push-browser.ts";
 import { closePushServices, openPushes, openPushService } from "../support/pushes.ts";

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { createECDH, randomBytes } from "node:crypto";
+import type { PushPlatform } from "../../src/server/config/push-settings.ts";
 import { AppError } from "../../src/server/errors.ts";
 import {
   openTarget,
   type Subscription,
   sealTarget,
   type Target,
-} from "../../src/server/modules/notifications/target.ts";
-import { parseTarget } from "../../src/server/modules/notifications/target-input.ts";
-import type { PushPlatform } from "../../src/server/push-settings.ts";
-import { createVault } from "../../src/server/vault.ts";
+} from "../../src/server/modules/notifications/providers/target.ts";
+import { parseTarget } from "../../src/server/modules/notifications/registrations/target-input.ts";
+import { createVault } from "../../src/server/security/vault.ts";
 import { newAppleToken, newGoogleToken, newSubscription } from "../support/registrations.ts";
 
 const usual = newSubscription();

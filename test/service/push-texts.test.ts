@@ -2,16 +2,16 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { mailTemplates } from "../../src/server/modules/mail/templates.ts";
-import { composePayload } from "../../src/server/modules/notifications/compose.ts";
+import { composePayload } from "../../src/server/modules/notifications/messages/compose.ts";
 import {
   type OrderTexts,
   orderText,
   orderTexts,
   type ToldEvent,
   toldEvents,
-} from "../../src/server/modules/notifications/texts.ts";
+} from "../../src/server/modules/notifications/messages/texts.ts";
 
-const folder = join(import.meta.dir, "../../src/server/modules/notifications/texts");
+const folder = join(import.meta.dir, "../../src/server/modules/notifications/messages/texts");
 
 test("every file of the folder is a language, and there is one for each language of the mails", () => {
   const languages = readdirSync(folder).map((name) => name.replace(".json", ""));

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { takeCommon } from "../../src/server/http/credentials.ts";
-import { parseIfMatch } from "../../src/server/http/if-match.ts";
-import { parseQuery } from "../../src/server/http/query.ts";
-import { requestIdOf } from "../../src/server/http/request-id.ts";
+import { takeCommon } from "../../src/server/api/credentials.ts";
+import { parseIfMatch } from "../../src/server/api/if-match.ts";
+import { parseQuery } from "../../src/server/api/query.ts";
+import { requestIdOf } from "../../src/server/api/request-id.ts";
 
 const read = (search: string) => ({ ...parseQuery(`http://h/p/${search}`) });
 

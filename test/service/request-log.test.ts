@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/server/errors.ts";
-import { describeFault, formatRequest, type RequestLogEntry } from "../../src/server/http/request-log.ts";
+import { describeFault, formatRequest, type RequestLogEntry } from "../../src/server/logging/request-log.ts";
 
 const entry: RequestLogEntry = {
   at: Date.UTC(2030, 0, 15, 12),

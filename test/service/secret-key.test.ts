@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../../src/server/errors.ts";
-import { adoptSecret, claimDatabase, openVault } from "../../src/server/secret-key.ts";
+import { adoptSecret, claimDatabase, openVault } from "../../src/server/security/secret-key.ts";
 import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
 import { failureOf } from "../support/failure.ts";
 
@@ -64,8 +64,8 @@ test("a file that others may read is taken from them", async () => {
 
 test("processes that need it at the same moment agree on one", async () => {
   const script = `
-    import { createVault } from "${join(import.meta.dir, "../../src/server/vault.ts")}";
-    import { openVault } from "${join(import.meta.dir, "../../src/server/secret-key.ts")}";
+    import { createVault } from "${join(import.meta.dir, "../../src/server/security/vault.ts")}";
+    import { openVault } from "${join(import.meta.dir, "../../src/server/security/secret-key.ts")}";
     const db = { primary: { execute: async () => ({ rows: [] }) } };
     console.log((await openVault({ secret: undefined, dataDir: ${JSON.stringify(dataDir)} }, db)).fingerprint());`;
   const children = Array.from({ length: 6 }, () => Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" }));

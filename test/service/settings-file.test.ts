@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { readConfig } from "../../src/server/config.ts";
+import { readConfig } from "../../src/server/config/config.ts";
+import { formatSetting } from "../../src/server/config/env-file.ts";
 import type { AppError } from "../../src/server/errors.ts";
-import { formatSetting } from "../../src/server/settings-file.ts";
 import { failureOf } from "../support/failure.ts";
 
 const base = mkdtempSync(join(tmpdir(), "bodega-settings-"));

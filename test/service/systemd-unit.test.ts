@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { renderUnit, stateDirectoryOf, type UnitOptions } from "../../src/server/admin/systemd-unit.ts";
 import type { AppError } from "../../src/server/errors.ts";
-import { renderUnit, stateDirectoryOf, type UnitOptions } from "../../src/server/systemd-unit.ts";
 import { failureOf } from "../support/failure.ts";
 
 const base = mkdtempSync(join(tmpdir(), "bodega-unit-"));

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { isTwoFactorOn, resetTwoFactor, spendCode } from "../../src/server/modules/two-factor/service.ts";
-import { createVault } from "../../src/server/vault.ts";
+import { createVault } from "../../src/server/security/vault.ts";
 import { type Account, openAccount } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";

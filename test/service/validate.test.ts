@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { validate } from "../../src/server/validate.ts";
+import { validate } from "../../src/server/values/validate.ts";
 import { failureOf } from "../support/failure.ts";
 
 const schema = Type.Object(

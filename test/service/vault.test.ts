@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createVault } from "../../src/server/vault.ts";
+import { createVault } from "../../src/server/security/vault.ts";
 
 const vault = createVault(() => "one secret of sufficient length, it is");
 const other = createVault(() => "another secret of sufficient length, too");

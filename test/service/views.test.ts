@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { runDoctor } from "../../src/server/doctor.ts";
 import { AppError } from "../../src/server/errors.ts";
+import { runDoctor } from "../../src/server/health/records/run-checks.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
 import { createViewGatherer } from "../../src/server/modules/views/gatherer.ts";
 import { sweepViewMarks } from "../../src/server/modules/views/sweep.ts";
-import { closedVault } from "../../src/server/secret-key.ts";
+import { closedVault } from "../../src/server/security/secret-key.ts";
 import { startTestApp } from "../support/app.ts";
 import { createClient, newAddress } from "../support/client.ts";
 import type { Shop } from "../support/factories.ts";

@@ -9,7 +9,7 @@ import { leaseMs, sweepDeliveries } from "../../src/server/modules/webhooks/due.
 import { mostWaiting } from "../../src/server/modules/webhooks/fan-out.ts";
 import { delaysMs } from "../../src/server/modules/webhooks/sender.ts";
 import { addWebhook, listWebhooks, removeWebhook, rotateWebhook } from "../../src/server/modules/webhooks/service.ts";
-import { createVault } from "../../src/server/vault.ts";
+import { createVault } from "../../src/server/security/vault.ts";
 import { certificate } from "../support/certificate.ts";
 import { failureOf } from "../support/failure.ts";
 import { expectedSignature } from "../support/receiver.ts";

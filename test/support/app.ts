@@ -1,12 +1,12 @@
-import { type AppDeps, createApp } from "../../src/server/app.ts";
+import { type AppDeps, createApp } from "../../src/server/api/app.ts";
+import type { ProcessMemory } from "../../src/server/api/process-memory.ts";
 import type { SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
-import { formatRequest, type RequestLogEntry } from "../../src/server/http/request-log.ts";
+import { formatRequest, type RequestLogEntry } from "../../src/server/logging/request-log.ts";
 import { createRejectionGatherer } from "../../src/server/modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { createViewGatherer } from "../../src/server/modules/views/gatherer.ts";
-import type { ProcessMemory } from "../../src/server/process-memory.ts";
-import { createVault } from "../../src/server/vault.ts";
+import { createVault } from "../../src/server/security/vault.ts";
 import { type ApiDescription, readDescription } from "./api-description.ts";
 import { createClock, type FakeClock } from "./clock.ts";
 import { secretForm } from "./invariants.ts";

@@ -2,11 +2,11 @@ import { expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readThrough } from "../../src/server/backup/copy-file.ts";
-import { withCopy } from "../../src/server/backup/inspect.ts";
-import { quote, readPlan } from "../../src/server/backup/table-plan.ts";
+import { readThrough } from "../../src/server/backup/copy/copy-file.ts";
+import { quote, readPlan } from "../../src/server/backup/copy/table-plan.ts";
+import { withCopy } from "../../src/server/backup/restore/inspect.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { runDoctor } from "../../src/server/doctor.ts";
+import { runDoctor } from "../../src/server/health/records/run-checks.ts";
 import { verifyAudit } from "../../src/server/modules/audit/verify.ts";
 import { vault } from "./app.ts";
 

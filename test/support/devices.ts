@@ -1,6 +1,6 @@
-import { toTimestamp } from "../../src/server/clock.ts";
-import { newId } from "../../src/server/ids.ts";
-import { sealTarget } from "../../src/server/modules/notifications/target.ts";
+import { sealTarget } from "../../src/server/modules/notifications/providers/target.ts";
+import { newId } from "../../src/server/values/ids.ts";
+import { toTimestamp } from "../../src/server/values/timestamp.ts";
 import { type Shop, tenantContext } from "./factories.ts";
 
 interface Device {

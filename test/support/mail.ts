@@ -1,9 +1,9 @@
 import type { Executor } from "../../src/server/db/session.ts";
-import { parseFromAddress } from "../../src/server/modules/mail/from-address.ts";
 import { type MailContents, openContents } from "../../src/server/modules/mail/outbox.ts";
 import { createMailSender, type MailSender, type MailSenderDeps } from "../../src/server/modules/mail/sender.ts";
 import type { SmtpServer } from "../../src/server/modules/mail/smtp.ts";
-import type { Vault } from "../../src/server/vault.ts";
+import type { Vault } from "../../src/server/security/vault.ts";
+import { parseFromAddress } from "../../src/server/values/mail-address.ts";
 import { vault as testVault } from "./app.ts";
 
 /** A mail as a test sees it, whatever became of it. */

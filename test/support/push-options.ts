@@ -1,4 +1,4 @@
-import type { PushOptions } from "../../src/server/modules/notifications/provider.ts";
+import type { PushOptions } from "../../src/server/modules/notifications/providers/provider.ts";
 
 /** Options of an attempt that a test has nothing to say about. */
 export function pushOptions(signal = new AbortController().signal): PushOptions {

@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
-import { newId } from "../../src/server/ids.ts";
-import { type NewMessage, queueMessage } from "../../src/server/modules/notifications/outbox.ts";
-import { createProviders } from "../../src/server/modules/notifications/providers.ts";
-import { createPushSender, type PushSenderDeps } from "../../src/server/modules/notifications/sender.ts";
-import { sealTarget, type Target } from "../../src/server/modules/notifications/target.ts";
-import { ensureVapidKeys } from "../../src/server/modules/notifications/vapid.ts";
-import type { WebPushDeps } from "../../src/server/modules/notifications/web-push.ts";
+import { type NewMessage, queueMessage } from "../../src/server/modules/notifications/messages/outbox.ts";
+import { createProviders } from "../../src/server/modules/notifications/providers/providers.ts";
+import { sealTarget, type Target } from "../../src/server/modules/notifications/providers/target.ts";
+import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
+import type { WebPushDeps } from "../../src/server/modules/notifications/providers/web-push.ts";
+import { createPushSender, type PushSenderDeps } from "../../src/server/modules/notifications/sending/sender.ts";
+import { newId } from "../../src/server/values/ids.ts";
 import { vault } from "./app.ts";
 import { createClock } from "./clock.ts";
 import { tenantContext } from "./factories.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandTree } from "../../src/cli/command-tree.ts";
-import { findVerb } from "../../src/cli/find-verb.ts";
-import { findMissing, parseVerbArgs } from "../../src/cli/parse-args.ts";
-import { loadVerb } from "../../src/cli/walk-tree.ts";
-import { readConfig } from "../../src/server/config.ts";
+import { commandTree } from "../../src/cli/commands/command-tree.ts";
+import { loadVerb } from "../../src/cli/framework/command-tree.ts";
+import { findVerb } from "../../src/cli/framework/find-command.ts";
+import { findMissing, parseVerbArgs } from "../../src/cli/framework/parse-args.ts";
+import { readConfig } from "../../src/server/config/config.ts";
 
 const root = join(import.meta.dir, "../..");
 const read = (name: string) => readFileSync(join(root, name), "utf8");

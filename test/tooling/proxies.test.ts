@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandTree } from "../../src/cli/command-tree.ts";
-import { findVerb } from "../../src/cli/find-verb.ts";
-import { parseVerbArgs } from "../../src/cli/parse-args.ts";
-import { loadVerb } from "../../src/cli/walk-tree.ts";
-import { defaultBodyLimits } from "../../src/server/app.ts";
-import { readConfig } from "../../src/server/config.ts";
+import { commandTree } from "../../src/cli/commands/command-tree.ts";
+import { loadVerb } from "../../src/cli/framework/command-tree.ts";
+import { findVerb } from "../../src/cli/framework/find-command.ts";
+import { parseVerbArgs } from "../../src/cli/framework/parse-args.ts";
+import { defaultBodyLimits } from "../../src/server/api/app.ts";
+import { readConfig } from "../../src/server/config/config.ts";
 import { type ErrorCode, statusOf } from "../../src/server/errors.ts";
-import { idleSeconds } from "../../src/server/open-port.ts";
+import { idleSeconds } from "../../src/server/runtime/port.ts";
 import { shortDays } from "../../src/server/tls/judge-certificate.ts";
 
 const page = readFileSync(join(import.meta.dir, "../../docs/PROXIES.md"), "utf8");

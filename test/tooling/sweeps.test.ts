@@ -12,6 +12,6 @@ test("what a module sweeps is swept by a running server", () => {
     .flatMap((name) => [...read(join("modules", name)).matchAll(/^export (?:async )?function (sweep\w+)/gm)])
     .map(([, name]) => name as string);
   expect(sweeps.length).toBeGreaterThan(9);
-  const list = /const sweeps[\s\S]*?\n\];/.exec(read("upkeep.ts"))?.[0] ?? "";
+  const list = /const sweeps[\s\S]*?\n\];/.exec(read("runtime/background-jobs.ts"))?.[0] ?? "";
   expect(sweeps.filter((name) => !new RegExp(`\\b${name}\\b`).test(list))).toEqual([]);
 });

@@ -1,5 +1,5 @@
-import { printJson } from "../output.ts";
-import { defineVerb } from "../verb.ts";
+import { defineVerb } from "../framework/command.ts";
+import { printJson } from "../terminal/output.ts";
 
 export default defineVerb({
   name: "completion",
@@ -18,7 +18,7 @@ export default defineVerb({
     "bodega completion fish > ~/.config/fish/completions/bodega.fish",
   ],
   async run({ shell }, io, tree) {
-    const { renderCompletion } = await import("../completion.ts");
+    const { renderCompletion } = await import("../completion/completion.ts");
     const script = await renderCompletion(tree, shell);
     if (io.json) await printJson(io, { shell, script });
     else await io.write(script);

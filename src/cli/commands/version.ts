@@ -1,6 +1,6 @@
-import { buildInfo } from "../build-info.ts";
-import { printRecord } from "../output.ts";
-import { defineVerb } from "../verb.ts";
+import { defineVerb } from "../framework/command.ts";
+import { buildInfo } from "../terminal/build-info.ts";
+import { printRecord } from "../terminal/output.ts";
 
 export default defineVerb({
   name: "version",

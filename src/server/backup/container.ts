@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip, constants as zlib } from "node:zlib";
 import { AppError } from "../errors.ts";
 import { type Manifest, parseManifest } from "./manifest.ts";
-import { unsound } from "./unsound.ts";
+import { unsound } from "./restore/unsound.ts";
 
 /** Its parts, in this order; the last one only where it was asked for. */
 const parts = { manifest: "manifest.json", database: "bodega.db", key: "secret.key" } as const;

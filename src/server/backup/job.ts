@@ -1,4 +1,4 @@
-import type { Environment } from "../setting.ts";
+import type { Environment } from "../config/environment.ts";
 
 /** What a backup's own process is told beside its flags; no secret is in it. */
 export interface BackupJob {

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { giveToOwner } from "../db/data-dir.ts";
-import { backupsFolder, makeBackupsFolder } from "./place.ts";
+import { giveToOwner } from "../db/local/data-dir.ts";
+import { backupsFolder, makeBackupsFolder } from "./store/place.ts";
 
 /** How backups of a data directory went lately; times are RFC 3339. */
 export interface LastBackups {

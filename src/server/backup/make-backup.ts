@@ -3,27 +3,34 @@ import { createReadStream, existsSync, mkdirSync, readdirSync, rmSync, statSync 
 import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Actor } from "../context.ts";
-import { databaseFile, makeDataDir } from "../db/data-dir.ts";
-import { FileLock } from "../db/file-lock.ts";
-import { loadLibsql } from "../db/load-libsql.ts";
+import { databaseFile, makeDataDir } from "../db/local/data-dir.ts";
+import { FileLock } from "../db/local/file-lock.ts";
+import { loadLibsql } from "../db/local/load-libsql.ts";
 import { AppError } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
-import { copySecret, fingerprintOf } from "../secret-key.ts";
-import { findUntrusted } from "./assert-trusted.ts";
+import { copySecret, fingerprintOf } from "../security/secret-key.ts";
 import { packContainer } from "./container.ts";
-import { copyLive } from "./copy-live.ts";
-import { dumpDatabase } from "./dump.ts";
-import { assertSound, type Inspection, inspectCopy, withCopy } from "./inspect.ts";
+import { copyLive } from "./copy/copy-live.ts";
+import { dumpDatabase } from "./copy/dump.ts";
+import { withPrimary } from "./copy/with-primary.ts";
 import type { BackupReport, BackupStep } from "./job.ts";
 import type { Manifest } from "./manifest.ts";
-import { makeBackupName } from "./names.ts";
-import { openStore } from "./open-store.ts";
-import { type BackupPlace, backupsFolder, formatPlace, makeBackupsFolder, placeError, stagingFolder } from "./place.ts";
-import { pruneBackups } from "./prune.ts";
-import { removeStaleFolders } from "./taking-folder.ts";
-import { withPrimary } from "./with-primary.ts";
+import { findUntrusted } from "./restore/assert-trusted.ts";
+import { assertSound, type Inspection, inspectCopy, withCopy } from "./restore/inspect.ts";
+import { removeStaleFolders } from "./restore/temp-dir.ts";
+import { makeBackupName } from "./store/names.ts";
+import { openStore } from "./store/open-store.ts";
+import {
+  type BackupPlace,
+  backupsFolder,
+  formatPlace,
+  makeBackupsFolder,
+  placeError,
+  stagingFolder,
+} from "./store/place.ts";
+import { pruneBackups } from "./store/prune.ts";
 
 /** What is to be backed up, and how. */
 export interface BackupOptions {

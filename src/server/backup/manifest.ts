@@ -1,5 +1,5 @@
 import type { AppError } from "../errors.ts";
-import { unsound } from "./unsound.ts";
+import { unsound } from "./restore/unsound.ts";
 
 /** What a backup says of itself, as its first part `manifest.json`. */
 export interface Manifest {

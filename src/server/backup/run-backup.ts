@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
-import type { Environment } from "../setting.ts";
-import { partialPath } from "./folder-store.ts";
 import { type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
 import { noteBackup } from "./last.ts";
-import { type BackupPlace, formatPlace, stagingFolder } from "./place.ts";
+import { partialPath } from "./store/folder-store.ts";
+import { type BackupPlace, formatPlace, stagingFolder } from "./store/place.ts";
 
 /** A backup to be made by a process of its own. */
 export interface BackupRun {

@@ -1,15 +1,15 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import { type Environment, invalidSetting } from "../config/environment.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
-import type { LogWriter } from "../log-writer.ts";
-import { type Environment, invalidSetting } from "../setting.ts";
-import { readBeginning } from "./inspect.ts";
+import type { LogWriter } from "../logging/logger.ts";
 import type { BackupReport, BackupStep } from "./job.ts";
-import { readBackupTime } from "./names.ts";
-import { openStore } from "./open-store.ts";
-import { type BackupPlace, backupsFolder, readPlace } from "./place.ts";
-import { listOwnBackups } from "./prune.ts";
+import { readBeginning } from "./restore/inspect.ts";
 import { runBackup } from "./run-backup.ts";
+import { readBackupTime } from "./store/names.ts";
+import { openStore } from "./store/open-store.ts";
+import { type BackupPlace, backupsFolder, readPlace } from "./store/place.ts";
+import { listOwnBackups } from "./store/prune.ts";
 
 /** After a failure it is tried again this soon, or after the usual span where that is shorter. */
 const retryMs = 5 * 60_000;

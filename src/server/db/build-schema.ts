@@ -1,5 +1,5 @@
-import { Connection } from "./connection.ts";
-import { loadLibsql } from "./load-libsql.ts";
+import { Connection } from "./local/connection.ts";
+import { loadLibsql } from "./local/load-libsql.ts";
 import { createMigrationsTable, splitMigration } from "./migrate.ts";
 import type { Migration } from "./migrations.ts";
 

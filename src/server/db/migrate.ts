@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { InStatement } from "@libsql/core/api";
 import { AppError } from "../errors.ts";
-import { backUpBefore } from "./backup.ts";
 import { isUniqueViolation } from "./db-errors.ts";
-import { loadMark, loadMarkMessage, loadMarkRemedy } from "./load-mark.ts";
-import { LocalDatabase } from "./local-database.ts";
+import { backUpBefore } from "./local/backup.ts";
+import { LocalDatabase } from "./local/local-database.ts";
+import { loadMark, loadMarkMessage, loadMarkRemedy } from "./local/restore-marker.ts";
 import { migrations as embedded, type Migration } from "./migrations.ts";
 import type { Database } from "./session.ts";
 

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
-import { databaseFile, giveToOwner, makeDataDir, restrictFile } from "./data-dir.ts";
-import { loadLibsql } from "./load-libsql.ts";
-import { LocalClient } from "./local-client.ts";
-import { LocalDatabase } from "./local-database.ts";
-import { isServerRunning } from "./server-lock.ts";
+import { databaseFile, giveToOwner, makeDataDir, restrictFile } from "./local/data-dir.ts";
+import { loadLibsql } from "./local/load-libsql.ts";
+import { LocalClient } from "./local/local-client.ts";
+import { LocalDatabase } from "./local/local-database.ts";
+import { shareFile } from "./local/open-file-lock.ts";
+import { isServerRunning } from "./local/server-lock.ts";
 import type { Database } from "./session.ts";
-import { shareFile } from "./users-lock.ts";
 
 const fileSuffixes = ["", "-wal", "-shm"];
 const memoryDirs = new Set<string>();
@@ -42,8 +42,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     throw new AppError(5102, "The database address must begin with http:, https:, libsql:, ws: or wss:.");
   }
   const server = { url: address, authToken, lockDeadlineMs };
-  if (syncUrl === undefined) return (await import("./server-database.ts")).openServer(server);
-  return (await import("./replica-database.ts")).openReplica(options.dataDir, server);
+  if (syncUrl === undefined) return (await import("./server/server-database.ts")).openServer(server);
+  return (await import("./server/replica-database.ts")).openReplica(options.dataDir, server);
 }
 
 type FileOptions = Required<Pick<DatabaseOptions, "lockDeadlineMs" | "leaveModes">>;

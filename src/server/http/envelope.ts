@@ -1,5 +1,5 @@
 import { AppError, type FieldError, remedyOf, statusOf } from "../errors.ts";
-import type { ListPage } from "../list-page.ts";
+import type { ListPage } from "../pagination/list-page.ts";
 
 /** A page of a list: how to go on, beside `data`. */
 export interface Page {

@@ -3,8 +3,8 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
+import type { TlsFiles } from "../config/operation-config.ts";
 import { AppError } from "../errors.ts";
-import type { TlsFiles } from "../operation-config.ts";
 
 const mostBytes = 1 << 20;
 

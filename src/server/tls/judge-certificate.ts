@@ -1,6 +1,6 @@
 import { chmod, stat } from "node:fs/promises";
-import { toTimestamp } from "../clock.ts";
-import type { TlsFiles } from "../operation-config.ts";
+import type { TlsFiles } from "../config/operation-config.ts";
+import { toTimestamp } from "../values/timestamp.ts";
 import { type Certificate, coversHost } from "./certificate.ts";
 
 const dayMs = 86_400_000;

@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
-import { toTimestamp } from "../clock.ts";
+import type { TlsFiles } from "../config/operation-config.ts";
 import { AppError } from "../errors.ts";
-import { describeFault } from "../http/request-log.ts";
-import type { TlsFiles } from "../operation-config.ts";
+import { describeFault } from "../logging/request-log.ts";
+import { toTimestamp } from "../values/timestamp.ts";
 import { type Certificate, readCertificate } from "./certificate.ts";
 import { judgeCertificate, judgeTime } from "./judge-certificate.ts";
 

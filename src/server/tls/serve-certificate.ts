@@ -1,7 +1,7 @@
-import type { Config } from "../config.ts";
-import type { LogWriter } from "../log-writer.ts";
-import { lingerMs } from "../open-port.ts";
-import type { TlsFiles } from "../operation-config.ts";
+import type { Config } from "../config/config.ts";
+import type { TlsFiles } from "../config/operation-config.ts";
+import type { LogWriter } from "../logging/logger.ts";
+import { lingerMs } from "../runtime/port.ts";
 import { type Certificate, readCertificate } from "./certificate.ts";
 import { type CertificateExchange, exchangeCertificates, type Sockets } from "./exchange-certificate.ts";
 import { type CertificateKeeper, keepCertificate } from "./keep-certificate.ts";

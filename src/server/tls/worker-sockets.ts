@@ -1,4 +1,4 @@
-import type { WorkerDesk } from "../control/worker-desk.ts";
+import type { WorkerDesk } from "../monitoring/control/worker-desk.ts";
 import type { Sockets } from "./exchange-certificate.ts";
 
 /** A worker that hangs does not hold up the others for longer; it takes the same steps in the same order later. */

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { takesKey } from "../../../src/server/api/idempotency.ts";
+import { routes } from "../../../src/server/api/routes.ts";
 import { type ErrorCode, errorCodes, statusOf } from "../../../src/server/errors.ts";
 import { asksOwnToken, isUnsigned } from "../../../src/server/http/access.ts";
-import { takesKey } from "../../../src/server/http/idempotency.ts";
 import type { Route } from "../../../src/server/http/route.ts";
-import { routes } from "../../../src/server/routes.ts";
 import type { ApiDescription, Operation } from "../../support/api-description.ts";
 import { onDatabase } from "../../support/suite.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { takesKey } from "../../../src/server/api/idempotency.ts";
+import { routes } from "../../../src/server/api/routes.ts";
 import type { Database, Session } from "../../../src/server/db/session.ts";
-import { takesKey } from "../../../src/server/http/idempotency.ts";
-import { routes } from "../../../src/server/routes.ts";
 import { startTestApp } from "../../support/app.ts";
 import { createShop } from "../../support/factories.ts";
 import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { Kind, type TSchema } from "@sinclair/typebox";
+import { routes } from "../../../src/server/api/routes.ts";
 import type { Route } from "../../../src/server/http/route.ts";
-import { routes } from "../../../src/server/routes.ts";
 import { type Account, openAccount } from "../../support/account.ts";
 import { bareOf, callersOf, marksIn, nameOf, rowsOf, type Stranger, strangersOf } from "../../support/isolation.ts";
 import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
+import { takesKey } from "../../../src/server/api/idempotency.ts";
+import { routes } from "../../../src/server/api/routes.ts";
 import { isUnsigned } from "../../../src/server/http/access.ts";
-import { takesKey } from "../../../src/server/http/idempotency.ts";
-import { newId } from "../../../src/server/ids.ts";
-import { routes } from "../../../src/server/routes.ts";
+import { newId } from "../../../src/server/values/ids.ts";
 import { type Account, openAccount } from "../../support/account.ts";
 import { type CallOptions, createClient, newAddress } from "../../support/client.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../../src/server/errors.ts";
-import { ensureVapidKeys } from "../../../src/server/modules/notifications/vapid.ts";
-import { closedVault } from "../../../src/server/secret-key.ts";
+import { ensureVapidKeys } from "../../../src/server/modules/notifications/providers/vapid.ts";
+import { closedVault } from "../../../src/server/security/secret-key.ts";
 import { startTestApp, vault } from "../../support/app.ts";
 import { createClient } from "../../support/client.ts";
 import { failureOf } from "../../support/failure.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { newId } from "../../../src/server/ids.ts";
-import { openTarget } from "../../../src/server/modules/notifications/target.ts";
+import { openTarget } from "../../../src/server/modules/notifications/providers/target.ts";
+import { newId } from "../../../src/server/values/ids.ts";
 import { openAccount } from "../../support/account.ts";
 import { vault } from "../../support/app.ts";
 import { createClient, newAddress } from "../../support/client.ts";

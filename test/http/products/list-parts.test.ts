@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { indexTokens } from "../../../src/server/modules/products/search-words.ts";
+import { indexTokens } from "../../../src/server/modules/products/list/search-words.ts";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, Call } from "../../support/client.ts";
 import type { ProductReply } from "../../support/factories.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
+import { routes } from "../../../src/server/api/routes.ts";
 import type { Route } from "../../../src/server/http/route.ts";
-import { routes } from "../../../src/server/routes.ts";
 import type { ApiReply } from "../../support/client.ts";
 import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";
 import { onEachDatabase } from "../../support/suite.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../../src/server/errors.ts";
-import { closedVault } from "../../../src/server/secret-key.ts";
+import { closedVault } from "../../../src/server/security/secret-key.ts";
 import { goodPassword, openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
 import { createClient, newAddress } from "../../support/client.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { mintVisitor } from "../../../src/server/modules/visitors/token.ts";
-import { createVault } from "../../../src/server/vault.ts";
+import { createVault } from "../../../src/server/security/vault.ts";
 import { tenantContext } from "../../support/factories.ts";
 import { becomeVisitor, reacting } from "../../support/reactions.ts";
 import { onDatabase } from "../../support/suite.ts";

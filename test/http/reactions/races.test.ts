@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { runDoctor } from "../../../src/server/doctor.ts";
+import { runDoctor } from "../../../src/server/health/records/run-checks.ts";
 import { deleteTenant } from "../../../src/server/modules/tenants/service.ts";
 import { openAccount } from "../../support/account.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";

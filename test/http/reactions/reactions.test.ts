@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
-import { newId } from "../../../src/server/ids.ts";
 import { issueToken } from "../../../src/server/modules/tokens/service.ts";
+import { newId } from "../../../src/server/values/ids.ts";
 import { openAccount } from "../../support/account.ts";
 import { type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
 import { becomeVisitor, ofProduct, type Reacting, type ReactionPath, reacting } from "../../support/reactions.ts";

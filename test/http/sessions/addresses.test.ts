@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Database } from "../../../src/server/db/session.ts";
 import { AppError } from "../../../src/server/errors.ts";
-import { closedVault } from "../../../src/server/secret-key.ts";
+import { closedVault } from "../../../src/server/security/secret-key.ts";
 import { openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
 import { createClient, newAddress } from "../../support/client.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { SeenRequest } from "../../../src/server/control/status.ts";
 import { openDatabase } from "../../../src/server/db/open.ts";
-import { createReadiness } from "../../../src/server/readiness.ts";
+import type { SeenRequest } from "../../../src/server/monitoring/control/status.ts";
+import { createReadiness } from "../../../src/server/monitoring/readiness.ts";
 import { startTestApp } from "../../support/app.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";
 import { createClient } from "../../support/client.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readStatus } from "../../../src/server/control/server-watch.ts";
-import { createDatabaseReader } from "../../../src/server/metrics/database-figures.ts";
-import { watchProcess } from "../../../src/server/metrics/process-figures.ts";
-import { renderMetrics } from "../../../src/server/metrics/prometheus.ts";
+import { readStatus } from "../../../src/server/monitoring/control/server-watch.ts";
+import { createDatabaseReader } from "../../../src/server/monitoring/metrics/database-figures.ts";
+import { watchProcess } from "../../../src/server/monitoring/metrics/process-figures.ts";
+import { renderMetrics } from "../../../src/server/monitoring/metrics/prometheus.ts";
 import { goodPassword, openAccount } from "../../support/account.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";

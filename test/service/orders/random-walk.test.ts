@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Ctx } from "../../../src/server/context.ts";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
-import { runDoctor } from "../../../src/server/doctor.ts";
 import { AppError } from "../../../src/server/errors.ts";
+import { runDoctor } from "../../../src/server/health/records/run-checks.ts";
 import { createOrder } from "../../../src/server/modules/orders/create.ts";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import { refundOrder } from "../../../src/server/modules/orders/refund.ts";

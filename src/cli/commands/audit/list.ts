@@ -1,10 +1,10 @@
 import type { AuditRecord } from "../../../server/modules/audit/list.ts";
-import { namespaceArg } from "../../args.ts";
-import { withContext } from "../../context.ts";
-import { parsePastTime } from "../../duration.ts";
-import { parseCount } from "../../number-args.ts";
-import { formatValue, printList, remark } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { withContext } from "../../context/context.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parsePastTime } from "../../framework/duration.ts";
+import { parseCount } from "../../framework/number-args.ts";
+import { formatValue, printList, remark } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "list",

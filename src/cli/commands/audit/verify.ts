@@ -1,6 +1,6 @@
-import { withContext } from "../../context.ts";
-import { printRecord, remark } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { withContext } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printRecord, remark } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "verify",

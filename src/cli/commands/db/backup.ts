@@ -1,13 +1,13 @@
 import type { BackupReport, BackupStep } from "../../../server/backup/job.ts";
-import { buildCommand } from "../../build-info.ts";
-import { requireDatabase } from "../../context.ts";
-import type { Io } from "../../io.ts";
-import { printRecord, remark, warn } from "../../output.ts";
-import { startProgress } from "../../progress.ts";
-import { confirmAction } from "../../prompt.ts";
-import { readCliConfig } from "../../read-config.ts";
-import { CancelledError, UsageError } from "../../usage-error.ts";
-import { defineVerb } from "../../verb.ts";
+import { requireDatabase } from "../../context/context.ts";
+import { readCliConfig } from "../../context/read-config.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { CancelledError, UsageError } from "../../framework/usage-error.ts";
+import { buildCommand } from "../../terminal/build-info.ts";
+import type { Io } from "../../terminal/console.ts";
+import { printRecord, remark, warn } from "../../terminal/output.ts";
+import { startProgress } from "../../terminal/progress.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
 
 const halfway = 50;
 
@@ -49,13 +49,13 @@ export default defineVerb({
   ],
   async run(args, io) {
     const config = readCliConfig(args, io);
-    const { readPlace, backupsFolder } = await import("../../../server/backup/place.ts");
+    const { readPlace, backupsFolder } = await import("../../../server/backup/store/place.ts");
     const { readJob } = await import("../../../server/backup/job.ts");
     const place = readPlace(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
     const work = { config, place, keep: readKeep(args.keep), includeKey: args["include-key"] };
     const job = readJob(io.env);
     if (job !== undefined) {
-      const { beBackupProcess } = await import("../../backup-process.ts");
+      const { beBackupProcess } = await import("./backup-process.ts");
       return beBackupProcess(job, work);
     }
     if (place.kind === "stdout") refuseOnScreen(io);

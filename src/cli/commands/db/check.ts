@@ -1,7 +1,7 @@
-import { commandLine } from "../../command-line.ts";
-import { printJson, remark } from "../../output.ts";
-import { readCliConfig } from "../../read-config.ts";
-import { defineVerb } from "../../verb.ts";
+import { readCliConfig } from "../../context/read-config.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { commandLine } from "../../terminal/command-line.ts";
+import { printJson, remark } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "check",
@@ -17,7 +17,7 @@ export default defineVerb({
   ],
   async run(args, io) {
     const config = readCliConfig(args, io);
-    const { checkDatabase } = await import("../../../server/check-database.ts");
+    const { checkDatabase } = await import("../../../server/health/check-database.ts");
     // Reading holds up the process, which then could not hear of ctrl-C; nothing is left half-done by its end.
     io.releaseSignals();
     const command = commandLine(args);
@@ -29,7 +29,7 @@ export default defineVerb({
     });
     if (io.json) await printJson(io, report);
     else {
-      const { printExamination } = await import("../../doctor-report.ts");
+      const { printExamination } = await import("../doctor/print.ts");
       await printExamination(io, report, command("doctor --fix"));
     }
     return report.ok ? 0 : 1;

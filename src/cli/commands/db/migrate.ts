@@ -1,6 +1,6 @@
-import { makeContext, recordMigration, withDatabase } from "../../context.ts";
-import { printJson } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { makeContext, recordMigration, withDatabase } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printJson } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "migrate",

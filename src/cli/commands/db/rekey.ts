@@ -1,10 +1,10 @@
-import type { RekeyReport } from "../../../server/rekey.ts";
-import { withContext } from "../../context.ts";
-import type { Io } from "../../io.ts";
-import { formatValue, printJson, printRecord, remark, warn } from "../../output.ts";
-import { confirmAction } from "../../prompt.ts";
-import { readCliConfig } from "../../read-config.ts";
-import { defineVerb } from "../../verb.ts";
+import type { RekeyReport } from "../../../server/admin/rekey.ts";
+import { withContext } from "../../context/context.ts";
+import { readCliConfig } from "../../context/read-config.ts";
+import { defineVerb } from "../../framework/command.ts";
+import type { Io } from "../../terminal/console.ts";
+import { formatValue, printJson, printRecord, remark, warn } from "../../terminal/output.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
 
 const mostNamed = 20;
 
@@ -23,7 +23,7 @@ export default defineVerb({
   ],
   async run(args, io) {
     const { AppError } = await import("../../../server/errors.ts");
-    const { isServerRunning } = await import("../../../server/db/server-lock.ts");
+    const { isServerRunning } = await import("../../../server/db/local/server-lock.ts");
     const { dataDir } = readCliConfig(args, io);
     if (await isServerRunning(dataDir)) {
       throw new AppError(5306, `A server is running on ${dataDir}. Stop it first: it works with the old key.`);
@@ -33,7 +33,7 @@ export default defineVerb({
       "Give the old key up? Waiting mail, reset codes, second factors, the secrets of webhooks and the devices that " +
         "registered for notifications are lost.",
     );
-    const { rekeyDatabase } = await import("../../../server/rekey.ts");
+    const { rekeyDatabase } = await import("../../../server/admin/rekey.ts");
     await printReport(io, await withContext(args, io, rekeyDatabase));
   },
 });

@@ -1,14 +1,14 @@
-import type { RestorePlan } from "../../../server/backup/restore.ts";
-import type { TakeStep } from "../../../server/backup/take-backup.ts";
-import { accountName } from "../../account-name.ts";
-import { renderComparison } from "../../backup-comparison.ts";
-import type { Io } from "../../io.ts";
-import { formatValue, printJson, printRecord, remark, warn } from "../../output.ts";
-import { type Progress, startProgress } from "../../progress.ts";
-import { confirmAction } from "../../prompt.ts";
-import { readCliConfig } from "../../read-config.ts";
-import { CancelledError } from "../../usage-error.ts";
-import { defineVerb } from "../../verb.ts";
+import type { TakeStep } from "../../../server/backup/restore/fetch-backup.ts";
+import type { RestorePlan } from "../../../server/backup/restore/restore.ts";
+import { accountName } from "../../context/account-name.ts";
+import { readCliConfig } from "../../context/read-config.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { CancelledError } from "../../framework/usage-error.ts";
+import type { Io } from "../../terminal/console.ts";
+import { formatValue, printJson, printRecord, remark, warn } from "../../terminal/output.ts";
+import { type Progress, startProgress } from "../../terminal/progress.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+import { renderComparison } from "./backup-comparison.ts";
 
 const terminatedExitCode = 143;
 const interruptedExitCode = 130;
@@ -51,11 +51,13 @@ export default defineVerb({
   async run(args, io) {
     const config = readCliConfig(args, io);
     const isDryRun = args["dry-run"];
-    const { readSource } = await import("../../../server/backup/place.ts");
-    const { isServerRunning } = await import("../../../server/db/server-lock.ts");
-    const { applyRestore, planRestore, serverRuns, stopIfAsked } = await import("../../../server/backup/restore.ts");
-    const { takeBackup } = await import("../../../server/backup/take-backup.ts");
-    const { makeTakingFolder } = await import("../../../server/backup/taking-folder.ts");
+    const { readSource } = await import("../../../server/backup/store/place.ts");
+    const { isServerRunning } = await import("../../../server/db/local/server-lock.ts");
+    const { applyRestore, planRestore, serverRuns, stopIfAsked } = await import(
+      "../../../server/backup/restore/restore.ts"
+    );
+    const { takeBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
+    const { makeTakingFolder } = await import("../../../server/backup/restore/temp-dir.ts");
     const source = readSource(args.backup, "<backup>");
     if (!isDryRun && (await isServerRunning(config.dataDir))) throw serverRuns(config.dataDir);
     const stop = listenForStop(io);

@@ -1,6 +1,6 @@
-import { requireDatabase, withDatabase } from "../../context.ts";
-import { printJson, printList, remark } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { requireDatabase, withDatabase } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printJson, printList, remark } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "status",

@@ -1,5 +1,5 @@
-import { appIdArg, expectedNamespaceArg, printKey, withKey } from "../../app-key.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { appIdArg, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
 
 export default defineVerb({
   name: "activate",

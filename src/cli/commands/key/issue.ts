@@ -1,8 +1,8 @@
-import { deliverSecret, secretFileArg } from "../../app-key.ts";
-import { namespaceArg } from "../../args.ts";
-import { parseTime } from "../../duration.ts";
-import { remark } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parseTime } from "../../framework/duration.ts";
+import { remark } from "../../terminal/output.ts";
+import { deliverSecret, secretFileArg } from "./app-key.ts";
 
 export default defineVerb({
   name: "issue",

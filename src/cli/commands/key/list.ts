@@ -1,11 +1,11 @@
 import { keyState, keyStates } from "../../../server/modules/app-keys/key-state.ts";
-import { namespaceArg } from "../../args.ts";
-import { withContext } from "../../context.ts";
-import { parseDuration } from "../../duration.ts";
-import { warnOfKeys } from "../../key-sheet.ts";
-import { formatAge } from "../../moment.ts";
-import { formatValue, printList } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { withContext } from "../../context/context.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parseDuration } from "../../framework/duration.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
+import { formatAge } from "../../terminal/relative-time.ts";
+import { warnOfKeys } from "./print.ts";
 
 export default defineVerb({
   name: "list",

@@ -1,9 +1,9 @@
-import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "../../app-key.ts";
-import { withContext } from "../../context.ts";
-import { formatAge } from "../../moment.ts";
-import { remark } from "../../output.ts";
-import { confirmAction, requireAnswer } from "../../prompt.ts";
-import { defineVerb } from "../../verb.ts";
+import { withContext } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { remark } from "../../terminal/output.ts";
+import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { formatAge } from "../../terminal/relative-time.ts";
+import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
 
 export default defineVerb({
   name: "retire",

@@ -1,7 +1,7 @@
-import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "../../app-key.ts";
-import { withContext } from "../../context.ts";
-import { confirmAction, requireAnswer } from "../../prompt.ts";
-import { defineVerb } from "../../verb.ts";
+import { withContext } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
 
 export default defineVerb({
   name: "revoke",

@@ -1,8 +1,8 @@
-import { appIdArg, deliverSecret, describeKey, expectedNamespaceArg, secretFileArg, withKey } from "../../app-key.ts";
-import { parseDuration } from "../../duration.ts";
-import { remark } from "../../output.ts";
-import { confirmAction, requireAnswer } from "../../prompt.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parseDuration } from "../../framework/duration.ts";
+import { remark } from "../../terminal/output.ts";
+import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { appIdArg, deliverSecret, describeKey, expectedNamespaceArg, secretFileArg, withKey } from "./app-key.ts";
 
 export default defineVerb({
   name: "rotate",

@@ -1,6 +1,6 @@
-import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
-import { printKeySheet } from "../../key-sheet.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "./app-key.ts";
+import { printKeySheet } from "./print.ts";
 
 export default defineVerb({
   name: "show",

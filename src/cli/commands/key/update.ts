@@ -1,8 +1,8 @@
-import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
-import { parseTime } from "../../duration.ts";
-import { printKeySheet } from "../../key-sheet.ts";
-import { UsageError } from "../../usage-error.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parseTime } from "../../framework/duration.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "./app-key.ts";
+import { printKeySheet } from "./print.ts";
 
 export default defineVerb({
   name: "update",

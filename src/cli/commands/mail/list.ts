@@ -1,12 +1,12 @@
 import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
 import type { MailRecord } from "../../../server/modules/mail/list.ts";
-import { namespaceArg } from "../../args.ts";
-import { withContext } from "../../context.ts";
-import { parsePastTime } from "../../duration.ts";
-import { parseCount } from "../../number-args.ts";
-import { formatValue, printList } from "../../output.ts";
-import type { Column } from "../../table.ts";
-import { defineVerb } from "../../verb.ts";
+import { withContext } from "../../context/context.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parsePastTime } from "../../framework/duration.ts";
+import { parseCount } from "../../framework/number-args.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
+import type { Column } from "../../terminal/table.ts";
 
 const codeColumn: Column<MailRecord> = { header: "CODE", value: (mail) => mail.code ?? "", whole: true };
 
@@ -41,7 +41,7 @@ export default defineVerb({
     const limit = parseCount("--limit", args.limit);
     const since = args.since === undefined ? undefined : parsePastTime("--since", args.since, Date.now());
     const { listMail } = await import("../../../server/modules/mail/list.ts");
-    const { demoNamespace, isDemoDir } = await import("../../../server/demo.ts");
+    const { demoNamespace, isDemoDir } = await import("../../../server/admin/demo.ts");
     const mails = await withContext(args, io, (ctx, { dataDir, databaseUrl, databaseSyncUrl }) => {
       const isDemo = databaseUrl === undefined && databaseSyncUrl === undefined && isDemoDir(dataDir);
       return listMail(ctx, {

@@ -1,8 +1,8 @@
-import { namespaceArg } from "../../args.ts";
-import { withContext } from "../../context.ts";
-import { printRecord } from "../../output.ts";
-import { UsageError } from "../../usage-error.ts";
-import { defineVerb } from "../../verb.ts";
+import { withContext } from "../../context/context.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import { printRecord } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "retry",

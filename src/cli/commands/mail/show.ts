@@ -1,7 +1,7 @@
-import { namespaceArg } from "../../args.ts";
-import { withContext } from "../../context.ts";
-import { printRecord } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { withContext } from "../../context/context.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printRecord } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "show",

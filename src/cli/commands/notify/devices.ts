@@ -1,8 +1,8 @@
-import { withTenant } from "../../context.ts";
-import { notifyNamespaceArg } from "../../notify.ts";
-import { parseCount } from "../../number-args.ts";
-import { formatValue, printList, remark } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parseCount } from "../../framework/number-args.ts";
+import { formatValue, printList, remark } from "../../terminal/output.ts";
+import { notifyNamespaceArg } from "./args.ts";
 
 export default defineVerb({
   name: "devices",
@@ -22,7 +22,7 @@ export default defineVerb({
   async run(args, io) {
     const limit = parseCount("--limit", args.limit);
     const { topic, user, platform } = args;
-    const { listRegistrations } = await import("../../../server/modules/notifications/registrations.ts");
+    const { listRegistrations } = await import("../../../server/modules/notifications/registrations/registrations.ts");
     const devices = await withTenant(args, io, async (ctx) => {
       const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
       const userId = user === undefined ? undefined : await resolveUserId(ctx, user);

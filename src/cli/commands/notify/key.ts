@@ -1,6 +1,6 @@
-import { withContext } from "../../context.ts";
-import { printRecord } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { withContext } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printRecord } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "key",
@@ -12,7 +12,7 @@ export default defineVerb({
       "GET /notifications/register/.",
   ],
   async run(args, io) {
-    const { ensureVapidKeys } = await import("../../../server/modules/notifications/vapid.ts");
+    const { ensureVapidKeys } = await import("../../../server/modules/notifications/providers/vapid.ts");
     const { publicKey } = await withContext(args, io, ensureVapidKeys);
     await printRecord(io, { vapid_public_key: publicKey }, "vapid_public_key");
   },

@@ -1,9 +1,9 @@
-import { withTenant } from "../../context.ts";
-import { parsePastTime } from "../../duration.ts";
-import { formatCounts, formatRecipients, notifyNamespaceArg, toMessageRecord } from "../../notify.ts";
-import { parseCount } from "../../number-args.ts";
-import { formatValue, printJson, printList } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parsePastTime } from "../../framework/duration.ts";
+import { parseCount } from "../../framework/number-args.ts";
+import { formatValue, printJson, printList } from "../../terminal/output.ts";
+import { formatCounts, formatRecipients, notifyNamespaceArg, toMessageRecord } from "./args.ts";
 
 export default defineVerb({
   name: "list",
@@ -25,7 +25,7 @@ export default defineVerb({
     const limit = parseCount("--limit", args.limit);
     const { topic, user } = args;
     const since = args.since === undefined ? undefined : parsePastTime("--since", args.since, Date.now());
-    const { listMessageRecords } = await import("../../../server/modules/notifications/messages.ts");
+    const { listMessageRecords } = await import("../../../server/modules/notifications/messages/messages.ts");
     const messages = await withTenant(args, io, async (ctx) => {
       const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
       const userId = user === undefined ? undefined : await resolveUserId(ctx, user);

@@ -1,8 +1,8 @@
-import { withTenant } from "../../context.ts";
-import { notifyNamespaceArg } from "../../notify.ts";
-import { printRecord } from "../../output.ts";
-import { confirmAction } from "../../prompt.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printRecord } from "../../terminal/output.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+import { notifyNamespaceArg } from "./args.ts";
 
 export default defineVerb({
   name: "remove",
@@ -19,7 +19,7 @@ export default defineVerb({
   async run(args, io) {
     const { registration_id: id } = args;
     await confirmAction(io, `Forget ${id}? It is told nothing more.`);
-    const { removeRegistration } = await import("../../../server/modules/notifications/registrations.ts");
+    const { removeRegistration } = await import("../../../server/modules/notifications/registrations/registrations.ts");
     const removed = await withTenant(args, io, (ctx) => removeRegistration(ctx, id));
     await printRecord(io, removed, "registration_id");
   },

@@ -1,13 +1,13 @@
 import type { Ctx } from "../../../server/context.ts";
-import type { PreparedMessage } from "../../../server/modules/notifications/message.ts";
-import type { ArgValues, VerbArgs } from "../../args.ts";
-import { withTenant } from "../../context.ts";
-import { parseDuration } from "../../duration.ts";
-import { notifyNamespaceArg, printMessage, warnOfUndeliverable } from "../../notify.ts";
-import { remark } from "../../output.ts";
-import { confirmAction } from "../../prompt.ts";
-import { UsageError } from "../../usage-error.ts";
-import { defineVerb } from "../../verb.ts";
+import type { PreparedMessage } from "../../../server/modules/notifications/messages/message.ts";
+import { withTenant } from "../../context/context.ts";
+import type { ArgValues, VerbArgs } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parseDuration } from "../../framework/duration.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import { remark } from "../../terminal/output.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+import { notifyNamespaceArg, printMessage, warnOfUndeliverable } from "./args.ts";
 
 const args = {
   namespace: notifyNamespaceArg,
@@ -61,7 +61,7 @@ export default defineVerb({
     const { "dry-run": isDryRun, namespace } = args;
     const fields = await readMessage(args);
     const { describeMessage, prepareMessage, sendMessage } = await import(
-      "../../../server/modules/notifications/message.ts"
+      "../../../server/modules/notifications/messages/message.ts"
     );
     const message = await withTenant(args, io, async (ctx) => {
       const prepared = await prepareMessage(ctx, { ...fields, ...(await readUser(ctx, args.user)) });

@@ -1,7 +1,7 @@
-import type { MessageWithDeliveries } from "../../../server/modules/notifications/message-model.ts";
-import { withTenant } from "../../context.ts";
-import { notifyNamespaceArg, printMessage } from "../../notify.ts";
-import { defineVerb } from "../../verb.ts";
+import type { MessageWithDeliveries } from "../../../server/modules/notifications/messages/message-model.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { notifyNamespaceArg, printMessage } from "./args.ts";
 
 export default defineVerb({
   name: "show",
@@ -20,7 +20,7 @@ export default defineVerb({
     "Messages are kept for thirty days.",
   ],
   async run(args, io) {
-    const { getMessage } = await import("../../../server/modules/notifications/messages.ts");
+    const { getMessage } = await import("../../../server/modules/notifications/messages/messages.ts");
     const { json } = await withTenant(args, io, (ctx) => getMessage(ctx, args.message_id));
     await printMessage(io, JSON.parse(json) as MessageWithDeliveries);
   },

@@ -1,13 +1,13 @@
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderView } from "../../../server/modules/orders/order-views.ts";
-import { withTenant } from "../../context.ts";
-import { openExport, outputArg } from "../../export-file.ts";
-import { formatFlag, formatOf } from "../../file-format.ts";
-import { orderFilterFlags, orderNamespaceArg, readOrderFilter, resolveCustomer } from "../../order.ts";
-import { printJson, remark } from "../../output.ts";
-import { startProgress } from "../../progress.ts";
-import { UsageError } from "../../usage-error.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import { openExport, outputArg } from "../../terminal/export-file.ts";
+import { formatFlag, formatOf } from "../../terminal/file-format.ts";
+import { printJson, remark } from "../../terminal/output.ts";
+import { startProgress } from "../../terminal/progress.ts";
+import { orderFilterFlags, orderNamespaceArg, readOrderFilter, resolveCustomer } from "./args.ts";
 
 const columnNames = Object.keys(orderColumns).join(", ");
 

@@ -1,5 +1,7 @@
-import { withTenant } from "../../context.ts";
-import { parseCount } from "../../number-args.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parseCount } from "../../framework/number-args.ts";
+import { printJson, printList, remark } from "../../terminal/output.ts";
 import {
   formatAmount,
   formatCustomer,
@@ -8,9 +10,7 @@ import {
   readOrderFilter,
   resolveCustomer,
   toOrderRecord,
-} from "../../order.ts";
-import { printJson, printList, remark } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+} from "./args.ts";
 
 export default defineVerb({
   name: "list",

@@ -1,8 +1,8 @@
 import { AppError } from "../../../server/errors.ts";
-import { withTenant } from "../../context.ts";
-import { orderNamespaceArg } from "../../order.ts";
-import { printOrder } from "../../order-sheet.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { orderNamespaceArg } from "./args.ts";
+import { printOrder } from "./print.ts";
 
 export default defineVerb({
   name: "show",

@@ -1,6 +1,6 @@
-import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
-import { originsArg, printOrigins } from "../../origin.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
+import { originsArg, printOrigins } from "./print.ts";
 
 export default defineVerb({
   name: "add",

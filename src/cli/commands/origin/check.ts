@@ -1,9 +1,9 @@
-import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
-import { completeCommand } from "../../command-line.ts";
-import { printVerdict } from "../../origin.ts";
-import { printJson } from "../../output.ts";
-import { UsageError } from "../../usage-error.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import { completeCommand } from "../../terminal/command-line.ts";
+import { printJson } from "../../terminal/output.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
+import { printVerdict } from "./print.ts";
 
 export default defineVerb({
   name: "check",

@@ -1,8 +1,8 @@
-import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
-import { formatMoment } from "../../moment.ts";
-import { formatOrigin } from "../../origin.ts";
-import { printJson, printList, remark } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printJson, printList, remark } from "../../terminal/output.ts";
+import { formatMoment } from "../../terminal/relative-time.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
+import { formatOrigin } from "./print.ts";
 
 export default defineVerb({
   name: "list",

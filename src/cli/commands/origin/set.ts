@@ -1,7 +1,7 @@
-import { appIdArg, expectedNamespaceArg, withKey } from "../../app-key.ts";
-import { originsArg, printOrigins } from "../../origin.ts";
-import { UsageError } from "../../usage-error.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
+import { originsArg, printOrigins } from "./print.ts";
 
 export default defineVerb({
   name: "set",

@@ -1,11 +1,11 @@
-import { namespaceArg } from "../../args.ts";
-import { withTenant } from "../../context.ts";
-import { openExport, outputArg } from "../../export-file.ts";
-import { formatFlag, formatOf } from "../../file-format.ts";
-import { printJson, remark } from "../../output.ts";
-import { startProgress } from "../../progress.ts";
-import { UsageError } from "../../usage-error.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import { openExport, outputArg } from "../../terminal/export-file.ts";
+import { formatFlag, formatOf } from "../../terminal/file-format.ts";
+import { printJson, remark } from "../../terminal/output.ts";
+import { startProgress } from "../../terminal/progress.ts";
 
 export default defineVerb({
   name: "export",
@@ -36,8 +36,8 @@ export default defineVerb({
       throw new UsageError("--json would stand among the products.", { hint: "Give --output <file> as well." });
     }
     const format = args.format ?? formatOf(args.output) ?? "csv";
-    const { countProducts, exportProducts } = await import("../../../server/modules/products/export.ts");
-    const { csvHeader, writeCsvProduct } = await import("../../../server/modules/products/csv-write.ts");
+    const { countProducts, exportProducts } = await import("../../../server/modules/products/transfer/export.ts");
+    const { csvHeader, writeCsvProduct } = await import("../../../server/modules/products/transfer/csv-write.ts");
     const count = await withTenant(args, io, async (ctx) => {
       const filter = { status: args.status };
       const target = await openExport(io, args.output);

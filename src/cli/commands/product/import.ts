@@ -1,11 +1,11 @@
-import { namespaceArg } from "../../args.ts";
-import { withTenant } from "../../context.ts";
-import { formatFlag, formatOf } from "../../file-format.ts";
-import { openSource } from "../../product-file.ts";
-import { printImport } from "../../product-import.ts";
-import { startProgress } from "../../progress.ts";
-import { UsageError } from "../../usage-error.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import { formatFlag, formatOf } from "../../terminal/file-format.ts";
+import { startProgress } from "../../terminal/progress.ts";
+import { printImport } from "./print-import.ts";
+import { openSource } from "./product-file.ts";
 
 const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const;
 
@@ -51,10 +51,10 @@ export default defineVerb({
     }
     const stop = new AbortController();
     const source = await openSource(args.file, io, stop.signal);
-    const { decodeText } = await import("../../../server/modules/products/import-text.ts");
-    const { readCsv } = await import("../../../server/modules/products/csv-read.ts");
-    const { readNdjson } = await import("../../../server/modules/products/ndjson-read.ts");
-    const { importProducts, ImportFailure } = await import("../../../server/modules/products/import.ts");
+    const { decodeText } = await import("../../../server/modules/products/transfer/import-text.ts");
+    const { readCsv } = await import("../../../server/modules/products/transfer/csv-read.ts");
+    const { readNdjson } = await import("../../../server/modules/products/transfer/ndjson-read.ts");
+    const { importProducts, ImportFailure } = await import("../../../server/modules/products/transfer/import.ts");
     const progress = await startProgress(io, source.size);
     let read = 0;
     async function* counted() {

@@ -1,9 +1,9 @@
-import { withTenant } from "../../context.ts";
-import { parsePastTime } from "../../duration.ts";
-import { parseCount } from "../../number-args.ts";
-import { formatValue, printList, remark } from "../../output.ts";
-import { formatPrice, formatStock, listProductRecords, productNamespaceArg } from "../../product.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parsePastTime } from "../../framework/duration.ts";
+import { parseCount } from "../../framework/number-args.ts";
+import { formatValue, printList, remark } from "../../terminal/output.ts";
+import { formatPrice, formatStock, listProductRecords, productNamespaceArg } from "./args.ts";
 
 export default defineVerb({
   name: "list",

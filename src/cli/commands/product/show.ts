@@ -1,7 +1,7 @@
-import type { ProductDocument } from "../../../server/modules/products/list.ts";
-import { withTenant } from "../../context.ts";
-import { printProduct, productArg, productNamespaceArg } from "../../product.ts";
-import { defineVerb } from "../../verb.ts";
+import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printProduct, productArg, productNamespaceArg } from "./args.ts";
 
 export default defineVerb({
   name: "show",

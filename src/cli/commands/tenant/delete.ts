@@ -1,9 +1,9 @@
-import { namespaceArg } from "../../args.ts";
-import { withContext } from "../../context.ts";
-import { printRecord } from "../../output.ts";
-import { confirmName } from "../../prompt.ts";
-import { tenantArg } from "../../tenant-args.ts";
-import { defineVerb } from "../../verb.ts";
+import { withContext } from "../../context/context.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printRecord } from "../../terminal/output.ts";
+import { confirmName } from "../../terminal/prompt.ts";
+import { tenantArg } from "./args.ts";
 
 export default defineVerb({
   name: "delete",

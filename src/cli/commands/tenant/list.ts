@@ -1,6 +1,6 @@
-import { withContext } from "../../context.ts";
-import { formatValue, printList } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { withContext } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "list",

@@ -1,8 +1,8 @@
-import { withTenant } from "../../context.ts";
-import { parseCount } from "../../number-args.ts";
-import { formatValue, printList, remark } from "../../output.ts";
-import { userNamespaceArg } from "../../user-args.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parseCount } from "../../framework/number-args.ts";
+import { formatValue, printList, remark } from "../../terminal/output.ts";
+import { userNamespaceArg } from "../user/args.ts";
 
 export default defineVerb({
   name: "list",

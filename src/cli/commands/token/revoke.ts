@@ -1,9 +1,9 @@
-import { withTenant } from "../../context.ts";
-import { printRecord } from "../../output.ts";
-import { confirmAction } from "../../prompt.ts";
-import { UsageError } from "../../usage-error.ts";
-import { userNamespaceArg } from "../../user-args.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import { printRecord } from "../../terminal/output.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+import { userNamespaceArg } from "../user/args.ts";
 
 export default defineVerb({
   name: "revoke",

@@ -1,8 +1,8 @@
-import { withTenant } from "../../context.ts";
-import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../new-password.ts";
-import { deliverPassword, printUser, type User } from "../../user.ts";
-import { readUserFlags, userFlags, userNamespaceArg } from "../../user-args.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../secrets/passwords.ts";
+import { readUserFlags, userFlags, userNamespaceArg } from "./args.ts";
+import { deliverPassword, printUser, type User } from "./print.ts";
 
 export default defineVerb({
   name: "create",

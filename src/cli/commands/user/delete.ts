@@ -1,8 +1,8 @@
-import { withTenant } from "../../context.ts";
-import { confirmName } from "../../prompt.ts";
-import { printUser } from "../../user.ts";
-import { userArg, userNamespaceArg } from "../../user-args.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { confirmName } from "../../terminal/prompt.ts";
+import { userArg, userNamespaceArg } from "./args.ts";
+import { printUser } from "./print.ts";
 
 export default defineVerb({
   name: "delete",

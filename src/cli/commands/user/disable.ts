@@ -1,6 +1,6 @@
-import { printUser, withUser } from "../../user.ts";
-import { userArg, userNamespaceArg } from "../../user-args.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { userArg, userNamespaceArg } from "./args.ts";
+import { printUser, withUser } from "./print.ts";
 
 export default defineVerb({
   name: "disable",

@@ -1,8 +1,8 @@
-import { remark } from "../../output.ts";
-import { confirmAction } from "../../prompt.ts";
-import { printUser, withUser } from "../../user.ts";
-import { userArg, userNamespaceArg } from "../../user-args.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { remark } from "../../terminal/output.ts";
+import { confirmAction } from "../../terminal/prompt.ts";
+import { userArg, userNamespaceArg } from "./args.ts";
+import { printUser, withUser } from "./print.ts";
 
 export default defineVerb({
   name: "reset-two-factor",

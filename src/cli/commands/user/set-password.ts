@@ -1,7 +1,7 @@
-import { checkPasswordFlags, passwordFlags, takePassword } from "../../new-password.ts";
-import { deliverPassword, printUser, type User, withUser } from "../../user.ts";
-import { userArg, userNamespaceArg } from "../../user-args.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { checkPasswordFlags, passwordFlags, takePassword } from "../../secrets/passwords.ts";
+import { userArg, userNamespaceArg } from "./args.ts";
+import { deliverPassword, printUser, type User, withUser } from "./print.ts";
 
 export default defineVerb({
   name: "set-password",

@@ -1,7 +1,7 @@
-import { UsageError } from "../../usage-error.ts";
-import { printUser, withUser } from "../../user.ts";
-import { readUserFlags, userArg, userFlags, userNamespaceArg } from "../../user-args.ts";
-import { defineVerb } from "../../verb.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import { readUserFlags, userArg, userFlags, userNamespaceArg } from "./args.ts";
+import { printUser, withUser } from "./print.ts";
 
 export default defineVerb({
   name: "update",

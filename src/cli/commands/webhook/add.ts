@@ -1,7 +1,7 @@
-import { secretFileArg } from "../../app-key.ts";
-import { namespaceArg } from "../../args.ts";
-import { defineVerb } from "../../verb.ts";
-import { deliverSigningSecret } from "../../webhook.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { secretFileArg } from "../key/app-key.ts";
+import { deliverSigningSecret } from "./args.ts";
 
 export default defineVerb({
   name: "add",

@@ -1,8 +1,8 @@
-import { namespaceArg } from "../../args.ts";
-import { parseCount } from "../../number-args.ts";
-import { formatValue, printList } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
-import { webhookIdArg, withWebhook } from "../../webhook.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { parseCount } from "../../framework/number-args.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
+import { webhookIdArg, withWebhook } from "./args.ts";
 
 export default defineVerb({
   name: "deliveries",

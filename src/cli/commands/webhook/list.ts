@@ -1,7 +1,7 @@
-import { namespaceArg } from "../../args.ts";
-import { withTenant } from "../../context.ts";
-import { formatValue, printList } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
+import { withTenant } from "../../context/context.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "list",

@@ -1,8 +1,8 @@
-import { namespaceArg } from "../../args.ts";
-import { printRecord } from "../../output.ts";
-import { confirmAction, requireAnswer } from "../../prompt.ts";
-import { defineVerb } from "../../verb.ts";
-import { webhookIdArg, withWebhook } from "../../webhook.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printRecord } from "../../terminal/output.ts";
+import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { webhookIdArg, withWebhook } from "./args.ts";
 
 export default defineVerb({
   name: "remove",

@@ -1,8 +1,8 @@
-import { namespaceArg } from "../../args.ts";
-import { printRecord } from "../../output.ts";
-import { UsageError } from "../../usage-error.ts";
-import { defineVerb } from "../../verb.ts";
-import { webhookIdArg, withWebhook } from "../../webhook.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import { printRecord } from "../../terminal/output.ts";
+import { webhookIdArg, withWebhook } from "./args.ts";
 
 export default defineVerb({
   name: "replay",

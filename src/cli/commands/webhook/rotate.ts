@@ -1,8 +1,8 @@
-import { secretFileArg } from "../../app-key.ts";
-import { namespaceArg } from "../../args.ts";
-import { confirmAction, requireAnswer } from "../../prompt.ts";
-import { defineVerb } from "../../verb.ts";
-import { deliverSigningSecret, webhookIdArg, withWebhook } from "../../webhook.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { secretFileArg } from "../key/app-key.ts";
+import { deliverSigningSecret, webhookIdArg, withWebhook } from "./args.ts";
 
 export default defineVerb({
   name: "rotate",

@@ -1,7 +1,7 @@
-import { namespaceArg } from "../../args.ts";
-import { printRecord, remark } from "../../output.ts";
-import { defineVerb } from "../../verb.ts";
-import { webhookIdArg, withWebhook } from "../../webhook.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printRecord, remark } from "../../terminal/output.ts";
+import { webhookIdArg, withWebhook } from "./args.ts";
 
 export default defineVerb({
   name: "show",

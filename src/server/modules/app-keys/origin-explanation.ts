@@ -1,5 +1,5 @@
 import type { SystemCtx } from "../../context.ts";
-import { quoteWord } from "../../shell-word.ts";
+import { quoteWord } from "../../values/shell-quote.ts";
 import { matchOrigin, type OriginPattern, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
 import { judgeOrigin, type OriginVerdict } from "./origins.ts";
 import { listRejections, type RejectedOrigin } from "./rejections.ts";

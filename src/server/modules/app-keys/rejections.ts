@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
+import type { RejectionGatherer } from "../../api/process-memory.ts";
 import type { SystemCtx } from "../../context.ts";
 import type { Database } from "../../db/session.ts";
 import { all, bind, run, statement } from "../../db/statement.ts";
-import type { RejectionGatherer } from "../../process-memory.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { appKeys, rejectedOrigins } from "./table.ts";
 
 const param = sql.placeholder;

@@ -1,12 +1,12 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { SystemCtx } from "../../context.ts";
 import { build } from "../../db/build.ts";
 import { all, get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
-import { newId } from "../../ids.ts";
-import { requireText } from "../../text.ts";
+import { newId } from "../../values/ids.ts";
+import { requireText } from "../../values/text.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import type { AuditEvent } from "../audit/events.ts";
 import { recordAudit } from "../audit/service.ts";
 import { requireTenant } from "../tenants/service.ts";

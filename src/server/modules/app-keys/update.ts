@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { SystemCtx } from "../../context.ts";
 import { run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
-import { requireText } from "../../text.ts";
+import { requireText } from "../../values/text.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { AppKeyDetails } from "./model.ts";
 import { parseScopes } from "./scopes.ts";

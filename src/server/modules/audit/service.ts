@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx, SystemCtx } from "../../context.ts";
 import { get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import type { ErrorCode } from "../../errors.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { hashRow } from "./chain.ts";
 import type { AuditEvent } from "./events.ts";
 import { auditLog } from "./table.ts";

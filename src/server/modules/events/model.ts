@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { fieldsPart, listParts } from "../../list-query.ts";
-import { timestamp } from "../../schema-parts.ts";
+import { fieldsPart, listParts } from "../../pagination/list-query.ts";
+import { timestamp } from "../../values/schema.ts";
 import { eventTypes } from "./types.ts";
 
 /** Something that has happened in a store. */

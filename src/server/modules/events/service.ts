@@ -1,9 +1,9 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { bind, type CompiledStatement, statement } from "../../db/statement.ts";
-import { newId } from "../../ids.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "./table.ts";
 import type { EventType } from "./types.ts";
 

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { SystemCtx } from "../../context.ts";
 import { run, statement } from "../../db/statement.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "./table.ts";
 
 const param = sql.placeholder;

@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import type { Executor, Session } from "../../db/session.ts";
 import { get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { idempotencyKeys } from "./table.ts";
 
 const param = sql.placeholder;

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Session } from "../../db/session.ts";
 import { get, run, statement } from "../../db/statement.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import type { MailKind } from "./kinds.ts";
 import { mailOutbox } from "./table.ts";
 

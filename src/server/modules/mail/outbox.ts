@@ -1,11 +1,11 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { build } from "../../db/build.ts";
 import { run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { newId } from "../../ids.ts";
-import type { Vault } from "../../vault.ts";
+import type { Vault } from "../../security/vault.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { type MailKind, mailKinds } from "./kinds.ts";
 import { mailOutbox } from "./table.ts";
 

@@ -1,9 +1,9 @@
 import type { Session } from "../../db/session.ts";
-import { drainWithin } from "../../poll.ts";
-import type { Vault } from "../../vault.ts";
+import { drainWithin } from "../../delivery/poller.ts";
+import type { Vault } from "../../security/vault.ts";
+import type { FromAddress } from "../../values/mail-address.ts";
 import { composeMail } from "./compose.ts";
 import { type DueMail, recordDelay, recordEnd, recordSent, returnDue, takeMail } from "./due.ts";
-import type { FromAddress } from "./from-address.ts";
 import { type MailContents, openContents } from "./outbox.ts";
 import { findRecipient, type Recipient } from "./recipient.ts";
 import { type MailStore, renderMail } from "./render.ts";

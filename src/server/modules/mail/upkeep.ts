@@ -1,7 +1,7 @@
 import type { Database } from "../../db/session.ts";
-import { startPolling } from "../../poll.ts";
-import type { Vault } from "../../vault.ts";
-import { parseFromAddress } from "./from-address.ts";
+import { startPolling } from "../../delivery/poller.ts";
+import type { Vault } from "../../security/vault.ts";
+import { parseFromAddress } from "../../values/mail-address.ts";
 
 interface MailUpkeepDeps {
   db: Database;

@@ -1,9 +1,8 @@
 import { anyone } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { describeOffer } from "./offer.ts";
-import { registerDevice } from "./registration.ts";
-import { changeRegistration, removeOwnRegistration } from "./registration-change.ts";
+import { registerDevice } from "./registrations/registration.ts";
+import { changeRegistration, removeOwnRegistration } from "./registrations/registration-change.ts";
 import {
   NewRegistration,
   PushOffer,
@@ -14,7 +13,8 @@ import {
   RegistrationProof,
   RegistrationProofQuery,
   RemovedRegistration,
-} from "./registration-model.ts";
+} from "./registrations/registration-model.ts";
+import { describeOffer } from "./sending/offer.ts";
 
 const tag = "Notifications";
 const access = [anyone] as const;

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { app, staff } from "../../http/access.ts";
 import { pageReply, reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { describeMessage, prepareMessage, sendMessage } from "./message.ts";
+import { describeMessage, prepareMessage, sendMessage } from "./messages/message.ts";
 import {
   AcceptedMessage,
   Message,
@@ -11,8 +11,8 @@ import {
   MessageParams,
   MessageWithDeliveries,
   SendQuery,
-} from "./message-model.ts";
-import { getMessage, listMessages } from "./messages.ts";
+} from "./messages/message-model.ts";
+import { getMessage, listMessages } from "./messages/messages.ts";
 
 const tag = "Notifications";
 const senders = [app("notifications:write"), staff] as const;

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { SystemCtx } from "../../context.ts";
 import { bind, run, statement } from "../../db/statement.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { pushDeliveries, pushMessages, pushRegistrations } from "./table.ts";
 
 const param = sql.placeholder;

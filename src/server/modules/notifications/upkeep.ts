@@ -1,11 +1,11 @@
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Database } from "../../db/session.ts";
-import { startPolling } from "../../poll.ts";
-import type { Vault } from "../../vault.ts";
-import { parseFromAddress } from "../mail/from-address.ts";
-import { createProviders } from "./providers.ts";
-import { createPushSender } from "./sender.ts";
-import { ensureVapidKeys } from "./vapid.ts";
+import { startPolling } from "../../delivery/poller.ts";
+import type { Vault } from "../../security/vault.ts";
+import { parseFromAddress } from "../../values/mail-address.ts";
+import { createProviders } from "./providers/providers.ts";
+import { ensureVapidKeys } from "./providers/vapid.ts";
+import { createPushSender } from "./sending/sender.ts";
 
 interface PushUpkeepDeps {
   db: Database;

@@ -1,5 +1,5 @@
 import { AppError, invalidField } from "../../errors.ts";
-import { largestMinor, splitAmount } from "../../money.ts";
+import { largestMinor, splitAmount } from "../../values/money.ts";
 
 /** What is sold on one line, in minor units. */
 export interface PricedItem {

@@ -1,11 +1,11 @@
 import type { ResultSet } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { bind, get, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
-import { isId, newId } from "../../ids.ts";
+import { isId, newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { stockChanged } from "../products/stock.ts";
 import { spendPoints } from "../rewards/ledger.ts";
 import { users } from "../users/table.ts";

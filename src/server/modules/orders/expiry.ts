@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { SystemCtx, Tenant } from "../../context.ts";
 import { all, get, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { tenants } from "../tenants/table.ts";
 import { tenantForWork } from "../tenants/work.ts";
 import { type ChangedOrder, changedColumns, endUnpaid } from "./settle.ts";

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context.ts";
 import { AppError, invalidField } from "../../errors.ts";
-import { isId } from "../../ids.ts";
-import { parseMoney } from "../../money.ts";
-import { checkNote } from "../../text.ts";
+import { isId } from "../../values/ids.ts";
+import { parseMoney } from "../../values/money.ts";
+import { checkNote } from "../../values/text.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import { parseLanguage } from "../tenants/language.ts";
 import { postalAddress } from "../users/input.ts";

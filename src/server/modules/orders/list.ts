@@ -1,9 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { decodeCursor } from "../../cursor.ts";
 import { type CompiledStatement, get, statement } from "../../db/statement.ts";
-import { type ListPage, type PageRow, toListPage } from "../../list-page.ts";
-import { defaultLimit, parseFields, parseIds, type RangeBound, readTimeRange } from "../../list-query.ts";
+import { decodeCursor } from "../../pagination/cursor.ts";
+import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
+import { defaultLimit, parseFields, parseIds, type RangeBound, readTimeRange } from "../../pagination/list-query.ts";
 import { Order, type OrderListQuery, type OrderSortKey } from "./model.ts";
 import { subjectOf } from "./ownership.ts";
 import { orderJson } from "./rendering.ts";

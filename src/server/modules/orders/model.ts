@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { fieldsPart, idsPart, listParts, timeRangeParts } from "../../list-query.ts";
-import { nullable, timestamp } from "../../schema-parts.ts";
+import { fieldsPart, idsPart, listParts, timeRangeParts } from "../../pagination/list-query.ts";
+import { nullable, timestamp } from "../../values/schema.ts";
 import { Address } from "../users/model.ts";
 
 const status = Type.Union(

@@ -1,11 +1,11 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import { bind } from "../../db/statement.ts";
-import { newId } from "../../ids.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import type { EventType } from "../events/types.ts";
-import { compileNotice } from "../notifications/outbox.ts";
-import { isToldEvent } from "../notifications/texts.ts";
+import { compileNotice } from "../notifications/messages/outbox.ts";
+import { isToldEvent } from "../notifications/messages/texts.ts";
 import { type OrderCtx, thisOrder } from "./statements.ts";
 import { orders } from "./table.ts";
 

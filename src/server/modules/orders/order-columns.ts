@@ -1,4 +1,4 @@
-import { formatMinor } from "../../money.ts";
+import { formatMinor } from "../../values/money.ts";
 import type { OrderDocument, OrderView } from "./order-views.ts";
 
 /** A line of an order. */

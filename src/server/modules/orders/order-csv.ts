@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { guardFormula } from "../../formula-guard.ts";
+import { guardFormula } from "../../values/csv-injection.ts";
 import { type Cell, orderColumns } from "./order-columns.ts";
 import type { OrderView } from "./order-views.ts";
 

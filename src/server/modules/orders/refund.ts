@@ -1,12 +1,12 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { all, bind, get, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
-import { newId } from "../../ids.ts";
-import { toAmount } from "../../money.ts";
-import { checkNote } from "../../text.ts";
+import { newId } from "../../values/ids.ts";
+import { toAmount } from "../../values/money.ts";
+import { checkNote } from "../../values/text.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { moveStock } from "../products/stock.ts";
 import { clawBackPoints, givePointsBack } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";

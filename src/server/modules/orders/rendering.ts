@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { moneyJson } from "../../money.ts";
+import { moneyJson } from "../../values/money.ts";
 
 /** `'total', 19.99, 'total_minor', 1999` of each of the amounts. */
 function amounts(...names: string[]): string {

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
-import { isId } from "../../ids.ts";
+import { isId } from "../../values/ids.ts";
 import { orders } from "./table.ts";
 
 const param = sql.placeholder;

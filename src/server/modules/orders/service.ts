@@ -1,12 +1,12 @@
 import { type SQL, sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { bind, type CompiledStatement, get, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
-import { parseFields, pickFields } from "../../list-query.ts";
-import { requireText } from "../../text.ts";
+import { parseFields, pickFields } from "../../pagination/list-query.ts";
+import { requireText } from "../../values/text.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { earnPoints, pointsFor } from "../rewards/ledger.ts";
 import { Order, type PaymentInput } from "./model.ts";
 import { ownOnly, requireStore } from "./ownership.ts";

@@ -1,9 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { bind, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
-import { isId, newId } from "../../ids.ts";
+import { isId, newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { compileEvent } from "../events/service.ts";
 import type { EventType } from "../events/types.ts";
 import { orderEventJson, orderJson, type RenderedOrder } from "./rendering.ts";

@@ -1,10 +1,10 @@
 import { randomInt } from "node:crypto";
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import type { Session } from "../../db/session.ts";
 import { get, run, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 import { passwordResetCodes } from "./table.ts";
 

@@ -1,8 +1,8 @@
 import type { Ctx } from "../../context.ts";
 import { invalidField } from "../../errors.ts";
-import { metadataText } from "../../metadata.ts";
-import { parseMoney } from "../../money.ts";
-import { requireText } from "../../text.ts";
+import { metadataText } from "../../values/metadata.ts";
+import { parseMoney } from "../../values/money.ts";
+import { requireText } from "../../values/text.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import type { ProductPatch } from "./model.ts";
 import { mostPieces } from "./most-pieces.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { nullable, timestamp } from "../../schema-parts.ts";
+import { nullable, timestamp } from "../../values/schema.ts";
 import { mostPieces } from "./most-pieces.ts";
-import { Variant, VariantInput } from "./variant-model.ts";
+import { Variant, VariantInput } from "./variants/variant-model.ts";
 
 const status = Type.Union([Type.Literal("draft"), Type.Literal("published"), Type.Literal("archived")], {
   description: "Only published products are shown to customers.",

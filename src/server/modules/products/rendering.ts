@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { moneyJson } from "../../money.ts";
+import { moneyJson } from "../../values/money.ts";
 
 /** SQL for pieces that can be sold now; null when they are not counted. */
 export const availableJson = "case when stock is null then null else stock - reserved end";

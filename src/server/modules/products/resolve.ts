@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, statement } from "../../db/statement.ts";
-import { isId } from "../../ids.ts";
-import { ambiguousName, mostCompared, unknownName } from "../../unknown-name.ts";
+import { isId } from "../../values/ids.ts";
+import { ambiguousName, mostCompared, unknownName } from "../../values/unknown-name.ts";
 import { products, productVariants } from "./table.ts";
 
 const param = sql.placeholder;

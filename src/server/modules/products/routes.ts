@@ -2,9 +2,9 @@ import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { parseFields, pickFields } from "../../list-query.ts";
-import { listProducts } from "./list.ts";
-import { ProductListQuery, ProductQuery, productFields } from "./list-model.ts";
+import { parseFields, pickFields } from "../../pagination/list-query.ts";
+import { listProducts } from "./list/list.ts";
+import { ProductListQuery, ProductQuery, productFields } from "./list/list-model.ts";
 import { DeletedProduct, Product, ProductInput, ProductParams, ProductPatch, ProductReplacement } from "./model.ts";
 import { createProduct, deleteProduct, getProduct, patchProduct, replaceProduct } from "./service.ts";
 

@@ -1,10 +1,10 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { bind, get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
-import { newId } from "../../ids.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { compileEvent } from "../events/service.ts";
 import { mostPieces } from "./most-pieces.ts";
 import { products, productVariants } from "./table.ts";

@@ -1,5 +1,5 @@
 import { invalidField } from "../../errors.ts";
-import { requireText } from "../../text.ts";
+import { requireText } from "../../values/text.ts";
 import { parseLanguage } from "../tenants/language.ts";
 
 /** How many languages a product can be translated into. */

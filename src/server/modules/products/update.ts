@@ -1,12 +1,12 @@
 import { type SQL, sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { type CompiledStatement, get, statement } from "../../db/statement.ts";
 import { AppError, invalidField } from "../../errors.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import type { ProductColumns } from "./input.ts";
-import { explaining, noSuchProduct } from "./refusal.ts";
 import type { RenderedProduct } from "./rendering.ts";
 import { products } from "./table.ts";
+import { explaining, noSuchProduct } from "./transfer/refusal.ts";
 import { languageChain, pathOf, servedJson, servedLanguage } from "./translation.ts";
 import { mostLanguages, tooManyLanguages } from "./translation-input.ts";
 

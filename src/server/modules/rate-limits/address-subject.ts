@@ -1,5 +1,5 @@
-import { addressGroup } from "../../address-group.ts";
-import type { Vault } from "../../vault.ts";
+import type { Vault } from "../../security/vault.ts";
+import { addressGroup } from "../../values/ip-prefix.ts";
 
 /** Half of a hash tells subjects apart as well. */
 const shownDigits = 32;

@@ -1,10 +1,10 @@
-import { addressGroup } from "../../address-group.ts";
+import type { WriteLimiter } from "../../api/process-memory.ts";
 import type { Ctx, Tenant } from "../../context.ts";
 import { KeptMap } from "../../db/kept-map.ts";
 import type { Database } from "../../db/session.ts";
 import { AppError } from "../../errors.ts";
-import type { WriteLimiter } from "../../process-memory.ts";
-import type { Vault } from "../../vault.ts";
+import type { Vault } from "../../security/vault.ts";
+import { addressGroup } from "../../values/ip-prefix.ts";
 import { hideSubject } from "./address-subject.ts";
 import { createHitExchange } from "./hit-exchange.ts";
 import { createWriteCounts, windowMs } from "./write-counts.ts";

@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { decodeCursor } from "../../cursor.ts";
 import { get, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
-import { type ListPage, type PageRow, toListPage } from "../../list-page.ts";
-import { defaultLimit } from "../../list-query.ts";
+import { decodeCursor } from "../../pagination/cursor.ts";
+import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
+import { defaultLimit } from "../../pagination/list-query.ts";
 import { isResourceType, isRowShown, resourceTypes } from "../resources/registry.ts";
 import { findActor, refuseSubject } from "../visitors/actor.ts";
 import type { ReactionKind, ReactionsQuery } from "./model.ts";

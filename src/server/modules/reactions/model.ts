@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { listParts } from "../../list-query.ts";
-import { timestamp } from "../../schema-parts.ts";
+import { listParts } from "../../pagination/list-query.ts";
+import { timestamp } from "../../values/schema.ts";
 import { resourceTypes } from "../resources/registry.ts";
 import { newVisitor, visitorPart } from "../visitors/model.ts";
 

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { bind, get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import { forEachType, isShown, noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";

@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { AppError, invalidField } from "../../errors.ts";
-import { type IdPrefix, isId } from "../../ids.ts";
+import { type IdPrefix, isId } from "../../values/ids.ts";
 import { products } from "../products/table.ts";
 
 const param = sql.placeholder;

@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { SystemCtx, Tenant } from "../../context.ts";
 import { all, bind, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
-import { newId } from "../../ids.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { tenants } from "../tenants/table.ts";
 import { tenantForWork } from "../tenants/work.ts";
 import type { LedgerCtx } from "./entries.ts";

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { get, statement } from "../../db/statement.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { rewardBalances, rewardEntries } from "./table.ts";
 
 const param = sql.placeholder;

@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { decodeCursor } from "../../cursor.ts";
 import { get, statement } from "../../db/statement.ts";
-import { type ListPage, type PageRow, toListPage } from "../../list-page.ts";
-import { defaultLimit, parseFields, readTimeRange } from "../../list-query.ts";
+import { decodeCursor } from "../../pagination/cursor.ts";
+import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
+import { defaultLimit, parseFields, readTimeRange } from "../../pagination/list-query.ts";
 import { requireSubject } from "../users/subject.ts";
 import { RewardEntry, type RewardHistoryQuery } from "./model.ts";
 import { entryJson } from "./rendering.ts";

@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Tenant } from "../../context.ts";
 import { get, run, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
-import { newId } from "../../ids.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { expireDueLots } from "./due-lots.ts";
 import { addToBalance, type LedgerCtx, type Written, writeEntry } from "./entries.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";

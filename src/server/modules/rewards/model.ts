@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { listParts, timeRangeParts } from "../../list-query.ts";
-import { nullable, timestamp } from "../../schema-parts.ts";
+import { listParts, timeRangeParts } from "../../pagination/list-query.ts";
+import { nullable, timestamp } from "../../values/schema.ts";
 
 const most = 1_000_000_000;
 const customerId = Type.Optional(Type.String({ description: "Whose account, where staff or an app key acts." }));

@@ -1,12 +1,12 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { get, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
-import { newId } from "../../ids.ts";
-import { largestMinor, toAmount } from "../../money.ts";
-import { requireText } from "../../text.ts";
+import { newId } from "../../values/ids.ts";
+import { largestMinor, toAmount } from "../../values/money.ts";
+import { requireText } from "../../values/text.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import { requireStanding } from "../users/guards.ts";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { nullable, timestamp } from "../../schema-parts.ts";
+import { nullable, timestamp } from "../../values/schema.ts";
 
 const password = Type.String({ minLength: 1, maxLength: 1024 });
 

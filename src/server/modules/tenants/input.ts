@@ -1,6 +1,6 @@
 import { invalidField } from "../../errors.ts";
-import { parseMoney, toAmount } from "../../money.ts";
-import { requireText } from "../../text.ts";
+import { parseMoney, toAmount } from "../../values/money.ts";
+import { requireText } from "../../values/text.ts";
 import { currencyDigits } from "./currency.ts";
 import { parseLanguage } from "./language.ts";
 

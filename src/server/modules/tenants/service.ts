@@ -1,13 +1,13 @@
 import { eq, sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { SystemCtx, Tenant } from "../../context.ts";
 import { build } from "../../db/build.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { all, get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
-import { newId } from "../../ids.ts";
-import { mostCompared, unknownName } from "../../unknown-name.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { mostCompared, unknownName } from "../../values/unknown-name.ts";
 import { recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
 import { currencySign, parseCurrency } from "./currency.ts";

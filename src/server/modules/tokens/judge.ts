@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Session } from "../../db/session.ts";
 import { get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
 import { hashToken } from "./token.ts";

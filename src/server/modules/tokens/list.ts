@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { all, statement } from "../../db/statement.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
 

@@ -1,11 +1,11 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import type { Session } from "../../db/session.ts";
 import { all, get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
-import { newId } from "../../ids.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { get, run, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { tellOfChange } from "./notice.ts";
 import { proveAnd, requireSignedIn } from "./proof.ts";

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { nullable, timestamp } from "../../schema-parts.ts";
+import { nullable, timestamp } from "../../values/schema.ts";
 
 const password = Type.String({ minLength: 1, maxLength: 1024, description: "The user's present password." });
 const otp = Type.String({

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { run, statement } from "../../db/statement.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { recoveryCodes, twoFactor } from "./table.ts";
 
 const param = sql.placeholder;

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import type { Executor } from "../../db/session.ts";
 import { get, run, statement } from "../../db/statement.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import type { Role, UserStatus } from "./model.ts";
 import { users } from "./table.ts";
 

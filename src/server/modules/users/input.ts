@@ -1,7 +1,7 @@
-import { isCountry } from "../../country.ts";
 import { invalidField } from "../../errors.ts";
-import { metadataText } from "../../metadata.ts";
-import { requireText } from "../../text.ts";
+import { isCountry } from "../../values/country.ts";
+import { metadataText } from "../../values/metadata.ts";
+import { requireText } from "../../values/text.ts";
 import { parseLanguage } from "../tenants/language.ts";
 import { parseEmail } from "./email.ts";
 import type { Address, Role, UserPatch, UserStatus } from "./model.ts";

@@ -1,11 +1,11 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { decodeCursor } from "../../cursor.ts";
 import { KeptMap } from "../../db/kept-map.ts";
 import { type CompiledStatement, get, statement } from "../../db/statement.ts";
-import { type ListPage, type PageRow, toListPage } from "../../list-page.ts";
-import { defaultLimit, parseFields, parseIds } from "../../list-query.ts";
-import { requireText } from "../../text.ts";
+import { decodeCursor } from "../../pagination/cursor.ts";
+import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
+import { defaultLimit, parseFields, parseIds } from "../../pagination/list-query.ts";
+import { requireText } from "../../values/text.ts";
 import { parseEmail } from "./email.ts";
 import { nameKey } from "./input.ts";
 import { type UserListQuery, type UserSortKey, userFields } from "./model.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { fieldsPart, idsPart, listParts } from "../../list-query.ts";
-import { nullable, timestamp } from "../../schema-parts.ts";
+import { fieldsPart, idsPart, listParts } from "../../pagination/list-query.ts";
+import { nullable, timestamp } from "../../values/schema.ts";
 
 const role = Type.Union([Type.Literal("customer"), Type.Literal("staff"), Type.Literal("owner")], {
   description: "Staff serve customers; owners also manage staff.",

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx, SystemCtx } from "../../context.ts";
 import { all, get, statement } from "../../db/statement.ts";
-import { isId } from "../../ids.ts";
-import { mostCompared, unknownName } from "../../unknown-name.ts";
+import { isId } from "../../values/ids.ts";
+import { mostCompared, unknownName } from "../../values/unknown-name.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { emailKey } from "./email.ts";
 import { users } from "./table.ts";

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { app, staff } from "../../http/access.ts";
 import { pageReply, reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { parseFields, pickFields } from "../../list-query.ts";
+import { parseFields, pickFields } from "../../pagination/list-query.ts";
 import { updateUser } from "./change.ts";
 import { listUsers } from "./list.ts";
 import { DeletedUser, User, UserInput, UserListQuery, UserParams, UserPatch, UserQuery, userFields } from "./model.ts";

@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
-import { newId } from "../../ids.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { endResetCode } from "../password-reset/end-code.ts";
 import { clearFailures } from "../passwords/failures.ts";

@@ -1,10 +1,10 @@
 import { type SQL, sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
 import { type CompiledStatement, get, type Params, statement } from "../../db/statement.ts";
 import { AppError, invalidField } from "../../errors.ts";
-import { mergedMetadataTooLarge } from "../../metadata.ts";
+import { mergedMetadataTooLarge } from "../../values/metadata.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { recordEvent } from "../events/service.ts";
 import { endResetCode } from "../password-reset/end-code.ts";

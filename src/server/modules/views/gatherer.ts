@@ -1,6 +1,6 @@
+import { lastWritesMs, type ViewGatherer } from "../../api/process-memory.ts";
 import type { Database } from "../../db/session.ts";
 import { AppError } from "../../errors.ts";
-import { lastWritesMs, type ViewGatherer } from "../../process-memory.ts";
 import { createCountReader } from "./kept-counts.ts";
 import { KnownMarks } from "./known-marks.ts";
 import { WaitingList } from "./waiting.ts";

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
+import type { NotedView, ViewGatherer } from "../../api/process-memory.ts";
 import type { Ctx } from "../../context.ts";
 import { bind, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
-import type { NotedView, ViewGatherer } from "../../process-memory.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import { noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
 import { findActor, refuseSubject } from "../visitors/actor.ts";

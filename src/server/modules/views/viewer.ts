@@ -1,7 +1,7 @@
-import { addressGroup } from "../../address-group.ts";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
-import type { Vault } from "../../vault.ts";
+import type { Vault } from "../../security/vault.ts";
+import { addressGroup } from "../../values/ip-prefix.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import type { Resource } from "../resources/registry.ts";
 
 /** Of what a program says it is, as much counts. */

@@ -1,4 +1,4 @@
-import type { NotedView } from "../../process-memory.ts";
+import type { NotedView } from "../../api/process-memory.ts";
 
 /** Views of one resource on one day that are not written down yet. */
 export interface WaitingViews {

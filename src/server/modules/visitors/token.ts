@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import { newId } from "../../ids.ts";
-import type { Vault } from "../../vault.ts";
+import type { Vault } from "../../security/vault.ts";
+import { newId } from "../../values/ids.ts";
 
 // No dot between the two: an id that ends in "v2" would look like a user's token.
 const form = /^vis_[0-7][0-9a-hjkmnp-tv-z]{25}-[0-9a-f]{64}$/;

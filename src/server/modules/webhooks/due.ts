@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { SystemCtx } from "../../context.ts";
 import { all, get, run, statement } from "../../db/statement.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
 import type { ReadyWebhook } from "./shares.ts";

@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { SystemCtx } from "../../context.ts";
 import { all, get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { newId } from "../../ids.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { matchTypes } from "../events/patterns.ts";
 import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";

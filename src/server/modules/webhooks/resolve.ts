@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, statement } from "../../db/statement.ts";
-import { ambiguousName, unknownName } from "../../unknown-name.ts";
+import { ambiguousName, unknownName } from "../../values/unknown-name.ts";
 import { webhooks } from "./table.ts";
 
 const param = sql.placeholder;

@@ -1,5 +1,5 @@
 import type { Session } from "../../db/session.ts";
-import { type Lookup, lookupAddresses, resolveAddresses } from "../../outbound/address.ts";
+import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/outbound/address.ts";
 import {
   describeFailure,
   describeStatus,
@@ -7,10 +7,10 @@ import {
   LostSecret,
   readRetryAfter,
   TimedOut,
-} from "../../outbound/attempt-failure.ts";
-import { type PostAnswer, postMessage } from "../../outbound/post.ts";
-import { type DeliverySender, drainWithin } from "../../poll.ts";
-import type { Vault } from "../../vault.ts";
+} from "../../delivery/outbound/attempt-failure.ts";
+import { type PostAnswer, postMessage } from "../../delivery/outbound/post.ts";
+import { type DeliverySender, drainWithin } from "../../delivery/poller.ts";
+import type { Vault } from "../../security/vault.ts";
 import {
   type AttemptResult,
   type DeliveryTask,

@@ -1,11 +1,11 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { all, get, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
+import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "../../delivery/outbound/address.ts";
 import { AppError, invalidField } from "../../errors.ts";
-import { newId } from "../../ids.ts";
-import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "../../outbound/address.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { parsePatterns } from "../events/patterns.ts";
 import { events } from "../events/table.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "../../db/session.ts";
-import { startPolling } from "../../poll.ts";
+import { startPolling } from "../../delivery/poller.ts";
 import { createWebhookSender, type WebhookSenderDeps } from "./sender.ts";
 
 /** Tells webhooks of events for as long as a server runs. Any number of servers may do so beside one another. */

@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { decodeCursor } from "../../cursor.ts";
 import { get, statement } from "../../db/statement.ts";
-import { type ListPage, type PageRow, toListPage } from "../../list-page.ts";
-import { defaultLimit, parseFields } from "../../list-query.ts";
+import { decodeCursor } from "../../pagination/cursor.ts";
+import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
+import { defaultLimit, parseFields } from "../../pagination/list-query.ts";
 import { languageChain } from "../products/translation.ts";
 import { requireSubject } from "../users/subject.ts";
 import { WishlistItem, type WishlistQuery } from "./model.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { fieldsPart, listParts } from "../../list-query.ts";
-import { nullable, timestamp } from "../../schema-parts.ts";
+import { fieldsPart, listParts } from "../../pagination/list-query.ts";
+import { nullable, timestamp } from "../../values/schema.ts";
 
 /** Most characters of a note. */
 export const mostNote = 500;

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { moneyJson } from "../../money.ts";
+import { moneyJson } from "../../values/money.ts";
 import { products, productVariants } from "../products/table.ts";
 import { servedTitle } from "../products/translation.ts";
 import { wishlistItems } from "./table.ts";

@@ -1,12 +1,12 @@
 import { sql } from "drizzle-orm";
-import { toTimestamp } from "../../clock.ts";
 import type { Ctx } from "../../context.ts";
 import { bind, type CompiledStatement, get, statement } from "../../db/statement.ts";
 import { AppError, invalidField } from "../../errors.ts";
-import { isId, newId } from "../../ids.ts";
-import { checkNote } from "../../text.ts";
-import { noSuchProduct, requireProductId } from "../products/refusal.ts";
+import { isId, newId } from "../../values/ids.ts";
+import { checkNote } from "../../values/text.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
 import { products, productVariants } from "../products/table.ts";
+import { noSuchProduct, requireProductId } from "../products/transfer/refusal.ts";
 import { languageChain } from "../products/translation.ts";
 import { noSuchUser } from "../users/guards.ts";
 import { requireSubject } from "../users/subject.ts";

@@ -1,0 +1,47 @@
+import type { RestorePlan } from "../../../server/backup/restore/restore.ts";
+import type { Io } from "../../terminal/console.ts";
+import { formatValue } from "../../terminal/output.ts";
+
+const names = ["stores", "users", "products", "orders", "last_act_at"] as const;
+
+/**
+ * What is in a backup beside what is here, or above it where the terminal is too narrow for both: whoever is asked next
+ * whether one may replace the other sees the two whole.
+ */
+export async function renderComparison(
+  { columns, color }: Pick<Io, "columns" | "color">,
+  { taken, present }: Pick<RestorePlan, "taken" | "present">,
+): Promise<string> {
+  const { manifest, inspection } = taken;
+  const rows = [
+    { what: "made at", backup: formatValue(manifest?.created_at), here: undefined },
+    { what: "schema", backup: formatValue(inspection.schema.at(-1)?.name), here: undefined },
+    ...names.map((name) => ({
+      what: name.replaceAll("_", " "),
+      backup: formatValue(inspection.contents[name]),
+      here: present === null ? "-" : formatValue(present[name]),
+    })),
+  ];
+  const { renderTable } = await import("../../terminal/table.ts");
+  const table = renderTable(
+    rows,
+    [
+      { header: "", value: ({ what }) => what },
+      { header: "IN THE BACKUP", value: ({ backup }) => backup },
+      { header: "HERE NOW", value: ({ here = "" }) => here },
+    ],
+    { width: undefined, color },
+  );
+  if (columns === undefined || table.split("\n").every((line) => Bun.stringWidth(line) <= columns)) return table;
+  const { renderFields } = await import("../../terminal/fields.ts");
+  const section = (title: string, fields: [string, string][]) =>
+    `${title}\n${renderFields(fields, { width: columns, color })}`;
+  const here = rows.flatMap(({ what, here }): [string, string][] => (here === undefined ? [] : [[what, here]]));
+  return [
+    section(
+      "IN THE BACKUP",
+      rows.map(({ what, backup }) => [what, backup]),
+    ),
+    section("HERE NOW", present === null ? [["nothing", ""]] : here),
+  ].join("\n");
+}

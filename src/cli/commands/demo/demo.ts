@@ -1,0 +1,43 @@
+import { readCliConfig } from "../../context/read-config.ts";
+import { defineVerb } from "../../framework/command.ts";
+import { printJson } from "../../terminal/output.ts";
+import { describeServerProcess, readServerFlags, serverFlags } from "../serve/server-process.ts";
+import { formatDemoGuide } from "./demo-guide.ts";
+
+const defaultDataDir = "bodega-demo";
+
+export default defineVerb({
+  name: "demo",
+  description: "Serve a store filled with samples, to try things on",
+  longRunning: true,
+  args: serverFlags,
+  examples: ["bodega demo", "bodega demo --port 9000 --data-dir /tmp/bodega-demo"],
+  notes: [
+    `It keeps to a folder of its own, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another, ` +
+      "and what you change there stays. Its key's secret is kept there too, so that the requests printed always work.",
+  ],
+  async run(args, io) {
+    const isNamed = io.env.BODEGA_DATA_DIR || io.env.BODEGA_DATA_DIR_FILE;
+    const dataDir = args["data-dir"] ?? (isNamed ? undefined : defaultDataDir);
+    const config = readCliConfig({ ...args, "data-dir": dataDir }, io, readServerFlags(args));
+    const { runServer } = await import("../../../server/runtime/serve.ts");
+    const { seedDemo } = await import("../../../server/admin/demo.ts");
+    let store: Awaited<ReturnType<typeof seedDemo>>;
+    // The certificate is that of a real shop.
+    return runServer(
+      { ...config, tls: undefined },
+      {
+        ...describeServerProcess(io),
+        prepare: async (db, vault) => {
+          store = await seedDemo(db, vault, Date.now, config.dataDir);
+        },
+        onReady: async (url) => {
+          const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
+          const answer = { url, data_dir: config.dataDir, namespace, app_id, app_secret, product_id, email, password };
+          if (io.json) await printJson(io, answer);
+          else await io.write(formatDemoGuide(answer));
+        },
+      },
+    );
+  },
+});

@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs";
+import { findShop, type Shop } from "../../../server/admin/create-shop.ts";
+import type { Config } from "../../../server/config/config.ts";
+import { compareSettings } from "../../../server/config/env-file-write.ts";
+import { databaseFile } from "../../../server/db/local/data-dir.ts";
+import { listTenants } from "../../../server/modules/tenants/service.ts";
+import { withContext } from "../../context/context.ts";
+import type { Io } from "../../terminal/console.ts";
+import { remark } from "../../terminal/output.ts";
+import type { Answers } from "./answers.ts";
+import { checkPassword, requireFlags } from "./check-flags.ts";
+import type { InitArgs } from "./flags.ts";
+import { askSecretFile, takeKey } from "./key-answers.ts";
+import { smtpVariable, takeMail } from "./mail-answers.ts";
+import { takeOwner } from "./owner-answers.ts";
+import { takeRun } from "./run-answers.ts";
+import { askNamespace, findNamespace, takeStore } from "./store-answers.ts";
+
+const nothing: Shop = { store: null, owner: null, key: null };
+
+/**
+ * All answers, from the flags and, at a terminal, by asking for what they leave open and what does not stand yet. Writes nothing.
+ * @throws UsageError that names everything that is missing where nobody can be asked; CancelledError.
+ */
+export async function gatherAnswers(args: InitArgs, io: Io, config: Config): Promise<Answers> {
+  const hasDatabase = isThere(config);
+  const look = <T>(work: Parameters<typeof withContext<T>>[2]) => withContext(flagsOf(args, config), io, work);
+  const standing = hasDatabase ? (await look((ctx) => listTenants(ctx))).map(({ namespace }) => namespace) : [];
+  const stands = (namespace: string | undefined) =>
+    namespace !== undefined && standing.includes(namespace)
+      ? look((ctx) => findShop(ctx, namespace))
+      : Promise.resolve(nothing);
+  if (!io.canAsk) {
+    const found = findNamespace(args, standing);
+    requireFlags(args, io, found, await stands(found));
+  }
+  if (io.canAsk) await greet(io, config, hasDatabase);
+  const named = io.canAsk
+    ? await askNamespace(args, standing)
+    : { namespace: findNamespace(args, standing) as string, title: args.title };
+  const shop = await stands(named.namespace);
+  if (io.canAsk) await tellStanding(io, shop);
+  const store = shop.store === null ? await takeStore(args, io, named) : null;
+  const owner = shop.owner === null && args.owner ? await takeOwner(args, io) : null;
+  // Before a mail server hears of it.
+  if (owner !== null) checkPassword(owner.password);
+  const key = shop.key === null ? await takeKey(args, io) : null;
+  const secretFile =
+    args["secret-file"] ?? (key && io.canAsk ? await askSecretFile(named.namespace, key.name) : undefined);
+  const { title, language } = store ?? (shop.store as NonNullable<typeof shop.store>);
+  const to = owner?.email ?? shop.owner?.email;
+  const isKept = compareSettings(config.dataDir, { [smtpVariable]: "" }).kept.length > 0;
+  const wantsMail = args.mail && !isKept && (config.smtpUrl === undefined || args["smtp-url-file"] !== undefined);
+  const mail = wantsMail ? await takeMail(args, io, { title, language, to }) : null;
+  return { namespace: named.namespace, store, owner, key, secretFile, mail, run: await takeRun(args, io) };
+}
+
+/** The same database for every look at it, and for what is written. */
+export function flagsOf(args: InitArgs, config: Config): InitArgs {
+  return { ...args, "data-dir": config.dataDir };
+}
+
+function isThere({ databaseUrl, databaseSyncUrl, dataDir }: Config): boolean {
+  return (databaseUrl ?? databaseSyncUrl) !== undefined || existsSync(databaseFile(dataDir));
+}
+
+async function greet(io: Io, config: Config, hasDatabase: boolean): Promise<void> {
+  await remark(
+    io,
+    `${hasDatabase ? "There is a database already: what is missing is added, and nothing that stands is changed" : "A few questions, and the shop is open"} (${config.dataDir}).`,
+  );
+  await remark(io, "Nothing is written before the last answer; ctrl-C leaves.");
+  await remark(io, "");
+}
+
+async function tellStanding(io: Io, { store, owner, key }: Shop): Promise<void> {
+  if (store !== null)
+    await remark(io, `Store   ${store.namespace}: ${store.title}, ${store.currency}, ${store.language}`);
+  if (owner !== null) await remark(io, `Owner   ${owner.email}`);
+  if (key !== null)
+    await remark(io, `Key     ${key.name} (${key.app_id}), ${key.published ? "published" : "not published"}`);
+}

@@ -1,0 +1,95 @@
+import type { SystemCtx } from "../../../server/context.ts";
+import type { getKey, issueKey, publishKey } from "../../../server/modules/app-keys/service.ts";
+import { withContext } from "../../context/context.ts";
+import { type FlagArg, namespaceArg, type PositionalArg, type SharedValues } from "../../framework/args.ts";
+import { handOver } from "../../secrets/deliver.ts";
+import type { Io } from "../../terminal/console.ts";
+import { escapeControls } from "../../terminal/escape.ts";
+import { printRecord, remark, warn } from "../../terminal/output.ts";
+
+/** A key as most verbs return it, as `show` does, and with its secret. */
+export type AppKey = Awaited<ReturnType<typeof publishKey>>;
+export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
+type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;
+
+/** The key that a verb is about. */
+export const appIdArg = {
+  type: "positional",
+  required: true,
+  completes: "key",
+  description: "Id of the key; with -n also its name",
+} as const satisfies PositionalArg;
+
+/** `-n` where an id names the tenant already: there it is a check, not a choice. */
+export const expectedNamespaceArg = {
+  ...namespaceArg,
+  description: "Tenant that the key belongs to",
+} as const satisfies FlagArg;
+
+/** Where a new secret goes instead of the screen. */
+export const secretFileArg = {
+  type: "string",
+  valueHint: "path",
+  completes: "file",
+  description: "Write the secret to this new file (mode 0600) and do not print it",
+} as const satisfies FlagArg;
+
+type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };
+
+/**
+ * Runs work on the key that is named by id, or by name where `-n` says in which tenant.
+ * @throws AppError 5301 when there is none, or it is another tenant's; 5302 for a name that several keys have.
+ */
+export function withKey<T>(args: KeyArgs, io: Io, work: (ctx: SystemCtx, appId: string) => Promise<T>): Promise<T> {
+  return withContext(args, io, async (ctx) => {
+    const { resolveKeyId } = await import("../../../server/modules/app-keys/resolve.ts");
+    return work(ctx, await resolveKeyId(ctx, args.app_id, args.namespace));
+  });
+}
+
+/** A key as a question names it, so that nobody answers for another one. */
+export function describeKey({ name, app_id, namespace }: AppKey): string {
+  return `${JSON.stringify(name)} (${app_id}) of ${namespace}`;
+}
+
+/** Prints a key without its secret: whole as JSON, for people without the list of its secrets' times. */
+export function printKey(io: Io, key: AppKey | AppKeyDetails): Promise<void> {
+  if (io.json || !("secrets" in key)) return printRecord(io, key, "app_id");
+  return printRecord(io, { ...key, secrets: key.secrets.length }, "app_id");
+}
+
+/**
+ * Has a secret made in one transaction, and hands it over exactly once, before that is committed: into a file, or on
+ * standard output. `-q` prints `<app_id>:<app_secret>`, which is what stands after `Bearer`.
+ */
+export async function deliverSecret(
+  args: SharedValues & { "secret-file": string | undefined },
+  io: Io,
+  make: (ctx: SystemCtx) => Promise<IssuedAppKey>,
+): Promise<IssuedAppKey> {
+  const { inTransaction } = await import("../../../server/db/transaction.ts");
+  const place = { path: args["secret-file"], flag: "--secret-file" };
+  const { made, file } = await handOver(args, io, place, (give) =>
+    withContext(args, io, (ctx) =>
+      inTransaction(ctx, async (tx) => {
+        const issued = await make(tx);
+        await give(issued.app_secret, () => showIssued(io, issued));
+        return issued;
+      }),
+    ),
+  );
+  if (file === undefined) {
+    if (!io.json) await warn(io, "The secret is shown this once; it cannot be read again.");
+    return made;
+  }
+  const { app_secret: _, ...key } = made;
+  if (io.json) await printRecord(io, { ...key, secret_file: file }, "app_id");
+  else await printKey(io, key);
+  await remark(io, `The secret is in ${file}`);
+  return made;
+}
+
+function showIssued(io: Io, issued: IssuedAppKey): Promise<void> {
+  if (!io.quiet || io.json) return printRecord(io, issued, "app_id");
+  return io.write(`${escapeControls(`${issued.app_id}:${issued.app_secret}`)}\n`);
+}

@@ -1,0 +1,117 @@
+import type { ProcessStatus, QueueStatus, ServerStatus } from "../../../server/monitoring/control/status.ts";
+import { percentileOf, subtractLatency } from "./percentile.ts";
+
+/** Times within which half, 95 and 99 of a hundred answers were given, in milliseconds; null where there were none. */
+interface Latencies {
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+}
+
+/** How often something happened between two looks, and since the start of the server. */
+interface Rate {
+  per_second: number;
+  total: number;
+}
+
+/** What happens in a server between two looks at it. */
+export interface ServerActivity {
+  version: string;
+  url: string;
+  pid: number;
+  started_at: string;
+  at: string;
+  uptime_seconds: number;
+  /** Between the two looks. */
+  interval_seconds: number;
+  workers: number;
+  requests: Rate & { in_flight: number };
+  latency_ms: Latencies;
+  /** By HTTP status, error code, and what came of a sign-in. */
+  statuses: Record<string, Rate>;
+  errors: Record<string, Rate>;
+  sign_ins: Record<keyof ServerStatus["sign_ins"], Rate>;
+  /** The busiest first. */
+  tenants: { namespace: string; per_second: number; errors_per_second: number; total: number }[];
+  routes: { method: string; route: string; per_second: number; total: number; latency_ms: Latencies }[];
+  /** `cpu_percent` of one processor. */
+  processes: (ProcessStatus & { cpu_percent: number })[];
+  database: ServerStatus["database"];
+  queues: Record<"mail" | "webhooks" | "pushes", QueueStatus> | null;
+  last_backup_at: string | null;
+  last_backup_failed_at: string | null;
+  certificate_expires_at: string | null;
+}
+
+/** What happened from one look to the next; a server that was started between them is compared with nothing. */
+export function compareStatus(first: ServerStatus, after: ServerStatus): ServerActivity {
+  const before = first.started_at === after.started_at && first.pid === after.pid ? first : undefined;
+  const since = before?.at ?? after.started_at;
+  const seconds = Math.max((Date.parse(after.at) - Date.parse(since)) / 1000, 0.001);
+  const perSecond = (now: number, then = 0) => round(Math.max(0, now - then) / seconds);
+  const rate = (now: number, then = 0): Rate => ({ per_second: perSecond(now, then), total: now });
+  const rates = (now: Record<string, number>, then: Record<string, number> = {}) =>
+    Object.fromEntries(Object.entries(now).map(([name, count]) => [name, rate(count, then[name])]));
+  const routesBefore = new Map(before?.routes.map((one) => [`${one.method} ${one.route}`, one]));
+  const tenantsBefore = new Map(before?.tenants.map((one) => [one.namespace, one]));
+  const processesBefore = new Map(before?.processes.map((one) => [one.name, one]));
+  const { version, url, pid, started_at, at, workers, requests, database, queues } = after;
+
+  return {
+    version,
+    url,
+    pid,
+    started_at,
+    at,
+    uptime_seconds: round((Date.parse(at) - Date.parse(started_at)) / 1000),
+    interval_seconds: round(seconds),
+    workers,
+    requests: { ...rate(requests.total, before?.requests.total), in_flight: requests.in_flight },
+    latency_ms: latencies(subtractLatency(requests.latency, before?.requests.latency)),
+    statuses: rates(requests.statuses, before?.requests.statuses),
+    errors: rates(requests.errors, before?.requests.errors),
+    sign_ins: rates(after.sign_ins, before?.sign_ins) as ServerActivity["sign_ins"],
+    tenants: after.tenants
+      .map(({ namespace, requests: total, errors }) => {
+        // One that was not among the busiest before has not been seen: what it was asked until then is unknown.
+        const then = tenantsBefore.get(namespace);
+        const isNew = before !== undefined && then === undefined;
+        return {
+          namespace,
+          per_second: isNew ? 0 : perSecond(total, then?.requests),
+          errors_per_second: isNew ? 0 : perSecond(errors, then?.errors),
+          total,
+        };
+      })
+      .toSorted((a, b) => b.per_second - a.per_second || b.total - a.total),
+    routes: after.routes
+      .map(({ method, route, requests: total, latency }) => {
+        const then = routesBefore.get(`${method} ${route}`);
+        const latency_ms = latencies(subtractLatency(latency, then?.latency));
+        return { method, route, per_second: perSecond(total, then?.requests), total, latency_ms };
+      })
+      .toSorted((a, b) => b.per_second - a.per_second || b.total - a.total),
+    processes: after.processes.map((one) => {
+      const used = one.cpu_seconds - (processesBefore.get(one.name)?.cpu_seconds ?? 0);
+      return { ...one, cpu_percent: round((100 * Math.max(0, used)) / seconds) };
+    }),
+    database,
+    queues,
+    last_backup_at: after.last_backup_at,
+    last_backup_failed_at: after.last_backup_failed_at,
+    certificate_expires_at: after.certificate_expires_at,
+  };
+}
+
+function latencies(histogram: ServerStatus["requests"]["latency"]): Latencies {
+  const at = (share: number) => {
+    const ms = percentileOf(histogram, share);
+    return ms === null ? null : round(ms);
+  };
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}
+
+/** Two decimals. */
+function round(number: number): number {
+  return Math.round(number * 100) / 100;
+}

@@ -1,0 +1,94 @@
+import type { Ctx } from "../../../server/context.ts";
+import type { listUsers } from "../../../server/modules/users/list.ts";
+import type { getUser } from "../../../server/modules/users/service.ts";
+import { type DatabaseFlags, withTenant } from "../../context/context.ts";
+import type { SharedValues } from "../../framework/args.ts";
+import { handOver } from "../../secrets/deliver.ts";
+import type { Io } from "../../terminal/console.ts";
+import { escapeControls } from "../../terminal/escape.ts";
+import { printRecord, remark, warn } from "../../terminal/output.ts";
+
+/** A user as the services return it. */
+export type User = Awaited<ReturnType<typeof getUser>>;
+type UserArgs = SharedValues & { namespace: string; user: string };
+
+/** A user as the terminal prints it: the API's record, with the id named as everywhere in the terminal. */
+export type UserRecord = { user_id: string } & Omit<User, "id">;
+
+/** The terminal's record of the API's. */
+export function toUserRecord({ id, ...rest }: User): UserRecord {
+  return { user_id: id, ...rest };
+}
+
+/**
+ * Runs work on the user that is named by id or email.
+ * @throws AppError 5301 when the tenant has no such user.
+ */
+export function withUser<T>(args: UserArgs, io: Io, work: (ctx: Ctx, id: string) => Promise<T>): Promise<T> {
+  return withTenant(args, io, async (ctx) => {
+    const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
+    return work(ctx, await resolveUserId(ctx, args.user));
+  });
+}
+
+/** Prints one user. */
+export function printUser(io: Io, user: User): Promise<void> {
+  return printRecord(io, toUserRecord(user), "user_id");
+}
+
+/**
+ * Has a password that was made for a user handed over exactly once, before it is valid: into a file, or on standard
+ * output. `-q` prints `<user_id>:<password>`.
+ * @param work makes the change, and calls `give` with the user before it is committed.
+ */
+export async function deliverPassword(
+  args: DatabaseFlags & { "password-file": string | undefined },
+  io: Io,
+  password: string,
+  work: (give: (user: User) => Promise<void>) => Promise<User>,
+): Promise<void> {
+  const place = { path: args["password-file"], flag: "--password-file" };
+  const { made, file } = await handOver(args, io, place, (give) =>
+    work((user) => give(password, () => showPassword(io, toUserRecord(user), password))),
+  );
+  if (file === undefined) {
+    if (!io.json) await warn(io, "The password is shown this once; it cannot be read again.");
+    return;
+  }
+  const record = toUserRecord(made);
+  await printRecord(io, io.json ? { ...record, password_file: file } : record, "user_id");
+  await remark(io, `The password is in ${file}`);
+}
+
+function showPassword(io: Io, user: UserRecord, password: string): Promise<void> {
+  if (!io.quiet || io.json) return printRecord(io, { ...user, password }, "user_id");
+  return io.write(`${escapeControls(`${user.user_id}:${password}`)}\n`);
+}
+
+/** So many a page; the service's most. */
+const pageSize = 100;
+
+/**
+ * The newest users that fit, at most `limit`, gathered from as many pages as that takes.
+ * @returns also whether there are more.
+ */
+export async function listUserRecords(
+  ctx: Ctx,
+  filter: Omit<Parameters<typeof listUsers>[1], "limit" | "cursor">,
+  limit: number,
+): Promise<{ users: UserRecord[]; hasMore: boolean }> {
+  const { listUsers } = await import("../../../server/modules/users/list.ts");
+  const users: UserRecord[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = {
+      ...filter,
+      limit: Math.min(pageSize, limit - users.length),
+      ...(cursor !== undefined && { cursor }),
+    };
+    const page = await listUsers(ctx, query);
+    users.push(...(JSON.parse(page.json) as User[]).map(toUserRecord));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined && users.length < limit);
+  return { users, hasMore: cursor !== undefined };
+}

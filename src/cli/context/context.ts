@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import type { Config } from "../../server/config/config.ts";
+import type { Ctx, SystemCtx } from "../../server/context.ts";
+import type { Database } from "../../server/db/session.ts";
+import type { SharedValues } from "../framework/args.ts";
+import type { Io } from "../terminal/console.ts";
+import { remark } from "../terminal/output.ts";
+import { accountName } from "./account-name.ts";
+
+/** What of a verb's arguments says which database is meant. */
+export type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
+
+// A command waits longer for its turn than a request does: nobody's browser is waiting.
+const lockDeadlineMs = 30_000;
+
+/**
+ * Runs one service call on the database that flags and environment name.
+ * @throws AppError 5301 when the folder holds no database, 5306 when the schema is older than this program, 5001 when it
+ * is newer or the database is not to be had.
+ */
+export async function withContext<T>(
+  flags: DatabaseFlags,
+  io: Io,
+  work: (ctx: SystemCtx, config: Config) => Promise<T>,
+): Promise<T> {
+  await requireDatabase(flags, io);
+  return beginContext(flags, io, work);
+}
+
+/**
+ * The same for the verbs that a shop may begin with. A new database gets its schema first, so that `tenant create` works
+ * before the first `serve`.
+ */
+export function beginContext<T>(
+  flags: DatabaseFlags,
+  io: Io,
+  work: (ctx: SystemCtx, config: Config) => Promise<T>,
+): Promise<T> {
+  return withDatabase(flags, io, async (db, place, config) => {
+    const { prepareSchema } = await import("./prepare-schema.ts");
+    const applied = await prepareSchema(db);
+    if (applied.length > 0) await remark(io, `Made a new database: ${place}`);
+    const ctx = await makeContext(db, config);
+    await recordMigration(ctx, applied);
+    return work(ctx, config);
+  });
+}
+
+/**
+ * Ends a verb that works on what there is, where there is nothing, before it makes any of it.
+ * @throws AppError 5301 when the folder holds no database file.
+ */
+export async function requireDatabase(flags: DatabaseFlags, io: Io): Promise<void> {
+  const { readCliConfig } = await import("./read-config.ts");
+  const { databaseUrl, databaseSyncUrl, dataDir } = readCliConfig(flags, io);
+  if (databaseUrl !== undefined || databaseSyncUrl !== undefined) return;
+  const { databaseFile } = await import("../../server/db/local/data-dir.ts");
+  if (existsSync(databaseFile(dataDir))) return;
+  const { AppError } = await import("../../server/errors.ts");
+  throw new AppError(5301, `There is no database in ${dataDir}.`, {
+    remedy: "Name its folder with --data-dir or BODEGA_DATA_DIR, or open a shop there: bodega init",
+  });
+}
+
+/**
+ * Runs one service call within one tenant, as `withContext` does.
+ * @throws AppError 5301 when there is no such tenant.
+ */
+export function withTenant<T>(
+  flags: DatabaseFlags & { namespace: string },
+  io: Io,
+  work: (ctx: Ctx) => Promise<T>,
+): Promise<T> {
+  return withContext(flags, io, async (ctx) => {
+    const { requireTenant } = await import("../../server/modules/tenants/service.ts");
+    return work({ ...ctx, tenant: await requireTenant(ctx, flags.namespace) });
+  });
+}
+
+/**
+ * Who acts at the terminal, with a database that has its schema.
+ * @param options `leaveModes`: the file of the secret key keeps its mode, for who only looks.
+ */
+export async function makeContext(
+  db: Database,
+  config: Config,
+  options: { leaveModes?: boolean } = {},
+): Promise<SystemCtx> {
+  const { openVault } = await import("../../server/security/secret-key.ts");
+  const { pushSettings } = await import("../../server/config/push-settings.ts");
+  return {
+    db,
+    actor: { kind: "terminal", account: accountName() },
+    vault: await openVault({ ...config, ...options }, db),
+    requestId: randomUUID(),
+    now: Date.now,
+    clientIp: null,
+    push: pushSettings(config),
+  };
+}
+
+/** Writes down which migrations a command has applied, if any. */
+export async function recordMigration(ctx: SystemCtx, applied: string[]): Promise<void> {
+  if (applied.length === 0) return;
+  const { recordAudit } = await import("../../server/modules/audit/service.ts");
+  await recordAudit(ctx, { event: "database.migrated", details: { applied } });
+}
+
+/**
+ * Opens the database whatever its schema, and closes it whatever happens.
+ * @param work gets the database, where it is (for people), and the configuration.
+ */
+export async function withDatabase<T>(
+  flags: DatabaseFlags,
+  io: Io,
+  work: (db: Database, place: string, config: Config) => Promise<T>,
+): Promise<T> {
+  const { readCliConfig } = await import("./read-config.ts");
+  const config = readCliConfig(flags, io);
+  const { openDatabase } = await import("../../server/db/open.ts");
+  const db = await openDatabase({
+    dataDir: config.dataDir,
+    // The replica's file belongs to the server; a command asks the primary itself.
+    url: config.databaseUrl ?? config.databaseSyncUrl,
+    authToken: config.databaseAuthToken,
+    lockDeadlineMs,
+  });
+  try {
+    return await work(db, formatPlace(config), config);
+  } finally {
+    await db.close();
+  }
+}
+
+/** Where the database is, without what a server's address may hold besides its host. */
+function formatPlace({ databaseUrl, databaseSyncUrl, dataDir }: Config): string {
+  const address = databaseUrl ?? databaseSyncUrl;
+  return address !== undefined && URL.canParse(address) ? new URL(address).host : dataDir;
+}

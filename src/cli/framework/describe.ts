@@ -1,0 +1,51 @@
+import { type Arg, flagsOf, formatArg, positionalsOf, sharedArgs, type VerbArgs } from "./args.ts";
+import type { Verb } from "./command.ts";
+
+/** What exit codes mean, for help and reference. */
+export const exitCodes: readonly [number, string][] = [
+  [0, "done"],
+  [1, "failed, or the answer is no"],
+  [2, "the command line is wrong"],
+  [3, "not found"],
+  [4, "conflict, or busy: try again"],
+  [130, "cancelled"],
+];
+
+/** The argument with its short form and value: `-n, --namespace <namespace>`, `<app_id>`. */
+export function labelArg(name: string, arg: Arg): string {
+  if (arg.type === "positional") return formatArg(name, arg);
+  const short = arg.alias === undefined ? "" : `-${arg.alias}, `;
+  const hint = arg.options?.join("|") ?? arg.valueHint ?? name;
+  if (arg.negatable) return `${short}--${name}, --no-${name}`;
+  return `${short}${formatArg(name, arg)}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
+}
+
+/** Its description, and in brackets what the definition adds: required, repeatable, default, environment. */
+export function explainArg(arg: Arg): string {
+  const remarks: string[] = [];
+  if (arg.required) remarks.push("required");
+  if (arg.type === "positional") {
+    if (arg.options !== undefined) remarks.push(arg.options.join(", "));
+    if (arg.fallback !== undefined) remarks.push(`or --${arg.fallback}`);
+  } else {
+    if (arg.multiple) remarks.push("repeatable");
+    if (typeof arg.default === "string") remarks.push(`default ${arg.default}`);
+    const variable = arg.env ?? arg.configEnv;
+    if (variable !== undefined) remarks.push(`or ${variable}`);
+  }
+  return remarks.length === 0 ? arg.description : `${arg.description} [${remarks.join("; ")}]`;
+}
+
+/** `bodega key publish <app_id> [flags]`. */
+export function describeUsage(path: readonly string[], verb: Verb): string {
+  const words = positionalsOf(verb.args).map(([name, arg]) => {
+    const word = formatArg(name, arg);
+    return arg.required ? word : `[${word}]`;
+  });
+  return ["bodega", ...path, ...words, "[flags]"].join(" ");
+}
+
+/** A verb's flags of its own, without those that every verb takes. */
+export function ownFlags(args: VerbArgs): [string, Arg][] {
+  return flagsOf(args).filter(([name]) => !Object.hasOwn(sharedArgs, name));
+}

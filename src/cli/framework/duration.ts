@@ -1,0 +1,48 @@
+import { readSpan } from "../../server/values/duration.ts";
+import { UsageError } from "./usage-error.ts";
+
+const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
+
+/**
+ * A span such as `90d`, `24h`, `30m`, `45s`, `2w` or `0` in milliseconds.
+ * @throws UsageError naming the flag.
+ */
+export function parseDuration(flag: string, text: string): number {
+  const ms = text === "0" ? 0 : readSpan(text);
+  if (ms !== undefined) return ms;
+  const message = "must be a number with s, m, h, d or w, such as 24h";
+  throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
+}
+
+/**
+ * A point in time given as RFC 3339 or as a span from now, as RFC 3339 in UTC.
+ * @throws UsageError naming the flag.
+ */
+export function parseTime(flag: string, text: string, now: number): string {
+  return readMoment(flag, text, now, 1);
+}
+
+/**
+ * The same for what has been: a span is counted back from now.
+ * @throws UsageError naming the flag.
+ */
+export function parsePastTime(flag: string, text: string, now: number): string {
+  return readMoment(flag, text, now, -1);
+}
+
+function readMoment(flag: string, text: string, now: number, direction: 1 | -1): string {
+  const ms = readSpan(text);
+  const at = ms === undefined ? readTime(text) : now + direction * ms;
+  // Beyond the year 9999 RFC 3339 has no form.
+  if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
+  const message = "must be a span such as 90d, or a time such as 2030-01-31T00:00:00Z";
+  throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
+}
+
+function readTime(text: string): number | undefined {
+  if (!timeForm.test(text)) return undefined;
+  const at = Date.parse(text.replace(" ", "T"));
+  // The engine rolls 31 February over into March.
+  const days = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate();
+  return Number.isNaN(at) || Number(text.slice(8, 10)) > days ? undefined : at;
+}

@@ -1,0 +1,116 @@
+import { commandTree } from "../commands/command-tree.ts";
+import type { Io } from "../terminal/console.ts";
+import { breakWords, wrapWords } from "../terminal/wrap.ts";
+import { type Arg, positionalsOf, sharedArgs } from "./args.ts";
+import { loadVerb, verbsOf } from "./command-tree.ts";
+import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "./describe.ts";
+
+type Entry = [label: string, text: string];
+
+const widest = 100;
+/** Least room for a text beside its label. */
+const narrowest = 24;
+const indent = "  ";
+
+/** Help about the program, a noun or a verb, wrapped to the terminal; ends with a line break. */
+export async function renderHelp(path: readonly string[], io: Io): Promise<string> {
+  const page: Page = { blocks: [], width: Math.min(io.columns ?? widest, widest), color: io.color };
+  if (path.length === 0) await writeRoot(page);
+  else if (path.length === 1 && verbsOf(commandTree, path[0] as string)) await writeNoun(page, path[0] as string);
+  else await writeVerb(page, path);
+  return `${page.blocks.join("\n\n")}\n`;
+}
+
+async function writeRoot(page: Page): Promise<void> {
+  addParagraph(page, "Bodega: a store-and-content back end in one executable.");
+  addSection(page, "Usage", ["bodega <command> [flags]", "bodega <noun> <verb> [flags]"]);
+  const entries: Entry[] = [];
+  for (const [name, entry] of Object.entries(commandTree)) {
+    const description =
+      typeof entry === "object" ? entry.description : (await loadVerb(commandTree, [name]))?.meta.description;
+    entries.push([name, description ?? ""]);
+    if (typeof entry === "object") entries.push(["", Object.keys(entry.verbs).join(", ")]);
+  }
+  addList(page, "Commands", [...entries, ["help", "Show help about a command, such as: bodega help key issue"]]);
+  addList(page, "Flags of every command", describeArgs(Object.entries(sharedArgs)));
+  addList(
+    page,
+    "Exit codes",
+    exitCodes.map(([code, meaning]): Entry => [String(code), meaning]),
+  );
+}
+
+async function writeNoun(page: Page, noun: string): Promise<void> {
+  const entry = commandTree[noun];
+  addParagraph(page, typeof entry === "object" ? `${entry.description}.` : "");
+  addSection(page, "Usage", [`bodega ${noun} <verb> [flags]`]);
+  const entries: Entry[] = [];
+  for (const name of Object.keys(verbsOf(commandTree, noun) ?? {})) {
+    entries.push([name, (await loadVerb(commandTree, [noun, name]))?.meta.description ?? ""]);
+  }
+  addList(page, "Verbs", entries);
+  addParagraph(page, `More about a verb: bodega help ${noun} <verb>`);
+}
+
+async function writeVerb(page: Page, path: readonly string[]): Promise<void> {
+  const verb = await loadVerb(commandTree, path);
+  if (verb === undefined) return;
+  addParagraph(page, `${verb.meta.description}.`);
+  addCommands(page, "Usage", [describeUsage(path, verb)], "");
+  addList(page, "Arguments", describeArgs(positionalsOf(verb.args)));
+  addList(page, "Flags", describeArgs(ownFlags(verb.args)));
+  addList(page, "Flags of every command", describeArgs(Object.entries(sharedArgs)));
+  for (const note of verb.notes) addParagraph(page, note);
+  addCommands(page, "Examples", verb.examples, " \\");
+}
+
+function describeArgs(args: [string, Arg][]): Entry[] {
+  const aligned = args.some(([, arg]) => arg.type !== "positional" && arg.alias !== undefined);
+  return args.map(([name, arg]) => {
+    const label = labelArg(name, arg);
+    return [aligned && label.startsWith("--") ? `    ${label}` : label, explainArg(arg)];
+  });
+}
+
+/** Blocks of text, set apart by empty lines, and how they are laid out. */
+interface Page {
+  blocks: string[];
+  width: number;
+  color: boolean;
+}
+
+function addParagraph(page: Page, text: string): void {
+  page.blocks.push(wrapWords(text, page.width).join("\n"));
+}
+
+function addSection(page: Page, title: string, lines: readonly string[]): void {
+  const heading = page.color ? `\u001b[1m${title}\u001b[22m` : title;
+  page.blocks.push([heading, ...lines.map((line) => indent + line)].join("\n"));
+}
+
+/** Command lines, broken between their words; `mark` is what a shell wants at the end of a line that goes on. */
+function addCommands(page: Page, title: string, lines: readonly string[], mark: string): void {
+  const width = page.width - indent.length;
+  const broken = lines.flatMap((line) => {
+    if (line.length <= width) return [line];
+    const words = line.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? [];
+    const pieces = breakWords(words, width - indent.length - mark.length);
+    return pieces.map((piece, at) => (at === 0 ? "" : indent) + piece + (at === pieces.length - 1 ? "" : mark));
+  });
+  addSection(page, title, broken);
+}
+
+function addList(page: Page, title: string, entries: Entry[]): void {
+  if (entries.length === 0) return;
+  const labelWidth = Math.max(...entries.map(([label]) => label.length)) + 2;
+  const room = page.width - indent.length;
+  const beside = room - labelWidth;
+  const lines = entries.flatMap(([label, text]) => {
+    if (beside >= narrowest) {
+      return wrapWords(text, beside).map((line, index) => `${(index === 0 ? label : "").padEnd(labelWidth)}${line}`);
+    }
+    const above = label === "" ? [] : wrapWords(label.trim(), room);
+    return [...above, ...wrapWords(text, room - indent.length).map((line) => indent + line)];
+  });
+  addSection(page, title, lines);
+}

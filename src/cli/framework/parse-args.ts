@@ -1,0 +1,188 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { suggestWord } from "../../server/values/closest-match.ts";
+import { type Arg, type FlagArg, flagsOf, formatArg, formatFlag, positionalsOf, type VerbArgs } from "./args.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** What was given, by argument name. A switch that is on by default is false once turned off. */
+export type GivenValues = Record<string, string | boolean | string[]>;
+
+interface OptionToken {
+  kind: "option";
+  index: number;
+  name: string;
+  /** As it was typed: `-n`, `--name`. */
+  rawName: string;
+  value?: string;
+  /** The value stands in the same word: `--name=x`, `-nx`. */
+  inlineValue?: boolean;
+}
+
+/** A piece of a command line, as node:util cuts it. */
+type Token =
+  | OptionToken
+  | { kind: "positional"; index: number; value: string }
+  | { kind: "option-terminator"; index: number };
+
+/**
+ * Splits a command line into flags and words without judging it. `typed` maps what a person types (`json`, `no-input`)
+ * to the definition's name.
+ */
+export function tokenize(argv: string[], args: VerbArgs): { tokens: Token[]; typed: Map<string, string> } {
+  const options: NonNullable<ParseArgsConfig["options"]> = {};
+  const typed = new Map<string, string>();
+  for (const [name, arg] of flagsOf(args)) {
+    const long = formatFlag(name, arg).slice(2);
+    typed.set(long, name);
+    if (arg.negatable) {
+      typed.set(`no-${name}`, name);
+      options[`no-${name}`] = { type: "boolean" };
+    }
+    options[long] = { type: arg.type === "boolean" ? "boolean" : "string", ...(arg.alias && { short: arg.alias }) };
+  }
+  const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
+  return { tokens: tokens as Token[], typed };
+}
+
+/** Whether `-h` or `--help` stands among the flags; it wins over every mistake beside it. */
+export function asksForHelp(argv: string[], args: VerbArgs): boolean {
+  const { tokens } = tokenize(argv, args);
+  return tokens.some((token) => token.kind === "option" && token.name === "help" && token.value === undefined);
+}
+
+/**
+ * Reads a verb's arguments strictly. Required ones may still be missing from the result: see `findMissing`.
+ * @throws UsageError for an unknown, repeated, empty or incomplete flag, a value that is not an option, and too many words.
+ */
+export function parseVerbArgs(argv: string[], args: VerbArgs, env: Record<string, string | undefined>): GivenValues {
+  const { tokens, typed } = tokenize(argv, args);
+  const values: GivenValues = {};
+  const words: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind === "option") readOption(token, args, typed, values);
+  }
+  readWords(words, args, values);
+  refuseTwoNames(args, values);
+  for (const [name, arg] of flagsOf(args)) {
+    if (values[name] === undefined && arg.env && env[arg.env]) values[name] = env[arg.env] as string;
+  }
+  applyFallbacks(args, values);
+  return values;
+}
+
+/** The required arguments that have no value yet, in the order of the definition. */
+export function findMissing(args: VerbArgs, values: GivenValues): [string, Arg][] {
+  return Object.entries(args).filter(([name, arg]) => arg.required === true && values[name] === undefined);
+}
+
+/** One error that names every argument that is missing. */
+export function missingError(missing: [string, Arg][]): UsageError {
+  const names = missing.map(([name, arg]) => formatArg(name, arg));
+  return new UsageError(`Missing ${names.join(", ")}.`, {
+    details: missing.map(([name, arg]) => ({
+      field: formatArg(name, arg),
+      message: `is required: ${arg.description}`,
+    })),
+  });
+}
+
+/** The same values as one canonical command line, which no parser can read in two ways. */
+export function toRawArgs(args: VerbArgs, values: GivenValues): string[] {
+  const flags = flagsOf(args).flatMap(([name, arg]) => {
+    const value = values[name];
+    if (value === undefined) return [];
+    if (typeof value === "boolean" && arg.negatable) return [value ? `--${name}` : `--no-${name}`];
+    if (typeof value === "boolean") return value === (arg.default === true) ? [] : [formatFlag(name, arg)];
+    return [value].flat().map((text) => `--${name}=${text}`);
+  });
+  const words = positionalsOf(args).flatMap(([name]) => (values[name] as string | string[] | undefined) ?? []);
+  return words.length > 0 ? [...flags, "--", ...words] : flags;
+}
+
+function readOption(token: OptionToken, args: VerbArgs, typed: Map<string, string>, values: GivenValues): void {
+  const name = typed.get(token.name);
+  const arg = name === undefined ? undefined : (args[name] as FlagArg);
+  if (name === undefined || arg === undefined) throw unknownFlagError(token.rawName, typed.keys());
+  const flag = formatFlag(name, arg);
+  if (values[name] !== undefined && !arg.multiple) throw fault(flag, "was given more than once");
+  if (arg.type === "boolean") {
+    if (token.value !== undefined) throw fault(flag, "takes no value");
+    values[name] = arg.negatable ? token.name === name : arg.default !== true;
+    return;
+  }
+  const value = readFlagValue(token, flag, arg);
+  const before = values[name] as string[] | undefined;
+  values[name] = arg.multiple ? [...(before ?? []), value] : value;
+}
+
+function readFlagValue(token: OptionToken, flag: string, arg: FlagArg): string {
+  const { value } = token;
+  if (value === undefined) throw fault(flag, "needs a value");
+  if (!token.inlineValue && value.startsWith("-") && value !== "-") {
+    throw fault(flag, "needs a value", `A value that begins with a hyphen is written ${flag}=${value}`);
+  }
+  if (token.inlineValue && !token.rawName.startsWith("--") && value.startsWith("=")) {
+    throw fault(token.rawName, "takes its value without =", `Write ${token.rawName} ${value.slice(1)}`);
+  }
+  if (value === "" && !arg.allowEmpty) throw fault(flag, "must not be empty");
+  checkOption(flag, value, arg.options);
+  return value;
+}
+
+function checkOption(field: string, value: string, options: readonly string[] | undefined): void {
+  if (options === undefined || options.includes(value)) return;
+  const meant = suggestWord(value, options);
+  throw fault(
+    field,
+    `must be one of ${options.join(", ")}`,
+    meant === undefined ? undefined : `Did you mean ${meant}?`,
+  );
+}
+
+function readWords(words: string[], args: VerbArgs, values: GivenValues): void {
+  const left = [...words];
+  for (const [name, arg] of positionalsOf(args)) {
+    if (left.length === 0) break;
+    const taken = left.splice(0, arg.variadic ? left.length : 1);
+    if (taken.includes("")) throw fault(formatArg(name, arg), "must not be empty");
+    for (const word of taken) checkOption(formatArg(name, arg), word, arg.options);
+    values[name] = arg.variadic ? taken : (taken[0] as string);
+  }
+  if (left[0] !== undefined) throw unexpectedWord(left[0], args);
+}
+
+/** The error about a word too many. Where a verb takes a secret, the word may be one, and is not repeated. */
+function unexpectedWord(word: string, args: VerbArgs): UsageError {
+  const secret = Object.keys(args).find((name) => /secret|password/.test(name));
+  if (secret === undefined) return new UsageError(`Unexpected argument ${JSON.stringify(word)}.`);
+  return new UsageError("There is an argument too many.", {
+    hint: "A secret is never an argument: other users of the machine, and the shell's history, would know it.",
+  });
+}
+
+/** A flag that can stand for a positional may stand beside it only with the same value. */
+function refuseTwoNames(args: VerbArgs, values: GivenValues): void {
+  for (const [name, arg] of positionalsOf(args)) {
+    const stand = arg.fallback === undefined ? undefined : values[arg.fallback];
+    if (stand === undefined || values[name] === undefined || stand === values[name]) continue;
+    throw fault(`--${arg.fallback}`, `names another ${formatArg(name, arg)} than the argument does`);
+  }
+}
+
+function applyFallbacks(args: VerbArgs, values: GivenValues): void {
+  for (const [name, arg] of positionalsOf(args)) {
+    const stand = arg.fallback === undefined ? undefined : values[arg.fallback];
+    if (stand !== undefined) values[name] ??= stand;
+  }
+}
+
+/** The error about a flag that is not known here, with what it most likely meant. */
+export function unknownFlagError(flag: string, known: Iterable<string>, fallbackHint?: string): UsageError {
+  const meant = flag.startsWith("--") ? suggestWord(flag.slice(2), known) : undefined;
+  const hint = meant === undefined ? fallbackHint : `Did you mean --${meant}?`;
+  return new UsageError(`Unknown flag ${flag}.`, { hint, details: [{ field: flag, message: "is unknown" }] });
+}
+
+function fault(field: string, message: string, hint?: string): UsageError {
+  return new UsageError(`${field} ${message}.`, { hint, details: [{ field, message }] });
+}

@@ -1,0 +1,109 @@
+import { AppError, type ErrorCode, remedyOf } from "../../server/errors.ts";
+import { commandLine, completeCommand } from "../terminal/command-line.ts";
+import { escapeJson } from "../terminal/escape.ts";
+import { fitSentence, onScreen } from "../terminal/output.ts";
+import { programName } from "../terminal/program-name.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { formatArg, type VerbArgs } from "./args.ts";
+import type { GivenValues } from "./parse-args.ts";
+import { type ArgumentFault, CancelledError, UsageError } from "./usage-error.ts";
+
+/** What is known about a failed command line. */
+export interface Failure {
+  json: boolean;
+  /** Words of the command, as far as they were understood. */
+  path: readonly string[];
+  args: VerbArgs;
+  /** What was given, as far as it was understood. */
+  values?: GivenValues;
+}
+
+interface Problem {
+  exit: number;
+  code: ErrorCode | undefined;
+  message: string;
+  remedy?: string | undefined;
+  details?: (ArgumentFault & { flag?: string | undefined })[] | undefined;
+}
+
+const malformed = 5100;
+const internal = 5000;
+const cancelledExitCode = 130;
+const mostCharacters = 1000;
+// Their remedies speak of parts of an HTTP reply, of waiting, which helps against few of the faults behind 5001, or of a
+// record, though a command's 5306 may be about none and says itself what to do.
+const withoutRemedy = new Set<ErrorCode>([5000, 5001, 5102, 5306]);
+
+/** Tells standard error what went wrong, as text or as one JSON object, and returns the exit code. */
+export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {
+  const described = describeProblem(error, failure.args);
+  const command = commandLine(failure.values ?? {});
+  const problem = { ...described, message: shortenText(described.message) };
+  if (failure.json) {
+    const complete = (text: string | undefined) => text && completeCommand(text, command);
+    const { code, details } = problem;
+    const told = { code, message: complete(problem.message), remedy: complete(problem.remedy), details };
+    await terminal.say(`${escapeJson(JSON.stringify({ error: told }))}\n`);
+    return problem.exit;
+  }
+  const fit = (text: string) => fitSentence(onScreen({ screen: terminal.screen, command }), text);
+  const lines = [fit(`${problem.exit === cancelledExitCode ? "" : "error: "}${problem.message}`)];
+  // One fault at fault is said in the message already; two or more are listed.
+  if (problem.details && problem.details.length > 1) {
+    lines.push(...problem.details.map(({ field, flag, message }) => fit(`  ${flag ?? field} ${message}`)));
+  }
+  if (problem.remedy !== undefined) lines.push(fit(`  ${problem.remedy}`));
+  if (error instanceof UsageError)
+    lines.push(`  Help: ${programName()} ${[...(error.path ?? failure.path), "-h"].join(" ")}`);
+  await terminal.say(`${lines.join("\n")}\n`);
+  return problem.exit;
+}
+
+/** What was typed may be longer than anyone would read. */
+function shortenText(text: string): string {
+  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}…`;
+}
+
+function describeProblem(error: unknown, args: VerbArgs): Problem {
+  if (error instanceof CancelledError) return { exit: cancelledExitCode, code: undefined, message: error.message };
+  if (error instanceof UsageError) {
+    return { exit: 2, code: malformed, message: error.message, remedy: error.hint, details: error.details };
+  }
+  if (error instanceof AppError) return describeAppError(error, args);
+  return { exit: 1, code: internal, message: `Internal error: ${findReason(error)}` };
+}
+
+function describeAppError(error: AppError, args: VerbArgs): Problem {
+  const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, args) }));
+  const only = details?.length === 1 ? details[0] : undefined;
+  return {
+    exit: error.exit,
+    code: error.code,
+    message: only?.flag === undefined ? error.message : `${only.flag} ${only.message}`,
+    remedy: error.remedy ?? (withoutRemedy.has(error.code) ? undefined : remedyOf(error.code)),
+    details,
+  };
+}
+
+/** The flag or positional that carries a service's field: `currency_sign` is `--currency-sign`, `origins.1` is `<origin...>`. */
+function findArg(field: string, args: VerbArgs): string | undefined {
+  const base = (field.split(/[.[]/)[0] ?? field).replaceAll("_", "-");
+  const found = Object.entries(args).find(([name, arg]) => (arg.field ?? name).replaceAll("_", "-") === base);
+  return found && formatArg(...found);
+}
+
+/**
+ * One line about an error that nobody foresaw: without its stack, SQL, or places inside the executable. Drizzle puts the
+ * statement into the message, so only the innermost cause is asked.
+ */
+export function findReason(error: unknown): string {
+  let innermost = error;
+  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
+  if (!(innermost instanceof Error)) return "unknown";
+  const code = (innermost as { code?: unknown }).code;
+  const name = typeof code === "string" ? code : innermost.name;
+  const line = innermost.message.split("\n")[0] ?? "";
+  const telling = line !== "" && !/\b(select|insert|update|delete|create|alter|drop|pragma|begin|query)\b/i.test(line);
+  if (!telling || /(file:|\/)\S*(\$bunfs|~BUN|node_modules|\.[cm]?[jt]s\b|bodega\b)/.test(line)) return name;
+  return line.startsWith(name) ? line : `${name}: ${line}`;
+}

@@ -1,0 +1,100 @@
+import { AppError } from "../../server/errors.ts";
+import type { FlagArg, VerbArgs } from "../framework/args.ts";
+import { UsageError } from "../framework/usage-error.ts";
+import type { Io } from "../terminal/console.ts";
+
+const mostBytes = 4096;
+
+/** The ways in which a verb takes a new password; a person at a terminal is asked when none is given. */
+export const passwordFlags = {
+  "password-stdin": {
+    type: "boolean",
+    field: "password",
+    description: "Read the password from standard input, as one line",
+  },
+  "random-password": { type: "boolean", description: "Make a password, and show it once" },
+  "password-file": {
+    type: "string",
+    valueHint: "path",
+    completes: "file",
+    description: "Make a password, write it to this new file (mode 0600), and do not print it",
+  } as const satisfies FlagArg,
+} as const satisfies VerbArgs;
+
+interface PasswordChoice {
+  "password-stdin": boolean;
+  "random-password": boolean;
+  "password-file": string | undefined;
+}
+
+/**
+ * The new password that a verb was given, has to make, or asks for.
+ * @param others flags that stand in its stead, for the error that names all ways.
+ * @throws UsageError where none is given and nobody can be asked, for more than one, and for an empty one.
+ */
+export async function takePassword(
+  args: PasswordChoice,
+  io: Io,
+  others: readonly string[] = [],
+): Promise<{ password: string; isRandom: boolean }> {
+  if (args["random-password"] || args["password-file"] !== undefined) {
+    const { makePassword } = await import("./random-password.ts");
+    return { password: makePassword(), isRandom: true };
+  }
+  if (args["password-stdin"]) return { password: await readSecretLine(io, "--password-stdin"), isRandom: false };
+  if (io.canAsk) {
+    const { askNewPassword } = await import("../terminal/prompt.ts");
+    return { password: await askNewPassword(await loadCheck()), isRandom: false };
+  }
+  const ways = ["--password-stdin", "--random-password", ...others];
+  throw new UsageError(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
+    details: [{ field: "--password-stdin", message: "is required without a terminal, or another of these" }],
+  });
+}
+
+/**
+ * Refuses more than one of several flags, and a file, which alone asks for a random password, beside another way.
+ * @throws UsageError
+ */
+export function checkPasswordFlags(args: PasswordChoice, given: Record<string, boolean> = {}): void {
+  const ways = { "--password-stdin": args["password-stdin"], "--random-password": args["random-password"], ...given };
+  const chosen = Object.keys(ways).filter((flag) => ways[flag as keyof typeof ways]);
+  if (chosen.length > 1) throw new UsageError(`${chosen.join(" and ")} do not go together.`);
+  if (args["password-file"] !== undefined && chosen.some((flag) => flag !== "--random-password")) {
+    throw new UsageError("--password-file takes a password that is made here, and goes with no other way.");
+  }
+}
+
+/**
+ * One line of standard input, without its line break and never shown; typed at a terminal it is hidden.
+ * @throws UsageError when it is empty or more than a line.
+ */
+export async function readSecretLine(io: Io, flag: string): Promise<string> {
+  if (io.stdinIsTerminal) {
+    if (!io.canAsk) throw inputError(flag, "needs a pipe or a file on standard input");
+    const { askHidden } = await import("../terminal/prompt.ts");
+    return askHidden(flag.includes("hash") ? "Password hash" : "Password");
+  }
+  const line = (await io.readInput(mostBytes)).replace(/\r?\n$/, "");
+  if (line === "") throw inputError(flag, "found nothing on standard input");
+  if (/[\r\n]/.test(line)) throw inputError(flag, "takes one line of standard input, and found more");
+  return line;
+}
+
+function inputError(flag: string, message: string): UsageError {
+  return new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
+}
+
+/** The policy as a prompt asks it: true, or what the password lacks. */
+export async function loadCheck(): Promise<(password: string) => true | string> {
+  const { requireStrongPassword } = await import("../../server/modules/passwords/password-policy.ts");
+  return (password) => {
+    try {
+      requireStrongPassword("password", password);
+      return true;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return `The password ${error.details?.[0]?.message ?? "is too weak"}.`;
+    }
+  };
+}

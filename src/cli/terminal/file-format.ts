@@ -1,0 +1,25 @@
+import type { FlagArg } from "../framework/args.ts";
+
+const formats = ["csv", "ndjson"] as const;
+/** What a file of records is. */
+export type FileFormat = (typeof formats)[number];
+
+const endings: Record<string, FileFormat> = {
+  csv: "csv",
+  tsv: "csv",
+  txt: "csv",
+  ndjson: "ndjson",
+  jsonl: "ndjson",
+};
+
+/** `--format` of a verb that reads or writes a file. */
+export const formatFlag = {
+  type: "enum",
+  options: formats,
+  description: "What the file is, where its name does not end in .csv, .tsv, .ndjson or .jsonl",
+} as const satisfies FlagArg;
+
+/** The format that a file's name tells; undefined when it does not, as for `-`. */
+export function formatOf(path: string): FileFormat | undefined {
+  return endings[/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ""];
+}

@@ -1,0 +1,104 @@
+import { splitCommand } from "./command-line.ts";
+import type { Io } from "./console.ts";
+import { escapeControls, escapeJson } from "./escape.ts";
+import type { Column } from "./table.ts";
+import { wrapWords } from "./wrap.ts";
+import { wrapCommand } from "./wrap-command.ts";
+
+/** How a list is shown to people. */
+export interface ListView<Row> {
+  columns: Column<Row>[];
+  /** What `-q` prints of each row. */
+  id(row: Row): string;
+  /** Said on standard error when there is nothing to list. */
+  empty: string;
+}
+
+/** Prints one JSON value: indented on a terminal, on one line elsewhere. */
+export function printJson(io: Io, value: unknown): Promise<void> {
+  return io.write(`${escapeJson(JSON.stringify(value, null, io.stdoutIsTerminal ? 2 : undefined))}\n`);
+}
+
+/** Prints a list: a JSON array, ids only, or a table. */
+export async function printList<Row>(io: Io, rows: readonly Row[], view: ListView<Row>): Promise<void> {
+  if (io.json) return printJson(io, rows);
+  if (rows.length === 0) return remark(io, view.empty);
+  if (io.quiet) return io.write(rows.map((row) => `${escapeControls(view.id(row))}\n`).join(""));
+  const { layOutTable } = await import("./table.ts");
+  const { text, leftOut } = layOutTable(rows, view.columns, { width: io.columns, color: io.color });
+  await io.write(text);
+  if (leftOut.length > 0)
+    await remark(
+      io,
+      `Left out for want of room: ${leftOut.join(", ")}. A wider terminal shows all, and so does --json.`,
+    );
+}
+
+/**
+ * Prints one record: a JSON object, its id only, or a line for each field.
+ * @param idField which field `-q` prints.
+ */
+export async function printRecord(io: Io, record: object, idField: string): Promise<void> {
+  if (io.json) return printJson(io, record);
+  const entries = Object.entries(record);
+  if (io.quiet) return io.write(`${formatValue(entries.find(([name]) => name === idField)?.[1])}\n`);
+  const { renderFields } = await import("./fields.ts");
+  const fields = entries.map(([name, value]) => [formatLabel(name), formatValue(value)] as const);
+  await io.write(renderFields(fields, { width: io.columns, color: io.color }));
+}
+
+/** Sentences as they fit the terminal: a line that is too wide goes on below, as far in as it began. */
+export function fitLines({ columns }: Pick<Io, "columns">, text: string): string {
+  if (columns === undefined) return text;
+  const lines = text.split("\n").flatMap((line) => {
+    const inset = line.slice(0, line.length - line.trimStart().length);
+    return wrapWords(line.slice(inset.length), columns - inset.length).map((part) => inset + part);
+  });
+  return lines.join("\n");
+}
+
+/** Where a text goes, and which database the commands in it are about. */
+type Reader = Pick<Io, "columns" | "command">;
+
+/**
+ * A stored or made text for people, escaped and fitted to the terminal. A command that it ends in names the database,
+ * and where it has to be broken it stays one to the shell that it is pasted into.
+ */
+export function fitSentence({ columns, command: complete }: Reader, text: string): string {
+  const { prose, command } = splitCommand(text, complete);
+  const whole = escapeControls(prose + (command ?? ""));
+  if (columns === undefined || Bun.stringWidth(whole) <= columns) return whole;
+  if (command === undefined) return fitLines({ columns }, whole);
+  const inset = /^ */.exec(prose)?.[0] ?? "";
+  const above = fitLines({ columns }, escapeControls(prose).trimEnd());
+  return `${above}\n${inset}${wrapCommand(escapeControls(command), columns - inset.length, `${inset}  `)}`;
+}
+
+/** Standard error as a reader. */
+export function onScreen({ screen, command }: Pick<Io, "screen" | "command">): Reader {
+  return { columns: screen?.columns, command };
+}
+
+/** Says something beside the answer; `-q` silences it, and `--json`, which keeps standard error to one object. */
+export async function remark(io: Io, text: string): Promise<void> {
+  if (!io.quiet && !io.json) await io.say(`${fitSentence(onScreen(io), text)}\n`);
+}
+
+/** Says what must not be missed, `-q` or not. */
+export async function warn(io: Io, text: string): Promise<void> {
+  await io.say(`${fitSentence(onScreen(io), `warning: ${text}`)}\n`);
+}
+
+/** One value for people: `yes`, `none`, `-`, or the text with control characters written out. */
+export function formatValue(value: unknown): string {
+  if (value === null || value === undefined) return "-";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(formatValue).join(", ");
+  return escapeControls(typeof value === "object" ? JSON.stringify(value) : String(value));
+}
+
+/** `currency_sign` as `Currency sign`. */
+function formatLabel(field: string): string {
+  const words = field.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

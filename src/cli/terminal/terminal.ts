@@ -1,0 +1,133 @@
+import { fstatSync, statSync } from "node:fs";
+import { addAbortSignal } from "node:stream";
+import { AppError } from "../../server/errors.ts";
+
+/** The process around a command, so that nothing else reads or writes it directly. */
+export interface Terminal {
+  env: Record<string, string | undefined>;
+  stdinIsTerminal: boolean;
+  stdoutIsTerminal: boolean;
+  stderrIsTerminal: boolean;
+  /** Columns of the terminal that standard output goes to; undefined when it goes elsewhere. */
+  columns: number | undefined;
+  /**
+   * Writes the answer to standard output, and waits until it is taken. A reader that has gone (`| head`) is no error.
+   * @throws AppError 5000 when it cannot be written, for instance to a full disk.
+   */
+  write(text: string): Promise<void>;
+  /** Whether standard output still has a reader, as far as writing has shown; what is long stops without one. */
+  hasReader(): boolean;
+  /** Whether what is written to standard output is lost at once: it is /dev/null, or was closed from the start. */
+  leadsNowhere(): boolean;
+  /** Writes to standard error: remarks, questions, errors. Never throws. */
+  say(text: string): Promise<void>;
+  /**
+   * Reads standard input to its end.
+   * @throws AppError 5102 when it is longer than `mostBytes` or no UTF-8.
+   */
+  readInput(mostBytes: number): Promise<string>;
+  /** Standard input in pieces as they come, until its end or until `signal`, which ends it with an error. */
+  streamInput(signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Standard error where it is a terminal, for what draws there itself. */
+  screen: NodeJS.WriteStream | undefined;
+  /** Has the next SIGINT call `act` instead of ending the process; the one after that ends it. */
+  onInterrupt(act: () => void): void;
+  /**
+   * From now on SIGINT, SIGTERM and SIGHUP do not end the process, for the moment in which it must not be stopped.
+   * @returns what ends that, and tells which of them came first meanwhile.
+   */
+  holdSignals(): () => NodeJS.Signals | undefined;
+  /** Leaves SIGINT and SIGTERM to the verb, for one that runs until it is stopped. */
+  releaseSignals(): void;
+}
+
+const interruptedExitCode = 130;
+const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Ties a `Terminal` to the running process, and ends the process with 130 on SIGINT until signals are released. */
+export function openTerminal(host: NodeJS.Process): Terminal {
+  const interrupt = () => host.exit(interruptedExitCode);
+  host.on("SIGINT", interrupt);
+  // Failures reach the callbacks of write; without a listener the same event would end the process.
+  for (const stream of [host.stdout, host.stderr]) stream.on("error", () => {});
+  let isRead = true;
+  let isReleased = false;
+  let held: (() => void) | undefined;
+  return {
+    env: host.env,
+    stdinIsTerminal: host.stdin.isTTY === true,
+    stdoutIsTerminal: host.stdout.isTTY === true,
+    stderrIsTerminal: host.stderr.isTTY === true,
+    columns: host.stdout.isTTY ? host.stdout.columns : undefined,
+    async write(text) {
+      const failure = await writeTo(host.stdout, text);
+      if (failure?.code === "EPIPE") isRead = false;
+      if (failure === undefined || !isRead) return;
+      throw new AppError(5000, `The answer could not be written to standard output (${failure.code ?? "unknown"}).`);
+    },
+    hasReader: () => isRead,
+    leadsNowhere: () => isNullDevice(host.stdout.fd),
+    async say(text) {
+      await writeTo(host.stderr, text);
+    },
+    async readInput(mostBytes) {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of host.stdin as AsyncIterable<Buffer>) {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > mostBytes) throw new AppError(5102, `Standard input is longer than ${mostBytes} bytes.`);
+      }
+      try {
+        return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+      } catch (cause) {
+        throw new AppError(5102, "Standard input is no UTF-8 text.", { cause });
+      }
+    },
+    streamInput: (signal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,
+    screen: host.stderr.isTTY ? host.stderr : undefined,
+    onInterrupt(act) {
+      host.off("SIGINT", interrupt);
+      held = () => {
+        host.on("SIGINT", interrupt);
+        act();
+      };
+      host.once("SIGINT", held);
+    },
+    holdSignals() {
+      let first: NodeJS.Signals | undefined;
+      const note = (signal: NodeJS.Signals) => {
+        first ??= signal;
+      };
+      const isSilenced = host.listeners("SIGINT").includes(interrupt);
+      host.off("SIGINT", interrupt);
+      for (const signal of endings) host.on(signal, note);
+      return () => {
+        for (const signal of endings) host.off(signal, note);
+        if (isSilenced && !isReleased) host.on("SIGINT", interrupt);
+        return first;
+      };
+    },
+    releaseSignals() {
+      isReleased = true;
+      host.off("SIGINT", interrupt);
+      if (held !== undefined) host.off("SIGINT", held);
+    },
+  };
+}
+
+/** A program that is started with an output closed finds /dev/null there as well. */
+function isNullDevice(descriptor: number): boolean {
+  try {
+    const { rdev } = fstatSync(descriptor);
+    return rdev !== 0 && rdev === statSync("/dev/null").rdev;
+  } catch {
+    return false;
+  }
+}
+
+function writeTo(stream: NodeJS.WriteStream, text: string): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    stream.write(text, (error) => resolve(error ?? undefined));
+  });
+}

@@ -1,0 +1,132 @@
+import { sql } from "drizzle-orm";
+import type { Session } from "../db/session.ts";
+import { all, type CompiledStatement, get, statement } from "../db/statement.ts";
+import { knownScopes } from "../modules/app-keys/scopes.ts";
+import { appKeys } from "../modules/app-keys/table.ts";
+import { auditEvents } from "../modules/audit/events.ts";
+import { orders } from "../modules/orders/table.ts";
+import { products } from "../modules/products/table.ts";
+import { tenants } from "../modules/tenants/table.ts";
+import { nameKey } from "../modules/users/input.ts";
+import { users } from "../modules/users/table.ts";
+import { webhooks } from "../modules/webhooks/table.ts";
+
+/** What a shell can offer: a name, and a few words about what has it. */
+export interface OfferedName {
+  value: string;
+  description: string;
+}
+
+const param = sql.placeholder;
+const mostOffered = 100;
+
+const begins = (column: string) =>
+  sql`${sql.raw(column)} >= ${param("prefix")} and ${sql.raw(column)} < ${param("prefixEnd")}`;
+const first = sql`limit ${param("most")}`;
+const ofTenant = sql`tenant_id = ${param("tenantId")}`;
+
+const selectTenantId = statement<{ id: string }>(
+  sql`select id from ${tenants} where namespace = ${param("namespace")}`,
+);
+const selectNamespaces = statement<OfferedName>(sql`
+  select namespace as value, title as description from ${tenants} where ${begins("namespace")} order by 1 ${first}`);
+// Revoked keys are of use to nobody.
+const selectKeyIds = statement<OfferedName>(sql`
+  select k.id as value, k.name || ' (' || t.namespace || ')' as description
+  from ${appKeys} k join ${tenants} t on t.id = k.tenant_id
+  where ${begins("k.id")} and k.revoked_at is null and (${param("tenantId")} is null or k.tenant_id = ${param("tenantId")})
+  order by k.id desc ${first}`);
+const selectKeyNames = statement<OfferedName>(sql`
+  select name as value, min(id) as description from ${appKeys}
+  where ${ofTenant} and ${begins("name")} and revoked_at is null
+  group by name having count(*) = 1 order by 1 ${first}`);
+const selectUserIds = statement<OfferedName>(sql`
+  select id as value, email as description from ${users} where ${ofTenant} and ${begins("id")} order by id desc ${first}`);
+const selectEmails = statement<OfferedName>(sql`
+  select email as value, role || coalesce(', ' || name, '') as description from ${users}
+  where ${ofTenant} and ${begins("email_key")} order by email_key ${first}`);
+const selectOrderIds = statement<OfferedName>(sql`
+  select id as value, number || ', ' || status as description from ${orders}
+  where ${ofTenant} and ${begins("id")} order by id desc ${first}`);
+const selectOrderNumbers = statement<OfferedName>(sql`
+  select cast(number as text) as value, status || ', ' || substr(created_at, 1, 10) as description from (
+    select number, status, created_at from ${orders} where ${ofTenant} order by number desc limit 1000)
+  where substr(number, 1, length(${param("prefix")})) = ${param("prefix")} ${first}`);
+const selectProductIds = statement<OfferedName>(sql`
+  select id as value, title as description from ${products}
+  where ${ofTenant} and ${begins("id")} and deleted_at is null order by id desc ${first}`);
+const selectSlugs = statement<OfferedName>(sql`
+  select slug as value, title as description from ${products}
+  where ${ofTenant} and ${begins("slug")} and deleted_at is null order by slug ${first}`);
+const selectSkus = statement<OfferedName>(sql`
+  select sku as value, title as description from ${products}
+  where ${ofTenant} and ${begins("sku")} and deleted_at is null and not has_variants order by sku ${first}`);
+const selectWebhookIds = statement<OfferedName>(sql`
+  select id as value, url as description from ${webhooks} where ${ofTenant} and ${begins("id")} order by id ${first}`);
+const selectUrls = statement<OfferedName>(sql`
+  select url as value, min(id) as description from ${webhooks} where ${ofTenant} and ${begins("url")}
+  group by url having count(*) = 1 order by 1 ${first}`);
+
+type Names = CompiledStatement<OfferedName>;
+
+interface Kind {
+  /** How its ids begin. */
+  id: string;
+  ids: Names;
+  /** What else names it within a store. */
+  names: Names[];
+  /** Some have no name that can be typed, or share it; the names of the others are described by their ids. */
+  hasNameless?: boolean;
+  toPrefix?: (text: string) => string;
+}
+
+const kinds: Record<string, Kind> = {
+  key: { id: "app_", ids: selectKeyIds, names: [selectKeyNames], hasNameless: true },
+  user: { id: "usr_", ids: selectUserIds, names: [selectEmails], toPrefix: nameKey },
+  order: { id: "ord_", ids: selectOrderIds, names: [selectOrderNumbers] },
+  product: { id: "prod_", ids: selectProductIds, names: [selectSlugs, selectSkus] },
+  webhook: { id: "whk_", ids: selectWebhookIds, names: [selectUrls], hasNameless: true },
+};
+
+/**
+ * The names of a kind that begin so, at most a hundred of each sort: ids where an id has been begun, or for what has no
+ * other name; those of one store only, save namespaces and the ids of keys. An unknown kind or store has none.
+ * @param namespace of the store; undefined where the line names none.
+ */
+export async function completeNames(
+  db: Session,
+  { kind, prefix, namespace }: { kind: string; prefix: string; namespace: string | undefined },
+): Promise<OfferedName[]> {
+  if (kind === "scope") return offerWords(knownScopes, prefix);
+  if (kind === "event") return offerWords(auditEvents, prefix);
+  if (kind === "namespace") return all(db.primary, selectNamespaces, rangeOf(prefix));
+  const found = kinds[kind];
+  if (found === undefined) return [];
+  const tenantId = namespace && (await get(db.primary, selectTenantId, { namespace }))?.id;
+  if (!tenantId) {
+    const isChosen = kind === "key" && namespace === undefined && found.id.startsWith(prefix.slice(0, found.id.length));
+    return isChosen ? all(db.primary, found.ids, { ...rangeOf(prefix), tenantId: null }) : [];
+  }
+  const statements = prefix.startsWith(found.id) ? [found.ids] : found.names;
+  const values = { ...rangeOf(found.toPrefix?.(prefix) ?? prefix), tenantId };
+  const lists = await Promise.all(statements.map((names) => all(db.primary, names, values)));
+  const named = lists.flat().filter(({ value }) => isTypable(value));
+  if (!found.hasNameless || prefix !== "") return named;
+  const covered = new Set(named.map(({ description }) => description));
+  const ids = await all(db.primary, found.ids, { ...rangeOf(found.id), tenantId });
+  return [...named, ...ids.filter(({ value }) => !covered.has(value))];
+}
+
+function rangeOf(prefix: string) {
+  // The highest character there is: whatever begins so sorts before this.
+  return { prefix, prefixEnd: `${prefix}\u{10ffff}`, most: mostOffered };
+}
+
+function offerWords(words: readonly string[], prefix: string): OfferedName[] {
+  return words.filter((word) => word.startsWith(prefix)).map((value) => ({ value, description: "" }));
+}
+
+/** Whether a shell takes the word as it stands: nothing in it may be run when the line is. */
+function isTypable(value: string): boolean {
+  return /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u.test(value);
+}

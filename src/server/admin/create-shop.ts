@@ -1,0 +1,92 @@
+import type { SystemCtx } from "../context.ts";
+import { inTransaction } from "../db/transaction.ts";
+import type { AppKey, IssuedAppKey } from "../modules/app-keys/model.ts";
+import { setOrigins } from "../modules/app-keys/origins.ts";
+import { issueKey, listKeys } from "../modules/app-keys/service.ts";
+import type { TenantDetails } from "../modules/tenants/record.ts";
+import { createTenant, getTenant, listTenants, requireTenant } from "../modules/tenants/service.ts";
+import { listUsers } from "../modules/users/list.ts";
+import type { User } from "../modules/users/model.ts";
+import { addUser, type NewUser } from "../modules/users/service.ts";
+import { claimDatabase } from "../security/secret-key.ts";
+
+/** A shop as somebody wants it; what is null is not made. */
+export interface ShopPlan {
+  namespace: string;
+  store: { title: string; currency: string; language: string } | null;
+  /** Prepared before any transaction, since that hashes the password. */
+  owner: NewUser | null;
+  /** Without origins no browser may use the key: only who sends no `Origin`. */
+  key: { name: string; publish: boolean; origins: string[] } | null;
+}
+
+/** What there is of a shop. */
+export interface Shop {
+  store: TenantDetails | null;
+  /** The first that is active, by age. */
+  owner: User | null;
+  /** The oldest that is not revoked; with its secret only at the moment that it is made. */
+  key: AppKey | IssuedAppKey | null;
+}
+
+/** A shop after it was set up, and which of its parts that made. */
+export interface ShopSetup extends Shop {
+  store: TenantDetails;
+  made: { store: boolean; owner: boolean; key: boolean };
+}
+
+/** What stands of a shop already. */
+export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop> {
+  const tenants = await listTenants(ctx);
+  const store = tenants.find((tenant) => tenant.namespace === namespace) ?? null;
+  if (store === null) return { store, owner: null, key: null };
+  const work = { ...ctx, tenant: await requireTenant(ctx, namespace) };
+  const owners = await listUsers(work, { role: "owner", status: "active", sort: "created_at", limit: 1 });
+  const keys = await listKeys(ctx, { namespace });
+  return {
+    store,
+    owner: (JSON.parse(owners.json) as User[])[0] ?? null,
+    key: keys.find((key) => key.revoked_at === null) ?? null,
+  };
+}
+
+/**
+ * Makes what is missing of a shop, in one transaction, and changes nothing of what stands. So it can be repeated, and two
+ * who do it at once make one shop.
+ * @param beforeCommit takes what is secret; when it fails, nothing stands.
+ * @throws AppError 5301 for a store that is neither there nor planned, 5302 for an owner's address that somebody else of
+ * the store has, 5102 for a field at fault; 5306 for a server's key that is not the database's.
+ */
+export async function setUpShop(
+  ctx: SystemCtx,
+  plan: ShopPlan,
+  beforeCommit: (setup: ShopSetup) => Promise<void> = async () => {},
+): Promise<ShopSetup> {
+  const { namespace } = plan;
+  await claimDatabase(ctx.db, ctx.vault);
+  return inTransaction(ctx, async (tx) => {
+    const before = await findShop(tx, namespace);
+    if (before.store === null && plan.store !== null) await createTenant(tx, { namespace, ...plan.store });
+    const work = { ...tx, tenant: await requireTenant(tx, namespace) };
+    const owner = before.owner ?? (plan.owner && (await addUser(work, plan.owner)));
+    const key = before.key ?? (plan.key && (await makeKey(tx, namespace, plan.key)));
+    const made = {
+      store: before.store === null,
+      owner: owner !== before.owner,
+      key: key !== before.key,
+    };
+    const setup = { store: await getTenant(tx, namespace), owner, key, made };
+    await beforeCommit(setup);
+    return setup;
+  });
+}
+
+async function makeKey(
+  tx: SystemCtx,
+  namespace: string,
+  { name, publish, origins }: NonNullable<ShopPlan["key"]>,
+): Promise<IssuedAppKey> {
+  const { app_id: appId, app_secret } = await issueKey(tx, { namespace, name, publish });
+  const { app_id, ...rest } = await setOrigins(tx, { appId, origins, allowNoOrigin: origins.length === 0 });
+  return { app_id, app_secret, ...rest };
+}

@@ -1,0 +1,89 @@
+import { sql } from "drizzle-orm";
+import type { Config } from "../config/config.ts";
+import type { SystemCtx } from "../context.ts";
+import { all, run, statement } from "../db/statement.ts";
+import { inTransaction } from "../db/transaction.ts";
+import { recordAudit } from "../modules/audit/service.ts";
+import { mailOutbox } from "../modules/mail/table.ts";
+import { pushRegistrations, vapidKeys } from "../modules/notifications/table.ts";
+import { passwordResetCodes } from "../modules/password-reset/table.ts";
+import { tenants } from "../modules/tenants/table.ts";
+import { twoFactor } from "../modules/two-factor/table.ts";
+import { users } from "../modules/users/table.ts";
+import { webhooks } from "../modules/webhooks/table.ts";
+import { adoptSecret } from "../security/secret-key.ts";
+import { toTimestamp } from "../values/timestamp.ts";
+
+const param = sql.placeholder;
+
+const dropMail = statement(sql`
+  update ${mailOutbox} set status = 'dropped', sealed = null, last_error = 'sealed with a lost key',
+    updated_at = ${param("now")}
+  where sealed is not null`);
+const removeCodes = statement(sql`delete from ${passwordResetCodes}`);
+const removeRegistrations = statement(sql`delete from ${pushRegistrations}`);
+// The next start makes new ones; what browsers have subscribed with is of no use from here on.
+const removeVapidKeys = statement(sql`delete from ${vapidKeys}`);
+const selectTwoFactor = statement<TwoFactorUser>(sql`
+  select t.namespace, u.id as user_id, u.email from ${twoFactor} f
+  join ${users} u on u.id = f.user_id and u.tenant_id = f.tenant_id join ${tenants} t on t.id = f.tenant_id
+  where f.confirmed_at is not null order by t.namespace, u.email_key`);
+const selectWebhooks = statement<SilentWebhook>(sql`
+  select t.namespace, w.id as webhook_id, w.url from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
+  order by t.namespace, w.id`);
+
+/** A user whose authenticator is of no use any more. */
+export interface TwoFactorUser {
+  namespace: string;
+  user_id: string;
+  email: string;
+}
+
+/** A webhook that tells nothing until it has a new signing secret. */
+export interface SilentWebhook {
+  namespace: string;
+  webhook_id: string;
+  url: string;
+}
+
+/** What a change of the server's key has cost. */
+export interface RekeyReport {
+  /** False when the database had the present key already; then nothing is lost. */
+  rekeyed: boolean;
+  /** Mail that waited, and is not sent any more. */
+  mail_dropped: number;
+  /** Reset codes that do not work any more; another can be asked for. */
+  reset_codes_dropped: number;
+  /** Browsers and devices that hear nothing until they subscribe and register again. */
+  registrations_dropped: number;
+  /** Who cannot sign in until their second factor is reset. */
+  two_factor_users: TwoFactorUser[];
+  /** Which webhooks need a new signing secret; their events wait until then, as far as these are kept. */
+  webhooks: SilentWebhook[];
+}
+
+/**
+ * Ties the database to the present key after the old one was lost, and removes what only the old one could open. Second
+ * factors stay, though nobody can pass them: to remove them would let a password alone sign in. No server may be running.
+ */
+export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">): Promise<RekeyReport> {
+  return inTransaction(ctx, async (tx) => {
+    const rekeyed = await adoptSecret(tx.db, config);
+    const nothing = { mail_dropped: 0, reset_codes_dropped: 0, registrations_dropped: 0 };
+    if (!rekeyed) return { rekeyed, ...nothing, two_factor_users: [], webhooks: [] };
+    await run(tx.db, removeVapidKeys);
+    const report = {
+      rekeyed,
+      mail_dropped: await run(tx.db, dropMail, { now: toTimestamp(ctx.now()) }),
+      reset_codes_dropped: await run(tx.db, removeCodes),
+      registrations_dropped: await run(tx.db, removeRegistrations),
+      two_factor_users: await all(tx.db, selectTwoFactor),
+      webhooks: await all(tx.db, selectWebhooks),
+    };
+    const { mail_dropped, reset_codes_dropped, registrations_dropped, two_factor_users } = report;
+    const counts = { two_factor_users: two_factor_users.length, webhooks: report.webhooks.length };
+    const details = { mail_dropped, reset_codes_dropped, registrations_dropped, ...counts };
+    await recordAudit(tx, { event: "database.rekeyed", details });
+    return report;
+  });
+}

@@ -1,0 +1,165 @@
+import { Elysia } from "elysia";
+import { type LogLevel, logLevels } from "../config/operation-config.ts";
+import { defaultPushSettings, type PushSettings } from "../config/push-settings.ts";
+import type { Database } from "../db/session.ts";
+import { AppError } from "../errors.ts";
+import type { Route } from "../http/route.ts";
+import type { LogRequest } from "../logging/request-log.ts";
+import { createCredentialLookup } from "../modules/app-keys/lookup.ts";
+import { createUsageRecorder } from "../modules/app-keys/usage.ts";
+import type { SeenRequest } from "../monitoring/control/status.ts";
+import { Meter, type RouteMeter } from "../monitoring/metrics/meter.ts";
+import type { Vault } from "../security/vault.ts";
+import { createAttemptCounter } from "./attempts.ts";
+import type { BodyLimits } from "./body.ts";
+import { clientAddressReader } from "./client-address.ts";
+import { preflightHeaders } from "./cors.ts";
+import { answerElsewhere, answerRoute, type PipelineDeps } from "./pipeline.ts";
+import type { ProcessMemory } from "./process-memory.ts";
+import { routes as allRoutes } from "./routes.ts";
+import { describeArrival, mountSystemPages } from "./system-routes.ts";
+
+/** What an application is made of; nothing in it is global. */
+export interface AppDeps {
+  db: Database;
+  /** Epoch milliseconds. */
+  now: () => number;
+  log: LogRequest;
+  /** `info` unless given. */
+  logLevel?: LogLevel;
+  /** Counts what is answered; one of its own unless given. */
+  meter?: Meter;
+  vault: Vault;
+  memory: ProcessMemory;
+  /** Only Web Push to public endpoints unless given. */
+  push?: PushSettings;
+  trustedProxies: readonly string[];
+  /** Whether requests come as https. */
+  isEncrypted?: boolean;
+  bodyLimits?: BodyLimits;
+  /** The socket's peer, null where there is no socket. */
+  peerOf: (request: Request) => string | null;
+  /** Whether the process still takes new work; `/health/ready` says so. */
+  isDraining?: () => boolean;
+  /** Room on the disk of the database in bytes, null where it is elsewhere; `/health/ready` looks at it. */
+  freeBytes?: () => number | null;
+  /** Opens `/metrics` to whoever sends the token. */
+  metrics?: { token: string; text: () => Promise<string> } | undefined;
+  /** Told how a call of `/health/live` arrived whose request id begins with `doctor-`. */
+  onSeen?: (seen: SeenRequest) => void;
+  /** The product's version, for the API description. */
+  version: string;
+  /** Instead of the product's own routes, in tests. */
+  routes?: readonly Route[];
+}
+
+/** 1 MiB, and ten seconds to send it. */
+export const defaultBodyLimits: BodyLimits = { bytes: 1_048_576, ms: 10_000 };
+
+/** How answers to what is no route are counted. */
+const noRoute = "(none)";
+
+/** Bodies that are being received may together take as much; beyond it 5001. */
+const bodyMemoryBytes = 64 * 1_048_576;
+
+/**
+ * The whole HTTP application, not yet listening. Elysia finds the route; every answer, also for what is no route, is
+ * made by the pipeline, so nothing can leave outside the envelope.
+ */
+export function createApp(deps: AppDeps) {
+  const { db, now } = deps;
+  const routes = deps.routes ?? allRoutes;
+  const readAddress = clientAddressReader(deps.trustedProxies);
+  const pipeline: PipelineDeps = {
+    db,
+    now,
+    vault: deps.vault,
+    memory: deps.memory,
+    push: deps.push ?? defaultPushSettings,
+    log: deps.log,
+    logFrom: logLevels.indexOf(deps.logLevel ?? "info"),
+    meter: deps.meter ?? new Meter(),
+    lookup: createCredentialLookup(db),
+    countAttempt: createAttemptCounter(db, deps.vault, now),
+    noteUse: createUsageRecorder(db),
+    bodyLimits: deps.bodyLimits ?? defaultBodyLimits,
+    bodyMemory: { left: bodyMemoryBytes },
+    clientIpOf: (request) => {
+      const peer = deps.peerOf(request);
+      return peer === null ? null : readAddress(peer, request.headers.get("x-forwarded-for"));
+    },
+  };
+  const server = new Elysia({
+    aot: true,
+    normalize: false,
+    strictPath: false,
+    // Where the path may begin: after `http://`, also of a host as short as `api` on a private network; or after `https://`
+    // and a host of three characters, which `listen` sees to.
+    handler: { standardHostname: deps.isEncrypted ?? false },
+  });
+  const noRouteMeter = pipeline.meter.anyMethod(noRoute);
+  const answerNone = (request: Request) => answerNoRoute(pipeline, noRouteMeter(request.method), request);
+  for (const route of routes) mountRoute(server, pipeline, route);
+  for (const [path, methods] of methodsByPath(routes)) {
+    const allow = allowHeader(methods);
+    const meterOf = pipeline.meter.anyMethod(path);
+    const answer = (request: Request) => answerOtherMethod(pipeline, meterOf(request.method), request, allow);
+    server.all(path, ({ request }) => answer(request), { parse: "none" });
+  }
+  mountSystemPages(server, pipeline, {
+    routes,
+    isDraining: deps.isDraining ?? (() => false),
+    freeBytes: deps.freeBytes ?? (() => null),
+    metrics: deps.metrics,
+    onSeen: (request) =>
+      deps.onSeen?.({
+        ...describeArrival(request),
+        peer: deps.peerOf(request),
+        client: pipeline.clientIpOf(request),
+        protocol: deps.isEncrypted ? "https" : "http",
+      }),
+    version: deps.version,
+  });
+  server.all("/*", ({ request }) => answerNone(request), { parse: "none" });
+  server.onError(({ request, code, error }) =>
+    code === "NOT_FOUND"
+      ? answerNone(request)
+      : answerElsewhere(pipeline, noRouteMeter(request.method), request, () => {
+          throw error;
+        }),
+  );
+  return server;
+}
+
+function mountRoute(server: Elysia, pipeline: PipelineDeps, route: Route): void {
+  for (const method of route.method === "GET" ? ["GET", "HEAD"] : [route.method]) {
+    const meter = pipeline.meter.route(method, route.path);
+    const handle = ({ request, params }: { request: Request; params: Record<string, string> }) =>
+      answerRoute(pipeline, route, meter, request, params);
+    server.route(method, route.path, handle as never, { parse: "none" } as never);
+  }
+}
+
+function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
+  const byPath = new Map<string, string[]>();
+  for (const { path, method } of routes) byPath.set(path, [...(byPath.get(path) ?? []), method]);
+  return byPath;
+}
+
+function allowHeader(methods: readonly string[]): string {
+  return [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+}
+
+function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: Request, allow: string): Response {
+  return answerElsewhere(pipeline, meter, request, (headers, requestId) => {
+    if (request.method !== "OPTIONS") throw new AppError(5105, undefined, { headers: { Allow: allow } });
+    preflightHeaders(headers, request.headers.get("origin"), allow);
+    return new Response(`{"request_id":"${requestId}","data":{"allow":${JSON.stringify(allow)}}}`, { headers });
+  });
+}
+
+function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Request): Response {
+  return answerElsewhere(pipeline, meter, request, () => {
+    throw new AppError(5106);
+  });
+}

@@ -1,0 +1,59 @@
+import type { Actor } from "../context.ts";
+import { AppError } from "../errors.ts";
+import type { Reply } from "../http/envelope.ts";
+import type { Call, Route } from "../http/route.ts";
+import { answerOnce, findReply, type KeyedRequest } from "../modules/idempotency/service.ts";
+
+const keyForm = /^[\x21-\x7e]{1,255}$/;
+
+/** Whether a route honours `Idempotency-Key`: what creates or acts, save where a secret is proved or answered. */
+export function takesKey({ method, path, secret }: Route): boolean {
+  return method === "POST" && !path.startsWith("/auth/") && secret !== true;
+}
+
+/** The status of a route's success. */
+export function successStatus(route: Route, answer: Reply): number {
+  return answer.status ?? route.reply.status ?? 200;
+}
+
+/**
+ * Runs a route's handler; with an `Idempotency-Key` at most once, in one transaction with the reply that is kept for
+ * those who ask again. A dry run leaves nothing, so it is run each time.
+ * @param header the key as sent.
+ * @throws AppError 5100 for a malformed key, 5307 for one that was used for another request; those of the handler.
+ */
+export async function answerIdempotently(route: Route, call: Call, header: string | null): Promise<Reply> {
+  const caller = callerOf(call.ctx.actor);
+  if (header === null || caller === null || !takesKey(route) || call.query.dry_run === true) {
+    return route.handle(call as never, await route.prepare?.(call as never));
+  }
+  if (!keyForm.test(header)) {
+    throw new AppError(5100, "Idempotency-Key must be 1 to 255 visible ASCII characters.");
+  }
+  const request: KeyedRequest = { caller, key: header, fingerprint: fingerprintOf(route, call) };
+  // Whoever asks again should not have to pay for the preparations again.
+  const kept = route.prepare && (await findReply(call.ctx, request));
+  if (kept) return kept;
+  const prepared = await route.prepare?.(call as never);
+  return answerOnce(call.ctx, request, async (tx) => {
+    const answer = await route.handle({ ...call, ctx: tx } as never, prepared);
+    return { ...answer, status: successStatus(route, answer) };
+  });
+}
+
+/** Who a key belongs to; null for visitors, who must not share anything with one another. */
+function callerOf(actor: Actor): string | null {
+  if (actor.kind === "app") return `app:${actor.appId}`;
+  return actor.kind === "user" ? `user:${actor.userId}` : null;
+}
+
+/** Keyed, as a body may hold a password, and a plain hash could be searched for it. */
+function fingerprintOf({ method, path }: Route, { ctx, params, query, body, lang, subject }: Call): string {
+  const asked = { method, path, params, query, body, lang, subject };
+  return ctx.vault.mac("idempotency", JSON.stringify(asked, sortMembers));
+}
+
+function sortMembers(_name: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

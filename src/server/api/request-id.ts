@@ -1,0 +1,13 @@
+import { holdsSecret } from "../http/mask.ts";
+
+const acceptable = /^[A-Za-z0-9._-]{8,128}$/;
+
+/**
+ * The id under which a request is answered and logged: the caller's `X-Request-Id` when it is 8 to 128 harmless
+ * characters, else a new UUIDv7 (specification, section 2).
+ */
+export function requestIdOf(headers: Headers): string {
+  const given = headers.get("x-request-id");
+  if (given === null || !acceptable.test(given) || holdsSecret(given)) return Bun.randomUUIDv7();
+  return given;
+}

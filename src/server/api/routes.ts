@@ -1,0 +1,35 @@
+import type { Route } from "../http/route.ts";
+import { eventRoutes } from "../modules/events/routes.ts";
+import { registrationRoutes } from "../modules/notifications/routes.ts";
+import { sendRoutes } from "../modules/notifications/send-routes.ts";
+import { orderRoutes } from "../modules/orders/routes.ts";
+import { passwordResetRoutes } from "../modules/password-reset/routes.ts";
+import { productRoutes } from "../modules/products/routes.ts";
+import { variantRoutes } from "../modules/products/variants/variant-routes.ts";
+import { profileRoutes } from "../modules/profile/routes.ts";
+import { reactionRoutes } from "../modules/reactions/routes.ts";
+import { rewardRoutes } from "../modules/rewards/routes.ts";
+import { sessionRoutes } from "../modules/sessions/routes.ts";
+import { twoFactorRoutes } from "../modules/two-factor/routes.ts";
+import { userRoutes } from "../modules/users/routes.ts";
+import { viewRoutes } from "../modules/views/routes.ts";
+import { wishlistRoutes } from "../modules/wishlist/routes.ts";
+
+/** Every route of the API. What is not here does not exist. */
+export const routes: readonly Route[] = [
+  ...eventRoutes,
+  ...orderRoutes,
+  ...passwordResetRoutes,
+  ...productRoutes,
+  ...profileRoutes,
+  ...reactionRoutes,
+  ...registrationRoutes,
+  ...rewardRoutes,
+  ...sendRoutes,
+  ...sessionRoutes,
+  ...twoFactorRoutes,
+  ...userRoutes,
+  ...variantRoutes,
+  ...viewRoutes,
+  ...wishlistRoutes,
+];

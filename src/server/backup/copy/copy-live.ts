@@ -1,0 +1,81 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { Connection } from "../../db/local/connection.ts";
+import { FileLock } from "../../db/local/file-lock.ts";
+import { loadLibsql } from "../../db/local/load-libsql.ts";
+import { foldLog } from "../../db/local/merge-wal.ts";
+import { shareFile } from "../../db/local/open-file-lock.ts";
+import { createPacer, type Pacer } from "./pace.ts";
+
+interface CopyLiveOptions {
+  onProgress: (done: number, total: number) => void;
+  signal: AbortSignal;
+}
+
+const chunkBytes = 1 << 20;
+
+/**
+ * Copies a database file while others write: first the file, then its log. Nobody empties the log meanwhile, so that
+ * whatever is moved into the file in between stands in the log as well; the copy is the database as of the log's last
+ * commit. `VACUUM INTO` would do it in one call, and writes as fast as it can: a server's commits then wait for the disk.
+ * @param target a path where nothing is.
+ * @throws AppError 5001 for a full or faulty disk.
+ */
+export async function copyLive(path: string, target: string, { onProgress, signal }: CopyLiveOptions): Promise<void> {
+  const users = await shareFile(path);
+  const libsql = await loadLibsql();
+  const readers = new FileLock(libsql, `${path}-readers`);
+  // Opened first and closed last: closing any descriptor of the file drops this process's locks on it.
+  const source = await open(path, "r");
+  try {
+    while (!readers.tryShared()) await Bun.sleep(10);
+    const connection = new Connection(libsql, path, { readOnly: true });
+    const pacer = createPacer(signal);
+    try {
+      // As long as somebody reads, the log is not begun anew, whoever else has the file open.
+      connection.run("BEGIN");
+      connection.run("SELECT 1 FROM sqlite_schema LIMIT 1");
+      const log = await open(`${path}-wal`, "r").catch(() => undefined);
+      try {
+        const total = (await source.stat()).size + ((await log?.stat())?.size ?? 0);
+        const copied = await copyBytes(source, target, pacer, (done) => onProgress(done, total));
+        if (log) await copyBytes(log, `${target}-wal`, pacer, (done) => onProgress(copied + done, total));
+      } finally {
+        await log?.close();
+      }
+    } finally {
+      connection.close();
+    }
+  } finally {
+    await source.close();
+    readers.close();
+    users.close();
+  }
+  await foldLog(target);
+}
+
+/** Copies what a file holds at this moment; answers how much that is. */
+async function copyBytes(
+  source: FileHandle,
+  target: string,
+  pacer: Pacer,
+  onProgress: (done: number) => void,
+): Promise<number> {
+  const { size } = await source.stat();
+  const copy = await open(target, "wx", 0o600);
+  const chunk = Buffer.allocUnsafe(chunkBytes);
+  try {
+    let at = 0;
+    while (at < size) {
+      const { bytesRead } = await source.read(chunk, 0, Math.min(chunkBytes, size - at), at);
+      if (bytesRead === 0) break;
+      await copy.write(chunk, 0, bytesRead, at);
+      at += bytesRead;
+      await pacer.wrote(bytesRead, () => copy.datasync());
+      onProgress(at);
+    }
+    await copy.sync();
+    return at;
+  } finally {
+    await copy.close();
+  }
+}

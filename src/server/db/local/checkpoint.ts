@@ -1,0 +1,52 @@
+import type { Database } from "../session.ts";
+import { LocalDatabase } from "./local-database.ts";
+
+/** When the server's checkpointer acts; sizes in bytes. */
+export interface CheckpointerOptions {
+  everyMs?: number;
+  /** From this size on, as soon as nothing waits to be written; from four times the size on, in any case. */
+  walBytes?: number;
+}
+
+/** Pauses after an attempt that was turned away at once, and after one that waited for a stranger's reader. */
+const shortPauseMs = 5000;
+const longPauseMs = 300_000;
+
+/**
+ * The server's only checkpointer; commands checkpoint at most once, at close, when no server runs. `stop` empties the
+ * log for the last time. Databases without a log are left alone.
+ */
+export function startCheckpointer(db: Database, options: CheckpointerOptions = {}): { stop(): Promise<void> } {
+  const limit = options.walBytes ?? 4 * 1024 * 1024;
+  let pausedUntil = 0;
+  let running: Promise<void> | undefined;
+
+  async function checkpoint(): Promise<void> {
+    const started = performance.now();
+    const emptied = await db.checkpoint().catch(() => false);
+    const ended = performance.now();
+    // A backup says that it reads and costs nothing; a foreign program's open transaction stops this process for the
+    // whole busy timeout, and must not do so again and again.
+    if (!emptied) pausedUntil = ended + (ended - started > 1000 ? longPauseMs : shortPauseMs);
+    running = undefined;
+  }
+
+  const timer = setInterval(() => {
+    if (running !== undefined || performance.now() < pausedUntil) return;
+    const size = db.walBytes();
+    if (size >= limit * 4 || (size >= limit && isIdle(db))) running = checkpoint();
+  }, options.everyMs ?? 250);
+  timer.unref();
+
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+      if (db.walBytes() > 0) await db.checkpoint().catch(() => false);
+    },
+  };
+}
+
+function isIdle(db: Database): boolean {
+  return !(db instanceof LocalDatabase) || db.local.queue.isIdle;
+}

@@ -1,0 +1,187 @@
+import type { InArgs, Row } from "@libsql/core/api";
+import { bindArgs } from "../bind-args.ts";
+import { mapDbError } from "../db-errors.ts";
+import { KeptMap } from "../kept-map.ts";
+import { type SqlShape, shapeOf } from "../scan-sql.ts";
+import type { Engine, EngineStatement, Libsql } from "./load-libsql.ts";
+import { createRowMaker, LocalResult, type RowMaker } from "./row.ts";
+
+/** Half of the statements that a connection keeps at most. */
+const generationSize = 128;
+const openingTimeoutMs = 5000;
+const dataVerbs = ["SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "VALUES", "PRAGMA"];
+const controlVerbs = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"];
+const keptVerbs = new Set([...dataVerbs, ...controlVerbs]);
+const returningVerbs = new Set(["INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"]);
+
+interface Kept {
+  shape: SqlShape;
+  statement: EngineStatement;
+  columns: string[];
+  columnTypes: string[];
+  makeRow: RowMaker | null;
+  /** A second one for `first`: the engine's `get` binds nothing to a statement that another call has stepped. */
+  getter: EngineStatement | undefined;
+}
+
+/** How a connection differs from the others on the same file. */
+export interface ConnectionOptions {
+  /** Refuses every change (`query_only`). */
+  readOnly?: boolean;
+  /** How long a call may block the process on a lock; 0 where the caller retries by itself. */
+  busyTimeoutMs?: number;
+  cacheKiB?: number;
+  /** Leaves the journal mode as it is, for a file that something else creates. */
+  keepFormat?: boolean | undefined;
+}
+
+/**
+ * One synchronous connection to the local file that keeps its prepared statements. Every pragma that our promises rest
+ * on is set here and nowhere else; checkpoints in particular never start by themselves (see checkpoint.ts).
+ */
+export class Connection {
+  readonly #engine: Engine;
+  readonly #kept = new KeptMap<Kept>(generationSize);
+  #open = true;
+
+  constructor(libsql: Libsql, path: string, options: ConnectionOptions = {}) {
+    try {
+      this.#engine = new libsql(path, { timeout: 0 });
+      // Creating the file and turning WAL on needs a lock that another process may hold for a moment.
+      this.#pragma(`busy_timeout = ${openingTimeoutMs}`);
+      if (!options.keepFormat) this.#pragma("journal_mode = WAL");
+      this.#pragma("wal_autocheckpoint = 0");
+      this.#pragma("synchronous = FULL");
+      this.#pragma("foreign_keys = ON");
+      this.#pragma("mmap_size = 0");
+      this.#pragma("temp_store = MEMORY");
+      this.#pragma(`cache_size = -${options.cacheKiB ?? 4096}`);
+      if (options.readOnly) this.#pragma("query_only = ON");
+      this.#pragma(`busy_timeout = ${options.busyTimeoutMs ?? 0}`);
+    } catch (error) {
+      throw mapDbError(error);
+    }
+  }
+
+  /** Runs one statement to its end. Errors are mapped by `mapDbError`. */
+  run(sql: string, args?: InArgs): LocalResult {
+    const kept = this.#keep(sql);
+    const bound = bindArgs(kept.shape.params, args);
+    try {
+      if (kept.makeRow === null) {
+        const info = kept.statement.run(bound);
+        return new LocalResult([], [], [], info.changes, BigInt(info.lastInsertRowid));
+      }
+      const raw = kept.statement.all(bound);
+      const rows: Row[] = new Array(raw.length);
+      for (let i = 0; i < raw.length; i++) rows[i] = this.#makeRow(kept, raw[i] as unknown[]);
+      const affected = returningVerbs.has(kept.shape.verb) && !kept.shape.reads ? rows.length : 0;
+      return new LocalResult(kept.columns, kept.columnTypes, rows, affected, undefined);
+    } catch (error) {
+      throw mapDbError(error);
+    }
+  }
+
+  /** The first row of a statement that changes nothing; cheaper than `run`, because the engine builds no list. */
+  first(sql: string, args?: InArgs): Row | undefined {
+    const kept = this.#keep(sql);
+    if (kept.makeRow === null) return this.run(sql, args).rows[0];
+    const bound = bindArgs(kept.shape.params, args);
+    try {
+      kept.getter ??= readExactly(this.#engine.prepare(sql));
+      const raw = kept.getter.get(bound);
+      return raw === undefined ? undefined : this.#makeRow(kept, raw);
+    } catch (error) {
+      // After an error `get` would run with this call's arguments once more.
+      kept.getter = undefined;
+      throw mapDbError(error);
+    }
+  }
+
+  /** The rows of a statement as lists, for copies: integers are bigint, however large. Errors as `run`. */
+  values(sql: string, args?: InArgs): (null | string | number | bigint | Uint8Array)[][] {
+    const kept = this.#keep(sql);
+    try {
+      return kept.statement.all(bindArgs(kept.shape.params, args)) as ReturnType<Connection["values"]>;
+    } catch (error) {
+      throw mapDbError(error);
+    }
+  }
+
+  /** Runs a script of several statements, without results. */
+  script(sql: string): void {
+    try {
+      this.#engine.exec(sql);
+    } catch (error) {
+      throw mapDbError(error);
+    }
+  }
+
+  /** True between BEGIN and COMMIT; SQLite itself may end a transaction when a statement fails. */
+  get inTransaction(): boolean {
+    return this.#open && this.#engine.inTransaction;
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    if (this.#engine.inTransaction) this.script("ROLLBACK");
+    this.#open = false;
+    this.#kept.clear();
+    this.#engine.close();
+  }
+
+  #makeRow(kept: Kept, values: unknown[]): Row {
+    // Another process may have altered the table under a kept `SELECT *`.
+    if (values.length !== kept.columns.length) describe(kept);
+    return (kept.makeRow as RowMaker)(values);
+  }
+
+  #keep(sql: string): Kept {
+    const known = this.#kept.get(sql);
+    if (known !== undefined) return known;
+    // A closed engine ends the process at some calls instead of refusing them.
+    if (!this.#open) throw new Error("The database connection is closed.");
+    const kept = this.#prepare(sql);
+    if (keptVerbs.has(kept.shape.verb)) this.#kept.set(sql, kept);
+    return kept;
+  }
+
+  #prepare(sql: string): Kept {
+    const shape = shapeOf(sql);
+    if (shape.verb === "") throw new TypeError("The statement is empty.");
+    if (shape.several) throw new TypeError("Only one statement can run at a time.");
+    try {
+      const statement = this.#engine.prepare(sql);
+      const kept: Kept = { shape, statement, columns: [], columnTypes: [], makeRow: null, getter: undefined };
+      if (statement.reader) {
+        readExactly(statement);
+        describe(kept);
+      }
+      return kept;
+    } catch (error) {
+      throw mapDbError(error);
+    }
+  }
+
+  #pragma(setting: string): void {
+    this.#engine.prepare(`PRAGMA ${setting}`).get([]);
+  }
+}
+
+/** Rows as arrays, and integers as bigint, so that none is rounded on its way. */
+function readExactly(statement: EngineStatement): EngineStatement {
+  statement.raw(true);
+  statement.safeIntegers(true);
+  return statement;
+}
+
+function describe(kept: Kept): void {
+  const columns = kept.statement.columns();
+  kept.columns = columns.map((column) => column.name);
+  kept.columnTypes = columns.map((column) => column.type ?? "");
+  kept.makeRow = createRowMaker(kept.columns);
+}

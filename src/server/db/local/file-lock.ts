@@ -1,0 +1,71 @@
+import { chmodSync, existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { isBusy, mapDbError } from "../db-errors.ts";
+import { giveToOwner } from "./data-dir.ts";
+import type { Engine, Libsql } from "./load-libsql.ts";
+
+/**
+ * A lock between processes that vanishes with its holder, however that ends: SQLite's own lock on an empty file of its
+ * own. Nothing else may open that file, because closing any descriptor of it would drop the lock.
+ */
+export class FileLock {
+  readonly #engine: Engine;
+  #open = true;
+
+  /** Opens the lock's file, creating it with mode 0600. Errors: 5001 when that is impossible. */
+  constructor(libsql: Libsql, path: string) {
+    const isNew = !existsSync(path);
+    try {
+      this.#engine = new libsql(path, { timeout: 0 });
+    } catch (error) {
+      throw mapDbError(error);
+    }
+    if (isNew) this.#create(path);
+  }
+
+  /** Takes the lock for this holder alone; false when anyone else has it in any form. */
+  tryExclusive(): boolean {
+    return this.#try("BEGIN EXCLUSIVE");
+  }
+
+  /** Takes the lock beside other sharers; false when someone has it alone. */
+  tryShared(): boolean {
+    return this.#try("BEGIN; SELECT 1 FROM sqlite_schema");
+  }
+
+  /** Gives the lock back; it can be taken again. */
+  release(): void {
+    // A closed engine ends the process when it is asked.
+    if (this.#open && this.#engine.inTransaction) this.#engine.exec("ROLLBACK");
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.release();
+    this.#open = false;
+    this.#engine.close();
+  }
+
+  /** SQLite makes the file when it first looks into it. */
+  #create(path: string): void {
+    try {
+      this.#engine.prepare("PRAGMA journal_mode").get([]);
+      chmodSync(path, 0o600);
+      giveToOwner(path, dirname(path));
+    } catch (error) {
+      // Another process made it in the same moment, and has locked it already.
+      if (!isBusy(error)) throw mapDbError(error);
+    }
+  }
+
+  #try(sql: string): boolean {
+    try {
+      this.#engine.exec(sql);
+      return true;
+    } catch (error) {
+      this.release();
+      if (isBusy(error)) return false;
+      throw mapDbError(error);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { buildSchema, type SchemaObject } from "../../db/build-schema.ts";
+import { migrations } from "../../db/migrations.ts";
+
+/** One object that a database lacks, has in another form, or has from elsewhere. */
+export interface SchemaFault {
+  kind: "missing" | "altered" | "foreign";
+  object: SchemaObject;
+}
+
+/** Whether no migration is applied while one before it is not: else nobody can say what the schema should be. */
+export function isWithoutGaps(applied: ReadonlySet<string>): boolean {
+  return migrations.slice(0, applied.size).every(({ name }) => applied.has(name));
+}
+
+/**
+ * Holds tables, indexes, triggers and views against those that the applied migrations make, an earlier schema against its
+ * own.
+ * @param standing all that `selectSchema` finds.
+ * @param applied names of known migrations, without gaps.
+ */
+export async function compareSchema(
+  standing: readonly SchemaObject[],
+  applied: ReadonlySet<string>,
+): Promise<SchemaFault[]> {
+  const found = indexObjects(standing);
+  const expected = indexObjects(await buildSchema(migrations.filter(({ name }) => applied.has(name))));
+  const faults: SchemaFault[] = [];
+  for (const [key, object] of expected) {
+    const other = found.get(key);
+    if (other === undefined) {
+      // What belongs to a missing table is missing with it.
+      if (object.type === "table" || found.has(keyOf({ type: "table", name: object.table }))) {
+        faults.push({ kind: "missing", object });
+      }
+    } else if (!isSame(object, other, expected)) faults.push({ kind: "altered", object: other });
+  }
+  const foreign = standing.filter((object) => !expected.has(keyOf(object)));
+  return [...faults, ...foreign.map((object) => ({ kind: "foreign" as const, object }))];
+}
+
+/** An object in words, such as "trigger kept of orders". */
+export function nameObject({ type, name, table }: SchemaObject): string {
+  return `${type} ${name}${type === "index" || type === "trigger" ? ` of ${table}` : ""}`;
+}
+
+type Objects = ReadonlyMap<string, SchemaObject>;
+
+function indexObjects(objects: readonly SchemaObject[]): Objects {
+  return new Map(objects.map((one) => [keyOf(one), one]));
+}
+
+/** A trigger may have the name of a table. */
+function keyOf({ type, name }: Pick<SchemaObject, "type" | "name">): string {
+  return `${type} ${name}`;
+}
+
+function isSame(one: SchemaObject, found: SchemaObject, expected: Objects): boolean {
+  if (one.table !== found.table) return false;
+  return isMadeByEngine(one, expected) || normalize(one.sql) === normalize(found.sql);
+}
+
+/** The tables behind a virtual one are the engine's own, and another release of it may make them in another form. */
+function isMadeByEngine({ name }: SchemaObject, expected: Objects): boolean {
+  const owner = expected.get(keyOf({ type: "table", name: name.replace(/_[a-z]+$/, "") }));
+  return owner !== undefined && owner.name !== name && /^CREATE VIRTUAL TABLE/i.test(owner.sql);
+}
+
+function normalize(sql: string): string {
+  return sql.replace(/\s+/g, " ").replace(/;\s*$/, "").trim();
+}

@@ -1,0 +1,45 @@
+import { type SQL, sql } from "drizzle-orm";
+import { all, run, statement } from "../../db/statement.ts";
+import { reactions } from "../../modules/reactions/table.ts";
+import { resourceTypes } from "../../modules/resources/registry.ts";
+import { resourceCounts } from "../../modules/resources/table.ts";
+import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
+
+// With the type named, what is looked for is found by its key.
+const types = sql.raw(resourceTypes.map((type) => `'${type}'`).join(", "));
+const isNamedResource = (alias: string) =>
+  sql`${isNamed(alias, "resource_id")} and ${sql.raw(alias)}.resource_type in (${types})`;
+
+/** Common table expressions: the counts in question, and what the rows say. An id tells its type by itself. */
+function counted(scope: (alias: string) => SQL): SQL {
+  return sql`rows_ as (
+    select tenant_id, resource_type, resource_id, sum(kind = 'like') as likes, sum(kind = 'bookmark') as bookmarks
+    from ${reactions} r where ${scope("r")} group by tenant_id, resource_type, resource_id),
+  kept as (select * from ${resourceCounts} c where ${scope("c")}),
+  compared as (
+    select c.tenant_id, c.resource_type, c.resource_id as record, null as target, 1 as fixable,
+      c.likes, coalesce(r.likes, 0) as right_likes, c.bookmarks, coalesce(r.bookmarks, 0) as right_bookmarks
+    from kept c left join rows_ r on r.tenant_id = c.tenant_id and r.resource_type = c.resource_type
+      and r.resource_id = c.resource_id
+    union all
+    select r.tenant_id, r.resource_type, r.resource_id, null, 1, 0, r.likes, 0, r.bookmarks
+    from rows_ r left join kept c on c.tenant_id = r.tenant_id and c.resource_type = r.resource_type
+      and c.resource_id = r.resource_id
+    where c.resource_id is null)`;
+}
+
+const select = statement<Finding>(sql`with ${counted(inScope)} ${differences("compared", ["likes", "bookmarks"])}`);
+const mend = statement(sql`
+  insert into ${resourceCounts} (tenant_id, resource_type, resource_id, likes, bookmarks)
+  select tenant_id, resource_type, record, right_likes, right_bookmarks from (
+    with ${counted(isNamedResource)} select * from compared where likes <> right_likes or bookmarks <> right_bookmarks)
+  where true
+  on conflict (tenant_id, resource_type, resource_id)
+  do update set likes = excluded.likes, bookmarks = excluded.bookmarks`);
+
+/** How often a resource is liked and bookmarked is how many have done so. */
+export const reactionCounts: Check = {
+  name: "likes",
+  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  mend: (tx, targets, tenant) => run(tx.db, mend, { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets) }),
+};

@@ -1,0 +1,79 @@
+import { type SQL, sql } from "drizzle-orm";
+import { all, bind, statement } from "../../db/statement.ts";
+import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
+
+const param = sql.placeholder;
+
+/**
+ * Common table expressions: what each user's ledger, balance and lots add up to. Lots that have had their time hold
+ * nothing any more; the others give what is spent in the order of their age, so that what is left is in the youngest.
+ */
+function accountSums(scope: (alias: string, column: string) => SQL): SQL {
+  return sql`ledger as (
+    select tenant_id, user_id, sum(points) as points from ${rewardEntries} e
+    where ${scope("e", "user_id")} group by tenant_id, user_id),
+  rooms as (
+    select l.sequence, l.tenant_id, l.user_id, l.remaining, case when e.sequence is null then l.points else 0 end as room
+    from ${rewardEntries} own join ${rewardLots} l on l.sequence = own.sequence left join ${rewardEntries} e on e.tenant_id = l.tenant_id and e.user_id = l.user_id
+      and e.source = 'lot:' || l.sequence || ':expire'
+    where ${scope("own", "user_id")}),
+  lot_sums as (
+    select tenant_id, user_id, sum(remaining) as remaining, sum(room) as room from rooms group by tenant_id, user_id),
+  users_ as (
+    select tenant_id, user_id from ledger union select tenant_id, user_id from lot_sums
+    union select tenant_id, user_id from ${rewardBalances} b where ${scope("b", "user_id")}),
+  accounts as (
+    select u.tenant_id, u.user_id as record, u.user_id as target, coalesce(b.balance, 0) as balance,
+      coalesce(e.points, 0) as right_balance, coalesce(l.remaining, 0) as lots, coalesce(e.points, 0) as right_lots,
+      coalesce(e.points, 0) between 0 and 9007199254740991 as is_sound,
+      coalesce(l.room, 0) >= coalesce(e.points, 0) as has_room
+    from users_ u left join ledger e on e.tenant_id = u.tenant_id and e.user_id = u.user_id
+    left join lot_sums l on l.tenant_id = u.tenant_id and l.user_id = u.user_id
+    left join ${rewardBalances} b on b.tenant_id = u.tenant_id and b.user_id = u.user_id)`;
+}
+
+const running = sql`select tenant_id, id, balance,
+  sum(points) over (partition by tenant_id, user_id order by sequence) as sum from ${rewardEntries} e where ${inScope("e")}`;
+const select = statement<Finding>(sql`
+  with ${accountSums(inScope)},
+  balances as (select *, is_sound as fixable from accounts),
+  lots as (select *, is_sound and has_room as fixable from accounts)
+  ${differences("balances", ["balance"])} union all ${differences("lots", ["lots"])}
+  union all
+  select tenant_id, id, id, 'sum', sum, '0 or more', 0 from (${running}) where sum < 0`);
+// A balance that had drifted was written down with each entry, which stays as it is.
+const countOdd = statement<{ tenant_id: string; odd: number }>(sql`
+  select tenant_id, count(*) as odd from (${running}) where balance <> sum group by tenant_id`);
+const mendBalances = statement(sql`
+  insert into ${rewardBalances} (tenant_id, user_id, balance, updated_at)
+  select tenant_id, record, right_balance, ${param("now")} from (
+    with ${accountSums(isNamed)} select * from accounts where is_sound and balance <> right_balance) where true
+  on conflict (tenant_id, user_id) do update set balance = excluded.balance, version = version + 1,
+    updated_at = excluded.updated_at`);
+const mendLots = statement(sql`
+  update ${rewardLots} set remaining = r.remaining
+  from (with ${accountSums(isNamed)}
+    select l.sequence, max(0, min(l.room, a.right_lots - l.younger)) as remaining
+    from (select *, sum(room) over (partition by user_id order by sequence desc) - room as younger from rooms) l
+    join accounts a on a.record = l.user_id where a.is_sound and a.has_room and a.lots <> a.right_lots) r
+  where ${rewardLots}.sequence = r.sequence and ${rewardLots}.remaining <> r.remaining`);
+
+/** Balances and what is left of lots are the sums of the ledger, which never falls below nothing. */
+export const rewards: Check = {
+  name: "rewards",
+  remedy:
+    "The ledger is never rewritten. Compare it with a backup; what a user lacks or has too much can be booked with POST /rewards/adjust/.",
+  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  async notes(ctx, tenantId) {
+    const text = (odd: number) => `Entries of the ledger that show another balance than the sum so far: ${odd}.`;
+    const rows = await all(ctx.db.primary, countOdd, { tenantId });
+    return rows.map(({ tenant_id, odd }) => ({ tenant_id, text: text(odd) }));
+  },
+  async mend(tx, targets, tenant) {
+    const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets), now: toTimestamp(tx.now()) };
+    const results = await tx.db.batch([bind(mendBalances, values), bind(mendLots, values)]);
+    return results.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
+  },
+};

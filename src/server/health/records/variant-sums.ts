@@ -1,0 +1,58 @@
+import { sql } from "drizzle-orm";
+import { all, bind, type CompiledStatement, statement } from "../../db/statement.ts";
+import { compileEvent } from "../../modules/events/service.ts";
+import { indexProduct } from "../../modules/products/list/search.ts";
+import { products, productVariants } from "../../modules/products/table.ts";
+import { newId } from "../../values/ids.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
+
+const param = sql.placeholder;
+const fields = ["variants", "has_variants", "variants_stock", "variants_available"] as const;
+
+// As the triggers on the variants compute it; each product's variants stand together in an index.
+const living = (product: string) => sql`(select rendered, stock, reserved from ${productVariants}
+  where product_id = ${sql.raw(product)} and deleted_at is null order by position, id)`;
+const sums = sql`select product_id, count(*) as pieces,
+  case when count(*) = count(stock) then sum(stock) end as stock,
+  case when count(*) = count(stock) then sum(stock - reserved) end as available
+  from ${productVariants} v where deleted_at is null and ${inScope("v")} group by product_id`;
+const select = statement<Finding>(sql`
+  with sums as (${sums}),
+  compared as (
+    select p.tenant_id, p.id as record, p.id as target, 1 as fixable, p.has_variants, s.pieces is not null as right_has_variants,
+      p.variants_stock, s.stock as right_variants_stock,
+      p.variants_available, s.available as right_variants_available,
+      json_array_length(p.variants) || ' variants' || case when p.variants
+        is (select json_group_array(json(rendered)) from ${living("p.id")}) then '' else ', out of date' end as variants,
+      coalesce(s.pieces, 0) || ' variants' as right_variants
+    from ${products} p left join sums s on s.product_id = p.id where p.deleted_at is null and ${inScope("p")})
+  ${differences("compared", fields)}`);
+const mend: CompiledStatement<{ id: string }> = statement(sql`
+  update ${products} set version = version + 1, updated_at = ${param("now")},
+    (variants, has_variants, variants_stock, variants_available) = (
+      select json_group_array(json(rendered)), count(*) > 0, case when count(*) = count(stock) then sum(stock) end,
+        case when count(*) = count(stock) then sum(stock - reserved) end from ${living('"products".id')})
+  where ${isNamed('"products"')} and deleted_at is null returning id`);
+const productUpdated = compileEvent({
+  type: sql`'product.updated'`,
+  subject: sql`id`,
+  data: sql`json_object('version', version, 'fields', json('["variants"]'))`,
+  from: sql`from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")}`,
+});
+
+/** What products show of their variants: their JSON, whether there are any, and their sums. */
+export const variantSums: Check = {
+  name: "variants",
+  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  async mend(tx, targets, tenant) {
+    if (tenant === null) return 0;
+    const values = { tenantId: tenant.id, now: toTimestamp(tx.now()) };
+    const mended = await all(tx.db, mend, { ...values, ids: JSON.stringify(targets) });
+    if (mended.length === 0) return 0;
+    await tx.db.batch(mended.map(({ id }) => bind(productUpdated, { ...values, id, eventId: newId("evt") })));
+    // A product is found by the words of its variants, too.
+    for (const { id } of mended) await indexProduct({ ...tx, tenant }, id);
+    return mended.length;
+  },
+};

@@ -1,0 +1,63 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { SystemCtx } from "../../context.ts";
+import { all, bind, statement } from "../../db/statement.ts";
+import { resourceCounts } from "../../modules/resources/table.ts";
+import { viewDays, viewMarks } from "../../modules/views/table.ts";
+import { dayOf } from "../../modules/views/viewer.ts";
+import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
+
+const param = sql.placeholder;
+const dayMs = 86_400_000;
+
+const key = sql.raw("tenant_id, resource_type, resource_id");
+// Of earlier days the marks are gone or going, and without any there is nothing to compare with.
+const isMarked = (scope: SQL) => sql`m.day in (select value from json_each(${param("days")})) and ${scope}`;
+const marked = (scope: SQL) => sql`select ${key}, day, count(*) as views from ${viewMarks} m
+  where ${isMarked(scope)} group by day, ${key}`;
+// What a day should be: as many as were marked, where anything was.
+const rightDays = (scope: SQL) => sql`select ${key}, day, views from marked
+  union all select ${key}, day, views from ${viewDays} c where ${scope} and not exists (
+    select 1 from marked m where m.tenant_id = c.tenant_id and m.resource_type = c.resource_type
+      and m.resource_id = c.resource_id and m.day = c.day)`;
+const summed = (scope: SQL) => sql`select ${key}, sum(kept) as views, sum(right) as right_views from (
+    select ${key}, views as kept, 0 as right from ${resourceCounts} c where ${scope}
+    union all select ${key}, 0, views from right_days)
+  group by ${key}`;
+const sources = (marks: SQL, scope: SQL) =>
+  sql`with marked as materialized (${marks}), right_days as (${rightDays(scope)})`;
+const select = statement<Finding>(sql`
+  ${sources(marked(inScope("m")), inScope("c"))}, compared as (
+    select ${key}, resource_id as record, null as target, 1 as fixable, views, right_views
+    from (${summed(inScope("c"))}))
+  ${differences("compared", ["views"])}
+  union all
+  select m.tenant_id, m.resource_id, null, m.day, d.views, m.views, 1 from marked m
+  left join ${viewDays} d on d.tenant_id = m.tenant_id and d.resource_type = m.resource_type
+    and d.resource_id = m.resource_id and d.day = m.day
+  where d.views is not m.views`);
+const named = (alias: string) => isNamed(alias, "resource_id");
+const mendDays = statement(sql`
+  insert into ${viewDays} (${key}, day, views)
+  select ${key}, day, views from (${marked(named("m"))}) where true
+  on conflict (${key}, day) do update set views = excluded.views where views <> excluded.views`);
+const mendTotals = statement(sql`
+  ${sources(marked(named("m")), named("c"))}
+  insert into ${resourceCounts} (${key}, views)
+  select ${key}, right_views from (${summed(named("c"))}) where views <> right_views
+  on conflict (${key}) do update set views = excluded.views`);
+
+/** Days that may have marks: yesterday, today, and tomorrow by a clock that is ahead. */
+function markedDays(ctx: SystemCtx): string {
+  return JSON.stringify([-1, 0, 1].map((days) => dayOf(ctx.now() + days * dayMs)));
+}
+
+/** How often a resource was viewed is the sum of its days, and yesterday and today that is how many were marked. */
+export const viewCounts: Check = {
+  name: "views",
+  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId, days: markedDays(ctx) }),
+  async mend(tx, targets, tenant) {
+    const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets), days: markedDays(tx) };
+    const results = await tx.db.batch([bind(mendDays, values), bind(mendTotals, values)]);
+    return results.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
+  },
+};

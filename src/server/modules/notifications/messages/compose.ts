@@ -1,0 +1,34 @@
+import type { PushPayload } from "../providers/provider.ts";
+import type { PushTask } from "../sending/due.ts";
+import type { MessageContent } from "./outbox.ts";
+import { orderText, type ToldEvent } from "./texts.ts";
+
+/** A notification shows one line of its title. */
+const mostTitle = 100;
+
+/** What the outbox keeps of an order's new state. */
+interface OrderContent {
+  type: ToldEvent;
+  order_id: string;
+  number: number;
+  status: string;
+}
+
+/** What a device is told, in its language, else in that of the store. */
+export function composePayload(
+  task: Pick<PushTask, "kind" | "content" | "message_id" | "lang" | "store" | "language">,
+): PushPayload {
+  if (task.kind === "order") {
+    const data = JSON.parse(task.content) as OrderContent;
+    const body = orderText(data.type, data.number, [task.lang, task.language]);
+    return { title: clip(task.store), body, tag: data.order_id, data: { ...data } };
+  }
+  const { title, body, url, data } = JSON.parse(task.content) as MessageContent;
+  // With its tag, what arrives twice is shown once.
+  return { title, body, url, tag: task.message_id, data };
+}
+
+function clip(title: string): string {
+  const characters = [...title];
+  return characters.length > mostTitle ? `${characters.slice(0, mostTitle - 1).join("")}…` : title;
+}

@@ -1,0 +1,115 @@
+import { defaultPushSettings, type PushPlatform } from "../../../config/push-settings.ts";
+import type { Ctx } from "../../../context.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { recordAudit } from "../../audit/service.ts";
+import { requireSubject } from "../../users/subject.ts";
+import { noProvider } from "../providers/providers.ts";
+import { topicExpects, topicForm } from "../registrations/topic.ts";
+import { messageContent } from "./message-input.ts";
+import { type MessageInput, messageBounds } from "./message-model.ts";
+import { type MessageContent, queueMessage } from "./outbox.ts";
+import { countRecipients, type Recipients } from "./recipients.ts";
+
+/** What a store wants to say: the fields of the API, `user_id` beside app credentials, and whose language it is meant for. */
+export type MessageRequest = MessageInput & { subject?: string | undefined; lang?: string | undefined };
+
+/** A message that may be sent: checked, and its devices counted. */
+export interface PreparedMessage {
+  content: MessageContent;
+  recipients: Recipients;
+  counts: Record<PushPlatform, number>;
+  /** In milliseconds. */
+  ttlMs: number;
+}
+
+/** A message as it was accepted. `id` is null where it was only tried. */
+export interface AcceptedMessage {
+  id: string | null;
+  title: string;
+  body: string;
+  url: string | null;
+  data: Record<string, unknown>;
+  topic: string | null;
+  user_id: string | null;
+  lang: string | null;
+  created_at: string;
+  expires_at: string;
+  /** How many devices fit now. */
+  recipients: Record<PushPlatform, number>;
+  /** The platforms among them that the server cannot send to, and what is missing. */
+  undeliverable: { platform: PushPlatform; message: string }[];
+}
+
+/**
+ * The part of sending that looks: before the transaction, as counting the devices of a large store takes its time.
+ * @throws AppError 5102 naming the field, 5301 for an unknown user.
+ */
+export async function prepareMessage(ctx: Ctx, request: MessageRequest): Promise<PreparedMessage> {
+  const content = messageContent(request);
+  const { ttl = messageBounds.ttl } = request;
+  if (!(Number.isInteger(ttl) && ttl >= messageBounds.leastTtl && ttl <= messageBounds.mostTtl)) {
+    throw invalidField("ttl", `must be from ${messageBounds.leastTtl} to ${messageBounds.mostTtl} seconds`);
+  }
+  const recipients = await readRecipients(ctx, request);
+  return { content, recipients, counts: await countRecipients(ctx, recipients), ttlMs: ttl * 1000 };
+}
+
+/**
+ * Sends a message: puts it into the outbox, from which the running server sends it to each device, and tries again for as
+ * long as anybody wants to hear of it. A message to more than one user is written into the audit log, without its text.
+ */
+export async function sendMessage(ctx: Ctx, prepared: PreparedMessage): Promise<AcceptedMessage> {
+  const { content, recipients, counts, ttlMs } = prepared;
+  const at = ctx.now();
+  // One moment, so that the reply says the times that are kept.
+  return inTransaction({ ...ctx, now: () => at }, async (tx) => {
+    const id = await queueMessage(tx, { kind: "message", content, ...recipients, expiresAt: at + ttlMs });
+    if (recipients.userId === null) {
+      const { topic, lang } = recipients;
+      const details = {
+        ...(topic === null ? { everyone: true } : { topic }),
+        ...(lang && { lang }),
+        recipients: counts,
+      };
+      await recordAudit(tx, { event: "notification.sent", subject: id, details });
+    }
+    return describeMessage(tx, prepared, id);
+  });
+}
+
+/** What sending a message would answer now. */
+export function describeMessage(ctx: Ctx, prepared: PreparedMessage, id: string | null = null): AcceptedMessage {
+  const { content, recipients, counts, ttlMs } = prepared;
+  const { platforms } = ctx.push ?? defaultPushSettings;
+  const missing = (Object.keys(counts) as PushPlatform[]).filter(
+    (platform) => counts[platform] > 0 && !platforms.includes(platform),
+  );
+  return {
+    id,
+    title: content.title,
+    body: content.body,
+    url: content.url ?? null,
+    data: content.data ?? {},
+    topic: recipients.topic,
+    user_id: recipients.userId,
+    lang: recipients.lang,
+    created_at: toTimestamp(ctx.now()),
+    expires_at: toTimestamp(ctx.now() + ttlMs),
+    recipients: counts,
+    undeliverable: missing.map((platform) => ({ platform, message: noProvider[platform] })),
+  };
+}
+
+async function readRecipients(ctx: Ctx, request: MessageRequest): Promise<Recipients> {
+  const { topic, customer_id: customerId, subject, everyone, lang = null } = request;
+  if (ctx.actor.kind === "user" && ctx.actor.role === "customer") throw new AppError(5300);
+  const isToUser = customerId !== undefined || subject !== undefined;
+  if ([topic !== undefined, isToUser, everyone === true].filter(Boolean).length !== 1) {
+    throw invalidField("topic", "or customer_id or everyone: exactly one of them says who is told");
+  }
+  if (topic !== undefined && !new RegExp(topicForm).test(topic)) throw invalidField("topic", `must be ${topicExpects}`);
+  const userId = isToUser ? await requireSubject(ctx, customerId, subject) : null;
+  return { topic: topic ?? null, userId, lang };
+}

@@ -1,0 +1,94 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { all, get, statement } from "../../../db/statement.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import { decodeCursor } from "../../../pagination/cursor.ts";
+import { type ListPage, type PageRow, toListPage } from "../../../pagination/list-page.ts";
+import { defaultLimit, parseFields } from "../../../pagination/list-query.ts";
+import { isId } from "../../../values/ids.ts";
+import { pushDeliveries, pushMessages } from "../table.ts";
+import { Message, type MessageListQuery, type MessageWithDeliveries } from "./message-model.ts";
+
+const param = sql.placeholder;
+
+const messageParts = sql`'id', id, 'title', content ->> '$.title', 'body', content ->> '$.body', 'url', content ->> '$.url',
+  'data', json(coalesce(content -> '$.data', '{}')), 'topic', topic, 'user_id', user_id, 'lang', lang,
+  'created_at', created_at, 'expires_at', expires_at`;
+/** Notices of orders are the store's own doing, and no messages of anybody. */
+const ofTenant = sql`tenant_id = ${param("tenantId")} and kind = 'message'`;
+
+const countOf = (status: string) => sql`count(*) filter (where status = ${sql.raw(`'${status}'`)})`;
+const deliveries = sql`(select json_object('waiting', ${countOf("waiting")}, 'sent', ${countOf("sent")},
+  'failed', ${countOf("failed")}, 'dropped', ${countOf("dropped")}, 'expired', ${countOf("expired")})
+  from ${pushDeliveries} where message_id = ${pushMessages.id})`;
+const withDeliveries = sql`json_object(${messageParts}, 'is_complete', json(iif(position is null, 'true', 'false')),
+  'deliveries', ${deliveries})`;
+const selectMessage = statement<{ json: string }>(sql`
+  select ${withDeliveries} as json from ${pushMessages} where ${ofTenant} and id = ${param("id")}`);
+const selectRecords = statement<{ json: string }>(sql`
+  select ${withDeliveries} as json from ${pushMessages} where ${ofTenant}
+    and (${param("topic")} is null or topic = ${param("topic")})
+    and (${param("userId")} is null or user_id = ${param("userId")})
+    and (${param("since")} is null or created_at >= ${param("since")})
+  order by id desc limit ${param("limit")}`);
+const mostRecords = 1000;
+
+const page = (position: ReturnType<typeof sql>) =>
+  sql`from ${pushMessages} where ${ofTenant}${position} order by id desc`;
+const listOf = (position: ReturnType<typeof sql>) =>
+  statement<PageRow>(sql`select
+    (select group_concat(rendered) from
+      (select json_object(${messageParts}) as rendered ${page(position)} limit ${param("limit")})) as json,
+    (select json_array(id, id) ${page(position)} limit 1 offset ${param("lastIndex")}) as last,
+    exists(select 1 ${page(position)} limit 1 offset ${param("limit")}) as has_more,
+    iif(${param("isCounted")}, (select count(*) from ${pushMessages} where ${ofTenant}), null) as total`);
+const selectFirst = listOf(sql``);
+const selectNext = listOf(sql` and id < ${param("after")}`);
+
+/**
+ * A message of the store as JSON text, and what became of it: how many devices wait, were told, failed, are gone, or were
+ * not reached in time. It is kept for thirty days.
+ * @throws AppError 5301.
+ */
+export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }> {
+  const row = isId("msg", id) ? await get(ctx.db.primary, selectMessage, { tenantId: ctx.tenant.id, id }) : undefined;
+  if (!row) throw new AppError(5301, "The store has no such message, or it is not kept any more.");
+  return row;
+}
+
+/**
+ * One page of what the store had to say, newest first; notices of orders are not among it.
+ * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for fields.
+ */
+export async function listMessages(ctx: Ctx, query: MessageListQuery): Promise<ListPage> {
+  const limit = query.limit ?? defaultLimit;
+  const fields = parseFields(query.fields, Object.keys(Message.properties));
+  const asked = [ctx.tenant.id, "notifications"];
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
+  const row = await get(ctx.db, after ? selectNext : selectFirst, {
+    tenantId: ctx.tenant.id,
+    after: after?.id ?? null,
+    limit,
+    lastIndex: limit - 1,
+    isCounted: query.include_total ? 1 : 0,
+  });
+  return toListPage(row, { asked, limit, fields });
+}
+
+/**
+ * The newest messages that fit with what became of each, as the terminal shows them.
+ * @param limit from 1 to 1000.
+ * @throws AppError 5102 for a limit out of range.
+ */
+export async function listMessageRecords(
+  ctx: Ctx,
+  limit: number,
+  filter: { topic?: string | undefined; userId?: string | undefined; since?: string | undefined } = {},
+): Promise<MessageWithDeliveries[]> {
+  const { topic = null, userId = null, since = null } = filter;
+  if (!Number.isInteger(limit) || limit < 1 || limit > mostRecords) {
+    throw invalidField("limit", `must be a whole number from 1 to ${mostRecords}`);
+  }
+  const rows = await all(ctx.db.primary, selectRecords, { tenantId: ctx.tenant.id, topic, userId, since, limit });
+  return rows.map(({ json }) => JSON.parse(json) as MessageWithDeliveries);
+}

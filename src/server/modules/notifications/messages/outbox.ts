@@ -1,0 +1,68 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { type CompiledStatement, run, statement } from "../../../db/statement.ts";
+import { newId } from "../../../values/ids.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { pushMessages, pushRegistrations } from "../table.ts";
+
+const param = sql.placeholder;
+
+/** What a store has to say, as it is kept. */
+export interface MessageContent {
+  title: string;
+  body: string;
+  url?: string | undefined;
+  data?: Record<string, unknown> | undefined;
+}
+
+/** What is to be told, to whom: all who fit `topic`, `userId` and `lang`, as far as these are given. */
+export interface NewMessage {
+  kind: "message";
+  content: MessageContent;
+  topic?: string | null | undefined;
+  userId?: string | null | undefined;
+  /** BCP 47; its varieties are meant too. */
+  lang?: string | null | undefined;
+  /** Epoch milliseconds; later than this nobody wants to hear of it. */
+  expiresAt: number;
+}
+
+const columns = sql.raw("id, tenant_id, kind, content, topic, user_id, lang, position, created_at, expires_at");
+const insertMessage = statement(sql`
+  insert into ${pushMessages} (${columns})
+  values (${param("id")}, ${param("tenantId")}, ${param("kind")}, ${param("content")}, ${param("topic")},
+    ${param("userId")}, ${param("lang")}, '', ${param("now")}, ${param("expiresAt")})`);
+
+/**
+ * Puts a message into the outbox; the server that runs, or the next one, makes its deliveries and sends them. Inside a
+ * transaction it goes out when that stands.
+ * @returns the id of the message.
+ */
+export async function queueMessage(tx: Pick<Ctx, "db" | "tenant" | "now">, message: NewMessage): Promise<string> {
+  const id = newId("msg");
+  await run(tx.db, insertMessage, {
+    id,
+    tenantId: tx.tenant.id,
+    kind: message.kind,
+    content: JSON.stringify(message.content),
+    topic: message.topic ?? null,
+    userId: message.userId ?? null,
+    lang: message.lang ?? null,
+    now: toTimestamp(tx.now()),
+    expiresAt: toTimestamp(message.expiresAt),
+  });
+  return id;
+}
+
+/**
+ * A statement that tells a user what has become of something of theirs, for a batch in the transaction of the change; for
+ * a user without devices it writes nothing. Its placeholders are `messageId`, `now`, `expiresAt` and those of `notice`.
+ * @param notice a `select` of one row or none: `tenant_id`, `user_id` and `content`, a JSON text.
+ */
+export function compileNotice(notice: SQL): CompiledStatement<never> {
+  return statement<never>(sql`
+    insert into ${pushMessages} (${columns})
+    select ${param("messageId")}, n.tenant_id, 'order', n.content, null, n.user_id, null, '', ${param("now")},
+      ${param("expiresAt")}
+    from (${notice}) n where exists(select 1 from ${pushRegistrations} r where r.user_id = n.user_id)`);
+}

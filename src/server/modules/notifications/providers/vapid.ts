@@ -1,0 +1,76 @@
+import { createECDH } from "node:crypto";
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { get, run, statement } from "../../../db/statement.ts";
+import { AppError } from "../../../errors.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { vapidKeys } from "../table.ts";
+
+const place = "vapid";
+const privateBytes = 32;
+
+const selectKeys = statement<{ publicKey: string; privateKey: string }>(sql`
+  select public_key as publicKey, private_key as privateKey from ${vapidKeys} where id = 1`);
+const insertKeys = statement(sql`
+  insert into ${vapidKeys} (id, public_key, private_key, created_at)
+  values (1, ${sql.placeholder("publicKey")}, ${sql.placeholder("privateKey")}, ${sql.placeholder("now")})
+  on conflict (id) do nothing`);
+
+/** The keys by which push services know this server (RFC 8292), in base64url without padding. */
+export interface VapidKeys {
+  /** 65 bytes: the uncompressed point. Browsers subscribe with it. */
+  publicKey: string;
+  /** 32 bytes. */
+  privateKey: string;
+}
+
+type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
+
+/**
+ * Makes the keys where there are none. Of several processes that start at once, one's stand.
+ * @throws AppError 5001 where there are none and the vault is closed.
+ */
+export async function makeVapidKeys({ db, vault, now }: VapidCtx): Promise<void> {
+  if (await get(db.primary, selectKeys)) return;
+  const { publicKey, privateKey } = generateKeys();
+  await run(db, insertKeys, { publicKey, privateKey: vault.seal("push", place, privateKey), now: toTimestamp(now()) });
+}
+
+/**
+ * The keys, which are made first where there are none.
+ * @throws AppError 5001 where the vault is closed; 5306 when they were sealed with another key.
+ */
+export async function ensureVapidKeys(ctx: VapidCtx): Promise<VapidKeys> {
+  await makeVapidKeys(ctx);
+  const kept = await get(ctx.db.primary, selectKeys);
+  const privateKey = kept && ctx.vault.open("push", place, kept.privateKey);
+  if (!kept || !privateKey) {
+    throw new AppError(5306, "The keys for Web Push were made with another secret key; see bodega db rekey.");
+  }
+  return { publicKey: kept.publicKey, privateKey };
+}
+
+/**
+ * The public key alone, which is no secret, also where the vault is closed.
+ * @returns null when there are no keys and none can be made.
+ */
+export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> {
+  const kept = await get(ctx.db, selectKeys);
+  if (kept) return kept.publicKey;
+  try {
+    return (await ensureVapidKeys(ctx)).publicKey;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 5001) return null;
+    throw error;
+  }
+}
+
+function generateKeys(): VapidKeys {
+  const pair = createECDH("prime256v1");
+  const publicKey = pair.generateKeys("base64url");
+  // One in 256 begins with a zero byte, which is left out.
+  const bytes = Buffer.alloc(privateBytes);
+  const made = pair.getPrivateKey();
+  made.copy(bytes, privateBytes - made.length);
+  return { publicKey, privateKey: bytes.toString("base64url") };
+}

@@ -1,0 +1,98 @@
+import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "../../../delivery/outbound/address.ts";
+import { describeFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
+import { type PostAnswer, postMessage } from "../../../delivery/outbound/post.ts";
+import type { PushAnswer, PushProvider } from "./provider.ts";
+import type { Target } from "./target.ts";
+
+/** Tokens are valid for twelve hours; signing one costs more than all else. */
+const tokenMs = 6 * 3_600_000;
+const mostTokens = 1000;
+const encoding = "aes128gcm";
+
+export interface WebPushDeps {
+  /** The server's keys (VAPID, RFC 8292), base64url. */
+  readKeys: () => Promise<{ publicKey: string; privateKey: string }>;
+  /** Epoch milliseconds. */
+  now: () => number;
+  /** Whether endpoints may be this machine's and on private networks. */
+  allowPrivate: boolean;
+  lookup?: Lookup | undefined;
+  /** Certificates to trust instead of the usual ones. */
+  ca?: string | undefined;
+}
+
+/**
+ * Sends to browsers: encrypted for the one (RFC 8291), with a token signed by the server's keys (RFC 8292). The endpoint
+ * is judged at every attempt, because strangers name it.
+ */
+export function createWebPush(deps: WebPushDeps): PushProvider {
+  const { lookup = lookupAddresses } = deps;
+  const tokens = new Map<string, { header: string; until: number }>();
+
+  async function authorize(audience: string, contact: string): Promise<string> {
+    const name = `${audience} ${contact}`;
+    const kept = tokens.get(name);
+    if (kept && kept.until > deps.now()) return kept.header;
+    const { publicKey, privateKey } = await deps.readKeys();
+    const { getVapidHeaders } = await loadLibrary();
+    const { Authorization: header } = getVapidHeaders(audience, contact, publicKey, privateKey, encoding);
+    if (tokens.size >= mostTokens) tokens.clear();
+    tokens.set(name, { header, until: deps.now() + tokenMs });
+    return header;
+  }
+
+  return {
+    serviceOf: (target) => ("endpoint" in target ? new URL(target.endpoint).host : ""),
+
+    async deliver(target, payload, { ttlSeconds, urgency, topic, contact, signal }) {
+      const { endpoint, keys } = requireSubscription(target);
+      const url = new URL(endpoint);
+      const { encrypt } = await loadLibrary();
+      const { cipherText } = encrypt(keys.p256dh, keys.auth, JSON.stringify(payload), encoding);
+      const headers = {
+        Authorization: await authorize(url.origin, contact),
+        "Content-Encoding": encoding,
+        "Content-Type": "application/octet-stream",
+        TTL: String(ttlSeconds),
+        Urgency: urgency,
+        ...(topic !== undefined && { Topic: topic }),
+      };
+      try {
+        if (url.protocol !== "https:" && !deps.allowPrivate)
+          throw new RefusedAddress("only https endpoints are sent to");
+        const addresses = await resolveAddresses(url, deps.allowPrivate, lookup);
+        const answer = await postMessage({ url, addresses, headers, body: cipherText, signal, ca: deps.ca });
+        return describeAnswer(answer, deps.now());
+      } catch (error) {
+        signal.throwIfAborted();
+        const isFinal = error instanceof RefusedAddress;
+        return { status: null, retryAfterMs: 0, isGone: false, isFinal, error: describeFailure(error) };
+      }
+    },
+  };
+}
+
+function describeAnswer(answer: PostAnswer, now: number): PushAnswer {
+  const { status } = answer;
+  const isGone = status === 404 || status === 410;
+  const isSent = status >= 200 && status < 300;
+  const error = isSent ? null : isGone ? `${status}: nobody is there any more` : describeRefusal(status);
+  return { status, retryAfterMs: readRetryAfter(answer, now), isGone, error };
+}
+
+function describeRefusal(status: number): string {
+  if (status === 401 || status === 403) return `${status}: the push service does not take this server's keys for it`;
+  if (status === 413) return `${status}: the message is too long`;
+  if (status >= 300 && status < 400) return `${status}: redirects are not followed`;
+  return `${status}: the push service did not accept it`;
+}
+
+function requireSubscription(target: Target): Extract<Target, { endpoint: string }> {
+  if ("endpoint" in target) return target;
+  throw new TypeError("A browser has an endpoint.");
+}
+
+/** Only a server that has something to send loads what that takes. */
+async function loadLibrary() {
+  return (await import("web-push")).default;
+}

@@ -1,0 +1,83 @@
+import { sql } from "drizzle-orm";
+import type { PushPlatform } from "../../../config/push-settings.ts";
+import type { Ctx } from "../../../context.ts";
+import { all, get, run, statement } from "../../../db/statement.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import { recordAudit } from "../../audit/service.ts";
+import { pushRegistrations, pushTopics } from "../table.ts";
+import { parseTopics, type RegistrationRow, registrationColumns } from "./registration-record.ts";
+
+const param = sql.placeholder;
+const usualLimit = 100;
+
+/** A registration as the terminal prints it. Where the device is reached is not among it. */
+export interface RegistrationRecord {
+  registration_id: string;
+  platform: PushPlatform;
+  /** BCP 47; the store's own where the device has named none. */
+  lang: string;
+  topics: string[];
+  user_id: string | null;
+  /** Whether something has arrived there. */
+  is_proven: boolean;
+  created_at: string;
+  updated_at: string;
+}
+
+type Row = RegistrationRow & { is_proven: number };
+
+const columns = sql`${registrationColumns}, r.is_proven`;
+const selectSome = statement<Row>(sql`
+  select ${columns} from ${pushRegistrations} r where r.tenant_id = ${param("tenantId")}
+    and (${param("userId")} is null or r.user_id = ${param("userId")})
+    and (${param("platform")} is null or r.platform = ${param("platform")})
+    and (${param("topic")} is null or exists (select 1 from ${pushTopics} t
+      where t.tenant_id = r.tenant_id and t.topic = ${param("topic")} and t.registration_id = r.id))
+  order by r.id desc limit ${param("limit")}`);
+const selectOne = statement<Row>(sql`
+  select ${columns} from ${pushRegistrations} r where r.tenant_id = ${param("tenantId")} and r.id = ${param("id")}`);
+const remove = statement(sql`
+  delete from ${pushRegistrations} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
+
+/** Which registrations are meant; what is left out leaves nobody out. */
+export interface RegistrationFilter {
+  topic?: string | undefined;
+  userId?: string | undefined;
+  platform?: PushPlatform | undefined;
+  /** How many at most; 100 unless it is said. */
+  limit?: number | undefined;
+}
+
+/** The store's registrations, newest first. */
+export async function listRegistrations(ctx: Ctx, filter: RegistrationFilter = {}): Promise<RegistrationRecord[]> {
+  const { topic = null, userId = null, platform = null, limit = usualLimit } = filter;
+  const rows = await all(ctx.db.primary, selectSome, { tenantId: ctx.tenant.id, topic, userId, platform, limit });
+  return rows.map((row) => toRecord(ctx, row));
+}
+
+/**
+ * Removes a registration, whose device hears nothing more until it registers again.
+ * @throws AppError 5301 when there is none with this id.
+ */
+export function removeRegistration(ctx: Ctx, id: string): Promise<RegistrationRecord> {
+  return inTransaction(ctx, async (tx) => {
+    const row = await get(tx.db, selectOne, { tenantId: ctx.tenant.id, id });
+    if (!row) {
+      throw new AppError(5301, `There is no registration ${JSON.stringify(id)} in tenant ${ctx.tenant.namespace}.`);
+    }
+    await run(tx.db, remove, { tenantId: ctx.tenant.id, id });
+    await recordAudit(tx, { event: "registration.removed", subject: id, details: { platform: row.platform } });
+    return toRecord(ctx, row);
+  });
+}
+
+function toRecord({ tenant }: Ctx, { id, is_proven, topics, lang, ...row }: Row): RegistrationRecord {
+  return {
+    registration_id: id,
+    ...row,
+    lang: lang ?? tenant.language,
+    topics: parseTopics(topics),
+    is_proven: is_proven === 1,
+  };
+}

@@ -1,0 +1,95 @@
+import { ECDH } from "node:crypto";
+import ipaddr from "ipaddr.js";
+import type { PushPlatform } from "../../../config/push-settings.ts";
+import { hostOf, isPublic } from "../../../delivery/outbound/address.ts";
+import { invalidField } from "../../../errors.ts";
+import type { Subscription, Target } from "../providers/target.ts";
+
+const mostEndpoint = 2000;
+/** Names that mean something on some private network, and nothing on the public internet. */
+const privateNames =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|onion)$/i;
+
+/** The target as a body has it, unchecked beyond its types. */
+export interface GivenTarget {
+  subscription?: { endpoint: string; keys: { p256dh: string; auth: string } } | undefined;
+  token?: string | undefined;
+}
+
+/**
+ * The target of a platform, in one form for all ways to write it. Nothing is looked up: a name's addresses are judged
+ * when something is sent.
+ * @param allowPrivate permits http and addresses of this machine and private networks.
+ * @throws AppError 5102 naming the field.
+ */
+export function parseTarget(platform: PushPlatform, given: GivenTarget, allowPrivate: boolean): Target {
+  const { subscription, token } = given;
+  if (platform === "web") {
+    if (token !== undefined) throw invalidField("token", "is for ios and android; browsers have a subscription");
+    if (!subscription) throw invalidField("subscription", "is required for the platform web");
+    return parseSubscription(subscription, allowPrivate);
+  }
+  if (subscription) throw invalidField("subscription", "is for the platform web; devices have a token");
+  if (token === undefined) throw invalidField("token", `is required for the platform ${platform}`);
+  return { token: platform === "ios" ? parseAppleToken(token) : parseGoogleToken(token) };
+}
+
+function parseSubscription({ endpoint, keys }: Subscription, allowPrivate: boolean): Subscription {
+  const p256dh = parseBytes("p256dh", keys.p256dh, 65);
+  const auth = parseBytes("auth", keys.auth, 16);
+  if (!isPoint(p256dh)) throw invalidField("subscription.keys.p256dh", "is no public key of the curve P-256");
+  return {
+    endpoint: parseEndpoint(endpoint, allowPrivate),
+    keys: { p256dh: p256dh.toString("base64url"), auth: auth.toString("base64url") },
+  };
+}
+
+function parseEndpoint(given: string, allowPrivate: boolean): string {
+  const refuse = (message: string) => invalidField("subscription.endpoint", message);
+  const isPlain = /^https?:\/\/[\x21-\x7e]+$/i.test(given) && !given.includes("\\");
+  const url = isPlain && given.length <= mostEndpoint && URL.canParse(given) ? new URL(given) : undefined;
+  if (!url) throw refuse(`must be an https address of at most ${mostEndpoint} characters`);
+  if (url.protocol === "http:" && !allowPrivate) throw refuse("must be https");
+  if (url.username !== "" || url.password !== "") throw refuse("must hold no user name or password");
+  if (given.includes("#")) throw refuse("must have no part after #");
+  if (!allowPrivate && !isPublicHost(hostOf(url))) throw refuse("must be on the public internet");
+  return url.href;
+}
+
+function isPublicHost(host: string): boolean {
+  if (ipaddr.isValid(host)) return isPublic(host);
+  const labels = host.split(".");
+  return labels.length > 1 && !labels.includes("") && !privateNames.test(host);
+}
+
+/** Base64 in either alphabet, with or without padding, of exactly so many bytes. */
+function parseBytes(name: "p256dh" | "auth", text: string, length: number): Buffer {
+  const [, digits = "", padding = ""] = /^([A-Za-z0-9+/_-]+)(={0,2})$/.exec(text) ?? [];
+  const isWhole = digits.length === Math.ceil((length * 4) / 3) && (padding === "" || text.length % 4 === 0);
+  if (!isWhole) throw invalidField(`subscription.keys.${name}`, `must be base64url of ${length} bytes`);
+  return Buffer.from(digits, "base64");
+}
+
+function isPoint(bytes: Buffer): boolean {
+  if (bytes[0] !== 4) return false;
+  try {
+    ECDH.convertKey(bytes, "prime256v1");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Apple's are 32 bytes in hex today, and may become longer. */
+function parseAppleToken(token: string): string {
+  if (!/^(?:[0-9A-Fa-f]{2}){32,100}$/.test(token)) throw invalidField("token", "must be 64 to 200 hex digits");
+  return token.toLowerCase();
+}
+
+/** Google calls its tokens opaque; all have the id of the installation, a colon, and some hundred characters. */
+function parseGoogleToken(token: string): string {
+  if (token.length < 100 || token.length > 4096 || !/^[\w-]{8,64}:[\w:-]+$/.test(token)) {
+    throw invalidField("token", "must be a registration token of FCM, such as c1Zb…:APA91b…");
+  }
+  return token;
+}

@@ -1,0 +1,91 @@
+import { sql } from "drizzle-orm";
+import type { SystemCtx } from "../../../context.ts";
+import { all, bind, get, statement } from "../../../db/statement.ts";
+import { inTransaction } from "../../../db/transaction.ts";
+import { newId } from "../../../values/ids.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
+import { tenants } from "../../tenants/table.ts";
+import { pageRecipients, type Recipient } from "../messages/recipients.ts";
+import { pushDeliveries, pushMessages } from "../table.ts";
+
+const param = sql.placeholder;
+/** How many registrations one transaction looks at. */
+const portion = 500;
+/** How many messages are looked at in one turn; what orders have to say comes first. */
+const mostMessages = 100;
+
+/** What goes where nothing has arrived yet comes after all else: strangers may register what never answers. */
+export const priorities = { order: 0, message: 1, newOrder: 2, newMessage: 3 } as const;
+/** Each has places of its own, so that nothing behind can take those of what comes first. */
+export const pools = Object.values(priorities);
+export const isUnproven = (pool: number): boolean => pool >= priorities.newOrder;
+
+const selectUnfinished = statement<{ id: string }>(sql`
+  select m.id from ${pushMessages} m join ${tenants} t on t.id = m.tenant_id
+  where m.position is not null and t.status = 'active' order by m.kind = 'order' desc, m.id limit ${param("most")}`);
+const selectMessage = statement<UnfinishedMessage>(sql`
+  select tenant_id as tenantId, kind, topic, user_id as userId, lang, position, expires_at as expiresAt
+  from ${pushMessages} where id = ${param("id")} and position is not null`);
+const insertDeliveries = statement(sql`
+  insert into ${pushDeliveries} (id, tenant_id, message_id, registration_id, platform, priority, status,
+    next_attempt_at, created_at)
+  select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("id")}, json_extract(value, '$[1]'),
+    json_extract(value, '$[2]'), json_extract(value, '$[3]'), 'waiting', ${param("now")}, ${param("now")}
+  from json_each(${param("rows")}) where true
+  on conflict (message_id, registration_id) do nothing`);
+const movePosition = statement(sql`
+  update ${pushMessages} set position = ${param("position")} where id = ${param("id")}`);
+
+interface UnfinishedMessage {
+  tenantId: string;
+  kind: "order" | "message";
+  topic: string | null;
+  userId: string | null;
+  lang: string | null;
+  position: string;
+  expiresAt: string;
+}
+
+/**
+ * Makes the deliveries of what is in the outbox: a portion of each message, in the transaction that moves its position,
+ * so that no device is left out or told twice, whoever else does the same.
+ * @returns whether there is more to do.
+ */
+export async function fanOut(
+  ctx: Pick<SystemCtx, "db" | "now">,
+  isStopping: () => boolean = () => false,
+): Promise<boolean> {
+  const unfinished = await all(ctx.db.primary, selectUnfinished, { most: mostMessages });
+  let isMore = unfinished.length === mostMessages;
+  for (const { id } of unfinished) {
+    // One portion a turn for each: a message to very many must not keep the others waiting.
+    if (isStopping()) return false;
+    if (!(await fanOutMessage(ctx, id))) isMore = true;
+  }
+  return isMore;
+}
+
+/** Answers whether all of the message's deliveries are made. */
+function fanOutMessage(ctx: Pick<SystemCtx, "db" | "now">, id: string): Promise<boolean> {
+  return inTransaction(ctx, async ({ db }) => {
+    const message = await get(db, selectMessage, { id });
+    if (!message) return true;
+    const { tenantId, topic, userId, lang, position } = message;
+    const now = toTimestamp(ctx.now());
+    const page =
+      message.expiresAt <= now ? [] : await pageRecipients(db, tenantId, { topic, userId, lang }, position, portion);
+    const next = page.length === portion ? (page.at(-1)?.id ?? null) : null;
+    const rows = page.filter(({ is_meant }) => is_meant === 1).map((recipient) => toRow(message, recipient));
+    await db.batch([
+      ...(rows.length > 0 ? [bind(insertDeliveries, { tenantId, id, rows: JSON.stringify(rows), now })] : []),
+      bind(movePosition, { id, position: next }),
+    ]);
+    return next === null;
+  });
+}
+
+function toRow({ kind }: UnfinishedMessage, { id, platform, is_proven }: Recipient) {
+  const [proven, unproven] =
+    kind === "order" ? [priorities.order, priorities.newOrder] : [priorities.message, priorities.newMessage];
+  return [newId("psh"), id, platform, is_proven === 1 ? proven : unproven];
+}

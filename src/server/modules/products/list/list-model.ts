@@ -1,0 +1,48 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { fieldsPart, idsPart, listParts, rangeParts, timeRangeParts } from "../../../pagination/list-query.ts";
+import { Product } from "../model.ts";
+
+/** Names that `fields` can hold. */
+export const productFields = Object.keys(Product.properties);
+
+/** What one product can be asked for. */
+export const ProductQuery = Type.Object(fieldsPart, { additionalProperties: false });
+
+/** Keys that a list of products can be sorted by; a hyphen before it turns it round. */
+export const productSortKeys = ["created_at", "updated_at", "price", "title"] as const;
+export type ProductSortKey = (typeof productSortKeys)[number];
+
+const price = Type.Optional(Type.Number({ minimum: 0, description: "In the store's currency.", examples: [19.99] }));
+
+/** What a list of products can be asked for. */
+export const ProductListQuery = Type.Object(
+  {
+    ...listParts,
+    ...idsPart,
+    sort: Type.Optional(
+      Type.Union(
+        productSortKeys.flatMap((key) => [Type.Literal(key), Type.Literal(`-${key}` as const)]),
+        { default: "-created_at", description: "With `q`, `created_at` or `-created_at` only." },
+      ),
+    ),
+    q: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description:
+          "Words that all stand in title, description, tags, SKU, variants or translations, each as the beginning of a word, whatever case and accents.",
+      }),
+    ),
+    slug: Type.Optional(Type.String({ maxLength: 200, description: "Exactly this slug." })),
+    status: Type.Optional(
+      Type.Union([Type.Literal("draft"), Type.Literal("published"), Type.Literal("archived")], {
+        description: "Only published products are shown to customers.",
+      }),
+    ),
+    ...rangeParts("price", price),
+    ...timeRangeParts("created_at"),
+    ...timeRangeParts("updated_at"),
+  },
+  { additionalProperties: false },
+);
+export type ProductListQuery = Static<typeof ProductListQuery>;

@@ -1,0 +1,94 @@
+import type { InStatement } from "@libsql/core/api";
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { all, bind, type CompiledStatement, get, statement } from "../../../db/statement.ts";
+import { products } from "../table.ts";
+import { indexTokens } from "./search-words.ts";
+
+const param = sql.placeholder;
+/** How many products, and about how many characters of them, are indexed at once: writers wait for milliseconds only. */
+const portion = { products: 100, characters: 100_000 };
+
+/** What of a product is searched, as its row holds it. */
+interface SearchedTexts {
+  title: string;
+  description: string | null;
+  tags: string;
+  sku: string | null;
+  translations: string;
+  variants: string;
+}
+
+interface Searched extends SearchedTexts {
+  row_number: number;
+  version: number;
+  tenant_id: string;
+  deleted_at: string | null;
+}
+
+const columns = sql.raw(
+  "row_number, version, tenant_id, title, description, tags, sku, translations, variants, deleted_at",
+);
+const selectOne: CompiledStatement<Searched> = statement(sql`
+  select ${columns} from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`);
+const selectPending: CompiledStatement<Searched> = statement(sql`
+  select ${columns} from ${products} where is_indexed = 0 order by row_number limit ${param("most")}`);
+const writeWords = statement(sql`
+  insert or replace into product_search (rowid, words)
+  select row_number, ${param("words")} from ${products} where row_number = ${param("row")} and version = ${param("version")}`);
+const writeNewWords = statement(sql`
+  insert into product_search (rowid, words) values (last_insert_rowid(), ${param("words")})`);
+const markIndexed = statement(sql`
+  update ${products} set is_indexed = 1
+  where row_number = ${param("row")} and version = ${param("version")} and is_indexed = 0`);
+
+/**
+ * Writes the words under which a product is found. Call it in the transaction of every write that changes a text of it:
+ * title, description, tags, SKU, translations, variants.
+ */
+export async function indexProduct(tx: Pick<Ctx, "db" | "tenant">, productId: string): Promise<void> {
+  const product = await get(tx.db, selectOne, { tenantId: tx.tenant.id, id: productId });
+  if (product) await tx.db.batch(indexing(product));
+}
+
+/** The statement that writes the words of a product, for a batch right behind the insert of its row. */
+export function indexInserted(tenantId: string, product: SearchedTexts): InStatement {
+  return bind(writeNewWords, { words: indexTokens(tenantId, textsOf(product)) });
+}
+
+/**
+ * Indexes some products that have no words yet, those of an earlier schema or written without. Call it until it answers 0.
+ */
+export async function indexPendingProducts(ctx: Pick<Ctx, "db">): Promise<number> {
+  const pending = await all(ctx.db.primary, selectPending, { most: portion.products });
+  const statements: InStatement[] = [];
+  let characters = 0;
+  for (const product of pending) {
+    // Words of a version that is gone by the time of the write are not written; the new one's turn comes.
+    statements.push(...indexing(product));
+    characters += (product.description?.length ?? 0) + product.translations.length + product.variants.length;
+    if (characters > portion.characters) break;
+  }
+  if (statements.length === 0) return 0;
+  const results = await ctx.db.batch(statements);
+  return results.reduce((sum, result) => sum + result.rowsAffected, 0);
+}
+
+function indexing(product: Searched): InStatement[] {
+  const { row_number: row, version } = product;
+  const words = product.deleted_at === null ? indexTokens(product.tenant_id, textsOf(product)) : undefined;
+  const mark = bind(markIndexed, { row, version });
+  return words === undefined ? [mark] : [bind(writeWords, { row, version, words }), mark];
+}
+
+function textsOf({ title, description, tags, sku, translations, variants }: SearchedTexts): string[] {
+  const texts: (string | null)[] = [title, sku, ...(JSON.parse(tags) as string[])];
+  for (const variant of JSON.parse(variants) as { title: string; sku: string | null; options: object }[]) {
+    texts.push(variant.title, variant.sku, ...(Object.values(variant.options) as string[]));
+  }
+  const translated = Object.values(JSON.parse(translations) as Record<string, Record<string, string | null>>);
+  // Descriptions last: they are the longest, and the words of the rest are worth more.
+  texts.push(...translated.map((one) => one.title ?? null));
+  texts.push(description, ...translated.flatMap(({ title: _, ...others }) => Object.values(others)));
+  return texts.filter((text) => typeof text === "string");
+}

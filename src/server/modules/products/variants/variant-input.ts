@@ -1,0 +1,95 @@
+import type { Ctx } from "../../../context.ts";
+import { type AppError, invalidField } from "../../../errors.ts";
+import { parseMoney } from "../../../values/money.ts";
+import { requireText } from "../../../values/text.ts";
+import { currencyDigits } from "../../tenants/currency.ts";
+import { compareAtMinor, skuText, stockPieces } from "../input.ts";
+import type { VariantPatch } from "./variant-model.ts";
+
+const mostOptions = 10;
+
+/** Column values of the fields given, checked; whoever calls, the terminal included, comes through here. */
+export interface VariantColumns {
+  title?: string;
+  sku?: string | null;
+  options?: string;
+  optionsKey?: string;
+  /** Null, as undefined in a new variant: the product's, with its compare-at price and currency. */
+  priceMinor?: number | null;
+  currency?: string;
+  currencyDigits?: number;
+  compareAtMinor?: number | null;
+  stock?: number | null;
+  position?: number;
+}
+
+/**
+ * Checks a variant and turns its fields into columns; prices are taken in the store's present currency.
+ * @param prefix before each field's name in errors, such as `variants.0.`.
+ * @throws AppError 5102 naming the field.
+ */
+export function variantColumns(ctx: Ctx, input: VariantPatch, prefix = ""): VariantColumns {
+  const columns: VariantColumns = {};
+  const { title, sku, options, price, compare_at_price, stock, position } = input;
+  if (title !== undefined) columns.title = requireText(`${prefix}title`, title, 300);
+  if (sku !== undefined) columns.sku = skuText(`${prefix}sku`, sku);
+  if (options !== undefined) Object.assign(columns, optionColumns(`${prefix}options`, options));
+  if (price === null) columns.priceMinor = null;
+  if (typeof price === "number") {
+    columns.currency = ctx.tenant.currency;
+    columns.currencyDigits = currencyDigits(ctx.tenant.currency);
+    columns.priceMinor = parseMoney(`${prefix}price`, price, columns.currencyDigits);
+  }
+  if (compare_at_price !== undefined)
+    columns.compareAtMinor = compareAtMinor(ctx, `${prefix}compare_at_price`, compare_at_price);
+  if (price === null && typeof compare_at_price === "number") throw notOwn(prefix);
+  if (stock !== undefined) columns.stock = stockPieces(`${prefix}stock`, stock);
+  if (position !== undefined) columns.position = position;
+  return columns;
+}
+
+function optionColumns(field: string, options: Record<string, string>): { options: string; optionsKey: string } {
+  const entries = Object.entries(options).map(([name, value]) => {
+    const kept = requireText(`${field}.${name.slice(0, 64)}`, name.normalize("NFC"), 50);
+    return [kept, requireText(`${field}.${kept}`, value.normalize("NFC"), 100)] as const;
+  });
+  if (entries.length > mostOptions) throw invalidField(field, `must be at most ${mostOptions}`);
+  if (new Set(entries.map(([name]) => name)).size < entries.length) throw invalidField(field, "names one option twice");
+  const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { options: JSON.stringify(Object.fromEntries(entries)), optionsKey: JSON.stringify(sorted) };
+}
+
+/** The 5102 of a compare-at price beside a price that is the product's. */
+export function notOwn(prefix = ""): AppError {
+  return invalidField(
+    `${prefix}compare_at_price`,
+    "is the product's, like the price; give the variant a price as well",
+  );
+}
+
+/** The title that options make: `M / Red`; empty without any. */
+export function titleFrom(options: string): string {
+  return Object.values(JSON.parse(options) as Record<string, string>).join(" / ");
+}
+
+/**
+ * All columns of a new variant but its place; without a price of its own it has the product's.
+ * @throws AppError 5102 for a variant with neither title nor options, and for a compare-at price without a price.
+ */
+export function completeVariant(columns: VariantColumns, prefix = "") {
+  const { options = "{}", optionsKey = "[]" } = columns;
+  const title = columns.title ?? titleFrom(options);
+  if (title === "") throw invalidField(`${prefix}title`, "is required where there are no options");
+  const { priceMinor = null, compareAtMinor = null } = columns;
+  if (priceMinor === null && compareAtMinor !== null) throw notOwn(prefix);
+  return {
+    sku: null,
+    stock: null,
+    ...columns,
+    priceMinor,
+    compareAtMinor,
+    title: title.slice(0, 300),
+    options,
+    optionsKey,
+  };
+}

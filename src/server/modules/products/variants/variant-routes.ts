@@ -1,0 +1,100 @@
+import { Type } from "@sinclair/typebox";
+import { app, staff, token } from "../../../http/access.ts";
+import { reply } from "../../../http/envelope.ts";
+import { defineRoute } from "../../../http/route.ts";
+import { ProductParams } from "../model.ts";
+import { mostVariants } from "./variant-insert.ts";
+import { DeletedVariant, Variant, VariantInput, VariantParams, VariantPatch } from "./variant-model.ts";
+import { addVariant, deleteVariant, getVariant, listVariants, patchVariant, replaceVariant } from "./variants.ts";
+
+const tag = "Products";
+const readers = [app("products:read"), token] as const;
+const writers = [app("products:write"), staff] as const;
+
+/** The endpoints of the forms in which a product is sold. */
+export const variantRoutes = [
+  defineRoute({
+    method: "GET",
+    path: "/products/:id/variants/",
+    id: "listVariants",
+    tag,
+    summary: "List a product's variants",
+    access: readers,
+    params: ProductParams,
+    reply: { data: Type.Array(Variant), page: true },
+    errors: [5301],
+    handle: async ({ ctx, params }) => ({
+      json: await listVariants(ctx, params.id),
+      page: { next_cursor: null, has_more: false, limit: mostVariants },
+    }),
+  }),
+  defineRoute({
+    method: "GET",
+    path: "/products/:id/variants/:variant_id/",
+    id: "getVariant",
+    tag,
+    summary: "Get a variant",
+    access: readers,
+    params: VariantParams,
+    reply: { data: Variant },
+    errors: [5301],
+    handle: ({ ctx, params }) => getVariant(ctx, params.id, params.variant_id),
+  }),
+  defineRoute({
+    method: "POST",
+    path: "/products/:id/variants/",
+    id: "addVariant",
+    tag,
+    summary: "Add a variant",
+    access: writers,
+    params: ProductParams,
+    body: VariantInput,
+    reply: { status: 201, data: Variant },
+    errors: [5301, 5302, 5306],
+    handle: ({ ctx, params, body }) => addVariant(ctx, params.id, body),
+  }),
+  defineRoute({
+    method: "PUT",
+    path: "/products/:id/variants/:variant_id/",
+    id: "replaceVariant",
+    tag,
+    summary: "Replace a variant",
+    access: writers,
+    params: VariantParams,
+    body: VariantInput,
+    reply: { data: Variant },
+    errors: [5301, 5302],
+    conditional: true,
+    handle: ({ ctx, params, body, ifMatch }) => replaceVariant(ctx, params.id, params.variant_id, body, ifMatch),
+  }),
+  defineRoute({
+    method: "PATCH",
+    path: "/products/:id/variants/:variant_id/",
+    id: "patchVariant",
+    tag,
+    summary: "Change some fields of a variant",
+    access: writers,
+    params: VariantParams,
+    body: VariantPatch,
+    reply: { data: Variant },
+    errors: [5301, 5302],
+    conditional: true,
+    handle: ({ ctx, params, body, ifMatch }) => patchVariant(ctx, params.id, params.variant_id, body, ifMatch),
+  }),
+  defineRoute({
+    method: "DELETE",
+    path: "/products/:id/variants/:variant_id/",
+    id: "deleteVariant",
+    tag,
+    summary: "Delete a variant",
+    access: writers,
+    params: VariantParams,
+    reply: { data: DeletedVariant },
+    errors: [5301],
+    conditional: true,
+    handle: async ({ ctx, params, ifMatch }) => {
+      await deleteVariant(ctx, params.id, params.variant_id, ifMatch);
+      return reply({ id: params.variant_id, deleted: true });
+    },
+  }),
+];

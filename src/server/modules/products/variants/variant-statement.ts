@@ -1,0 +1,99 @@
+import { type SQL, sql } from "drizzle-orm";
+import { type CompiledStatement, statement } from "../../../db/statement.ts";
+import type { Rendered } from "../rendering.ts";
+import { products, productVariants } from "../table.ts";
+import type { VariantColumns } from "./variant-input.ts";
+
+const param = sql.placeholder;
+
+/** SQL for the product of `productId`; it stands in a select from products, or in a subquery. */
+export const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null`;
+/** SQL for the variant of `variantId`, which is that product's. */
+export const livingVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}
+  and product_id = ${param("productId")} and deleted_at is null`;
+
+const priceColumns = sql.raw("(price_minor, compare_at_minor, currency, currency_digits)");
+const productsPrice = sql`${priceColumns} = (
+  select price_minor, compare_at_minor, currency, currency_digits from ${products} where ${ofProduct})`;
+
+/**
+ * Gives the variants without a price of their own what their product costs, within the transaction that has changed it;
+ * with `productId`, `tenantId`, `now`. Only those that change are written.
+ */
+export const followPrice = statement<{ id: string }>(sql`
+  update ${productVariants} set ${productsPrice}, version = version + 1, updated_at = ${param("now")}
+  where tenant_id = ${param("tenantId")} and product_id = ${param("productId")} and deleted_at is null
+    and not has_own_price and not exists (select 1 from ${products} p where p.id = product_variants.product_id
+      and p.price_minor = product_variants.price_minor and p.compare_at_minor is product_variants.compare_at_minor
+      and p.currency = product_variants.currency and p.currency_digits = product_variants.currency_digits)
+  returning id`);
+
+type Name = keyof VariantColumns;
+
+const columnNames: Record<Name, string> = {
+  title: "title",
+  sku: "sku",
+  options: "options",
+  optionsKey: "options_key",
+  priceMinor: "price_minor",
+  compareAtMinor: "compare_at_minor",
+  currency: "currency",
+  currencyDigits: "currency_digits",
+  stock: "stock",
+  position: "position",
+};
+const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "currencyDigits"];
+
+/** The columns that a write names, in an order that is always the same. */
+export function changedNames(columns: VariantColumns): Name[] {
+  return (Object.keys(columnNames) as Name[]).filter((name) => columns[name] !== undefined);
+}
+
+/** Whose price a variant has after a write: its own, the product's, or that which it had before. */
+type PriceChange = "own" | "product" | "same";
+
+/** One statement for each set of columns that callers have changed together. */
+const updates = new Map<string, CompiledStatement<Rendered>>();
+
+/**
+ * The statement that writes these columns of a variant, with every guard in it; it answers nothing for a variant that is
+ * not there, in another version than `ifMatch`, or whose compare-at price is the product's to set.
+ */
+export function updateVariantStatement(names: Name[], price: PriceChange): CompiledStatement<Rendered> {
+  const key = `${price} ${names.join(" ")}`;
+  const kept = updates.get(key);
+  if (kept) return kept;
+  const changes = [...names.filter((name) => !ofPrice.includes(name)).map(set), ...priceChanges(names, price)];
+  if (names.includes("options") && !names.includes("title")) {
+    const made = sql`select group_concat(value, ' / ') from (select value from json_each(options) order by id)`;
+    changes.push(sql`title = case when title = (${made}) then coalesce(${param("madeTitle")}, title) else title end`);
+  }
+  // Beside a price that is the product's, null says no more than the product does.
+  const isGuarded = price === "same" && names.includes("compareAtMinor");
+  const guard = isGuarded ? sql`and (has_own_price or ${param("compareAtMinor")} is null)` : sql``;
+  const made = statement<Rendered>(sql`
+    update ${productVariants} set ${sql.join([...changes, sql`updated_at = ${param("now")}`], sql`, `)},
+      version = version + 1
+    where ${livingVariant} and version = coalesce(${param("ifMatch")}, version)
+      and exists (select 1 from ${products} where ${ofProduct}) ${guard}
+    returning rendered as json, version`);
+  updates.set(key, made);
+  return made;
+}
+
+function set(name: Name): SQL {
+  return sql`${sql.raw(columnNames[name])} = ${param(name)}`;
+}
+
+function priceChanges(names: Name[], price: PriceChange): SQL[] {
+  if (price === "product") return [sql`has_own_price = 0`, productsPrice];
+  const isCompared = names.includes("compareAtMinor");
+  if (price === "same") {
+    if (!isCompared) return [];
+    return [sql`compare_at_minor = case when has_own_price then ${param("compareAtMinor")} else compare_at_minor end`];
+  }
+  const others = names.filter((name) => ofPrice.includes(name)).map(set);
+  // What it showed before was the product's, and went with the product's price.
+  if (!isCompared) others.push(sql`compare_at_minor = case when has_own_price then compare_at_minor end`);
+  return [sql`has_own_price = 1`, ...others];
+}

@@ -1,0 +1,147 @@
+import { type TProperties, Type } from "@sinclair/typebox";
+import { invalidField } from "../errors.ts";
+import { toTimestamp } from "../values/timestamp.ts";
+
+/** How many rows a page holds unless the caller says otherwise. */
+export const defaultLimit = 20;
+const mostIds = 100;
+const idLength = 40;
+
+const optionalTime = Type.Optional(
+  Type.String({ maxLength: 40, expects: "a time such as 2026-01-31T12:00:00Z, or a date", examples: ["2026-01-31"] }),
+);
+
+/** Query parameter of every record that can be read in part. */
+export const fieldsPart = {
+  fields: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: "Names of the fields to answer, joined by commas; `id` is always there.",
+    }),
+  ),
+};
+
+/** Query parameters that every list takes. */
+export const listParts = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: defaultLimit })),
+  cursor: Type.Optional(Type.String({ maxLength: 4000, description: "`page.next_cursor` of the page before." })),
+  include_total: Type.Optional(Type.Boolean({ description: "Counts all that match, as `page.total`." })),
+  ...fieldsPart,
+};
+
+/** Query parameter of lists that can be asked for some records by their ids. */
+export const idsPart = {
+  ids: Type.Optional(
+    Type.String({
+      maxLength: mostIds * (idLength + 1),
+      description: `At most ${mostIds} ids, joined by commas; one that names nothing matches nothing.`,
+    }),
+  ),
+};
+
+/** The four bounds of a range, as they stand in a query: `name[gte]` and so on. */
+export type RangeName<Name extends string> = `${Name}[${Bound}]`;
+export const bounds = ["gte", "gt", "lte", "lt"] as const;
+export type Bound = (typeof bounds)[number];
+const boundSql: Record<Bound, string> = { gte: ">=", gt: ">", lte: "<=", lt: "<" };
+
+/** Query parameters for a range of any type: `name[gte]`, `name[gt]`, `name[lte]`, `name[lt]`. */
+export function rangeParts<Name extends string, S extends TProperties[string]>(name: Name, schema: S) {
+  return Object.fromEntries(bounds.map((bound) => [`${name}[${bound}]`, schema])) as Record<RangeName<Name>, S>;
+}
+
+/** Query parameters for a range of times; read by `readTimeRange`. */
+export function timeRangeParts<Name extends string>(name: Name) {
+  return rangeParts(name, optionalTime);
+}
+
+/** One bound of a range: how the column compares with the value. */
+export interface RangeBound {
+  operator: string;
+  value: string | number;
+}
+
+/**
+ * The bounds given of a range, as operators of SQL and values to bind, in a fixed order.
+ * @param read turns what stands in the query into what the column holds.
+ */
+export function readRange<T>(
+  query: Readonly<Record<string, unknown>>,
+  name: string,
+  read: (field: string, value: T, bound: Bound) => string | number,
+): RangeBound[] {
+  return bounds.flatMap((bound) => {
+    const field = `${name}[${bound}]`;
+    const value = query[field];
+    return value === undefined ? [] : [{ operator: boundSql[bound], value: read(field, value as T, bound) }];
+  });
+}
+
+/**
+ * The bounds given of a range of times, as texts of the form that the database keeps.
+ * @throws AppError 5102 naming the field.
+ */
+export function readTimeRange(query: Readonly<Record<string, unknown>>, name: string): RangeBound[] {
+  return readRange<string>(query, name, readTime);
+}
+
+function readTime(field: string, given: string, bound: Bound): string {
+  const match = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+\- ]\d\d:\d\d))?$/i.exec(given);
+  const [, day = "", time = "00:00:00", fraction = "", zone = "Z"] = match ?? [];
+  const digits = fraction.padEnd(3, "0");
+  // A plus sign that nobody escaped arrives as a space.
+  const offset = zone.toUpperCase().replace(" ", "+");
+  const ms = match
+    ? Date.parse(`${day}T${time.length === 5 ? `${time}:00` : time}.${digits.slice(0, 3)}${offset}`)
+    : Number.NaN;
+  // A day that its month does not have is moved into the next one by the engine.
+  if (!(ms >= 0) || !isDay(day)) throw invalidField(field, "must be a time such as 2026-01-31T12:00:00Z, or a date");
+  // Rows have whole milliseconds: what lies between two of them is told by the later one where "from" is meant.
+  const isBetween = /[1-9]/.test(digits.slice(3)) && (bound === "gte" || bound === "lt");
+  return toTimestamp(isBetween ? ms + 1 : ms);
+}
+
+function isDay(day: string): boolean {
+  const ms = Date.parse(`${day}T00:00:00.000Z`);
+  return Number.isFinite(ms) && toTimestamp(ms).startsWith(day);
+}
+
+/**
+ * The ids of `ids`, each once. Those that are malformed stay and match nothing.
+ * @throws AppError 5102 for more than 100.
+ */
+export function parseIds(text: string): string[] {
+  const ids = [...new Set(text.split(",").map((id) => id.trim()))].filter((id) => id !== "");
+  if (ids.length > mostIds) throw invalidField("ids", `must be at most ${mostIds} ids`);
+  // What is longer, or has NUL or half a character in it, is no id and need not reach the database.
+  return ids.filter((id) => id.length <= idLength && /^\w+$/.test(id));
+}
+
+/** Names of fields that a caller wants to see. */
+export type Fields = ReadonlySet<string>;
+
+/**
+ * The names of `fields`, with `id`; undefined where all are wanted.
+ * @param known all fields of the record, such as `Object.keys(Product.properties)`.
+ * @throws AppError 5102 naming `fields` for a name that no such record has.
+ */
+export function parseFields(text: string | undefined, known: readonly string[]): Fields | undefined {
+  if (text === undefined) return undefined;
+  const names = text.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw invalidField("fields", `must be names of ${known.join(", ")}, joined by commas`);
+  }
+  return new Set(["id", ...names]);
+}
+
+/**
+ * A record, or a list of records, with the wanted fields only.
+ * @param json the text of `data`; it is passed through where all fields are wanted.
+ */
+export function pickFields(json: string, fields: Fields | undefined): string {
+  if (fields === undefined) return json;
+  const data = JSON.parse(json) as object | object[];
+  const pick = (record: object) => Object.fromEntries(Object.entries(record).filter(([name]) => fields.has(name)));
+  return JSON.stringify(Array.isArray(data) ? data.map(pick) : pick(data));
+}

@@ -1,0 +1,127 @@
+import type { Config } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
+import { startCheckpointer } from "../db/local/checkpoint.ts";
+import type { Database } from "../db/session.ts";
+import { AppError } from "../errors.ts";
+import type { LogWriter } from "../logging/logger.ts";
+import { sweepRejections } from "../modules/app-keys/rejections.ts";
+import { sweepEvents } from "../modules/events/sweep.ts";
+import { sweepReplies } from "../modules/idempotency/service.ts";
+import { expireMail, sweepMail } from "../modules/mail/due.ts";
+import { startMailUpkeep } from "../modules/mail/upkeep.ts";
+import { sweepMessages, sweepPushes } from "../modules/notifications/sweep.ts";
+import { startPushUpkeep } from "../modules/notifications/upkeep.ts";
+import { expireDueOrders } from "../modules/orders/expiry.ts";
+import { sweepResetCodes } from "../modules/password-reset/codes.ts";
+import { indexPendingProducts } from "../modules/products/list/search.ts";
+import { sweepRateLimits } from "../modules/rate-limits/service.ts";
+import { sweepPublicHits } from "../modules/rate-limits/shared-hits.ts";
+import { expireDuePoints } from "../modules/rewards/due-lots.ts";
+import { sweepTokens } from "../modules/tokens/service.ts";
+import { sweepViewMarks } from "../modules/views/sweep.ts";
+import { sweepDeliveries } from "../modules/webhooks/due.ts";
+import { startWebhookUpkeep } from "../modules/webhooks/upkeep.ts";
+import type { Vault } from "../security/vault.ts";
+
+const sweepMs = 60_000;
+const watchMs = 1000;
+/** What one sweep removes at most. */
+const portion = 1000;
+
+/**
+ * What one process does for all: empties the log of the database, backs it up, sends mail, webhooks and push notifications,
+ * sweeps rows that have had their time, and sees that the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
+ */
+export async function startUpkeep(
+  config: Config,
+  db: Database,
+  vault: Vault | null,
+  log: LogWriter,
+  self: { command: readonly string[]; env: Environment },
+): Promise<{ stop(): Promise<void>; lost: Promise<AppError> }> {
+  const mail = vault && (await startMailUpkeep({ ...config, db, vault, now: Date.now, notice: log.notice }));
+  const webhooks = vault && startWebhookUpkeep({ db, vault, now: Date.now, notice: log.notice });
+  const pushes = vault && startPushUpkeep(config, { db, vault, now: Date.now, notice: log.notice });
+  const checkpointer = startCheckpointer(db);
+  const { backupEveryMs } = config;
+  // Loaded where it is wanted: most servers need none of it in memory.
+  const backups =
+    backupEveryMs === undefined
+      ? undefined
+      : (await import("../backup/schedule.ts")).startBackups({ ...config, backupEveryMs }, db, self, log.notice);
+  const lost = Promise.withResolvers<AppError>();
+  const watch = setInterval(() => {
+    if (db.isInPlace()) return;
+    lost.resolve(
+      new AppError(
+        5001,
+        `The database in ${config.dataDir} was removed or replaced. Its log is kept beside it as bodega.db-wal.orphaned-…`,
+      ),
+    );
+  }, watchMs);
+  let isSweeping: Promise<void> | undefined;
+  let isStopping = false;
+  const begin = (work: typeof sweepAll, failure: string) => {
+    isSweeping ??= work(db, () => isStopping)
+      .catch(() => log.notice("warn", failure))
+      .finally(() => {
+        isSweeping = undefined;
+      });
+  };
+  // Products of an earlier schema are found as soon as that is done, and served meanwhile.
+  begin(indexProducts, "products could not be indexed for the search");
+  const sweep = setInterval(
+    () => begin(sweepAll, "unpaid orders, old points and other rows that have had their time could not be swept"),
+    sweepMs,
+  );
+  return {
+    lost: lost.promise,
+    stop: async () => {
+      isStopping = true;
+      clearInterval(sweep);
+      clearInterval(watch);
+      await Promise.all([isSweeping, backups?.stop()]);
+      await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop()]);
+      await checkpointer.stop();
+    },
+  };
+}
+
+/** Each ends or removes at most a portion of what has had its time, and is repeated for as long as that is a whole one. */
+const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<number>; whole: number }[] = [
+  { sweep: expireDueOrders, whole: 1 },
+  { sweep: expireDuePoints, whole: 1 },
+  ...[
+    sweepRateLimits,
+    sweepPublicHits,
+    sweepTokens,
+    sweepResetCodes,
+    sweepReplies,
+    expireMail,
+    sweepMail,
+    sweepDeliveries,
+    sweepPushes,
+    sweepMessages,
+    sweepEvents,
+    sweepViewMarks,
+    sweepRejections,
+  ].map((sweep) => ({ sweep, whole: portion })),
+];
+
+/** Ends and removes what has had its time, with room for other writers between; one that fails keeps no other back. */
+async function sweepAll(db: Database, isStopping: () => boolean): Promise<void> {
+  const failures: unknown[] = [];
+  for (const { sweep, whole } of sweeps) {
+    try {
+      while (!isStopping() && (await sweep({ db, now: Date.now })) >= whole);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  await indexProducts(db, isStopping);
+  if (failures.length > 0) throw failures[0];
+}
+
+async function indexProducts(db: Database, isStopping: () => boolean): Promise<void> {
+  while (!isStopping() && (await indexPendingProducts({ db })) > 0);
+}

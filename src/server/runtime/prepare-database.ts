@@ -1,0 +1,53 @@
+import { randomUUID } from "node:crypto";
+import type { Config } from "../config/config.ts";
+import type { SystemCtx } from "../context.ts";
+import { migrate } from "../db/migrate.ts";
+import type { Database } from "../db/session.ts";
+import { AppError } from "../errors.ts";
+import type { LogWriter } from "../logging/logger.ts";
+import { recordAudit } from "../modules/audit/service.ts";
+import { makeVapidKeys } from "../modules/notifications/providers/vapid.ts";
+import { claimDatabase, closedVault, openVault } from "../security/secret-key.ts";
+import type { Vault } from "../security/vault.ts";
+
+/** A server's vault, and whether its key is the database's. */
+export interface ServerVault {
+  vault: Vault;
+  hasKey: boolean;
+}
+
+/**
+ * Brings a database to the present schema before it is served, ties it to the server's key, and makes the keys by which
+ * push services will know the server.
+ * @throws AppError 5001 as `migrate`; 5306 as `openServerVault`.
+ */
+export async function prepareDatabase(config: Config, db: Database, log: LogWriter): Promise<ServerVault> {
+  const { applied } = await migrate(db);
+  const opened = await openServerVault(config, db, log);
+  const { vault, hasKey } = opened;
+  if (hasKey) await makeVapidKeys({ db, vault, now: Date.now });
+  if (applied.length > 0) {
+    const actor = { kind: "server" } as const;
+    const ctx: SystemCtx = { db, actor, vault, requestId: randomUUID(), now: Date.now, clientIp: null };
+    await recordAudit(ctx, { event: "database.migrated", details: { applied } });
+  }
+  return opened;
+}
+
+/**
+ * Opens the vault of a server. The only server of a file refuses to start without the file's key, since somebody has to see
+ * it. One of several copies in front of a database server goes on without what needs the key, and says so.
+ * @throws AppError 5306 for the key of another database, 5001 when the key can be neither read nor made.
+ */
+export async function openServerVault(config: Config, db: Database, log: LogWriter): Promise<ServerVault> {
+  const vault = await openVault(config, db);
+  try {
+    await claimDatabase(db, vault);
+    return { vault, hasKey: true };
+  } catch (error) {
+    const isShared = (config.databaseUrl ?? config.databaseSyncUrl) !== undefined;
+    if (!isShared || !(error instanceof AppError) || error.code !== 5306) throw error;
+    log.notice("error", `${error.message} Until then two-factor and password resets fail at this server.`);
+    return { vault: closedVault(error), hasKey: false };
+  }
+}

@@ -1,0 +1,137 @@
+import type { Subprocess } from "bun";
+import { lastWritesMs } from "../api/process-memory.ts";
+import type { Config } from "../config/config.ts";
+import { AppError } from "../errors.ts";
+import type { LogWriter } from "../logging/logger.ts";
+import type { WorkerDesk } from "../monitoring/control/worker-desk.ts";
+
+/** Several processes that answer on one port. */
+export interface WorkerGroup {
+  /** Ends all of them: gently, and by force once `graceMs` and the time of their last writes are over. */
+  stop(graceMs: number): Promise<void>;
+  /** Settles when the group gives up, because its workers keep ending. */
+  failed: Promise<AppError>;
+}
+
+/** A worker that ends sooner than this after its start has not recovered. */
+const soundMs = 10_000;
+const mostQuickEnds = 5;
+/** A supervisor that stops the whole group may reach a worker first; the parent hears of it within this time. */
+const pauseMs = 100;
+
+/**
+ * Starts the workers and keeps their number: one that ends is replaced.
+ * @param command how this program is started again, without arguments.
+ * @param env the environment of a worker, its configuration included.
+ * @param desk hears what the workers count.
+ * @throws AppError 5001 when a worker cannot start.
+ */
+export async function startWorkers(
+  config: Config,
+  command: readonly string[],
+  env: Record<string, string | undefined>,
+  log: LogWriter,
+  desk?: WorkerDesk,
+): Promise<WorkerGroup> {
+  const workers = new Set<Subprocess>();
+  // However this process ends, none of them stays behind with the port.
+  process.on("exit", () => {
+    for (const worker of workers) worker.kill("SIGKILL");
+  });
+  let isStopping = false;
+  let quickEnds = 0;
+  const giveUp = Promise.withResolvers<AppError>();
+
+  /** @param place from 1; whoever replaces a worker takes its place. */
+  function start(place: number): Promise<void> {
+    const ready = Promise.withResolvers<void>();
+    const startedAt = performance.now();
+    const worker = Bun.spawn([...command, "serve"], {
+      env,
+      stdin: "ignore",
+      stdout: "inherit",
+      stderr: "inherit",
+      ipc: (message) => {
+        if (message === "ready") ready.resolve();
+        line?.take(message);
+      },
+      onExit: (ended, exitCode, signal) => {
+        workers.delete(ended);
+        line?.leave();
+        ready.reject(new AppError(5001, "A worker ended before it could answer."));
+        quickEnds = performance.now() - startedAt < soundMs ? quickEnds + 1 : 0;
+        setTimeout(
+          () => replace(place, ended.pid, signal === null ? `exit code ${exitCode}` : `signal ${signal}`),
+          pauseMs,
+        );
+      },
+    });
+    workers.add(worker);
+    const line = desk?.join(place, (message) => worker.send(message), worker.pid);
+    return ready.promise;
+  }
+
+  function replace(place: number, pid: number, how: string): void {
+    if (isStopping) return;
+    log.notice("error", `worker ${pid} ended (${how}); starting another`);
+    if (quickEnds >= mostQuickEnds)
+      giveUp.resolve(new AppError(5001, "Workers end as soon as they start; see the log."));
+    else start(place).catch(() => {}); // Its own end is logged and counted like this one.
+  }
+
+  async function stop(graceMs: number): Promise<void> {
+    isStopping = true;
+    for (const worker of workers) worker.kill(graceMs > 0 ? "SIGTERM" : "SIGKILL");
+    const timer = setTimeout(
+      () => {
+        for (const worker of workers) {
+          log.notice("warn", `worker ${worker.pid} has not ended in time and is killed`);
+          worker.kill("SIGKILL");
+        }
+      },
+      graceMs + lastWritesMs + 1000,
+    );
+    await Promise.all([...workers].map((worker) => worker.exited));
+    clearTimeout(timer);
+  }
+
+  try {
+    await Promise.all(Array.from({ length: config.workers }, (_, index) => start(index + 1)));
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+  return { stop, failed: giveUp.promise };
+}
+
+/** The environment that gives a worker the configuration of its parent, flags included. */
+export function workerEnvironment(
+  config: Config,
+  env: Record<string, string | undefined>,
+): Record<string, string | undefined> {
+  return {
+    ...env,
+    BODEGA_WORKER: "1",
+    BODEGA_WORKERS: String(config.workers),
+    BODEGA_DATA_DIR: config.dataDir,
+    BODEGA_DATABASE_URL: config.databaseUrl,
+    BODEGA_DATABASE_AUTH_TOKEN: config.databaseAuthToken,
+    BODEGA_DATABASE_SYNC_URL: config.databaseSyncUrl,
+    BODEGA_HOST: config.host,
+    BODEGA_PORT: String(config.port),
+    BODEGA_PUBLIC_URL: config.publicUrl,
+    BODEGA_TRUSTED_PROXY: config.trustedProxies.join(","),
+    BODEGA_LOG: config.log,
+    BODEGA_LOG_LEVEL: config.logLevel,
+    BODEGA_TLS_CERT: config.tls?.cert,
+    BODEGA_TLS_KEY: config.tls?.key,
+    BODEGA_METRICS_TOKEN: config.metricsToken,
+    // What one process does for all is the parent's.
+    BODEGA_METRICS: undefined,
+    BODEGA_BACKUP_EVERY: undefined,
+    BODEGA_SECRET: config.secret,
+    BODEGA_SMTP_URL: config.smtpUrl,
+    BODEGA_MAIL_FROM: config.mailFrom,
+    BODEGA_PUSH_PRIVATE: config.allowPrivatePush ? "1" : "0",
+  };
+}

@@ -1,0 +1,43 @@
+import { invalidField } from "../errors.ts";
+
+const mostBytes = 16_384;
+const deepest = 20;
+
+/** The message for metadata that only a merge has made too large; the database itself refuses it. */
+export const mergedMetadataTooLarge = `would be larger than ${mostBytes} bytes once merged`;
+
+/**
+ * The JSON text of free-form metadata: at most 16 KiB and 20 levels, without NUL, broken Unicode or numbers that JSON
+ * cannot hold.
+ * @throws AppError 5102 naming `metadata`.
+ */
+export function metadataText(value: Record<string, unknown>): string {
+  checkShape(value, 0, { left: mostBytes / 2 });
+  const json = JSON.stringify(value);
+  if (Buffer.byteLength(json) > mostBytes) throw invalidField("metadata", `must be at most ${mostBytes} bytes`);
+  return json;
+}
+
+/** Walks no further than a value of permitted size can reach: each part of it takes two bytes or more. */
+function checkShape(value: unknown, depth: number, budget: { left: number }): void {
+  if (--budget.left < 0) throw invalidField("metadata", `must be at most ${mostBytes} bytes`);
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw invalidField("metadata", "holds a number that is too large");
+  }
+  if (typeof value === "string") checkText(value);
+  if (typeof value !== "object" || value === null) return;
+  if (depth >= deepest) throw invalidField("metadata", `must be at most ${deepest} levels deep`);
+  if (Array.isArray(value)) for (const item of value) checkShape(item, depth + 1, budget);
+  else
+    for (const name in value) {
+      checkText(name);
+      checkShape((value as Record<string, unknown>)[name], depth + 1, budget);
+    }
+}
+
+/** NUL would end the text early for some readers of the database, a lone surrogate would be replaced. */
+function checkText(text: string): void {
+  if (text.includes("\0") || !text.isWellFormed()) {
+    throw invalidField("metadata", "must not hold NUL or broken Unicode");
+  }
+}

@@ -1,0 +1,74 @@
+import { invalidField } from "../errors.ts";
+
+/** The power of two below which every amount with so many decimals is a double of its own. */
+function exactBelow(digits: number): number {
+  return 2 ** Math.floor(53 - digits * Math.log2(10));
+}
+
+/**
+ * Exact minor units of an amount on the wire: 19.99 in EUR is 1999. Works on the shortest decimal form of the number,
+ * which is what the caller wrote, so nothing is ever rounded.
+ * @param digits decimals of the currency.
+ * @throws AppError 5102 naming the field, for more decimals than the currency has, negative and unsafe amounts.
+ */
+export function parseMoney(field: string, amount: number, digits: number): number {
+  if (!Number.isFinite(amount) || amount < 0) throw invalidField(field, "must be a number that is not negative");
+  // From here on the steps between doubles are wider than one minor unit: two amounts would become one.
+  if (amount >= exactBelow(digits)) throw invalidField(field, "is too large to be exact");
+  // What is so small that it is printed with an exponent has more decimals than any currency.
+  const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount));
+  const [, whole = "", decimals = ""] = match ?? [];
+  if (!match || decimals.length > digits) {
+    const most = digits === 0 ? "no decimals" : `at most ${digits} decimals`;
+    throw invalidField(field, `must have ${most} in this currency`);
+  }
+  return Number(whole + decimals.padEnd(digits, "0"));
+}
+
+/** The amount on the wire of minor units: 1999 in EUR is 19.99, the double whose shortest form has these digits. */
+export function toAmount(minor: number, digits: number): number {
+  return Number(`${minor}e-${digits}`);
+}
+
+/** The largest sum of minor units that is exact on the wire as well. */
+export function largestMinor(digits: number): number {
+  return Math.ceil(exactBelow(digits)) * 10 ** digits - 1;
+}
+
+/** SQL for the wire form of minor units: an exact JSON number, by integer arithmetic alone; null stays null. */
+export function moneyJson(minor: string, digits: string): string {
+  const scale = `case ${digits} when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end`;
+  return `case when ${minor} is null or ${digits} = 0 then ${minor}
+    else json(printf('%d.%0*d', ${minor} / (${scale}), ${digits}, ${minor} % (${scale}))) end`;
+}
+
+/**
+ * Splits an amount in proportion to weights by the largest remainder, so that the parts add up to it exactly. Equal
+ * remainders go to the earlier part. Without any weight all of it goes to the first part.
+ * @param amount minor units, not negative.
+ * @param weights not negative, such as the totals of lines.
+ */
+export function splitAmount(amount: number, weights: readonly number[]): number[] {
+  const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
+  if (total === 0n) return weights.map((_, index) => (index === 0 ? amount : 0));
+  const shares = weights.map((weight, index) => {
+    // Products of two amounts leave the range in which doubles are exact.
+    const product = BigInt(amount) * BigInt(weight);
+    return { index, part: product / total, remainder: product % total };
+  });
+  let left = BigInt(amount) - shares.reduce((sum, { part }) => sum + part, 0n);
+  const parts = shares.map(({ part }) => part);
+  const byRemainder = shares.toSorted((a, b) => Number(b.remainder > a.remainder) - Number(b.remainder < a.remainder));
+  for (const { index } of byRemainder) {
+    if (left === 0n) break;
+    parts[index] = (parts[index] as bigint) + 1n;
+    left -= 1n;
+  }
+  return parts.map(Number);
+}
+
+/** Minor units as a decimal with all digits of the currency: 1990 in EUR is `19.90`. */
+export function formatMinor(minor: number, digits: number): string {
+  const text = String(minor).padStart(digits + 1, "0");
+  return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}

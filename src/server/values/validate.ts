@@ -1,0 +1,129 @@
+import { Kind, OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { AppError, type FieldError } from "../errors.ts";
+import { InexactNumber } from "./exact-json.ts";
+
+const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
+const mostDetails = 20;
+const sizeErrors = new Set([
+  ValueErrorType.ArrayMaxItems,
+  ValueErrorType.StringMaxLength,
+  ValueErrorType.ObjectMaxProperties,
+]);
+
+/**
+ * Checks a value against a schema, naming every field at fault and echoing nothing of it.
+ * @param root what to call the value itself, such as `body`.
+ * @throws AppError 5102 with `details`.
+ */
+export function validate<T extends TSchema>(schema: T, value: unknown, root: string): Static<T> {
+  let check = compiled.get(schema);
+  if (!check) {
+    // Compiled at first use: a server that only reads never pays for the schemas of writes.
+    check = TypeCompiler.Compile(schema);
+    compiled.set(schema, check);
+  }
+  if (check.Check(value)) return value as Static<T>;
+  const details = new Map<string, FieldError>();
+  for (const error of deepErrors(check.Errors(value))) {
+    const path = error.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+    // An unknown name may be as long as the body; the reply need not be.
+    const field = path.slice(0, 200) || root;
+    if (!details.has(field)) details.set(field, { field, message: explain(error) });
+    // Whatever is too large is not looked through for further faults.
+    if (details.size >= mostDetails || sizeErrors.has(error.type)) break;
+  }
+  const names = [...details.keys()].slice(0, 3).map((name) => name.slice(0, 64));
+  throw new AppError(5102, `Validation failed: ${names.join(", ")}${details.size > 3 ? ", …" : ""}.`, {
+    details: [...details.values()],
+  });
+}
+
+/**
+ * What is wrong, with the inner errors of a union instead of its own where one of its branches fits the value's kind: of an
+ * object that may be null, the field at fault is one of the object's.
+ */
+function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
+  for (const error of errors) {
+    const branch =
+      error.type === ValueErrorType.Union
+        ? error.errors.map((branchErrors) => [...branchErrors]).find((inner) => isWithin(inner, error.path))
+        : undefined;
+    if (branch) yield* deepErrors(branch);
+    else yield error;
+  }
+}
+
+/** Whether errors are all about what lies inside the value at a path, and so the value itself is of the right kind. */
+function isWithin(errors: readonly ValueError[], path: string): boolean {
+  return errors.length > 0 && errors.every((error) => error.path.length > path.length);
+}
+
+/**
+ * Checks the parameters of a query, turning texts into the numbers and booleans that the schema asks for. A text that
+ * is neither stays as it is and fails the check.
+ */
+export function validateQuery<T extends TObject>(schema: T, query: Record<string, string>): Static<T> {
+  if (schema.required === undefined && isEmpty(query)) return {} as Static<T>;
+  const values: Record<string, unknown> = { ...query };
+  for (const name in query) {
+    const text = query[name] as string;
+    const kind = Object.hasOwn(schema.properties, name) ? schema.properties[name]?.[Kind] : undefined;
+    if ((kind === "Number" || kind === "Integer") && /^-?\d{1,16}(\.\d{1,16})?$/.test(text))
+      values[name] = Number(text);
+    if (kind === "Boolean" && (text === "true" || text === "false")) values[name] = text === "true";
+  }
+  return validate(schema, values, "query");
+}
+
+function isEmpty(query: Record<string, string>): boolean {
+  for (const _name in query) return false;
+  return true;
+}
+
+function explain({ type, schema, value }: ValueError): string {
+  if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
+  if (type === ValueErrorType.ObjectAdditionalProperties) return "is not a known field";
+  if (value instanceof InexactNumber) return "is a number with more digits than can be held exactly";
+  return `must be ${describe(schema)}`;
+}
+
+/** What a schema accepts, in words. */
+function describe(schema: TSchema): string {
+  if (typeof schema.expects === "string") return schema.expects;
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
+  switch (schema[Kind]) {
+    case "String":
+      return `a string${range(minLength, maxLength, "characters")}`;
+    case "Integer":
+      return `a whole number${range(minimum, maximum, "")}`;
+    case "Number":
+      return `a number${range(minimum, maximum, "")}`;
+    case "Boolean":
+      return "true or false";
+    case "Array":
+      return `an array${range(minItems, maxItems, "items")}`;
+    case "Null":
+      return "null";
+    case "Literal":
+      return JSON.stringify(schema.const);
+    case "Union":
+      return (schema.anyOf as TSchema[]).map(describe).join(" or ");
+    default:
+      return "an object";
+  }
+}
+
+function range(least: number | undefined, most: number | undefined, unit: string): string {
+  const tail = unit && ` ${unit}`;
+  if (least !== undefined && most !== undefined) return ` of ${least} to ${most}${tail}`;
+  if (least !== undefined) return ` of at least ${least}${tail}`;
+  if (most !== undefined) return ` of at most ${most}${tail}`;
+  return "";
+}
+
+/** Whether a property of an object schema may be left out. */
+export function isOptional(schema: TSchema): boolean {
+  return schema[OptionalKind] === "Optional";
+}
