@@ -10,7 +10,7 @@ const temp = join(scratch, "tmp");
 mkdirSync(temp);
 const results: StepResult[] = [];
 /** More than this is no accident of a busy machine. */
-const mostFilesAgain = 2;
+const maxFilesAgain = 2;
 let running: Bun.Subprocess | undefined;
 
 // Settings of the person who runs this must not decide what the tests see, and what they leave lying goes at the end.
@@ -45,7 +45,7 @@ function runTestFiles(title: string, args: string[]): Promise<StepResult> {
     const first = await runTests(`${results.length}.xml`, args);
     const files = filesOf(first.failures);
     const isNamed = first.failed === first.failures.length && !files.includes("");
-    if (files.length === 0 || files.length > mostFilesAgain || !isNamed) return first;
+    if (files.length === 0 || files.length > maxFilesAgain || !isNamed) return first;
     console.log(`\n=== ${title}: once more, alone: ${files.join(" ")}`);
     const second = await runTests(`${results.length}-again.xml`, files);
     if (second.failed > 0) return first;

@@ -1,104 +1,83 @@
-/** HTTP status, process exit code, public message and remedy of each numeric error code (specification, section 7). */
+/** Each error by name: its numeric code (specification, section 7), HTTP status, and the exit code of a command. */
 const table = {
-  5000: { status: 500, exit: 1, message: "Internal error.", remedy: "Try again; if it stays, report the request_id." },
-  5001: { status: 503, exit: 4, message: "Temporarily unavailable.", remedy: "Try again shortly." },
-  5100: { status: 400, exit: 2, message: "Malformed request.", remedy: "Correct the request as the message says." },
-  5101: {
-    status: 400,
-    exit: 2,
-    message: "`namespace` is missing.",
-    remedy: "Send `namespace` in the query or the body.",
-  },
-  5102: { status: 422, exit: 2, message: "Validation failed.", remedy: "Correct the fields listed in `details`." },
-  5103: {
-    status: 415,
-    exit: 2,
-    message: "Unsupported media type.",
-    remedy: "Send the body as uncompressed `application/json` in UTF-8.",
-  },
-  5104: { status: 413, exit: 2, message: "The body is too large.", remedy: "Send a smaller body." },
-  5105: { status: 405, exit: 2, message: "Method not allowed.", remedy: "Use one of the methods in `Allow`." },
-  5106: { status: 404, exit: 3, message: "No such route.", remedy: "See /openapi.json for all routes." },
-  5107: { status: 429, exit: 4, message: "Too many requests.", remedy: "Wait as long as `Retry-After` says." },
-  5202: {
-    status: 400,
-    exit: 2,
-    message: "Invalid app credential params.",
-    remedy: "Send `app_id`, `app_secret` and `namespace`, all valid.",
-  },
-  5203: {
-    status: 401,
-    exit: 1,
-    message: "App authentication failed.",
-    remedy: "Check the secret, and that the key is active and published.",
-  },
-  5204: {
-    status: 400,
-    exit: 2,
-    message: "Invalid token params.",
-    remedy: "Send `token`, `user_id` and `namespace`.",
-  },
-  5205: { status: 401, exit: 1, message: "Token not found or mismatch.", remedy: "Sign in again for a new token." },
-  5206: {
-    status: 401,
-    exit: 1,
-    message: "Authentication failed: no method succeeded.",
-    remedy: "Send app credentials or a user token.",
-  },
-  5207: { status: 401, exit: 1, message: "The token is expired or revoked.", remedy: "Refresh the token or sign in." },
-  5209: {
-    status: 429,
-    exit: 4,
-    message: "Too many authentication attempts from this address.",
-    remedy: "Wait as long as `Retry-After` says.",
-  },
-  5211: { status: 401, exit: 1, message: "A two-factor code is required.", remedy: "Repeat the login with `otp`." },
-  5212: { status: 401, exit: 1, message: "Invalid email, password or one-time code.", remedy: undefined },
-  5213: {
-    status: 429,
-    exit: 4,
-    message: "Too many attempts.",
-    remedy: "Wait as long as `Retry-After` says; for a reset, request a new code.",
-  },
-  5214: { status: 401, exit: 1, message: "The user token is invalid, expired or revoked.", remedy: "Log in again." },
-  5215: { status: 404, exit: 3, message: "Store not found.", remedy: "Check `namespace`." },
-  5216: {
-    status: 400,
-    exit: 1,
-    message: "The reset code is invalid, used or expired.",
-    remedy: "Request a new code.",
-  },
-  5217: {
-    status: 422,
-    exit: 2,
-    message: "The password is too weak.",
-    remedy: "Use at least 16 characters with lowercase, uppercase, digit and special character.",
-  },
-  5300: { status: 403, exit: 1, message: "Not permitted.", remedy: "Use credentials that may do this." },
-  5301: { status: 404, exit: 3, message: "Not found.", remedy: "Check the id." },
-  5302: { status: 409, exit: 4, message: "Conflict with what exists.", remedy: "Change the value and try again." },
-  5303: {
-    status: 412,
-    exit: 4,
-    message: "The record has changed since you read it.",
-    remedy: "Read it again and repeat the change.",
-  },
-  5304: { status: 409, exit: 4, message: "Out of stock.", remedy: "Order fewer, or another item." },
-  5305: { status: 409, exit: 4, message: "Not enough points.", remedy: "Use fewer points." },
-  5306: { status: 409, exit: 4, message: "Not possible in the present state.", remedy: "Read the record's state." },
-  5307: {
-    status: 409,
-    exit: 4,
-    message: "This idempotency key belongs to another request.",
-    remedy: "Send a new `Idempotency-Key`.",
-  },
-} as const satisfies Record<
-  number,
-  { status: number; exit: 1 | 2 | 3 | 4; message: string; remedy: string | undefined }
->;
+  internalError: { code: 5000, status: 500, exit: 1 },
+  unavailable: { code: 5001, status: 503, exit: 4 },
+  malformedRequest: { code: 5100, status: 400, exit: 2 },
+  namespaceMissing: { code: 5101, status: 400, exit: 2 },
+  validationFailed: { code: 5102, status: 422, exit: 2 },
+  unsupportedMediaType: { code: 5103, status: 415, exit: 2 },
+  bodyTooLarge: { code: 5104, status: 413, exit: 2 },
+  methodNotAllowed: { code: 5105, status: 405, exit: 2 },
+  routeNotFound: { code: 5106, status: 404, exit: 3 },
+  tooManyRequests: { code: 5107, status: 429, exit: 4 },
+  invalidAppCredentials: { code: 5202, status: 400, exit: 2 },
+  appAuthFailed: { code: 5203, status: 401, exit: 1 },
+  invalidTokenParams: { code: 5204, status: 400, exit: 2 },
+  tokenNotFound: { code: 5205, status: 401, exit: 1 },
+  notAuthenticated: { code: 5206, status: 401, exit: 1 },
+  tokenExpired: { code: 5207, status: 401, exit: 1 },
+  tooManyAuthAttempts: { code: 5209, status: 429, exit: 4 },
+  twoFactorRequired: { code: 5211, status: 401, exit: 1 },
+  invalidLogin: { code: 5212, status: 401, exit: 1 },
+  tooManyAttempts: { code: 5213, status: 429, exit: 4 },
+  userTokenInvalid: { code: 5214, status: 401, exit: 1 },
+  storeNotFound: { code: 5215, status: 404, exit: 3 },
+  resetCodeInvalid: { code: 5216, status: 400, exit: 1 },
+  weakPassword: { code: 5217, status: 422, exit: 2 },
+  forbidden: { code: 5300, status: 403, exit: 1 },
+  notFound: { code: 5301, status: 404, exit: 3 },
+  conflict: { code: 5302, status: 409, exit: 4 },
+  preconditionFailed: { code: 5303, status: 412, exit: 4 },
+  outOfStock: { code: 5304, status: 409, exit: 4 },
+  notEnoughPoints: { code: 5305, status: 409, exit: 4 },
+  wrongState: { code: 5306, status: 409, exit: 4 },
+  idempotencyKeyReused: { code: 5307, status: 409, exit: 4 },
+} as const satisfies Record<string, { code: number; status: number; exit: 1 | 2 | 3 | 4 }>;
 
-/** One of the numeric codes of the table. */
-export type ErrorCode = keyof typeof table;
+/** The name of an error in the table. */
+export type ErrorKind = keyof typeof table;
+
+/** One of the numeric codes of the table, as replies and logs carry it. */
+export type ErrorCode = (typeof table)[ErrorKind]["code"];
+
+/** The public message of each error, and what the caller can do about it. */
+const texts: Record<ErrorKind, readonly [message: string, remedy?: string]> = {
+  internalError: ["Internal error.", "Try again; if it stays, report the request_id."],
+  unavailable: ["Temporarily unavailable.", "Try again shortly."],
+  malformedRequest: ["Malformed request.", "Correct the request as the message says."],
+  namespaceMissing: ["`namespace` is missing.", "Send `namespace` in the query or the body."],
+  validationFailed: ["Validation failed.", "Correct the fields listed in `details`."],
+  unsupportedMediaType: ["Unsupported media type.", "Send the body as uncompressed `application/json` in UTF-8."],
+  bodyTooLarge: ["The body is too large.", "Send a smaller body."],
+  methodNotAllowed: ["Method not allowed.", "Use one of the methods in `Allow`."],
+  routeNotFound: ["No such route.", "See /openapi.json for all routes."],
+  tooManyRequests: ["Too many requests.", "Wait as long as `Retry-After` says."],
+  invalidAppCredentials: ["Invalid app credential params.", "Send `app_id`, `app_secret` and `namespace`, all valid."],
+  appAuthFailed: ["App authentication failed.", "Check the secret, and that the key is active and published."],
+  invalidTokenParams: ["Invalid token params.", "Send `token`, `user_id` and `namespace`."],
+  tokenNotFound: ["Token not found or mismatch.", "Sign in again for a new token."],
+  notAuthenticated: ["Authentication failed: no method succeeded.", "Send app credentials or a user token."],
+  tokenExpired: ["The token is expired or revoked.", "Refresh the token or sign in."],
+  tooManyAuthAttempts: ["Too many authentication attempts from this address.", "Wait as long as `Retry-After` says."],
+  twoFactorRequired: ["A two-factor code is required.", "Repeat the login with `otp`."],
+  invalidLogin: ["Invalid email, password or one-time code."],
+  tooManyAttempts: ["Too many attempts.", "Wait as long as `Retry-After` says; for a reset, request a new code."],
+  userTokenInvalid: ["The user token is invalid, expired or revoked.", "Log in again."],
+  storeNotFound: ["Store not found.", "Check `namespace`."],
+  resetCodeInvalid: ["The reset code is invalid, used or expired.", "Request a new code."],
+  weakPassword: [
+    "The password is too weak.",
+    "Use at least 16 characters with lowercase, uppercase, digit and special character.",
+  ],
+  forbidden: ["Not permitted.", "Use credentials that may do this."],
+  notFound: ["Not found.", "Check the id."],
+  conflict: ["Conflict with what exists.", "Change the value and try again."],
+  preconditionFailed: ["The record has changed since you read it.", "Read it again and repeat the change."],
+  outOfStock: ["Out of stock.", "Order fewer, or another item."],
+  notEnoughPoints: ["Not enough points.", "Use fewer points."],
+  wrongState: ["Not possible in the present state.", "Read the record's state."],
+  idempotencyKeyReused: ["This idempotency key belongs to another request.", "Send a new `Idempotency-Key`."],
+};
 
 /** One field at fault, named by its path in the body or query (`price`, `images.0.url`). */
 export interface FieldError {
@@ -106,11 +85,11 @@ export interface FieldError {
   message: string;
 }
 
-interface AppErrorOptions {
+export interface ErrorOptions {
   details?: FieldError[];
-  /** What to do about this very failure, where that says more than the code's own remedy. */
+  /** What to do about this very failure, where that says more than the remedy of its kind. */
   remedy?: string | undefined;
-  /** Exit code of a command that ends with this very failure, where it is not that of the code. */
+  /** Exit code of a command that ends with this very failure, where it is not that of its kind. */
   exit?: 1 | 2 | 3 | 4;
   /** Seconds until a repeat can succeed; becomes `Retry-After`. */
   retryAfter?: number;
@@ -120,11 +99,12 @@ interface AppErrorOptions {
 }
 
 /**
- * The only error that the product throws on purpose. Its message is public: it must hold no secret, SQL or path of the
- * source. Everything else that is thrown is answered as 5000 without its message.
+ * The only error that the product throws on purpose, made by one of the named constructors below. Its message is public:
+ * it must hold no secret, SQL or path of the source. Everything else that is thrown is answered as an internal error
+ * without its message.
  */
 export class AppError extends Error {
-  readonly code: ErrorCode;
+  readonly kind: ErrorKind;
   readonly details: FieldError[] | undefined;
   readonly remedy: string | undefined;
   /** Exit code of a command that ends with it: 1 failed, 2 usage, 3 not found, 4 conflict or busy. */
@@ -132,38 +112,105 @@ export class AppError extends Error {
   readonly retryAfter: number | undefined;
   readonly headers: Record<string, string> | undefined;
 
-  constructor(code: ErrorCode, message: string = table[code].message, options: AppErrorOptions = {}) {
+  constructor(kind: ErrorKind, message: string = texts[kind][0], options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "AppError";
-    this.code = code;
+    this.kind = kind;
     this.details = options.details;
     this.remedy = options.remedy;
-    this.exit = options.exit ?? table[code].exit;
+    this.exit = options.exit ?? table[kind].exit;
     // A client that may not write headers still needs to know when 503 is worth a repeat.
-    this.retryAfter = options.retryAfter ?? (code === 5001 ? 1 : undefined);
+    this.retryAfter = options.retryAfter ?? (kind === "unavailable" ? 1 : undefined);
     this.headers = options.headers;
+  }
+
+  /** The number that stands for its kind in replies, logs and the audit log. */
+  get code(): ErrorCode {
+    return table[this.kind].code;
   }
 }
 
-/** A 5102 about exactly one field. */
+type Constructor = (message?: string, options?: ErrorOptions) => AppError;
+
+const constructorOf =
+  (kind: ErrorKind): Constructor =>
+  (message, options) =>
+    new AppError(kind, message, options);
+
+export const internalError = constructorOf("internalError");
+export const unavailable = constructorOf("unavailable");
+export const malformedRequest = constructorOf("malformedRequest");
+export const namespaceMissing = constructorOf("namespaceMissing");
+export const unsupportedMediaType = constructorOf("unsupportedMediaType");
+export const bodyTooLarge = constructorOf("bodyTooLarge");
+export const methodNotAllowed = constructorOf("methodNotAllowed");
+export const routeNotFound = constructorOf("routeNotFound");
+export const tooManyRequests = constructorOf("tooManyRequests");
+export const invalidAppCredentials = constructorOf("invalidAppCredentials");
+export const appAuthFailed = constructorOf("appAuthFailed");
+export const invalidTokenParams = constructorOf("invalidTokenParams");
+export const tokenNotFound = constructorOf("tokenNotFound");
+export const notAuthenticated = constructorOf("notAuthenticated");
+export const tokenExpired = constructorOf("tokenExpired");
+export const tooManyAuthAttempts = constructorOf("tooManyAuthAttempts");
+export const twoFactorRequired = constructorOf("twoFactorRequired");
+export const invalidLogin = constructorOf("invalidLogin");
+export const tooManyAttempts = constructorOf("tooManyAttempts");
+export const userTokenInvalid = constructorOf("userTokenInvalid");
+export const storeNotFound = constructorOf("storeNotFound");
+export const resetCodeInvalid = constructorOf("resetCodeInvalid");
+export const weakPassword = constructorOf("weakPassword");
+export const forbidden = constructorOf("forbidden");
+export const conflict = constructorOf("conflict");
+export const preconditionFailed = constructorOf("preconditionFailed");
+export const outOfStock = constructorOf("outOfStock");
+export const notEnoughPoints = constructorOf("notEnoughPoints");
+export const wrongState = constructorOf("wrongState");
+export const idempotencyKeyReused = constructorOf("idempotencyKeyReused");
+
+/**
+ * A thing that is not there: `notFound("order", id)` says `Order "ord_…" not found.`
+ * @param thing what it is, in lower case.
+ * @param id the id or name it was asked for by.
+ */
+export function notFound(thing: string, id?: string, options: ErrorOptions & { in?: string } = {}): AppError {
+  const name = `${thing.slice(0, 1).toUpperCase()}${thing.slice(1)}`;
+  const named = id === undefined ? name : `${name} ${JSON.stringify(id)}`;
+  return new AppError("notFound", `${named} not found${options.in === undefined ? "" : ` in ${options.in}`}.`, options);
+}
+
+/** Input at fault: a sentence, or the fields, whose only one becomes the message. */
+export function validationFailed(fault: string | FieldError[], options: ErrorOptions = {}): AppError {
+  if (typeof fault === "string") return new AppError("validationFailed", fault, options);
+  const [first] = fault;
+  const only = first && fault.length === 1 ? `${first.field}: ${first.message}` : undefined;
+  return new AppError("validationFailed", only, { ...options, details: fault });
+}
+
+/** Input with one field at fault. */
 export function invalidField(field: string, message: string): AppError {
-  return new AppError(5102, `${field}: ${message}`, { details: [{ field, message }] });
+  return validationFailed([{ field, message }]);
 }
 
-/** HTTP status that goes with a code. */
-export function statusOf(code: ErrorCode): number {
-  return table[code].status;
+/** HTTP status that goes with an error. */
+export function statusOf(kind: ErrorKind): number {
+  return table[kind].status;
 }
 
-/** The sentence that says what a caller can do about a code, where there is one. */
-export function remedyOf(code: ErrorCode): string | undefined {
-  return table[code].remedy;
+/** The number that stands for an error in replies, logs and the audit log. */
+export function codeOf(kind: ErrorKind): ErrorCode {
+  return table[kind].code;
 }
 
-/** The code's meaning in general, as the API description lists it. */
-export function meaningOf(code: ErrorCode): string {
-  return table[code].message;
+/** The sentence that says what a caller can do about an error, where there is one. */
+export function remedyOf(kind: ErrorKind): string | undefined {
+  return texts[kind][1];
 }
 
-/** All codes, ascending. */
-export const errorCodes = Object.keys(table).map(Number) as ErrorCode[];
+/** What an error means in general, as the API description lists it. */
+export function meaningOf(kind: ErrorKind): string {
+  return texts[kind][0];
+}
+
+/** All errors, ascending by code. */
+export const errorKinds = Object.keys(table) as ErrorKind[];

@@ -10,7 +10,7 @@ const { installBinary } = useBinaries();
 
 const path = "/products/?namespace=demo";
 const lamp = '{"title":"Lamp","price":19.99}';
-const withinMs = 30_000;
+const timeoutMs = 30_000;
 
 interface InFlight {
   on: RawConnection;
@@ -84,7 +84,7 @@ describe.concurrent("what has begun is finished", () => {
       await finishAll(requests);
       expect(await server.exited).toBe(0);
     },
-    withinMs,
+    timeoutMs,
   );
 
   test(
@@ -96,7 +96,7 @@ describe.concurrent("what has begun is finished", () => {
       await finishAll(requests);
       expect(await server.exited).toBe(0);
     },
-    withinMs,
+    timeoutMs,
   );
 
   test(
@@ -110,7 +110,7 @@ describe.concurrent("what has begun is finished", () => {
       await finishAll(requests);
       expect(await server.exited).toBe(0);
     },
-    withinMs,
+    timeoutMs,
   );
 
   test.each([1, 2])(
@@ -125,7 +125,7 @@ describe.concurrent("what has begun is finished", () => {
       clearInterval(impatient);
       for (const { on } of requests) expect(await on.read()).toBeNull();
     },
-    withinMs,
+    timeoutMs,
   );
 });
 
@@ -150,7 +150,7 @@ describe.concurrent("who may hold up the end of a server", () => {
       clearInterval(impatient);
       await until("the end of all workers", () => !workers.some(isRunning));
     },
-    withinMs,
+    timeoutMs,
   );
 
   test(
@@ -175,7 +175,7 @@ describe.concurrent("who may hold up the end of a server", () => {
       expect(await stuck.server.exited).toBe(0);
       expect(await stuckReader.readAll()).toBeLessThan(stuck.replyBytes);
     },
-    withinMs,
+    timeoutMs,
   );
 });
 

@@ -15,7 +15,7 @@ const calls = Number(process.env.BODEGA_TEST_VIEWS ?? 10_000);
 const visitors = 480;
 const strangers = 20;
 const lanes = 64;
-const withinMs = 30_000 + calls;
+const timeoutMs = 30_000 + calls;
 
 interface Answer {
   status: number;
@@ -136,7 +136,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
       expect(views).toEqual(Array(4).fill(visitors + strangers));
       expect(strangersIn(shop.dataDir)).toEqual([]);
     },
-    withinMs,
+    timeoutMs,
   );
 
   test(
@@ -159,7 +159,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
       expect(Number(views[0])).toBeGreaterThanOrEqual(answered);
       expect(Number(views[0])).toBeLessThanOrEqual(sent);
     },
-    withinMs,
+    timeoutMs,
   );
 
   test(
@@ -202,6 +202,6 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
       expect(await shop.server.end()).toBe(0);
       expect(strangersIn(shop.dataDir)).toEqual([]);
     },
-    withinMs,
+    timeoutMs,
   );
 });

@@ -82,7 +82,7 @@ describe("the same arguments in another form are the same command", () => {
     const { code, stderr } = await run(line);
     expect({ code, message: JSON.parse(stderr).error.message }).toEqual({
       code: 3,
-      message: 'There is no tenant named "nobody".',
+      message: 'Tenant "nobody" not found.',
     });
   });
 });

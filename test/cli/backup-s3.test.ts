@@ -64,7 +64,7 @@ test("what the store refuses is said in its word for it, without the account, an
     [await run(["backup", "--to", at], { BODEGA_S3_SECRET_ACCESS_KEY: wrongSecret }), 4, "SignatureDoesNotMatch"],
     [await run(["backup", "--to", at], { BODEGA_S3_ENDPOINT: "http://127.0.0.1:1" }), 4, "cannot be reached"],
     [await run(["backup", "--to", "s3://elsewhere/shops"]), 4, "no such bucket"],
-    [await run(["restore", `${at}/none.tar.gz`, "--yes"]), 3, "There is no backup"],
+    [await run(["restore", `${at}/none.tar.gz`, "--yes"]), 3, "Backup "],
     [await run(["restore", at, "--dry-run"]), 2, "name one backup"],
   ] as const) {
     expect({ code: outcome.code, words: outcome.stderr }).toEqual({ code, words: expect.stringContaining(words) });

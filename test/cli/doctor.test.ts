@@ -68,7 +68,7 @@ test("a log of nothing cannot be verified, and the folder stays without a databa
   const dir = join(makeDir(), "nothing");
   const { code, stdout, stderr } = await run(["audit", "verify", "--data-dir", dir]);
   expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-  expect(stderr).toContain(`There is no database in ${dir}.`);
+  expect(stderr).toContain(`Database not found in ${dir}.`);
   expect(existsSync(dir)).toBe(false);
 });
 

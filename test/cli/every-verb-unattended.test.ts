@@ -36,7 +36,7 @@ describe("a verb that works on a shop is exit code 3 where there is none, and ma
     const line = [...called.path, ...args, "--data-dir", nowhere, "--json"];
     const { code, stdout, stderr } = await runHere(line, { env: shop.env });
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-    expect(JSON.parse(stderr).error).toMatchObject({ code: 5301, message: `There is no database in ${nowhere}.` });
+    expect(JSON.parse(stderr).error).toMatchObject({ code: 5301, message: `Database not found in ${nowhere}.` });
     expect(existsSync(nowhere)).toBe(false);
   });
 });

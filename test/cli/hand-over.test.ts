@@ -119,7 +119,7 @@ describe("a secret goes into its file before it is valid", () => {
     const contents = await readContents(shop.dataDir);
     const fail = () => {
       expect(existsSync(path)).toBe(true);
-      throw new AppError(5001, "The commit failed.");
+      throw new AppError("unavailable", "The commit failed.");
     };
     expect(await failureOf(rotateInto(path, shop, () => {}, fail))).toMatchObject({ code: 5001 });
     expect(existsSync(path)).toBe(false);

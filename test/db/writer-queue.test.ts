@@ -92,7 +92,7 @@ describe("group commit", () => {
       db.batch([insertRow("bad-1"), insertRow("taken")]),
       db.transaction(async (tx) => {
         await tx.execute(insertRow("bad-2"));
-        throw new AppError(5302);
+        throw new AppError("conflict");
       }),
       db.transaction((tx) => tx.execute(insertRow("good-2"))),
     ]);
@@ -176,7 +176,7 @@ describe("a group that cannot be committed", () => {
     await db.execute(
       "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",
     );
-    const conflict = () => db.transaction(() => Promise.reject(new AppError(5302)));
+    const conflict = () => db.transaction(() => Promise.reject(new AppError("conflict")));
     const outcomes = await failures([
       conflict(),
       db.execute(insertRow("lost")),

@@ -18,7 +18,10 @@ onEachDatabase((suite) => {
     const user: SystemCtx = { ...visitor, actor: { kind: "user", userId: "usr_1", role: "customer" } };
     const terminal: SystemCtx = { ...ctx, actor: { kind: "terminal", account: "ana" } };
     const acts: [SystemCtx, Parameters<typeof recordAudit>[1]][] = [
-      [visitor, { event: "login.failed", namespace: "one", code: 5212, details: { email: "nobody@example.com" } }],
+      [
+        visitor,
+        { event: "login.failed", namespace: "one", error: "invalidLogin", details: { email: "nobody@example.com" } },
+      ],
       [visitor, { event: "login.succeeded", namespace: "one", subject: "usr_1" }],
       [user, { event: "password.changed", namespace: "one", subject: "usr_1" }],
       [app, { event: "user.created", namespace: "two", subject: "usr_2" }],

@@ -14,7 +14,7 @@ onEachDatabase((suite) => {
     ctx = suite.app.system;
     for (let n = 1; n <= rows; n++) {
       suite.app.clock.advance(1000);
-      await recordAudit(ctx, { event: "login.failed", namespace: "demo", code: 5212, details: { n } });
+      await recordAudit(ctx, { event: "login.failed", namespace: "demo", error: "invalidLogin", details: { n } });
     }
   });
 

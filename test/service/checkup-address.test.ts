@@ -56,7 +56,7 @@ function about(dataDir: string, flags: ConfigFlags = {}): CheckupDeps {
     builtAt: 0,
     version: "0.0.0",
     uid: process.getuid?.(),
-    patienceMs: 5000,
+    timeoutMs: 5000,
     command: (words) => `bodega ${words}`,
   };
 }

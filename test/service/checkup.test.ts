@@ -40,7 +40,7 @@ const deps: ExamineOptions["deps"] = {
   version: "0.0.0-test",
   builtAt: 0,
   uid: process.getuid?.(),
-  patienceMs: 5000,
+  timeoutMs: 5000,
   command: (words) => `bodega ${words}`,
 };
 
@@ -195,7 +195,7 @@ describe("the mail server", () => {
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", () => resolve()));
     const url = `smtp://127.0.0.1:${(mute.address() as { port: number }).port}`;
     const env = { BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: "shop@example.com" };
-    const found = await mail.find(about(env, { patienceMs: 50 }));
+    const found = await mail.find(about(env, { timeoutMs: 50 }));
     expect(found).toMatchObject([{ severity: "error" }]);
     expect(found[0]?.message).toContain("does not answer");
   });

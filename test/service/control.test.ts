@@ -60,8 +60,8 @@ describe("what workers have counted", () => {
   };
 
   /** A worker whose answer is what `say` returns; undefined hangs. */
-  function openDesk(withinMs?: number) {
-    const desk = createWorkerDesk(() => undefined, withinMs);
+  function openDesk(timeoutMs?: number) {
+    const desk = createWorkerDesk(() => undefined, timeoutMs);
     const join = (place: number, say: () => ProcessFigures | undefined) => {
       const line = desk.join(place, (message) => {
         const { id } = message as { id: number };

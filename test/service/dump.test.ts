@@ -14,7 +14,7 @@ import { onDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
 
 const writers = 8;
-const mostDumps = 20;
+const maxDumps = 20;
 
 /** Orders that are paid, refunded and cancelled, points, new products and likes, without end. */
 function startWriters(shop: Shop, productId: string, userId: string) {
@@ -54,7 +54,7 @@ onDatabase("server", (suite) => {
     await until("the writers", () => load.orders.length >= writers);
     try {
       let written = 0;
-      for (let count = 0; written < 20 && count < mostDumps; count++) {
+      for (let count = 0; written < 20 && count < maxDumps; count++) {
         await inFolder(async (dir) => {
           const before = [...load.orders];
           const { rows } = await dumpDatabase(db(), join(dir, "bodega.db"));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import { AppError } from "../../src/server/errors.ts";
+import { AppError, type ErrorKind } from "../../src/server/errors.ts";
 import { clearFailures, judgeSignIn, requireFailuresLeft } from "../../src/server/modules/passwords/failures.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
@@ -14,10 +14,10 @@ onEachDatabase((suite) => {
   const openStore = async () => tenantContext(await suite.shop());
 
   /** How an attempt that throws this code is answered; undefined when it succeeds. */
-  async function attempt(ctx: Ctx, code?: 5001 | 5211 | 5212, key = email): Promise<number | undefined> {
+  async function attempt(ctx: Ctx, kind?: ErrorKind, key = email): Promise<number | undefined> {
     try {
       await judgeSignIn(ctx, key, async () => {
-        if (code !== undefined) throw new AppError(code);
+        if (kind !== undefined) throw new AppError(kind);
       });
       return undefined;
     } catch (error) {
@@ -34,7 +34,7 @@ onEachDatabase((suite) => {
 
   test("three failures are answered as they are; from then on nothing is even tried, right or wrong", async () => {
     const ctx = await openStore();
-    for (let n = 0; n < 3; n++) expect(await attempt(ctx, 5212)).toBe(5212);
+    for (let n = 0; n < 3; n++) expect(await attempt(ctx, "invalidLogin")).toBe(5212);
     let tried = 0;
     const failure = await failureOf(judgeSignIn(ctx, email, async () => ++tried));
     expect(failure).toMatchObject({ code: 5213, retryAfter: 1200 });
@@ -47,7 +47,7 @@ onEachDatabase((suite) => {
     const ctx = await openStore();
     for (const pause of [0, 90_250, 4 * minute]) {
       clock.advance(pause);
-      expect(await attempt(ctx, 5212)).toBe(5212);
+      expect(await attempt(ctx, "invalidLogin")).toBe(5212);
     }
     clock.advance(1);
     const seconds = (await retryAfter(ctx)) as number;
@@ -56,33 +56,33 @@ onEachDatabase((suite) => {
     clock.advance((seconds - 1) * 1000);
     expect(await retryAfter(ctx)).toBe(1);
     clock.advance(1000);
-    expect(await attempt(ctx, 5212)).toBe(5212);
+    expect(await attempt(ctx, "invalidLogin")).toBe(5212);
     expect(await retryAfter(ctx)).toBe(Math.ceil(90.25) - 1);
   });
 
   test("in any twenty minutes three fail, not three in each twenty minutes of the clock", async () => {
     const { clock } = suite.app;
     const ctx = await openStore();
-    for (let n = 0; n < 3; n++) expect(await attempt(ctx, 5212)).toBe(5212);
+    for (let n = 0; n < 3; n++) expect(await attempt(ctx, "invalidLogin")).toBe(5212);
     clock.advance(20 * minute - 1);
     expect(await attempt(ctx)).toBe(5213);
     clock.advance(1);
-    for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, 5212)).toBe(code);
+    for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, "invalidLogin")).toBe(code);
   });
 
   test("nothing but a failure counts: not a success, not a missing code, not a busy server", async () => {
     const ctx = await openStore();
     for (let n = 0; n < 4; n++) {
       expect(await attempt(ctx)).toBeUndefined();
-      expect(await attempt(ctx, 5211)).toBe(5211);
-      expect(await attempt(ctx, 5001)).toBe(5001);
+      expect(await attempt(ctx, "twoFactorRequired")).toBe(5211);
+      expect(await attempt(ctx, "unavailable")).toBe(5001);
     }
-    for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, 5212)).toBe(code);
+    for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, "invalidLogin")).toBe(code);
   });
 
   test("the count is one account's of one store", async () => {
     const [ctx, other] = [await openStore(), await openStore()];
-    for (let n = 0; n < 3; n++) await attempt(ctx, 5212);
+    for (let n = 0; n < 3; n++) await attempt(ctx, "invalidLogin");
     expect(await attempt(ctx, undefined, "bob@example.com")).toBeUndefined();
     expect(await attempt(other)).toBeUndefined();
     expect(await attempt(ctx)).toBe(5213);
@@ -90,18 +90,18 @@ onEachDatabase((suite) => {
 
   test("a success forgets the failures, and one that is undone does not", async () => {
     const ctx = await openStore();
-    await attempt(ctx, 5212);
-    await attempt(ctx, 5212);
+    await attempt(ctx, "invalidLogin");
+    await attempt(ctx, "invalidLogin");
     await failureOf(
       inTransaction(ctx, async (tx) => {
         await clearFailures(tx, email);
         throw new Error("undone");
       }),
     );
-    expect(await attempt(ctx, 5212)).toBe(5212);
+    expect(await attempt(ctx, "invalidLogin")).toBe(5212);
     expect(await attempt(ctx)).toBe(5213);
     await inTransaction(ctx, (tx) => clearFailures(tx, email));
-    for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, 5212)).toBe(code);
+    for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, "invalidLogin")).toBe(code);
   });
 
   test("of fifty wrong attempts at once three are tried, one after another", async () => {
@@ -116,7 +116,7 @@ onEachDatabase((suite) => {
             most = Math.max(most, running);
             await new Promise((resolve) => setImmediate(resolve));
             running -= 1;
-            throw new AppError(5212);
+            throw new AppError("invalidLogin");
           }),
         ).then((error) => (error as AppError).code),
       ),
@@ -128,7 +128,9 @@ onEachDatabase((suite) => {
   test("of wrong attempts at once in two processes, three are answered 5212", async () => {
     const ctx = await openStore();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };
-    const codes = await Promise.all(Array.from({ length: 20 }, (_, n) => attempt(n % 2 ? elsewhere : ctx, 5212)));
+    const codes = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => attempt(n % 2 ? elsewhere : ctx, "invalidLogin")),
+    );
     expect(codes.filter((code) => code === 5212)).toHaveLength(3);
     expect(codes.filter((code) => code === 5213)).toHaveLength(17);
   });
@@ -153,7 +155,7 @@ onEachDatabase((suite) => {
   test("what was sent as an email stands nowhere in the counters: it may have been a password", async () => {
     const ctx = await openStore();
     const slip = "correct horse battery";
-    await attempt(ctx, 5212, slip);
+    await attempt(ctx, "invalidLogin", slip);
     const { rows } = await ctx.db.primary.execute("select key from rate_limits");
     expect(JSON.stringify(rows)).not.toContain(slip);
   });

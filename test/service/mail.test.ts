@@ -14,7 +14,7 @@ import {
 import { listMail } from "../../src/server/modules/mail/list.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import { retryMail } from "../../src/server/modules/mail/retry.ts";
-import { mostConnections } from "../../src/server/modules/mail/smtp.ts";
+import { maxConnections } from "../../src/server/modules/mail/smtp.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { createClock } from "../support/clock.ts";
 import { tenantContext } from "../support/factories.ts";
@@ -482,7 +482,7 @@ onEachDatabase((suite) => {
       const rows = await outbox();
       const sent = rows.filter(({ status }) => status === "sent").length;
       expect(sent).toBeGreaterThanOrEqual(1);
-      expect(sent).toBeLessThanOrEqual(mostConnections);
+      expect(sent).toBeLessThanOrEqual(maxConnections);
       expect(rows.filter(({ status, attempts }) => status === "queued" && attempts === 0)).toHaveLength(8 - sent);
       expect(await sender.runDue()).toBe(0);
     });

@@ -24,7 +24,7 @@ const foreign: [name: string, password: string, hash: string][] = [
 const salt = "c29tZXNhbHQ";
 const tag = "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
 
-afterEach(() => configureHashing({ concurrency: availableParallelism(), mostWaiting: 128 }));
+afterEach(() => configureHashing({ concurrency: availableParallelism(), maxWaiting: 128 }));
 
 describe("our own hashes", () => {
   test("a password fits its hash and no other does; the hash says argon2id, 19 MiB, two passes", async () => {
@@ -155,7 +155,7 @@ describe("the queue", () => {
   });
 
   test("what is too much is refused with 5001 at once, and there is room again afterwards", async () => {
-    configureHashing({ concurrency: 1, mostWaiting: 1 });
+    configureHashing({ concurrency: 1, maxWaiting: 1 });
     const [first, second] = [startWork(), startWork()];
     const refused = await failureOf(() => verifyPassword("x", null));
     expect(refused).toMatchObject({ code: 5001, retryAfter: 1 });
@@ -168,7 +168,7 @@ describe("the queue", () => {
   });
 
   test("work that fails gives its place back", async () => {
-    configureHashing({ concurrency: 1, mostWaiting: 8 });
+    configureHashing({ concurrency: 1, maxWaiting: 8 });
     const failing = () => takeHashingTurn(() => Promise.reject(new Error("broken")));
     const outcomes = await Promise.allSettled([failing(), failing(), hashPassword(goodPassword)]);
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);

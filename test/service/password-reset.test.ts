@@ -143,7 +143,7 @@ onEachDatabase((suite) => {
   test("a wrong code costs no hash, and a hash that has to wait too long spends no code (5001)", async () => {
     const { ctx, code, reset, isChanged } = await sent();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    configureHashing({ concurrency: 1, mostWaiting: 0 });
+    configureHashing({ concurrency: 1, maxWaiting: 0 });
     const busy = takeHashingTurn(() => released);
     try {
       expect(await codeOf(reset(ctx, otherCode(code)))).toBe(5216);
@@ -151,7 +151,7 @@ onEachDatabase((suite) => {
     } finally {
       release();
       await busy;
-      configureHashing({ concurrency: availableParallelism(), mostWaiting: 128 });
+      configureHashing({ concurrency: availableParallelism(), maxWaiting: 128 });
     }
     await reset(ctx);
     expect(await isChanged()).toBe(true);

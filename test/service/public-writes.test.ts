@@ -45,7 +45,7 @@ async function admitted(times: number, limiter: WriteLimiter, ...write: [Tenant,
 
 /** What is counted stays in memory here: nothing is shared before a timer has run. */
 function alone(clock: FakeClock = createClock()) {
-  const db = { primary: { batch: () => Promise.reject(new AppError(5001)) } } as unknown as Database;
+  const db = { primary: { batch: () => Promise.reject(new AppError("unavailable")) } } as unknown as Database;
   return { clock, limiter: createWriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
 }
 
@@ -388,7 +388,7 @@ onEachDatabase((suite) => {
       ...suite.app.db,
       primary: {
         batch: (...args: Parameters<Database["batch"]>) => {
-          if (isDown) throw new AppError(5001);
+          if (isDown) throw new AppError("unavailable");
           return suite.app.db.primary.batch(...args);
         },
       },
@@ -413,7 +413,7 @@ onEachDatabase((suite) => {
     const clock = createClock();
     const tenant = store();
     const address = newAddress();
-    const key = closedVault(new AppError(5306));
+    const key = closedVault(new AppError("wrongState"));
     const [here, there] = [makeLimiter(clock, { key }), makeLimiter(clock, { key })];
     const count = async () =>
       (await suite.app.db.primary.execute("select count(*) as n, max(rowid) as last from public_hits")).rows[0];

@@ -79,7 +79,7 @@ test("a line stays short, however long the path or the namespace", () => {
 
 test("a fault is one short line that tells kinds and messages, without stack or path", () => {
   const cause = new TypeError("cannot read /usr/lib/node/place.js:5\n    at work (/srv/app/x.ts:1:2)");
-  const fault = describeFault(new AppError(5001, "Busy.", { cause }));
+  const fault = describeFault(new AppError("unavailable", "Busy.", { cause }));
   expect(fault).toContain("AppError: Busy.");
   expect(fault).toContain("TypeError: cannot read");
   expect(fault).not.toMatch(/\/usr\/|\/srv\/|\n| at work/);

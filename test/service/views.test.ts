@@ -126,7 +126,7 @@ onEachDatabase((suite) => {
 
   test("no more waits than there is room for: then it is 5001, and those who are counted are answered still", async () => {
     const { shop, id } = await open();
-    const views = createViewGatherer({ db: suite.app.db, notice: () => {}, mostWaiting: 2 });
+    const views = createViewGatherer({ db: suite.app.db, notice: () => {}, maxWaiting: 2 });
     const memory = { ...suite.app.memory, views };
     const small = startTestApp({ db: suite.app.db, clock: suite.app.clock, memory });
     try {
@@ -153,7 +153,11 @@ onEachDatabase((suite) => {
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);
     await look(shop, id, 2);
     await flush();
-    const app = startTestApp({ db: suite.app.db, clock: suite.app.clock, vault: closedVault(new AppError(5001)) });
+    const app = startTestApp({
+      db: suite.app.db,
+      clock: suite.app.clock,
+      vault: closedVault(new AppError("unavailable")),
+    });
     try {
       const call = createClient(app, { namespace: shop.namespace });
       for (const query of [{}, { visitor }] as Record<string, string>[]) {

@@ -6,7 +6,7 @@ import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { replayDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
 import { leaseMs, sweepDeliveries } from "../../src/server/modules/webhooks/due.ts";
-import { mostWaiting } from "../../src/server/modules/webhooks/fan-out.ts";
+import { maxWaiting } from "../../src/server/modules/webhooks/fan-out.ts";
 import { delaysMs } from "../../src/server/modules/webhooks/sender.ts";
 import { addWebhook, listWebhooks, removeWebhook, rotateWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
@@ -404,7 +404,7 @@ onDatabase("file", (suite) => {
       sql: `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
         insert into webhook_deliveries (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
         select 'dlv_' || i, ?, ?, -i, 'waiting', ?, '' from n`,
-      args: [mostWaiting, ctx.tenant.id, id, later],
+      args: [maxWaiting, ctx.tenant.id, id, later],
     });
     await record();
     expect(await sender.runDue()).toBe(0);

@@ -16,7 +16,7 @@ export interface RawRequest {
   body?: string | Uint8Array;
 }
 
-const withinMs = 10_000;
+const timeoutMs = 10_000;
 
 /** A connection on which a test writes what no HTTP client would. */
 export interface RawConnection {
@@ -65,7 +65,7 @@ export function openConnection(app: TestApp): RawConnection {
       socket.write(bytes);
     },
     async read(method = "GET") {
-      const deadline = performance.now() + withinMs;
+      const deadline = performance.now() + timeoutMs;
       for (;;) {
         const reply = takeReply(method);
         if (reply !== undefined) return reply;

@@ -1,4 +1,4 @@
-const withinMs = 10_000;
+const timeoutMs = 10_000;
 const everyMs = 5;
 
 /**
@@ -11,7 +11,7 @@ export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
 ): Promise<Exclude<T, false | undefined | null>> {
-  const deadline = performance.now() + withinMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const value = await probe();
     if (value !== false && value !== undefined && value !== null) {

@@ -7,9 +7,9 @@ import { findVerb } from "../../src/cli/framework/find-command.ts";
 import { parseVerbArgs } from "../../src/cli/framework/parse-args.ts";
 import { defaultBodyLimits } from "../../src/server/api/app.ts";
 import { readConfig } from "../../src/server/config/config.ts";
-import { type ErrorCode, statusOf } from "../../src/server/errors.ts";
 import { idleSeconds } from "../../src/server/runtime/port.ts";
 import { shortDays } from "../../src/server/tls/judge-certificate.ts";
+import { statusOfCode } from "../support/error-status.ts";
 
 const page = readFileSync(join(import.meta.dir, "../../docs/PROXIES.md"), "utf8");
 const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(([, language, text]) => ({
@@ -69,7 +69,7 @@ describe.each([
       const { request_id, error } = JSON.parse(first ?? second ?? "");
       expect(request_id).toBeString();
       expect(error).toEqual({ code: expect.any(Number), message: expect.any(String) });
-      expect(Number(before ?? after)).toBe(statusOf(error.code as ErrorCode));
+      expect(Number(before ?? after)).toBe(statusOfCode(error.code));
     }
   });
 });

@@ -8,7 +8,7 @@ import { createIo, type Io } from "../terminal/console.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** Who presses Tab waits no longer. */
-const patienceMs = 3000;
+const timeoutMs = 3000;
 
 /**
  * Prints what a shell can offer for the word that is being typed: a name a line, a tab, and what has it. It makes no
@@ -22,7 +22,7 @@ export async function completeValues([kind = "", prefix = "", ...line]: string[]
     const names = await findNames(flags, io, { kind, prefix, namespace });
     await io.write(names.map(({ value, description }) => `${flatten(value)}\t${flatten(description)}\n`).join(""));
   };
-  await Promise.race([offer().catch(() => {}), Bun.sleep(patienceMs)]);
+  await Promise.race([offer().catch(() => {}), Bun.sleep(timeoutMs)]);
 }
 
 /**

@@ -16,7 +16,7 @@ const lockDeadlineMs = 30_000;
 
 /**
  * Runs one service call on the database that flags and environment name.
- * @throws AppError 5301 when the folder holds no database, 5306 when the schema is older than this program, 5001 when it
+ * @throws notFound when the folder holds no database, wrongState when the schema is older than this program, unavailable when it
  * is newer or the database is not to be had.
  */
 export async function withContext<T>(
@@ -49,7 +49,7 @@ export function beginContext<T>(
 
 /**
  * Ends a verb that works on what there is, where there is nothing, before it makes any of it.
- * @throws AppError 5301 when the folder holds no database file.
+ * @throws notFound when the folder holds no database file.
  */
 export async function requireDatabase(flags: DatabaseFlags, io: Io): Promise<void> {
   const { readCliConfig } = await import("./read-config.ts");
@@ -57,15 +57,16 @@ export async function requireDatabase(flags: DatabaseFlags, io: Io): Promise<voi
   if (databaseUrl !== undefined || databaseSyncUrl !== undefined) return;
   const { databaseFile } = await import("../../server/db/local/data-dir.ts");
   if (existsSync(databaseFile(dataDir))) return;
-  const { AppError } = await import("../../server/errors.ts");
-  throw new AppError(5301, `There is no database in ${dataDir}.`, {
+  const { notFound } = await import("../../server/errors.ts");
+  throw notFound("database", undefined, {
+    in: dataDir,
     remedy: "Name its folder with --data-dir or BODEGA_DATA_DIR, or open a shop there: bodega init",
   });
 }
 
 /**
  * Runs one service call within one tenant, as `withContext` does.
- * @throws AppError 5301 when there is no such tenant.
+ * @throws notFound when there is no such tenant.
  */
 export function withTenant<T>(
   flags: DatabaseFlags & { namespace: string },

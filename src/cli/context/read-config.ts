@@ -6,7 +6,7 @@ import type { Io } from "../terminal/console.ts";
 /**
  * The configuration from a verb's flags and the environment.
  * @param more flags that only this verb takes.
- * @throws UsageError for a secret in `--database-url`, AppError 5102 for a value at fault.
+ * @throws UsageError for a secret in `--database-url`, AppError validationFailed for a value at fault.
  */
 export function readCliConfig(
   flags: Pick<SharedValues, "data-dir" | "database-url">,

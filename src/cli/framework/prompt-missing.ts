@@ -5,7 +5,7 @@ import type { Verb } from "./command.ts";
 import { findMissing, type GivenValues, missingError } from "./parse-args.ts";
 
 /** So many names are told before one is asked for; of more, a person knows which. */
-const mostTold = 10;
+const maxTold = 10;
 
 /** Asks for what is missing where somebody can answer; elsewhere it is an error that names all of it. */
 export async function fillMissing(
@@ -48,7 +48,7 @@ async function tellNames({ completes: kind }: Arg, values: GivenValues, io: Io):
   const flags = { "data-dir": text("data-dir"), "database-url": text("database-url") };
   const wanted = { kind, prefix: "", namespace: text("namespace") };
   const names = await findNames(flags, io, wanted).catch(() => []);
-  if (names.length === 0 || names.length > mostTold) return;
+  if (names.length === 0 || names.length > maxTold) return;
   const { truncateText } = await import("../terminal/table.ts");
   const width = Math.max(...names.map(({ value }) => Bun.stringWidth(value)));
   const lines = names.map(({ value, description }) => {

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, remedyOf } from "../../server/errors.ts";
+import { AppError, codeOf, type ErrorKind, remedyOf } from "../../server/errors.ts";
 import { commandLine, completeCommand } from "../terminal/command-line.ts";
 import { escapeJson } from "../terminal/escape.ts";
 import { fitSentence, onScreen } from "../terminal/output.ts";
@@ -20,19 +20,17 @@ export interface Failure {
 
 interface Problem {
   exit: number;
-  code: ErrorCode | undefined;
+  kind: ErrorKind | undefined;
   message: string;
   remedy?: string | undefined;
   details?: (ArgumentFault & { flag?: string | undefined })[] | undefined;
 }
 
-const malformed = 5100;
-const internal = 5000;
 const cancelledExitCode = 130;
-const mostCharacters = 1000;
-// Their remedies speak of parts of an HTTP reply, of waiting, which helps against few of the faults behind 5001, or of a
-// record, though a command's 5306 may be about none and says itself what to do.
-const withoutRemedy = new Set<ErrorCode>([5000, 5001, 5102, 5306]);
+const maxCharacters = 1000;
+// Their remedies speak of parts of an HTTP reply, of waiting, which helps against few of the faults behind unavailable, or of a
+// record, though a command's wrongState may be about none and says itself what to do.
+const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
 
 /** Tells standard error what went wrong, as text or as one JSON object, and returns the exit code. */
 export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {
@@ -41,7 +39,8 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
   const problem = { ...described, message: shortenText(described.message) };
   if (failure.json) {
     const complete = (text: string | undefined) => text && completeCommand(text, command);
-    const { code, details } = problem;
+    const { kind, details } = problem;
+    const code = kind && codeOf(kind);
     const told = { code, message: complete(problem.message), remedy: complete(problem.remedy), details };
     await terminal.say(`${escapeJson(JSON.stringify({ error: told }))}\n`);
     return problem.exit;
@@ -61,16 +60,16 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
 
 /** What was typed may be longer than anyone would read. */
 function shortenText(text: string): string {
-  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}…`;
+  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters)}…`;
 }
 
 function describeProblem(error: unknown, args: VerbArgs): Problem {
-  if (error instanceof CancelledError) return { exit: cancelledExitCode, code: undefined, message: error.message };
+  if (error instanceof CancelledError) return { exit: cancelledExitCode, kind: undefined, message: error.message };
   if (error instanceof UsageError) {
-    return { exit: 2, code: malformed, message: error.message, remedy: error.hint, details: error.details };
+    return { exit: 2, kind: "malformedRequest", message: error.message, remedy: error.hint, details: error.details };
   }
   if (error instanceof AppError) return describeAppError(error, args);
-  return { exit: 1, code: internal, message: `Internal error: ${findReason(error)}` };
+  return { exit: 1, kind: "internalError", message: `Internal error: ${findReason(error)}` };
 }
 
 function describeAppError(error: AppError, args: VerbArgs): Problem {
@@ -78,9 +77,9 @@ function describeAppError(error: AppError, args: VerbArgs): Problem {
   const only = details?.length === 1 ? details[0] : undefined;
   return {
     exit: error.exit,
-    code: error.code,
+    kind: error.kind,
     message: only?.flag === undefined ? error.message : `${only.flag} ${only.message}`,
-    remedy: error.remedy ?? (withoutRemedy.has(error.code) ? undefined : remedyOf(error.code)),
+    remedy: error.remedy ?? (withoutRemedy.has(error.kind) ? undefined : remedyOf(error.kind)),
     details,
   };
 }

@@ -1,4 +1,4 @@
-import { AppError } from "../../server/errors.ts";
+import { AppError, internalError, unavailable } from "../../server/errors.ts";
 import type { DatabaseFlags } from "../context/context.ts";
 import { readCliConfig } from "../context/read-config.ts";
 import { CancelledError, UsageError } from "../framework/usage-error.ts";
@@ -6,7 +6,7 @@ import type { Io } from "../terminal/console.ts";
 import { planSecretFile, type SecretFile } from "./secret-file.ts";
 
 // Every writer of the database waits meanwhile.
-const mostShowingMs = 1000;
+const maxShowingMs = 1000;
 
 /** Has a secret told, and returns when whoever asked for it has it; to be called just before the commit. */
 export type Give = (secret: string, show: () => Promise<void>) => Promise<void>;
@@ -16,7 +16,7 @@ export type Give = (secret: string, show: () => Promise<void>) => Promise<void>;
  * may `work` commit, so that no secret is ever valid that nobody has.
  * @param place the file that a flag names, if any.
  * @param work has the secret made, gives it while that can still be undone, and commits.
- * @throws what `work` throws, when nothing was made and no file stays; AppError 5000 when nobody took the secret, 5001
+ * @throws what `work` throws, when nothing was made and no file stays; AppError internalError when nobody took the secret, unavailable
  * when standard output did not take it in time.
  */
 export async function handOver<T>(
@@ -52,18 +52,18 @@ export async function handOver<T>(
 
 /**
  * Shows a secret on standard output, before it is valid and while it can still be undone.
- * @throws AppError 5001 when it was not taken within a second, 5000 when it could not be written or nobody reads.
+ * @throws unavailable when it was not taken within a second, internalError when it could not be written or nobody reads.
  */
 export async function showInTime(io: Io, show: () => Promise<void>): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    late.reject(new AppError(5001, "Standard output did not take the secret in time; nothing was changed."));
-  }, mostShowingMs);
+    late.reject(unavailable("Standard output did not take the secret in time; nothing was changed."));
+  }, maxShowingMs);
   const shown = show().catch((error) => {
     throw addWords(error, "Nothing was done.");
   });
   await Promise.race([shown, late.promise]).finally(() => clearTimeout(timer));
-  if (!io.hasReader()) throw new AppError(5000, "Nobody reads standard output any more; nothing was done.");
+  if (!io.hasReader()) throw internalError("Nobody reads standard output any more; nothing was done.");
 }
 
 /** What failed after a secret was shown, with word that the secret came to nothing, where that is known. */
@@ -123,6 +123,6 @@ export function requireReader(io: Io, flag: string): void {
 
 function addWords(error: unknown, words: string): unknown {
   if (!(error instanceof AppError)) return error;
-  const { code, message, details, remedy } = error;
-  return new AppError(code, `${message} ${words}`, { ...(details && { details }), remedy, cause: error });
+  const { kind, message, details, remedy } = error;
+  return new AppError(kind, `${message} ${words}`, { ...(details && { details }), remedy, cause: error });
 }

@@ -3,7 +3,7 @@ import type { FlagArg, VerbArgs } from "../framework/args.ts";
 import { UsageError } from "../framework/usage-error.ts";
 import type { Io } from "../terminal/console.ts";
 
-const mostBytes = 4096;
+const maxBytes = 4096;
 
 /** The ways in which a verb takes a new password; a person at a terminal is asked when none is given. */
 export const passwordFlags = {
@@ -75,7 +75,7 @@ export async function readSecretLine(io: Io, flag: string): Promise<string> {
     const { askHidden } = await import("../terminal/prompt.ts");
     return askHidden(flag.includes("hash") ? "Password hash" : "Password");
   }
-  const line = (await io.readInput(mostBytes)).replace(/\r?\n$/, "");
+  const line = (await io.readInput(maxBytes)).replace(/\r?\n$/, "");
   if (line === "") throw inputError(flag, "found nothing on standard input");
   if (/[\r\n]/.test(line)) throw inputError(flag, "takes one line of standard input, and found more");
   return line;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { accessSync, constants, lstatSync } from "node:fs";
 import { link, open, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { AppError } from "../../server/errors.ts";
+import { AppError, conflict, internalError } from "../../server/errors.ts";
 import { UsageError } from "../framework/usage-error.ts";
 
 /** A new file for a secret. There is nothing of it before `save`. */
@@ -11,7 +11,7 @@ export interface SecretFile {
   path: string;
   /**
    * Writes the secret and a line break. The file gets its name when both are on disk, so that it is whole or not there.
-   * @throws AppError 5302 when somebody else has made it meanwhile, 5000 when it cannot be written.
+   * @throws conflict when somebody else has made it meanwhile, internalError when it cannot be written.
    */
   save(secret: string): Promise<void>;
   /** Removes what was saved, because there is no such secret after all. */
@@ -20,7 +20,7 @@ export interface SecretFile {
 
 /**
  * Looks whether a file can be made where a flag names one, before there is a secret for it.
- * @throws AppError 5302 when it exists, UsageError when it cannot be made.
+ * @throws conflict when it exists, UsageError when it cannot be made.
  */
 export function planSecretFile(given: string, flag = "--secret-file"): SecretFile {
   const path = resolve(given);
@@ -66,7 +66,7 @@ async function saveWhole(path: string, text: string): Promise<void> {
   } catch (error) {
     if (error instanceof AppError) throw error;
     const message = `The secret could not be written to ${path} (${codeOf(error)}); nothing was done.`;
-    throw new AppError(5000, message, { cause: error });
+    throw internalError(message, { cause: error });
   } finally {
     await rm(partial, { force: true });
   }
@@ -93,7 +93,7 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 function standsAlready(path: string): AppError {
-  return new AppError(5302, `The file ${path} exists already; nothing was done.`, {
+  return conflict(`The file ${path} exists already; nothing was done.`, {
     remedy: "Name another. A command that was killed may have left it, with a secret that never came to be valid.",
   });
 }

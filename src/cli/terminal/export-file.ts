@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { AppError } from "../../server/errors.ts";
+import { internalError } from "../../server/errors.ts";
 import type { FlagArg } from "../framework/args.ts";
 import { UsageError } from "../framework/usage-error.ts";
 import type { Io } from "./console.ts";
@@ -27,7 +27,7 @@ export interface ExportTarget {
   path: string | undefined;
   /** Whether what is written appears on the terminal, where nothing should be drawn beside it. */
   isOnScreen: boolean;
-  /** @throws AppError 5000 when it cannot be written, for instance to a full disk. */
+  /** @throws internalError when it cannot be written, for instance to a full disk. */
   write(text: string): Promise<void>;
   /** Whether nobody reads any more. */
   isAbandoned(): boolean;
@@ -77,7 +77,7 @@ async function openFile(io: Io, given: string, mode: number): Promise<ExportTarg
     try {
       await work();
     } catch (cause) {
-      throw new AppError(5000, `${path} could not be written (${codeOf(cause)}).`, { cause });
+      throw internalError(`${path} could not be written (${codeOf(cause)}).`, { cause });
     }
   };
   return {

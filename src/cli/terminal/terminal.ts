@@ -1,6 +1,6 @@
 import { fstatSync, statSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
-import { AppError } from "../../server/errors.ts";
+import { internalError, validationFailed } from "../../server/errors.ts";
 
 /** The process around a command, so that nothing else reads or writes it directly. */
 export interface Terminal {
@@ -12,7 +12,7 @@ export interface Terminal {
   columns: number | undefined;
   /**
    * Writes the answer to standard output, and waits until it is taken. A reader that has gone (`| head`) is no error.
-   * @throws AppError 5000 when it cannot be written, for instance to a full disk.
+   * @throws internalError when it cannot be written, for instance to a full disk.
    */
   write(text: string): Promise<void>;
   /** Whether standard output still has a reader, as far as writing has shown; what is long stops without one. */
@@ -23,9 +23,9 @@ export interface Terminal {
   say(text: string): Promise<void>;
   /**
    * Reads standard input to its end.
-   * @throws AppError 5102 when it is longer than `mostBytes` or no UTF-8.
+   * @throws validationFailed when it is longer than `maxBytes` or no UTF-8.
    */
-  readInput(mostBytes: number): Promise<string>;
+  readInput(maxBytes: number): Promise<string>;
   /** Standard input in pieces as they come, until its end or until `signal`, which ends it with an error. */
   streamInput(signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** Standard error where it is a terminal, for what draws there itself. */
@@ -63,25 +63,25 @@ export function openTerminal(host: NodeJS.Process): Terminal {
       const failure = await writeTo(host.stdout, text);
       if (failure?.code === "EPIPE") isRead = false;
       if (failure === undefined || !isRead) return;
-      throw new AppError(5000, `The answer could not be written to standard output (${failure.code ?? "unknown"}).`);
+      throw internalError(`The answer could not be written to standard output (${failure.code ?? "unknown"}).`);
     },
     hasReader: () => isRead,
     leadsNowhere: () => isNullDevice(host.stdout.fd),
     async say(text) {
       await writeTo(host.stderr, text);
     },
-    async readInput(mostBytes) {
+    async readInput(maxBytes) {
       const chunks: Buffer[] = [];
       let size = 0;
       for await (const chunk of host.stdin as AsyncIterable<Buffer>) {
         chunks.push(chunk);
         size += chunk.length;
-        if (size > mostBytes) throw new AppError(5102, `Standard input is longer than ${mostBytes} bytes.`);
+        if (size > maxBytes) throw validationFailed(`Standard input is longer than ${maxBytes} bytes.`);
       }
       try {
         return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
       } catch (cause) {
-        throw new AppError(5102, "Standard input is no UTF-8 text.", { cause });
+        throw validationFailed("Standard input is no UTF-8 text.", { cause });
       }
     },
     streamInput: (signal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Session } from "../db/session.ts";
-import { all, type CompiledStatement, get, statement } from "../db/statement.ts";
+import { all, type CompiledStatement, get, param, statement } from "../db/statement.ts";
 import { knownScopes } from "../modules/app-keys/scopes.ts";
 import { appKeys } from "../modules/app-keys/table.ts";
 import { auditEvents } from "../modules/audit/events.ts";
@@ -17,8 +17,7 @@ export interface OfferedName {
   description: string;
 }
 
-const param = sql.placeholder;
-const mostOffered = 100;
+const maxOffered = 100;
 
 const begins = (column: string) =>
   sql`${sql.raw(column)} >= ${param("prefix")} and ${sql.raw(column)} < ${param("prefixEnd")}`;
@@ -119,7 +118,7 @@ export async function completeNames(
 
 function rangeOf(prefix: string) {
   // The highest character there is: whatever begins so sorts before this.
-  return { prefix, prefixEnd: `${prefix}\u{10ffff}`, most: mostOffered };
+  return { prefix, prefixEnd: `${prefix}\u{10ffff}`, most: maxOffered };
 }
 
 function offerWords(words: readonly string[], prefix: string): OfferedName[] {

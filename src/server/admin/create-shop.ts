@@ -54,8 +54,8 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
  * Makes what is missing of a shop, in one transaction, and changes nothing of what stands. So it can be repeated, and two
  * who do it at once make one shop.
  * @param beforeCommit takes what is secret; when it fails, nothing stands.
- * @throws AppError 5301 for a store that is neither there nor planned, 5302 for an owner's address that somebody else of
- * the store has, 5102 for a field at fault; 5306 for a server's key that is not the database's.
+ * @throws notFound for a store that is neither there nor planned, conflict for an owner's address that somebody else of
+ * the store has, validationFailed for a field at fault; wrongState for a server's key that is not the database's.
  */
 export async function setUpShop(
   ctx: SystemCtx,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Ctx, SystemCtx } from "../context.ts";
 import type { Database } from "../db/session.ts";
 import { inTransaction } from "../db/transaction.ts";
-import { AppError } from "../errors.ts";
+import { AppError, conflict } from "../errors.ts";
 import { activateKey, issueKey, publishKey } from "../modules/app-keys/service.ts";
 import { verifyPassword } from "../modules/passwords/password-hash.ts";
 import { listProducts } from "../modules/products/list/list.ts";
@@ -41,7 +41,7 @@ const keyFile = "demo-key.json";
  * key. A directory that has been filled keeps its data, and gets a new key where the old one is gone. The key's secret and the
  * customer's password are kept in a file of its own, readable by its owner only, because the demo has to print requests that work each time that it
  * starts; nobody else's ever are.
- * @throws AppError 5302 when the directory holds stores that the demo did not make.
+ * @throws conflict when the directory holds stores that the demo did not make.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, dataDir: string): Promise<DemoStore> {
   const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now, clientIp: null };
@@ -54,7 +54,7 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
     const isNew = !tenants.some((tenant) => tenant.namespace === namespace);
     // What the demo prints and shows is nobody's secret, so it stays away from real stores.
     if (!isOurs && tenants.length > 0) {
-      throw new AppError(5302, `${dataDir} holds stores of its own; choose another --data-dir for the demo.`);
+      throw conflict(`${dataDir} holds stores of its own; choose another --data-dir for the demo.`);
     }
     if (isNew) await createTenant(tx, { namespace, title: "Demo store", currency: "EUR" });
     const kept = isNew ? null : await findKey(tx, before);
@@ -95,8 +95,8 @@ async function findKey(
     await publishKey(ctx, appId);
     return { app_id: appId, app_secret: appSecret };
   } catch (error) {
-    // A key that is gone (5301) or revoked (5306).
-    if (error instanceof AppError && error.code !== 5001) return null;
+    // A key that is gone (notFound) or revoked (wrongState).
+    if (error instanceof AppError && error.kind !== "unavailable") return null;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Config } from "../config/config.ts";
 import type { SystemCtx } from "../context.ts";
-import { all, run, statement } from "../db/statement.ts";
+import { all, param, run, statement } from "../db/statement.ts";
 import { inTransaction } from "../db/transaction.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { mailOutbox } from "../modules/mail/table.ts";
@@ -13,8 +13,6 @@ import { users } from "../modules/users/table.ts";
 import { webhooks } from "../modules/webhooks/table.ts";
 import { adoptSecret } from "../security/secret-key.ts";
 import { toTimestamp } from "../values/timestamp.ts";
-
-const param = sql.placeholder;
 
 const dropMail = statement(sql`
   update ${mailOutbox} set status = 'dropped', sealed = null, last_error = 'sealed with a lost key',

@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { wrongState } from "../errors.ts";
 
 /** What a unit is made of. */
 export interface UnitOptions {
@@ -25,7 +25,7 @@ export function stateDirectoryOf(dataDir: string): string | undefined {
 /**
  * A unit that starts the server at boot, and lets it reach nothing but its own folder and the network. There is no
  * MemoryDenyWriteExecute: the engine compiles what it runs.
- * @throws AppError 5306 for a path that no unit can name.
+ * @throws wrongState for a path that no unit can name.
  */
 export function renderUnit({ command, dataDir, account, port }: UnitOptions): string {
   const [program = "", ...words] = command;
@@ -92,8 +92,7 @@ function renderAccount(dataDir: string, account: UnitOptions["account"]): string
 /** systemd takes no such path, however it is written: quotes in a program's, line breaks anywhere. */
 function requirePlain(path: string, unfit: RegExp): void {
   if (!unfit.test(path)) return;
-  throw new AppError(
-    5306,
+  throw wrongState(
     `A unit cannot name ${JSON.stringify(path)}: choose a path without quotes, backslashes and line breaks.`,
   );
 }

@@ -1,6 +1,6 @@
 import { logLevels } from "../config/operation-config.ts";
 import type { Actor, Tenant } from "../context.ts";
-import { AppError } from "../errors.ts";
+import { AppError, codeOf } from "../errors.ts";
 import { describeFault, type LogRequest, levelOf, type RequestLogEntry } from "../logging/request-log.ts";
 import type { Meter, RouteMeter } from "../monitoring/metrics/meter.ts";
 
@@ -37,7 +37,7 @@ export function logAnswer(deps: LogDeps, meter: RouteMeter, request: Request, re
   const { requestId, started, provedAt, failure, namespace, tenant, actor, isProbe } = of;
   const { status } = response;
   const ms = performance.now() - started;
-  const code = failure === undefined ? undefined : failure instanceof AppError ? failure.code : 5000;
+  const code = failure === undefined ? undefined : failure instanceof AppError ? failure.code : codeOf("internalError");
   meter.note(status, ms, code);
   if (tenant !== undefined) deps.meter.tenants.note(tenant.namespace, code !== undefined);
 
@@ -59,7 +59,7 @@ export function logAnswer(deps: LogDeps, meter: RouteMeter, request: Request, re
     entry.code = code;
     // Whoever is served is not written down; whoever is refused may have to be found.
     entry.ip = deps.clientIpOf(request);
-    // A 5001 of our own making says all there is to say by its code.
+    // A unavailable of our own making says all there is to say by its code.
     const isExplained = failure instanceof AppError && failure.cause === undefined;
     if (status >= 500 && !isExplained) entry.fault = describeFault(failure);
   }

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { type LogLevel, logLevels } from "../config/operation-config.ts";
 import { defaultPushSettings, type PushSettings } from "../config/push-settings.ts";
 import type { Database } from "../db/session.ts";
-import { AppError } from "../errors.ts";
+import { methodNotAllowed, routeNotFound } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import type { LogRequest } from "../logging/request-log.ts";
 import { createCredentialLookup } from "../modules/app-keys/lookup.ts";
@@ -59,7 +59,7 @@ export const defaultBodyLimits: BodyLimits = { bytes: 1_048_576, ms: 10_000 };
 /** How answers to what is no route are counted. */
 const noRoute = "(none)";
 
-/** Bodies that are being received may together take as much; beyond it 5001. */
+/** Bodies that are being received may together take as much; beyond it unavailable. */
 const bodyMemoryBytes = 64 * 1_048_576;
 
 /**
@@ -152,7 +152,7 @@ function allowHeader(methods: readonly string[]): string {
 
 function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: Request, allow: string): Response {
   return answerElsewhere(pipeline, meter, request, (headers, requestId) => {
-    if (request.method !== "OPTIONS") throw new AppError(5105, undefined, { headers: { Allow: allow } });
+    if (request.method !== "OPTIONS") throw methodNotAllowed(undefined, { headers: { Allow: allow } });
     preflightHeaders(headers, request.headers.get("origin"), allow);
     return new Response(`{"request_id":"${requestId}","data":{"allow":${JSON.stringify(allow)}}}`, { headers });
   });
@@ -160,6 +160,6 @@ function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: R
 
 function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Request): Response {
   return answerElsewhere(pipeline, meter, request, () => {
-    throw new AppError(5106);
+    throw routeNotFound();
   });
 }

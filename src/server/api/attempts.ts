@@ -1,12 +1,12 @@
 import type { Database } from "../db/session.ts";
-import { AppError } from "../errors.ts";
+import { tooManyAuthAttempts } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { addressSubject } from "../modules/rate-limits/address-subject.ts";
 import { authAttempts, countHit } from "../modules/rate-limits/service.ts";
 import type { Vault } from "../security/vault.ts";
 import { addressGroup } from "../values/ip-prefix.ts";
 
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
 /** Who tries, where, and in which request. */
 export interface AttemptBy {
@@ -15,7 +15,7 @@ export interface AttemptBy {
   requestId: string;
 }
 
-/** Counts authentication attempts of an address; throws 5209 once the minute's ten are spent. */
+/** Counts authentication attempts of an address; throws tooManyAuthAttempts once the minute's ten are spent. */
 export type CountAttempt = (by: AttemptBy) => Promise<void>;
 
 /**
@@ -34,11 +34,11 @@ export function createAttemptCounter(db: Database, vault: Vault, now: () => numb
       freeAt.delete(address);
       waitMs = await countHit({ db, now }, authAttempts, addressSubject(vault, clientIp));
       if (waitMs === 0) return;
-      if (freeAt.size >= mostRemembered) freeAt.clear();
+      if (freeAt.size >= maxRemembered) freeAt.clear();
       freeAt.set(address, now() + waitMs);
       const ctx = { db, actor: { kind: "visitor" }, requestId, now, clientIp } as const;
-      await recordAudit(ctx, { event: "attempts.refused", namespace, code: 5209 });
+      await recordAudit(ctx, { event: "attempts.refused", namespace, error: "tooManyAuthAttempts" });
     }
-    throw new AppError(5209, undefined, { retryAfter: Math.ceil(waitMs / 1000) });
+    throw tooManyAuthAttempts(undefined, { retryAfter: Math.ceil(waitMs / 1000) });
   };
 }

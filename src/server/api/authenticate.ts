@@ -1,6 +1,6 @@
 import type { Actor, Tenant } from "../context.ts";
 import type { Session } from "../db/session.ts";
-import { AppError, type ErrorCode } from "../errors.ts";
+import { AppError, appAuthFailed, type ErrorKind, forbidden, notAuthenticated, userTokenInvalid } from "../errors.ts";
 import { type Access, asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
 import type { KnownKey } from "../modules/app-keys/lookup.ts";
 import { judgeOrigin } from "../modules/app-keys/origins.ts";
@@ -42,13 +42,20 @@ export interface Claim {
 
 const originRemedy = "Use the key from an origin on its list, or have the shop's admin add this one to it.";
 
-/** Codes of a failed attempt to prove something; these count towards 5209. */
-const countedCodes: ReadonlySet<ErrorCode> = new Set([5202, 5203, 5204, 5205, 5206, 5207] as const);
+/** Errors of a failed attempt to prove something; these count towards tooManyAuthAttempts. */
+const countedKinds: ReadonlySet<ErrorKind> = new Set([
+  "invalidAppCredentials",
+  "appAuthFailed",
+  "invalidTokenParams",
+  "tokenNotFound",
+  "notAuthenticated",
+  "tokenExpired",
+] as const);
 
 /**
  * Proves who calls (specification, section 5). Of several methods sent, the first that succeeds counts.
  * @returns the actor, at once unless a token has to be looked up; a visitor only where the route is open to anyone.
- * @throws AppError 5202 to 5207 as the table says, 5214 where the route is about the token itself, or 5209 instead of
+ * @throws invalidAppCredentials to tokenExpired as the table says, userTokenInvalid where the route is about the token itself, or tooManyAuthAttempts instead of
  * these once the address has spent its attempts.
  */
 export function authenticate(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor | Promise<Actor> {
@@ -61,7 +68,7 @@ export function authenticate(deps: AuthDeps, access: readonly Access[], claim: C
 }
 
 async function refuse(deps: AuthDeps, claim: Claim, error: unknown): Promise<never> {
-  if (!claim.isCounted && error instanceof AppError && countedCodes.has(error.code) && hasAttempted(claim)) {
+  if (!claim.isCounted && error instanceof AppError && countedKinds.has(error.kind) && hasAttempted(claim)) {
     const { tenant, requestId } = claim;
     await deps.countAttempt({ clientIp: claim.clientIp(), namespace: tenant.namespace, requestId });
   }
@@ -70,7 +77,7 @@ async function refuse(deps: AuthDeps, claim: Claim, error: unknown): Promise<nev
 
 /**
  * Whether a proved caller may use a route.
- * @throws AppError 5300 naming the scope that a key lacks.
+ * @throws forbidden naming the scope that a key lacks.
  */
 export function permit(access: readonly Access[], actor: Actor): void {
   let missing: string | undefined;
@@ -82,7 +89,7 @@ export function permit(access: readonly Access[], actor: Actor): void {
     }
     if (way.kind === "token" && actor.kind === "user" && (way.role === undefined || actor.role !== "customer")) return;
   }
-  throw new AppError(5300, missing ? `The key lacks the scope ${missing}.` : undefined);
+  throw forbidden(missing ? `The key lacks the scope ${missing}.` : undefined);
 }
 
 function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor | Promise<Actor> {
@@ -110,7 +117,7 @@ function prove(deps: AuthDeps, access: readonly Access[], claim: Claim): Actor |
   }
   if (failures.length > 0) throw verdictOf(failures);
   if (isOpen(access)) return { kind: "visitor" };
-  throw new AppError(5206, "No credentials were sent.");
+  throw notAuthenticated("No credentials were sent.");
 }
 
 function proveApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }: Claim): Actor {
@@ -119,11 +126,11 @@ function proveApp(deps: AuthDeps, sent: AppCredentials, { key, tenant, origin }:
   const secret = key?.secrets.find((known) => sameHash(known.hash, hash) && known.expiresAt > now);
   const holds = key && secret && key.usable && key.tenantId === tenant.id && key.expiresAt > now;
   // One reply for all of these: it must not tell which part was right.
-  if (!holds) throw new AppError(5203);
+  if (!holds) throw appAuthFailed();
   const verdict = judgeOrigin(key, origin);
   if (!verdict.allowed) {
     deps.memory.rejections.note(key.appId, origin, now);
-    throw new AppError(5203, verdict.reason, { remedy: originRemedy });
+    throw appAuthFailed(verdict.reason, { remedy: originRemedy });
   }
   deps.noteUse(secret, now);
   return { kind: "app", appId: key.appId, scopes: key.scopes };
@@ -139,21 +146,21 @@ async function proveOwnToken(deps: AuthDeps, { tenant, user }: Claim): Promise<A
   try {
     return await proveToken(deps, tenant, sent);
   } catch (error) {
-    throw new AppError(5214, undefined, { cause: requireVerdict(error) });
+    throw userTokenInvalid(undefined, { cause: requireVerdict(error) });
   }
 }
 
 function verdictOf([first, second]: AppError[]): AppError {
-  return second ? new AppError(5206, "Several methods were sent and none succeeded.") : (first as AppError);
+  return second ? notAuthenticated("Several methods were sent and none succeeded.") : (first as AppError);
 }
 
 function requireVerdict(error: unknown): AppError {
-  // 5001 and bugs are not a verdict on credentials; they go up as they are.
-  if (error instanceof AppError && countedCodes.has(error.code)) return error;
+  // unavailable and bugs are not a verdict on credentials; they go up as they are.
+  if (error instanceof AppError && countedKinds.has(error.kind)) return error;
   throw error;
 }
 
-/** A call without any credentials tries nothing, so it is answered 5206 for as long as it likes. */
+/** A call without any credentials tries nothing, so it is answered notAuthenticated for as long as it likes. */
 function hasAttempted({ app, user }: Claim): boolean {
   return app !== null || user.token !== undefined || user.user_id !== undefined;
 }

@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError, bodyTooLarge, malformedRequest, unavailable, unsupportedMediaType } from "../errors.ts";
 import { parseExactJson } from "../values/exact-json.ts";
 
 /** A request's JSON object, or why there is none. Errors are thrown only once the caller has proved who it is. */
@@ -33,8 +33,7 @@ class HeldMemory {
 
   add(bytes: number): void {
     // A body that was given up may still be arriving.
-    if (this.#released || bytes > this.#memory.left)
-      throw new AppError(5001, "Too many large bodies are being received.");
+    if (this.#released || bytes > this.#memory.left) throw unavailable("Too many large bodies are being received.");
     this.#memory.left -= bytes;
     this.#held += bytes;
   }
@@ -49,22 +48,22 @@ class HeldMemory {
 const smallBytes = 64 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 /** How much of a body that is too large is read and dropped, in bytes. */
-const mostDropped = 16 * 1024 * 1024;
+const maxDropped = 16 * 1024 * 1024;
 /** Levels of arrays and objects in a body. */
 const deepest = 64;
 /** Values in a body; the largest product has some 8,500. */
-const mostValues = 10_000;
+const maxValues = 10_000;
 const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}');
 const none: Body = {};
 
 /**
- * Reads a JSON body of bounded size in bounded time. Never throws: what is wrong comes back as `error` (5100, 5103,
- * 5104), so that a bad body does not hide a missing credential.
+ * Reads a JSON body of bounded size in bounded time. Never throws: what is wrong comes back as `error` (malformedRequest, unsupportedMediaType,
+ * bodyTooLarge), so that a bad body does not hide a missing credential.
  */
 export async function readBody(request: Request, limits: BodyLimits, memory: BodyMemory): Promise<Body> {
   const length = request.headers.get("content-length");
   if (length === "0" || (length === null && !request.headers.has("transfer-encoding"))) return none;
-  if (Number(length) > limits.bytes + mostDropped) return { error: tooLarge(limits, true) };
+  if (Number(length) > limits.bytes + maxDropped) return { error: tooLarge(limits, true) };
   const unsupported = checkType(request.headers);
   const held = new HeldMemory(memory);
   try {
@@ -73,7 +72,7 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
     return unsupported ? { error: unsupported } : parse(bytes);
   } catch (error) {
     if (error instanceof AppError) return { error };
-    return { error: new AppError(5100, "The body could not be read to its end.", { cause: error }) };
+    return { error: malformedRequest("The body could not be read to its end.", { cause: error }) };
   } finally {
     held.release();
   }
@@ -82,20 +81,20 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
 /** Whether a body that nobody reads could keep its connection busy for long: the answer then has to end it. */
 export function isUnbounded(request: Request, limits: BodyLimits): boolean {
   const length = request.headers.get("content-length");
-  return length === null ? request.headers.has("transfer-encoding") : Number(length) > limits.bytes + mostDropped;
+  return length === null ? request.headers.has("transfer-encoding") : Number(length) > limits.bytes + maxDropped;
 }
 
 function checkType(headers: Headers): AppError | undefined {
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    return new AppError(5103, "An encoded body is not accepted; send it without Content-Encoding.");
+    return unsupportedMediaType("An encoded body is not accepted; send it without Content-Encoding.");
   }
   const [type, ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
-  if (type?.trim() !== "application/json") return new AppError(5103, "The body must be application/json.");
+  if (type?.trim() !== "application/json") return unsupportedMediaType("The body must be application/json.");
   for (const parameter of parameters) {
     const [name, value] = parameter.split("=");
     if (name?.trim() === "charset" && !/^"?utf-?8"?$/.test(value?.trim() ?? "")) {
-      return new AppError(5103, "The body must be in UTF-8.");
+      return unsupportedMediaType("The body must be in UTF-8.");
     }
   }
   return undefined;
@@ -121,7 +120,7 @@ async function collect(
       if (size > smallBytes) held.add(chunk.length);
       chunks.push(chunk);
     } else chunks = [];
-    if (size > limits.bytes + mostDropped) throw tooLarge(limits, true);
+    if (size > limits.bytes + maxDropped) throw tooLarge(limits, true);
   }
   if (size > limits.bytes) throw tooLarge(limits, false);
   return Buffer.concat(chunks);
@@ -130,7 +129,7 @@ async function collect(
 function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new AppError(5100, "The body did not arrive in time.", { headers: { Connection: "close" } })),
+      () => reject(malformedRequest("The body did not arrive in time.", { headers: { Connection: "close" } })),
       ms,
     );
     work.then(resolve, reject).finally(() => clearTimeout(timer));
@@ -139,21 +138,21 @@ function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
 
 function parse(bytes: Uint8Array): Body {
   const excess = findExcess(bytes);
-  if (excess !== undefined) return { error: new AppError(5100, `The body ${excess}.`) };
+  if (excess !== undefined) return { error: malformedRequest(`The body ${excess}.`) };
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch (cause) {
-    return { error: new AppError(5100, "The body is not valid UTF-8.", { cause }) };
+    return { error: malformedRequest("The body is not valid UTF-8.", { cause }) };
   }
   let value: unknown;
   try {
     value = parseExactJson(text);
   } catch (cause) {
-    return { error: new AppError(5100, "The body is not valid JSON.", { cause }) };
+    return { error: malformedRequest("The body is not valid JSON.", { cause }) };
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return { error: new AppError(5100, "The body must be a JSON object.") };
+    return { error: malformedRequest("The body must be a JSON object.") };
   }
   return { value: value as Record<string, unknown> };
 }
@@ -161,7 +160,7 @@ function parse(bytes: Uint8Array): Body {
 function tooLarge(limits: BodyLimits, mustClose: boolean): AppError {
   const message = `The body is larger than ${limits.bytes} bytes.`;
   // What is not read would be taken for the next request, so the connection ends with the answer.
-  return new AppError(5104, message, mustClose ? { headers: { Connection: "close" } } : {});
+  return bodyTooLarge(message, mustClose ? { headers: { Connection: "close" } } : {});
 }
 
 /**
@@ -179,7 +178,7 @@ function findExcess(bytes: Uint8Array): string | undefined {
       else if (byte === quote) inText = false;
     } else if (byte === quote) inText = true;
     else if (byte === comma) {
-      if (++values > mostValues) return `holds more than ${mostValues} values`;
+      if (++values > maxValues) return `holds more than ${maxValues} values`;
     } else if (byte === openBracket || byte === openBrace) {
       if (++depth > deepest) return `is nested deeper than ${deepest} levels`;
     } else if (byte === closeBracket || byte === closeBrace) depth--;

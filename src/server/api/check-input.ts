@@ -1,25 +1,25 @@
-import { AppError } from "../errors.ts";
+import { malformedRequest, validationFailed } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import { validate, validateQuery } from "../values/validate.ts";
 
-/** The parameters of the path. Errors: 5100 for broken encoding, 5102. */
+/** The parameters of the path. Errors: malformedRequest for broken encoding, validationFailed. */
 export function checkParams(route: Route, params: Record<string, string>) {
   if (!route.params) return {};
   for (const name in route.params.properties) {
     // The router leaves out what it could not decode.
-    if (params[name] == null) throw new AppError(5100, "The path is not valid percent-encoded UTF-8.");
+    if (params[name] == null) throw malformedRequest("The path is not valid percent-encoded UTF-8.");
   }
   return validate(route.params, params, "path");
 }
 
-/** The query as the route's schema has it; without a schema it must be empty. Errors: 5102. */
+/** The query as the route's schema has it; without a schema it must be empty. Errors: validationFailed. */
 export function checkQuery(route: Route, query: Record<string, string>) {
   if (route.query) return validateQuery(route.query, query);
   for (const name in query) return refuseUnknown(name);
   return {};
 }
 
-/** The body as the route's schema has it; without a schema it must be empty. Errors: 5102. */
+/** The body as the route's schema has it; without a schema it must be empty. Errors: validationFailed. */
 export function checkBody(route: Route, value: Record<string, unknown> | undefined) {
   if (route.body) return validate(route.body, value ?? {}, "body");
   for (const name in value) return refuseUnknown(name);
@@ -28,5 +28,5 @@ export function checkBody(route: Route, value: Record<string, unknown> | undefin
 
 function refuseUnknown(name: string): never {
   const field = name.slice(0, 64);
-  throw new AppError(5102, `Validation failed: ${field}.`, { details: [{ field, message: "is not a known field" }] });
+  throw validationFailed(`Validation failed: ${field}.`, { details: [{ field, message: "is not a known field" }] });
 }

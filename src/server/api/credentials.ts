@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError, invalidAppCredentials, invalidTokenParams } from "../errors.ts";
 import type { Query } from "./query.ts";
 
 /** The six names that may stand in the query or in any body; the query wins. */
@@ -61,14 +61,15 @@ export function isAppAuthorization(header: string | null): boolean {
 /**
  * The app credentials of a request: the header `Authorization: Bearer <app_id>:<app_secret>`, else the parameters
  * (specification, section 5). Null when none were sent.
- * @throws AppError 5202 when one of the two is missing or malformed.
+ * @throws invalidAppCredentials when one of the two is missing or malformed.
  */
 function appCredentialsOf(authorization: string | null, common: Common): AppCredentials | null {
   const scheme = authorization === null ? null : bearer.exec(authorization);
   if (authorization !== null && scheme) {
     const value = authorization.slice(scheme[0].length).trim();
     const colon = value.indexOf(":");
-    if (colon === -1) throw new AppError(5202, "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.");
+    if (colon === -1)
+      throw invalidAppCredentials("Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.");
     return checkForm(value.slice(0, colon), value.slice(colon + 1));
   }
   if (common.app_id === undefined && common.app_secret === undefined) return null;
@@ -78,8 +79,8 @@ function appCredentialsOf(authorization: string | null, common: Common): AppCred
 const visible = /^[\x21-\x7e]{1,256}$/;
 
 function checkForm(appId: string, appSecret: string): AppCredentials {
-  if (!visible.test(appId)) throw new AppError(5202, "`app_id` is missing or malformed.");
-  if (!visible.test(appSecret)) throw new AppError(5202, "`app_secret` is missing or malformed.");
+  if (!visible.test(appId)) throw invalidAppCredentials("`app_id` is missing or malformed.");
+  if (!visible.test(appSecret)) throw invalidAppCredentials("`app_secret` is missing or malformed.");
   return { appId, appSecret };
 }
 
@@ -98,12 +99,12 @@ export interface SentUser {
 /**
  * The user credentials of a request, null when none were sent. `user_id` beside app credentials and without `token`
  * names a subject, and is no attempt.
- * @throws AppError 5204 when one of the two is missing or malformed.
+ * @throws invalidTokenParams when one of the two is missing or malformed.
  */
 export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCredentials | null {
   const { user_id: userId, token } = sent;
   if (token === undefined && (userId === undefined || besideApp)) return null;
-  if (!userId || !visible.test(userId)) throw new AppError(5204, "`user_id` is missing or malformed.");
-  if (!token || !visible.test(token)) throw new AppError(5204, "`token` is missing or malformed.");
+  if (!userId || !visible.test(userId)) throw invalidTokenParams("`user_id` is missing or malformed.");
+  if (!token || !visible.test(token)) throw invalidTokenParams("`token` is missing or malformed.");
   return { userId, token };
 }

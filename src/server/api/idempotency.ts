@@ -1,5 +1,5 @@
 import type { Actor } from "../context.ts";
-import { AppError } from "../errors.ts";
+import { malformedRequest } from "../errors.ts";
 import type { Reply } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
 import { answerOnce, findReply, type KeyedRequest } from "../modules/idempotency/service.ts";
@@ -20,7 +20,7 @@ export function successStatus(route: Route, answer: Reply): number {
  * Runs a route's handler; with an `Idempotency-Key` at most once, in one transaction with the reply that is kept for
  * those who ask again. A dry run leaves nothing, so it is run each time.
  * @param header the key as sent.
- * @throws AppError 5100 for a malformed key, 5307 for one that was used for another request; those of the handler.
+ * @throws malformedRequest for a malformed key, idempotencyKeyReused for one that was used for another request; those of the handler.
  */
 export async function answerIdempotently(route: Route, call: Call, header: string | null): Promise<Reply> {
   const caller = callerOf(call.ctx.actor);
@@ -28,7 +28,7 @@ export async function answerIdempotently(route: Route, call: Call, header: strin
     return route.handle(call as never, await route.prepare?.(call as never));
   }
   if (!keyForm.test(header)) {
-    throw new AppError(5100, "Idempotency-Key must be 1 to 255 visible ASCII characters.");
+    throw malformedRequest("Idempotency-Key must be 1 to 255 visible ASCII characters.");
   }
   const request: KeyedRequest = { caller, key: header, fingerprint: fingerprintOf(route, call) };
   // Whoever asks again should not have to pay for the preparations again.

@@ -1,31 +1,31 @@
-import { AppError } from "../errors.ts";
+import { AppError, malformedRequest, preconditionFailed } from "../errors.ts";
 
 const tagForm = /^(W\/)?"([^"]*)"$/;
 /** What no client has reason to exceed; each tag may cost an attempt. */
-const mostTags = 10;
+const maxTags = 10;
 
 /**
  * The versions that `If-Match` accepts, in its order: null without the header or with `*`. Weak tags, and tags that no
  * record of ours can have, never fit.
- * @throws AppError 5100 for a malformed header, 5303 when none of its tags can fit.
+ * @throws malformedRequest for a malformed header, preconditionFailed when none of its tags can fit.
  */
 export function parseIfMatch(header: string | null): number[] | null {
   if (header === null || header.trim() === "*") return null;
-  const tags = header.split(",", mostTags + 1).map((tag) => tagForm.exec(tag.trim()));
-  if (tags.length > mostTags || tags.includes(null)) {
-    throw new AppError(5100, `If-Match must be ETags, such as "3", at most ${mostTags} of them, or *.`);
+  const tags = header.split(",", maxTags + 1).map((tag) => tagForm.exec(tag.trim()));
+  if (tags.length > maxTags || tags.includes(null)) {
+    throw malformedRequest(`If-Match must be ETags, such as "3", at most ${maxTags} of them, or *.`);
   }
   const versions = new Set<number>();
   for (const [, weak, tag = ""] of tags as RegExpExecArray[]) {
     if (!weak && /^[1-9]\d{0,14}$/.test(tag)) versions.add(Number(tag));
   }
-  if (versions.size === 0) throw new AppError(5303);
+  if (versions.size === 0) throw preconditionFailed();
   return [...versions];
 }
 
 /**
  * Answers with the first of the versions that stands; each attempt refuses by itself, and leaves nothing behind.
- * @throws AppError 5303 when none of them does; whatever else an attempt throws.
+ * @throws preconditionFailed when none of them does; whatever else an attempt throws.
  */
 export async function answerFirstMatch<T>(
   versions: readonly number[] | null,
@@ -36,7 +36,7 @@ export async function answerFirstMatch<T>(
     try {
       return await attempt(version);
     } catch (error) {
-      if (!(error instanceof AppError && error.code === 5303)) throw error;
+      if (!(error instanceof AppError && error.kind === "preconditionFailed")) throw error;
     }
   }
   return attempt(versions.at(-1) as number);

@@ -1,5 +1,5 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { type ErrorCode, meaningOf, remedyOf, statusOf } from "../errors.ts";
+import { codeOf, type ErrorKind, meaningOf, remedyOf, statusOf } from "../errors.ts";
 import { type Access, asksOwnToken, isUnsigned } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
 import { isOptional } from "../values/validate.ts";
@@ -10,11 +10,26 @@ import { partReference, plain, reference } from "./openapi-schema.ts";
 type Json = Record<string, unknown>;
 
 /** Codes that any route can answer. */
-const always: ErrorCode[] = [5000, 5001, 5100, 5101, 5215];
+const always: ErrorKind[] = ["internalError", "unavailable", "malformedRequest", "namespaceMissing", "storeNotFound"];
 /** Whatever is sent is judged, also where another method is asked for. */
-const credentialCodes: ErrorCode[] = [5202, 5203, 5204, 5205, 5206, 5207, 5209];
-const ownTokenCodes: ErrorCode[] = [5202, 5203, 5204, 5206, 5209, 5214];
-const bodyCodes: ErrorCode[] = [5102, 5103, 5104];
+const credentialErrors: ErrorKind[] = [
+  "invalidAppCredentials",
+  "appAuthFailed",
+  "invalidTokenParams",
+  "tokenNotFound",
+  "notAuthenticated",
+  "tokenExpired",
+  "tooManyAuthAttempts",
+];
+const ownTokenErrors: ErrorKind[] = [
+  "invalidAppCredentials",
+  "appAuthFailed",
+  "invalidTokenParams",
+  "notAuthenticated",
+  "tooManyAuthAttempts",
+  "userTokenInvalid",
+];
+const bodyErrors: ErrorKind[] = ["validationFailed", "unsupportedMediaType", "bodyTooLarge"];
 
 const ErrorSchema = Type.Object({
   request_id: Type.String(),
@@ -32,20 +47,19 @@ const PageSchema = Type.Object({
   total: Type.Optional(Type.Integer({ description: "With `include_total=true`, where a list takes it." })),
 });
 
-/** Every code that a route can answer: its own, and those that its access and input bring with them. */
-export function errorCodesOf(route: Route): ErrorCode[] {
-  const codes = new Set<ErrorCode>([...always, ...route.errors]);
-  const add = (more: readonly ErrorCode[]) => {
-    for (const code of more) codes.add(code);
+/** Every error that a route can answer: its own, and those that its access and input bring with them; by code. */
+export function errorsOf(route: Route): ErrorKind[] {
+  const errors = new Set<ErrorKind>([...always, ...route.errors, "validationFailed"]);
+  const add = (more: readonly ErrorKind[]) => {
+    for (const kind of more) errors.add(kind);
   };
-  if (isUnsigned(route.access)) add([5209]);
-  else add(asksOwnToken(route.access) ? ownTokenCodes : credentialCodes);
-  if (!route.access.some((way) => way.kind === "public")) add([5300]);
-  if (route.method !== "GET") add(bodyCodes);
-  add([5102]);
-  if (route.conditional) add([5303]);
-  if (takesKey(route)) add([5307]);
-  return [...codes].sort((a, b) => a - b);
+  if (isUnsigned(route.access)) add(["tooManyAuthAttempts"]);
+  else add(asksOwnToken(route.access) ? ownTokenErrors : credentialErrors);
+  if (!route.access.some((way) => way.kind === "public")) add(["forbidden"]);
+  if (route.method !== "GET") add(bodyErrors);
+  if (route.conditional) add(["preconditionFailed"]);
+  if (takesKey(route)) add(["idempotencyKeyReused"]);
+  return [...errors].sort((a, b) => codeOf(a) - codeOf(b));
 }
 
 /** The OpenAPI 3.1 description of the routes, made from what the server itself checks. */
@@ -104,7 +118,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     ...(route.body && {
       requestBody: { required: isRequired(route.body), content: json(bodyReference(route.body, schemas)) },
     }),
-    responses: { [status]: success, ...notCreated(route, success), ...errorResponses(errorCodesOf(route)) },
+    responses: { [status]: success, ...notCreated(route, success), ...errorResponses(errorsOf(route)) },
   };
 }
 
@@ -121,13 +135,13 @@ function envelope(data: unknown, page = false): Json {
   };
 }
 
-function errorResponses(codes: readonly ErrorCode[]): Record<string, Json> {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codes) byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), code]);
+function errorResponses(kinds: readonly ErrorKind[]): Record<string, Json> {
+  const byStatus = new Map<number, ErrorKind[]>();
+  for (const kind of kinds) byStatus.set(statusOf(kind), [...(byStatus.get(statusOf(kind)) ?? []), kind]);
   const responses: Record<string, Json> = {};
   for (const [status, list] of byStatus) {
     const description = list
-      .map((code) => `${code}: ${meaningOf(code)}${remedyOf(code) ? ` ${remedyOf(code)}` : ""}`)
+      .map((kind) => `${codeOf(kind)}: ${meaningOf(kind)}${remedyOf(kind) ? ` ${remedyOf(kind)}` : ""}`)
       .join("\n\n");
     responses[status] = {
       description,
@@ -135,7 +149,7 @@ function errorResponses(codes: readonly ErrorCode[]): Record<string, Json> {
       content: json({
         allOf: [
           { $ref: "#/components/schemas/Error" },
-          { properties: { error: { properties: { code: { enum: list } } } } },
+          { properties: { error: { properties: { code: { enum: list.map(codeOf) } } } } },
         ],
       }),
     };

@@ -2,7 +2,7 @@ import type { PushSettings } from "../config/push-settings.ts";
 import type { Actor, Ctx, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
-import { AppError } from "../errors.ts";
+import { namespaceMissing, storeNotFound } from "../errors.ts";
 import { asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
 import { baseHeaders, errorResponse, successResponse } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
@@ -78,7 +78,7 @@ export async function answerRoute(
     if (origin !== null) allowOrigin(headers, origin);
     response = successResponse(requestId, answer, successStatus(route, answer), headers);
   } catch (thrown) {
-    const error = isForeignKeyViolation(thrown) && (await isGone(deps, progress)) ? new AppError(5215) : thrown;
+    const error = isForeignKeyViolation(thrown) && (await isGone(deps, progress)) ? storeNotFound() : thrown;
     failure = error ?? new Error("nothing was thrown");
     // A page may read why it was refused, unless a key was used from it that has not allowed it.
     if (origin !== null && (!progress.sentApp || progress.actor)) allowOrigin(headers, origin);
@@ -91,7 +91,7 @@ export async function answerRoute(
   return response;
 }
 
-/** Answers a request that no route takes: 5106, 5105, or an OPTIONS; and the pages beside the API. */
+/** Answers a request that no route takes: routeNotFound, methodNotAllowed, or an OPTIONS; and the pages beside the API. */
 export function answerElsewhere(
   deps: PipelineDeps,
   meter: RouteMeter,
@@ -139,12 +139,12 @@ async function work(
   progress.sentApp = app !== null;
 
   const { namespace } = common;
-  // A body that cannot be read may have held the namespace, so its own error says more than 5101.
-  if (!namespace) throw (namespace === undefined && early?.error) || new AppError(5101);
+  // A body that cannot be read may have held the namespace, so its own error says more than namespaceMissing.
+  if (!namespace) throw (namespace === undefined && early?.error) || namespaceMissing();
   progress.namespace = namespace;
   const found = deps.lookup(namespace, app && "value" in app ? app.value.appId : undefined);
   const { tenant, key } = found instanceof Promise ? await found : found;
-  if (!tenant || tenant.suspended) throw new AppError(5215);
+  if (!tenant || tenant.suspended) throw storeNotFound();
   progress.tenant = tenant;
 
   const isCounted = route.path.startsWith("/auth/");

@@ -25,7 +25,7 @@ export interface ViewGatherer {
   knows(view: NotedView): boolean;
   /**
    * Notes a view, which is written down within a second.
-   * @throws AppError 5001 when so much waits that nothing more can be remembered.
+   * @throws unavailable when so much waits that nothing more can be remembered.
    */
   note(view: NotedView): void;
   /** Writes down what waits. Errors: those of the database; what was not written waits on. */
@@ -41,7 +41,7 @@ export interface WriteLimiter {
    * @param address of the caller, null where it does not count.
    * @param actor id of the visitor or user, null where there is neither.
    * @returns a promise only after a pause or a start, when others have to be heard before it is judged.
-   * @throws AppError 5107 with `retryAfter`, and nothing is counted.
+   * @throws tooManyRequests with `retryAfter`, and nothing is counted.
    */
   count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined;
   /** Tells other processes what was counted here, and hears what was there. Errors: those of the database. */

@@ -1,11 +1,11 @@
-import { AppError } from "../errors.ts";
+import { malformedRequest } from "../errors.ts";
 
 /** Query parameters by name; without a prototype, so that no name means more than itself. */
 export type Query = Record<string, string>;
 
 /**
  * Reads the query of a URL. A name given twice is refused, because two readers could each take another value.
- * @throws AppError 5100 for broken percent-encoding or a repeated name.
+ * @throws malformedRequest for broken percent-encoding or a repeated name.
  */
 export function parseQuery(url: string): Query {
   const query = Object.create(null) as Query;
@@ -18,7 +18,7 @@ export function parseQuery(url: string): Query {
     const equals = pair.indexOf("=");
     const name = decode(equals === -1 ? pair : pair.slice(0, equals));
     if (name in query) {
-      throw new AppError(5100, `The query parameter ${JSON.stringify(name.slice(0, 64))} is given more than once.`);
+      throw malformedRequest(`The query parameter ${JSON.stringify(name.slice(0, 64))} is given more than once.`);
     }
     query[name] = equals === -1 ? "" : decode(pair.slice(equals + 1));
   }
@@ -30,6 +30,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch (cause) {
-    throw new AppError(5100, "The query is not valid percent-encoded UTF-8.", { cause });
+    throw malformedRequest("The query is not valid percent-encoded UTF-8.", { cause });
   }
 }

@@ -1,5 +1,5 @@
 import type { Elysia } from "elysia";
-import { AppError } from "../errors.ts";
+import { AppError, methodNotAllowed, notAuthenticated, unavailable } from "../errors.ts";
 import type { Route } from "../http/route.ts";
 import type { SeenRequest } from "../monitoring/control/status.ts";
 import { hasToken, metricsType } from "../monitoring/metrics/page.ts";
@@ -53,8 +53,8 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   if (metrics !== undefined) {
     pages["/metrics"] = async (request) => {
       const text = hasToken(request, metrics.token)
-        ? await metrics.text().catch((error: unknown) => new AppError(5001, undefined, { cause: error }))
-        : new AppError(5206, "The token is missing or wrong.", {
+        ? await metrics.text().catch((error: unknown) => unavailable(undefined, { cause: error }))
+        : notAuthenticated("The token is missing or wrong.", {
             remedy: "Send Authorization: Bearer with the value of BODEGA_METRICS_TOKEN.",
             headers: { "WWW-Authenticate": "Bearer" },
           });
@@ -81,7 +81,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
       ({ request }) => {
         if (request.method === "GET" || request.method === "HEAD") return answer(request);
         return answerElsewhere(pipeline, meterOf(path, request), request, () => {
-          throw new AppError(5105, undefined, { headers: { Allow: "GET, HEAD" } });
+          throw methodNotAllowed(undefined, { headers: { Allow: "GET, HEAD" } });
         });
       },
       { parse: "none" },
@@ -94,17 +94,17 @@ export function describeArrival(request: Request): Pick<SeenRequest, "request_id
   const forwarded: Record<string, string> = {};
   for (const name of forwardedHeaders) {
     const value = request.headers.get(name);
-    if (value !== null) forwarded[name] = value.slice(0, mostHeader);
+    if (value !== null) forwarded[name] = value.slice(0, maxHeader);
   }
   return {
-    request_id: request.headers.get("x-request-id")?.slice(0, mostHeader) ?? "",
+    request_id: request.headers.get("x-request-id")?.slice(0, maxHeader) ?? "",
     at: new Date().toISOString(),
-    host: request.headers.get("host")?.slice(0, mostHeader) ?? null,
+    host: request.headers.get("host")?.slice(0, maxHeader) ?? null,
     forwarded,
   };
 }
 
-const mostHeader = 500;
+const maxHeader = 500;
 const forwardedHeaders = [
   "forwarded",
   "via",

@@ -9,8 +9,8 @@ import { unsound } from "./restore/unsound.ts";
 
 /** Its parts, in this order; the last one only where it was asked for. */
 const parts = { manifest: "manifest.json", database: "bodega.db", key: "secret.key" } as const;
-const mostManifestBytes = 1 << 20;
-const mostKeyBytes = 4096;
+const maxManifestBytes = 1 << 20;
+const maxKeyBytes = 4096;
 /** Fast rather than small: pages of SQLite shrink to a third or less at any level. */
 const gzipLevel = 1;
 
@@ -58,7 +58,7 @@ export async function packContainer(
 /**
  * Reads a container, and puts its database into a file.
  * @param source the container's bytes, of whatever origin.
- * @throws AppError 5102 when it is cut short, altered, of another program or a newer format.
+ * @throws validationFailed when it is cut short, altered, of another program or a newer format.
  */
 export async function unpackContainer(
   source: Readable,
@@ -76,7 +76,7 @@ export async function unpackContainer(
       if (type !== "file") throw damaged(`it holds ${JSON.stringify(name)}, which is no file`);
       if (manifest === undefined) {
         if (name !== parts.manifest) throw damaged("it does not begin with a manifest");
-        manifest = parseManifest(await readText(entry, size, mostManifestBytes));
+        manifest = parseManifest(await readText(entry, size, maxManifestBytes));
       } else if (name === parts.database && hash === undefined) {
         if (size !== manifest.database.bytes) throw damaged("its database has another size than its manifest says");
         const hasher = createHash("sha256");
@@ -89,7 +89,7 @@ export async function unpackContainer(
         await pipeline(entry, note, createWriteStream(databasePath, { flags: "wx", mode: 0o600 }), { signal });
         hash = hasher.digest("hex");
       } else if (name === parts.key && hash !== undefined && key === undefined) {
-        key = (await readText(entry, size, mostKeyBytes)).trim();
+        key = (await readText(entry, size, maxKeyBytes)).trim();
       } else throw damaged(`it holds ${JSON.stringify(name)}, which belongs to no backup`);
     }
   };
@@ -118,7 +118,7 @@ export async function peekManifest(beginning: Uint8Array): Promise<Manifest | un
   try {
     for await (const entry of archive) {
       if (entry.header.name !== parts.manifest) return undefined;
-      return parseManifest(await readText(entry, entry.header.size ?? 0, mostManifestBytes));
+      return parseManifest(await readText(entry, entry.header.size ?? 0, maxManifestBytes));
     }
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
 import type { Environment } from "../config/environment.ts";
+import type { ErrorKind } from "../errors.ts";
 
 /** What a backup's own process is told beside its flags; no secret is in it. */
 export interface BackupJob {
@@ -37,7 +38,7 @@ export interface BackupReport {
 export type BackupMessage =
   | BackupStep
   | { report: BackupReport }
-  | { error: { code: number; exit: 1 | 2 | 3 | 4; message: string; remedy?: string | undefined } };
+  | { error: { kind: ErrorKind; exit: 1 | 2 | 3 | 4; message: string; remedy?: string | undefined } };
 
 const variable = "BODEGA_BACKUP_JOB";
 

@@ -8,7 +8,7 @@ import type { Actor } from "../context.ts";
 import { databaseFile, makeDataDir } from "../db/local/data-dir.ts";
 import { FileLock } from "../db/local/file-lock.ts";
 import { loadLibsql } from "../db/local/load-libsql.ts";
-import { AppError } from "../errors.ts";
+import { AppError, notFound, wrongState } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { copySecret, fingerprintOf } from "../security/secret-key.ts";
 import { packContainer } from "./container.ts";
@@ -52,14 +52,15 @@ const copyName = "bodega.db";
 /**
  * Makes one backup: a copy of the database as it is at one moment, checked, and packed with its manifest. Checking blocks
  * the process for as long as it takes, so it is to have one of its own.
- * @throws AppError 5301 without a database, 5001 when the place or the disk cannot be used, 5102 when the copy is not sound.
+ * @throws notFound without a database, unavailable when the place or the disk cannot be used, validationFailed when the copy is not sound.
  */
 export async function makeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
   const { id, place, onStep, signal } = options;
   signal.throwIfAborted();
   const isFile = (config.databaseUrl ?? config.databaseSyncUrl) === undefined;
   if (isFile && !existsSync(databaseFile(config.dataDir))) {
-    throw new AppError(5301, `There is no database in ${config.dataDir}.`, {
+    throw notFound("database", undefined, {
+      in: config.dataDir,
       remedy: "Name its folder with --data-dir or BODEGA_DATA_DIR.",
     });
   }
@@ -83,10 +84,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
         return { found, untrusted: await findUntrusted(connection, found) };
       });
       if (key !== undefined && found.keyFingerprint !== null && fingerprintOf(key) !== found.keyFingerprint) {
-        throw new AppError(
-          5306,
-          "The secret key is not the one that this database was made with: it is of no use beside it.",
-        );
+        throw wrongState("The secret key is not the one that this database was made with: it is of no use beside it.");
       }
       const manifest = await describe(copy, found, { ...options, createdAt, isFile, hasKey: key !== undefined });
       const total = manifest.database.bytes;
@@ -120,7 +118,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
 
 function requireSecret(config: Config): string {
   const secret = copySecret(config);
-  if (secret === null) throw new AppError(5306, `There is no secret key in ${config.dataDir} to include.`);
+  if (secret === null) throw wrongState(`There is no secret key in ${config.dataDir} to include.`);
   return secret;
 }
 

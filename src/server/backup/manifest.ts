@@ -29,7 +29,7 @@ export interface AppliedStep {
 
 /**
  * Reads a manifest.
- * @throws AppError 5102 when it is none, or that of a newer program's format.
+ * @throws validationFailed when it is none, or that of a newer program's format.
  */
 export function parseManifest(text: string): Manifest {
   let value: unknown;

@@ -3,7 +3,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
-import { AppError, type ErrorCode } from "../errors.ts";
+import { AppError, unavailable } from "../errors.ts";
 import { type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
 import { noteBackup } from "./last.ts";
 import { partialPath } from "./store/folder-store.ts";
@@ -26,13 +26,13 @@ export interface BackupRun {
 
 /** Low, and not the lowest: on a busy machine it must still end, since the log grows for as long as it copies. */
 const lowPriority = 5;
-const mostWordsBytes = 2000;
+const maxWordsBytes = 2000;
 const takeBackMs = 3000;
 
 /**
  * Makes a backup in a process of its own, since copying blocks whoever does it. Whatever ends that process, nothing
  * unfinished stays. How it went is written down in `backups/last.json`.
- * @throws AppError as `makeBackup`; 5001 when the process was ended.
+ * @throws AppError as `makeBackup`; unavailable when the process was ended.
  */
 export async function runBackup(run: BackupRun): Promise<BackupReport> {
   const id = randomBytes(8).toString("hex");
@@ -42,8 +42,8 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   const take = (message: BackupMessage) => {
     if ("report" in message) outcome = message.report;
     else if ("error" in message) {
-      const { code, exit, message: text, remedy } = message.error;
-      outcome = new AppError(code as ErrorCode, text, { exit, remedy });
+      const { kind, exit, message: text, remedy } = message.error;
+      outcome = new AppError(kind, text, { exit, remedy });
     } else run.onStep?.(message);
   };
   const child = Bun.spawn([...run.command, ...backupArguments(run)], {
@@ -65,15 +65,12 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   };
   signal.addEventListener("abort", abort);
   try {
-    const words = (await child.stderr.text()).slice(-mostWordsBytes).trim();
+    const words = (await child.stderr.text()).slice(-maxWordsBytes).trim();
     await child.exited;
     signal.throwIfAborted();
     if (outcome === undefined) {
       const how = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`;
-      outcome = new AppError(
-        5001,
-        `The process that made the backup ended (${how})${words === "" ? "" : `: ${words}`}.`,
-      );
+      outcome = unavailable(`The process that made the backup ended (${how})${words === "" ? "" : `: ${words}`}.`);
     }
   } finally {
     signal.removeEventListener("abort", abort);

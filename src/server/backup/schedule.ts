@@ -23,7 +23,7 @@ interface Self {
 /**
  * Makes backups for as long as the server runs: the first when the newest one that lies in the place is older than the
  * span, so that a restart neither makes one each time nor puts it off.
- * @throws AppError 5102 when the place is none for several backups, or has no account.
+ * @throws validationFailed when the place is none for several backups, or has no account.
  */
 export function startBackups(
   config: Config & { backupEveryMs: number },

@@ -55,7 +55,7 @@ export const defaultHost = "127.0.0.1";
 /**
  * Merges flags, environment (each variable also in its `…_FILE` form), `bodega.env` in the data directory, and defaults.
  * Flags beat the environment, and that beats the file.
- * @throws AppError 5102 that names the flag or variable at fault.
+ * @throws validationFailed that names the flag or variable at fault.
  */
 export function readConfig(flags: ConfigFlags, environment: Environment): Config {
   const dataDir = readDataDir(flags, environment);
@@ -90,7 +90,7 @@ export function readConfig(flags: ConfigFlags, environment: Environment): Config
 
 /**
  * Where the data directory is, as an absolute path.
- * @throws AppError 5102 for an empty one.
+ * @throws validationFailed for an empty one.
  */
 export function readDataDir({ dataDir: flag }: ConfigFlags, env: Environment): string {
   const named =

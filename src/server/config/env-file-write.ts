@@ -1,6 +1,6 @@
 import { closeSync, fchownSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { makeDataDir } from "../db/local/data-dir.ts";
-import { AppError } from "../errors.ts";
+import { unavailable } from "../errors.ts";
 import { formatSetting, readSettings, readSettingsText, settingsPath } from "./env-file.ts";
 
 const heading =
@@ -17,7 +17,7 @@ export interface WrittenSettings {
 
 /**
  * Adds settings to `bodega.env` of a data directory, readable by its owner only. What stands there stays as it is.
- * @throws AppError 5102 for a value that cannot be written, 5001 when the file cannot be.
+ * @throws validationFailed for a value that cannot be written, unavailable when the file cannot be.
  */
 export function addSettings(dataDir: string, wanted: Record<string, string>): WrittenSettings {
   const path = settingsPath(dataDir);
@@ -33,7 +33,7 @@ export function addSettings(dataDir: string, wanted: Record<string, string>): Wr
 
 /**
  * Which of the wanted settings are missing from `bodega.env`, and which stand there with another value.
- * @throws AppError 5102 where the file cannot be read.
+ * @throws validationFailed where the file cannot be read.
  */
 export function compareSettings(
   dataDir: string,
@@ -65,7 +65,7 @@ function writeWhole(dataDir: string, path: string, text: string, isNew: boolean)
     if (isNew) linkSync(aside, path);
     else renameSync(aside, path);
   } catch (cause) {
-    throw new AppError(5001, `The settings cannot be written to ${path}.`, { cause });
+    throw unavailable(`The settings cannot be written to ${path}.`, { cause });
   } finally {
     rmSync(aside, { force: true });
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { AppError, invalidField } from "../errors.ts";
+import { invalidField, validationFailed } from "../errors.ts";
 import type { Environment } from "./environment.ts";
 
 const fileName = "bodega.env";
@@ -15,7 +15,7 @@ export function settingsPath(dataDir: string): string {
 /**
  * The settings of a data directory, below those of the environment: a variable that is set there, in either form, stands alone.
  * @returns the environment itself where there is no file.
- * @throws AppError 5102 where the file cannot be read: going on without it would drop settings in silence.
+ * @throws validationFailed where the file cannot be read: going on without it would drop settings in silence.
  */
 export function withSettings(env: Environment, dataDir: string): Environment {
   const kept = readSettings(dataDir);
@@ -30,7 +30,7 @@ export function withSettings(env: Environment, dataDir: string): Environment {
 
 /**
  * What the file of a data directory says; undefined where there is none.
- * @throws AppError 5102 where it cannot be read.
+ * @throws validationFailed where it cannot be read.
  */
 export function readSettings(dataDir: string): Environment | undefined {
   const text = readSettingsText(dataDir);
@@ -39,7 +39,7 @@ export function readSettings(dataDir: string): Environment | undefined {
 
 /**
  * The file as it stands; undefined where there is none.
- * @throws AppError 5102 where it cannot be read.
+ * @throws validationFailed where it cannot be read.
  */
 export function readSettingsText(dataDir: string): string | undefined {
   const path = settingsPath(dataDir);
@@ -47,14 +47,14 @@ export function readSettingsText(dataDir: string): string | undefined {
     return readFileSync(path, "utf8");
   } catch (cause) {
     if (["ENOENT", "ENOTDIR"].includes((cause as NodeJS.ErrnoException).code ?? "")) return undefined;
-    throw new AppError(5102, `The settings in ${path} cannot be read.`, { cause });
+    throw validationFailed(`The settings in ${path} cannot be read.`, { cause });
   }
 }
 
 /**
  * A line of the file. Quoted so that this program, systemd and Docker read the same: between single quotes nothing means
  * anything, between double quotes little does.
- * @throws AppError 5102 for a value that cannot be written so.
+ * @throws validationFailed for a value that cannot be written so.
  */
 export function formatSetting(name: string, value: string): string {
   if (!/[\p{Cc}']/u.test(value)) return `${name}='${value}'`;

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
-import { AppError } from "../errors.ts";
+import { type AppError, validationFailed } from "../errors.ts";
 
 /** Environment variables, as `process.env` holds them. */
 export type Environment = Record<string, string | undefined>;
 
 /**
  * A variable's value, or what stands in the file that its `…_FILE` form names; an empty one is as none.
- * @throws AppError 5102 naming the variable, where its file cannot be read.
+ * @throws validationFailed naming the variable, where its file cannot be read.
  */
 export function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name];
@@ -16,7 +16,7 @@ export function readVariable(env: Environment, name: string): string | undefined
   try {
     return readFileSync(file, "utf8").trim();
   } catch (cause) {
-    throw new AppError(5102, `${name}_FILE names a file that cannot be read: ${file}`, { cause });
+    throw validationFailed(`${name}_FILE names a file that cannot be read: ${file}`, { cause });
   }
 }
 
@@ -26,7 +26,7 @@ export interface Setting {
   source: string;
 }
 
-/** A 5102 that names the flag or variable at fault. */
+/** A validationFailed that names the flag or variable at fault. */
 export function invalidSetting(source: string, message: string): AppError {
-  return new AppError(5102, `${source} ${message}`, { details: [{ field: source, message }] });
+  return validationFailed(`${source} ${message}`, { details: [{ field: source, message }] });
 }

@@ -54,7 +54,7 @@ export const defaultBackupKeep = 7;
 
 /**
  * Reads what belongs to running a server; flags beat the environment.
- * @throws AppError 5102 that names the flag or variable at fault.
+ * @throws validationFailed that names the flag or variable at fault.
  */
 export function readOperation(flags: OperationFlags, env: Environment): OperationConfig {
   const setting = (flag: string | undefined, flagName: string, name: string): Setting =>
@@ -76,7 +76,7 @@ export function readOperation(flags: OperationFlags, env: Environment): Operatio
 
 /**
  * A folder as an absolute path, or an `s3://bucket/prefix` as it is.
- * @throws AppError 5102 that names the flag or variable.
+ * @throws validationFailed that names the flag or variable.
  */
 export function readBackupPlace({ value, source }: Setting): string | undefined {
   if (value === undefined) return undefined;

@@ -45,7 +45,7 @@ type ApnsName = keyof typeof apnsForms;
 
 /**
  * The accounts that the environment names, each variable also in its `…_FILE` form.
- * @throws AppError 5102 naming the variable that is missing or at fault; nothing of a secret is repeated.
+ * @throws validationFailed naming the variable that is missing or at fault; nothing of a secret is repeated.
  */
 export function readPushProviders(env: Environment): PushProviders {
   const fcm = readFcm(env);

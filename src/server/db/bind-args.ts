@@ -1,5 +1,5 @@
 import type { InArgs, InStatement } from "@libsql/core/api";
-import { AppError } from "../errors.ts";
+import { validationFailed } from "../errors.ts";
 
 /** What both engines bind without loss. */
 export type BoundValue = null | string | number | bigint | Uint8Array;
@@ -9,11 +9,11 @@ const maxInteger = 2n ** 63n - 1n;
 
 /**
  * Turns one argument into what SQLite stores. Whole numbers become bigint, because both engines bind every JavaScript
- * number as REAL. Errors: 5102 for text with a NUL (SQLite would cut it there); TypeError or RangeError for the rest.
+ * number as REAL. Errors: validationFailed for text with a NUL (SQLite would cut it there); TypeError or RangeError for the rest.
  */
 export function bindValue(value: unknown): BoundValue {
   if (typeof value === "string") {
-    if (value.includes("\0")) throw new AppError(5102, "Text must not hold a NUL character.");
+    if (value.includes("\0")) throw validationFailed("Text must not hold a NUL character.");
     return value;
   }
   if (typeof value === "number") {

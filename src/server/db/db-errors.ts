@@ -1,7 +1,7 @@
 import { LibsqlError } from "@libsql/core/api";
-import { AppError } from "../errors.ts";
+import { AppError, unavailable } from "../errors.ts";
 
-const unavailable: Record<string, string> = {
+const messages: Record<string, string> = {
   SQLITE_BUSY: "The database is busy.",
   SQLITE_LOCKED: "The database is busy.",
   SQLITE_PROTOCOL: "The database is busy.",
@@ -27,7 +27,7 @@ interface CodedError extends Error {
 }
 
 /**
- * The error to throw for one that an engine threw: 5001 when waiting or a repeat can help (busy, disk), a
+ * The error to throw for one that an engine threw: unavailable when waiting or a repeat can help (busy, disk), a
  * `LibsqlError` for what SQL itself refused, anything else unchanged. The cause stays for the log.
  */
 export function mapDbError(error: unknown): unknown {
@@ -35,21 +35,21 @@ export function mapDbError(error: unknown): unknown {
   const coded = error as CodedError;
   // What the engine says when it cannot open a file has no code, and names the path.
   const base = /^ConnectionFailed\(/.test(error.message) ? "SQLITE_CANTOPEN" : baseCode(coded);
-  const message = base === undefined ? undefined : unavailable[base];
-  if (message !== undefined) return new AppError(5001, message, { cause: error });
+  const message = base === undefined ? undefined : messages[base];
+  if (message !== undefined) return unavailable(message, { cause: error });
   if (coded.name === "SqliteError" && base !== undefined) {
     return new LibsqlError(error.message, base, coded.code, coded.rawCode, error);
   }
   return error;
 }
 
-/** As `mapDbError`, for errors of a database server: what the network or the server's own trouble caused is 5001. */
+/** As `mapDbError`, for errors of a database server: what the network or the server's own trouble caused is unavailable. */
 export function mapServerError(error: unknown): unknown {
   const mapped = mapDbError(error);
   if (mapped instanceof AppError || !chainOf(mapped).some(isNetworkError)) return mapped;
   const refused = /HTTP status 40[13]\b/.test(String(mapped));
   const message = refused ? "The database server refused its token." : "The database server cannot be reached.";
-  return new AppError(5001, message, { cause: error });
+  return unavailable(message, { cause: error });
 }
 
 /** True when someone else holds the lock, so that the same statement may succeed in a moment. */

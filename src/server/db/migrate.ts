@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { InStatement } from "@libsql/core/api";
-import { AppError } from "../errors.ts";
+import { conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { backUpBefore } from "./local/backup.ts";
 import { LocalDatabase } from "./local/local-database.ts";
@@ -40,8 +40,8 @@ const assertForeignKeys = `UPDATE __bodega_migrations
 /**
  * Brings the schema up to date: all missing steps in one transaction, after a backup when there is data to lose. Of
  * several processes that start at once, one does the work and the others find it done. Returns the names of the steps
- * that this call applied. Errors: 5001 when the schema is newer than this program, a known step has changed, or the
- * result breaks a foreign key; 5302 for another program's database, 5306 for one that is being restored.
+ * that this call applied. Errors: unavailable when the schema is newer than this program, a known step has changed, or the
+ * result breaks a foreign key; conflict for another program's database, wrongState for one that is being restored.
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
   const steps = options.migrations ?? embedded;
@@ -49,12 +49,9 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   let pending = await findPending(db, steps);
   if (pending.length === 0) return { applied: [] };
   const { holdsData, isOurs, isMarked } = await inspect(db);
-  if (isMarked) throw new AppError(5306, loadMarkMessage, { remedy: loadMarkRemedy });
+  if (isMarked) throw wrongState(loadMarkMessage, { remedy: loadMarkRemedy });
   if (holdsData && !isOurs) {
-    throw new AppError(
-      5302,
-      "The database holds the tables of another program. Choose another --data-dir or database.",
-    );
+    throw conflict("The database holds the tables of another program. Choose another --data-dir or database.");
   }
   if (holdsData && db instanceof LocalDatabase) {
     await backUpBefore(db.local, (pending[0] as Migration).name, now);
@@ -63,13 +60,13 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
     await db.client.migrate(statementsFor(pending, now));
   } catch (error) {
     if (/NOT NULL constraint failed: __bodega_migrations\.hash/.test(String(error))) {
-      throw new AppError(5001, "The migrations would leave rows that refer to missing ones; nothing was changed.", {
+      throw unavailable("The migrations would leave rows that refer to missing ones; nothing was changed.", {
         cause: error,
       });
     }
     if (!isUniqueViolation(error, "__bodega_migrations.name")) throw error;
     pending = await findPending(db, steps);
-    if (pending.length > 0) throw new AppError(5001, "Another process is migrating the database.", { cause: error });
+    if (pending.length > 0) throw unavailable("Another process is migrating the database.", { cause: error });
     return { applied: [] };
   }
   return { applied: pending.map(({ name }) => name) };
@@ -89,16 +86,14 @@ async function findPending(db: Database, steps: readonly Migration[]): Promise<M
   const names = new Set(steps.map(({ name }) => name));
   const unknown = [...applied.keys()].find((name) => !names.has(name));
   if (unknown !== undefined) {
-    throw new AppError(
-      5001,
+    throw unavailable(
       `The database has the schema of a newer version (${unknown}). Run that version, or restore a backup from before it.`,
     );
   }
   for (const step of steps) {
     const found = applied.get(step.name);
     if (found !== undefined && found.hash !== hashMigration(step)) {
-      throw new AppError(
-        5001,
+      throw unavailable(
         `The database was migrated with another form of ${step.name}. Run the version that made it, or restore a backup.`,
       );
     }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { AppError } from "../errors.ts";
+import { validationFailed } from "../errors.ts";
 import { databaseFile, giveToOwner, makeDataDir, restrictFile } from "./local/data-dir.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
 import { LocalClient } from "./local/local-client.ts";
@@ -23,23 +23,23 @@ export interface DatabaseOptions {
   authToken?: string;
   /** The primary of an embedded replica that lives in `dataDir`. */
   syncUrl?: string;
-  /** How long a write waits for the lock, in milliseconds: 5000 in the server, 30000 in commands. */
+  /** How long a write waits for the lock, in milliseconds: internalError in the server, 30000 in commands. */
   lockDeadlineMs?: number;
   /** Leaves mode and owner of local files that are there already as they are, for who only looks. */
   leaveModes?: boolean;
 }
 
-/** Opens the database that the options name. Errors: 5001 when it cannot be opened, 5102 for an unusable address. */
+/** Opens the database that the options name. Errors: unavailable when it cannot be opened, validationFailed for an unusable address. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, syncUrl, authToken, lockDeadlineMs = 5000, leaveModes = false } = options;
   if (url !== undefined && syncUrl !== undefined) {
-    throw new AppError(5102, "A database address and a synchronisation address exclude each other.");
+    throw validationFailed("A database address and a synchronisation address exclude each other.");
   }
   if (url === ":memory:") return openMemory(lockDeadlineMs);
   const address = url ?? syncUrl;
   if (address === undefined) return openFile(options.dataDir, { lockDeadlineMs, leaveModes });
   if (!serverAddress.test(address)) {
-    throw new AppError(5102, "The database address must begin with http:, https:, libsql:, ws: or wss:.");
+    throw validationFailed("The database address must begin with http:, https:, libsql:, ws: or wss:.");
   }
   const server = { url: address, authToken, lockDeadlineMs };
   if (syncUrl === undefined) return (await import("./server/server-database.ts")).openServer(server);

@@ -2,7 +2,7 @@ import type { Client, InStatement, ResultSet, Row } from "@libsql/core/api";
 
 /** Something that takes SQL: the database itself, its primary, or an open transaction. */
 export interface Executor {
-  /** Runs one statement. Errors: 5001 when the database cannot serve now; constraint errors stay as they are. */
+  /** Runs one statement. Errors: unavailable when the database cannot serve now; constraint errors stay as they are. */
   execute(stmt: InStatement): Promise<ResultSet>;
   /** Runs statements as one transaction, all or none; `read` sees one snapshot. Without a mode, `write`. */
   batch(stmts: InStatement[], mode?: "read" | "write"): Promise<ResultSet[]>;
@@ -16,7 +16,7 @@ export interface Session extends Executor {
   readonly primary: Executor;
   /**
    * Runs `fn` in one write transaction and answers after its COMMIT; inside a transaction it joins. `fn` waits for
-   * nothing but its `tx`: other waits hold up every writer, and 5 s end it with 5001.
+   * nothing but its `tx`: other waits hold up every writer, and 5 s end it with unavailable.
    */
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T>;
 }

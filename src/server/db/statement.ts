@@ -1,6 +1,6 @@
 import type { InStatement, InValue } from "@libsql/core/api";
 import { is } from "drizzle-orm/entity";
-import { Param, Placeholder, type SQLWrapper } from "drizzle-orm/sql";
+import { Param, Placeholder, type SQLWrapper, sql } from "drizzle-orm/sql";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import type { Executor } from "./session.ts";
 
@@ -20,9 +20,12 @@ export type Params = Record<string, unknown>;
 
 const dialect = new SQLiteSyncDialect();
 
+/** A value that the caller fills at each call: `param("id")` in a statement's text, `{ id }` when it runs. */
+export const param = sql.placeholder;
+
 /**
  * Compiles a drizzle `sql` template or query builder once, at module level. Callers' values stand as
- * `sql.placeholder("name")` and are bound as they are: column encoders are not applied to them.
+ * `param("name")` and are bound as they are: column encoders are not applied to them.
  */
 export function statement<Row = Record<string, unknown>>(query: SQLWrapper): CompiledStatement<Row> {
   const { sql, params } = dialect.sqlToQuery(query.getSQL());

@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { type AppError, unavailable } from "../errors.ts";
 
 /** Lets a few callers at a time do something; the others wait in the order they came. */
 export class Turns {
@@ -14,7 +14,7 @@ export class Turns {
   }
 
   /**
-   * Waits for a turn and answers the function that gives it back; calling that twice does no harm. Errors: 5001 when
+   * Waits for a turn and answers the function that gives it back; calling that twice does no harm. Errors: unavailable when
    * none comes within `deadlineMs`, or too many wait.
    */
   take(deadlineMs: number): Promise<() => void> {
@@ -23,12 +23,12 @@ export class Turns {
       return Promise.resolve(this.#giver());
     }
     if (this.#waiting.length >= this.#maxWaiting) {
-      return Promise.reject(new AppError(5001, "Too many writes are waiting.", { retryAfter: 1 }));
+      return Promise.reject(unavailable("Too many writes are waiting.", { retryAfter: 1 }));
     }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting = this.#waiting.filter((one) => one !== place);
-        reject(new AppError(5001, "The database is busy.", { retryAfter: 1 }));
+        reject(unavailable("The database is busy.", { retryAfter: 1 }));
       }, deadlineMs);
       const place = { start: () => resolve(this.#giver()), reject, timer };
       this.#waiting.push(place);

@@ -22,7 +22,7 @@ export interface Sender {
 export interface DeliverySender extends Sender {
   /**
    * Makes new deliveries and begins to send what is due; whatever is due then goes out by turns.
-   * @throws AppError 5001 when the database cannot serve, or could not since the last look; what was taken is tried
+   * @throws unavailable when the database cannot serve, or could not since the last look; what was taken is tried
    * again later.
    */
   look(): Promise<void>;
@@ -70,18 +70,18 @@ export function startPolling(db: Database, sender: Sender, onFailure: () => void
 }
 
 /**
- * Waits until nothing is being sent any more, also of what was taken just before; what takes longer than `withinMs` is
+ * Waits until nothing is being sent any more, also of what was taken just before; what takes longer than `timeoutMs` is
  * broken off, and left to itself a second later.
  * @param pending what is being sent now.
  */
 export async function drainWithin(
-  withinMs: number,
+  timeoutMs: number,
   pending: () => readonly Promise<unknown>[],
   breakOff: () => void,
 ): Promise<void> {
-  const halting = setTimeout(breakOff, withinMs);
+  const halting = setTimeout(breakOff, timeoutMs);
   const given = Promise.withResolvers<void>();
-  const leaving = setTimeout(given.resolve, withinMs + lastNoteMs);
+  const leaving = setTimeout(given.resolve, timeoutMs + lastNoteMs);
   const drain = async () => {
     for (let left = pending(); left.length > 0; left = pending()) await Promise.allSettled(left);
   };

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import type { SystemCtx } from "../context.ts";
 import { databaseFile } from "../db/local/data-dir.ts";
-import { AppError } from "../errors.ts";
+import { notFound, unavailable } from "../errors.ts";
 import { closedVault } from "../security/secret-key.ts";
 import { describeDamage } from "./database/damage.ts";
 import { describeDamageRemedy, describeLength, fileError, lookAtFile } from "./database/look-at-file.ts";
@@ -25,7 +25,7 @@ export interface DatabaseCheckOptions extends Pick<CheckupDeps, "command" | "now
 /**
  * Looks through a whole database and changes nothing: the file, its pages and rows, references, schema, and what is kept
  * beside what it follows from. A server may be at work on it meanwhile. What is damaged is a finding, never an error.
- * @throws AppError 5301 when there is no database; 5001 when a database server does not answer, or the file is busy.
+ * @throws notFound when there is no database; unavailable when a database server does not answer, or the file is busy.
  */
 export async function checkDatabase(config: Config, options: DatabaseCheckOptions): Promise<Examination> {
   const report: Examination = {
@@ -53,7 +53,8 @@ export async function checkDatabase(config: Config, options: DatabaseCheckOption
 async function checkFile(report: Examination, dataDir: string, options: DatabaseCheckOptions): Promise<void> {
   const path = databaseFile(dataDir);
   if (!existsSync(path)) {
-    throw new AppError(5301, `There is no database in ${dataDir}.`, {
+    throw notFound("database", undefined, {
+      in: dataDir,
       remedy: "Name its folder with --data-dir or BODEGA_DATA_DIR, or open a shop there: bodega init",
     });
   }
@@ -121,7 +122,7 @@ async function checkRecords(report: Examination, { session }: Subject, options: 
   const ctx: SystemCtx = {
     db: session,
     actor: { kind: "server" },
-    vault: closedVault(new AppError(5001)),
+    vault: closedVault(unavailable()),
     requestId: randomUUID(),
     now: options.now,
     clientIp: null,

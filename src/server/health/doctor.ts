@@ -63,7 +63,7 @@ export async function examineFolder(
 
 /**
  * Looks at everything around a server, then at its records. A server may be at work meanwhile.
- * @throws AppError 5301 when there is no such store.
+ * @throws notFound when there is no such store.
  */
 export async function examine(config: Config, options: ExamineOptions): Promise<Examination> {
   const { namespace, fix = false, strict = false, deps } = options;

@@ -19,7 +19,7 @@ export const staff: Access = { kind: "token", role: "staff" };
 
 /**
  * The signed-in user whose token the call is about: refresh and logout. The token may stand in the body, is judged by
- * itself whatever else is sent, and fails with 5214 (specification, section 4, rule 6).
+ * itself whatever else is sent, and fails with userTokenInvalid (specification, section 4, rule 6).
  */
 export const ownToken: Access = { kind: "token", own: true };
 

@@ -1,4 +1,4 @@
-import { AppError, type FieldError, remedyOf, statusOf } from "../errors.ts";
+import { AppError, type FieldError, internalError, remedyOf, statusOf } from "../errors.ts";
 import type { ListPage } from "../pagination/list-page.ts";
 
 /** A page of a list: how to go on, beside `data`. */
@@ -68,15 +68,15 @@ export interface ErrorBody {
   error: { code: number; message: string; remedy?: string; details?: FieldError[] };
 }
 
-/** The envelope of a failure; anything but an AppError is answered as 5000 and says nothing of its cause. */
+/** The envelope of a failure; anything but an AppError is answered as internalError and says nothing of its cause. */
 export function errorResponse(requestId: string, error: unknown, headers: Record<string, string>): Response {
-  const known = error instanceof AppError ? error : new AppError(5000);
-  const { code, message, details, remedy = remedyOf(code) } = known;
+  const known = error instanceof AppError ? error : internalError();
+  const { kind, code, message, details, remedy = remedyOf(kind) } = known;
   const body: ErrorBody = {
     request_id: requestId,
     error: { code, message, ...(remedy && { remedy }), ...(details && { details }) },
   };
   if (known.retryAfter !== undefined) headers["Retry-After"] = String(known.retryAfter);
   Object.assign(headers, known.headers);
-  return new Response(JSON.stringify(body), { status: statusOf(code), headers });
+  return new Response(JSON.stringify(body), { status: statusOf(kind), headers });
 }

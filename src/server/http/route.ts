@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Ctx } from "../context.ts";
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorKind } from "../errors.ts";
 import type { Access } from "./access.ts";
 import type { Reply } from "./envelope.ts";
 
@@ -40,7 +40,7 @@ export interface RouteDefinition<P extends TObject, Q extends TObject, B extends
    */
   reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema };
   /** Codes that this route adds to those that its access and input imply. */
-  errors: readonly ErrorCode[];
+  errors: readonly ErrorKind[];
   /** Whether `If-Match` is honoured. */
   conditional?: boolean;
   /** A common parameter that in this body is a field of its own: `token` of a device is no credential. */

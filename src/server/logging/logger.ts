@@ -12,9 +12,9 @@ export interface LogWriter {
 /** Lines are handed on together, at the latest after this many milliseconds. */
 const delayMs = 50;
 /** Within this size a pipe takes what is written as a whole, so lines of several workers do not mix. */
-const mostGathered = 4000;
+const maxGathered = 4000;
 /** When nobody reads the log, what is lost is the log and not the memory. */
-const mostWaiting = 1 << 20;
+const maxWaiting = 1 << 20;
 
 /**
  * Makes the log's writer on standard error.
@@ -40,7 +40,7 @@ export function createLogWriter(
     const text = gathered.join("");
     gathered = [];
     size = 0;
-    if (waiting > mostWaiting) return;
+    if (waiting > maxWaiting) return;
     waiting += text.length;
     writing = writing
       .then(() => write(text))
@@ -53,7 +53,7 @@ export function createLogWriter(
   }
 
   function add(line: string): void {
-    if (size + line.length > mostGathered) hand();
+    if (size + line.length > maxGathered) hand();
     gathered.push(line);
     size += line.length;
     timer ??= setTimeout(hand, delayMs);

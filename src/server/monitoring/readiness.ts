@@ -1,14 +1,14 @@
 import { statfsSync } from "node:fs";
 import { migrationStatus } from "../db/migrate.ts";
 import type { Database } from "../db/session.ts";
-import { AppError, type FieldError } from "../errors.ts";
+import { AppError, type FieldError, unavailable } from "../errors.ts";
 
 /** With less room than this on the disk, writes begin to fail. */
 const leastFreeBytes = 1_048_576;
 const unanswered: FieldError = { field: "database", message: "The database does not answer." };
 
 /** The database is given so long, so that whoever asks with a limit of five seconds still hears what is wrong. */
-const mostMs = 3000;
+const maxMs = 3000;
 
 /** What readiness is judged by. */
 interface ReadinessDeps {
@@ -18,25 +18,25 @@ interface ReadinessDeps {
   /** Room on the disk of the database in bytes; null where it is elsewhere. */
   freeBytes: () => number | null;
   /** How long the database may take to answer, in milliseconds. */
-  patienceMs?: number;
+  timeoutMs?: number;
 }
 
 /**
  * Whether this process can do its work.
- * @returns undefined when it can; otherwise a 5001 whose `details` name what is not ready: `server` (it is stopping),
+ * @returns undefined when it can; otherwise a unavailable whose `details` name what is not ready: `server` (it is stopping),
  * `database`, `schema` or `disk`.
  */
 type FindUnready = () => Promise<AppError | undefined>;
 
 /** Everyone who asks while the database has not answered waits for the same question: they do not pile up at it. */
-export function createReadiness({ db, isDraining, freeBytes, patienceMs = mostMs }: ReadinessDeps): FindUnready {
+export function createReadiness({ db, isDraining, freeBytes, timeoutMs = maxMs }: ReadinessDeps): FindUnready {
   let judging: Promise<FieldError[]> | undefined;
   const judge = () => {
     const answer = judgeDatabase(db).finally(() => {
       judging = undefined;
     });
     const late = Promise.withResolvers<FieldError[]>();
-    const timer = setTimeout(() => late.resolve([unanswered]), patienceMs);
+    const timer = setTimeout(() => late.resolve([unanswered]), timeoutMs);
     return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
   };
   return async () => {
@@ -70,5 +70,5 @@ async function judgeDatabase(db: Database): Promise<FieldError[]> {
 }
 
 function unready(parts: FieldError[]): AppError {
-  return new AppError(5001, parts.map(({ message }) => message).join(" "), { details: parts });
+  return unavailable(parts.map(({ message }) => message).join(" "), { details: parts });
 }

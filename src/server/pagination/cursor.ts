@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { malformedRequest } from "../errors.ts";
 
 /** Where a page ended: the sort value and the id of its last row. */
 export interface Position {
@@ -17,7 +17,7 @@ export function encodeCursor(position: Position, asked: readonly unknown[]): str
 
 /**
  * The position of a cursor.
- * @throws AppError 5100 for one that is broken or was made for another question.
+ * @throws malformedRequest for one that is broken or was made for another question.
  */
 export function decodeCursor(cursor: string, asked: readonly unknown[]): Position {
   let parts: unknown;
@@ -29,7 +29,7 @@ export function decodeCursor(cursor: string, asked: readonly unknown[]): Positio
   const [bound, value, id] = Array.isArray(parts) && parts.length === 3 ? parts : [];
   const isValue = typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
   if (bound !== digest([asked, value, id]) || !isValue || typeof id !== "string") {
-    throw new AppError(5100, "`cursor` is broken, or was made for another sort or filter; begin at the first page.");
+    throw malformedRequest("`cursor` is broken, or was made for another sort or filter; begin at the first page.");
   }
   return { value, id };
 }

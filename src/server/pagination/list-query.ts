@@ -4,7 +4,7 @@ import { toTimestamp } from "../values/timestamp.ts";
 
 /** How many rows a page holds unless the caller says otherwise. */
 export const defaultLimit = 20;
-const mostIds = 100;
+const maxIds = 100;
 const idLength = 40;
 
 const optionalTime = Type.Optional(
@@ -33,8 +33,8 @@ export const listParts = {
 export const idsPart = {
   ids: Type.Optional(
     Type.String({
-      maxLength: mostIds * (idLength + 1),
-      description: `At most ${mostIds} ids, joined by commas; one that names nothing matches nothing.`,
+      maxLength: maxIds * (idLength + 1),
+      description: `At most ${maxIds} ids, joined by commas; one that names nothing matches nothing.`,
     }),
   ),
 };
@@ -79,7 +79,7 @@ export function readRange<T>(
 
 /**
  * The bounds given of a range of times, as texts of the form that the database keeps.
- * @throws AppError 5102 naming the field.
+ * @throws validationFailed naming the field.
  */
 export function readTimeRange(query: Readonly<Record<string, unknown>>, name: string): RangeBound[] {
   return readRange<string>(query, name, readTime);
@@ -108,11 +108,11 @@ function isDay(day: string): boolean {
 
 /**
  * The ids of `ids`, each once. Those that are malformed stay and match nothing.
- * @throws AppError 5102 for more than 100.
+ * @throws validationFailed for more than 100.
  */
 export function parseIds(text: string): string[] {
   const ids = [...new Set(text.split(",").map((id) => id.trim()))].filter((id) => id !== "");
-  if (ids.length > mostIds) throw invalidField("ids", `must be at most ${mostIds} ids`);
+  if (ids.length > maxIds) throw invalidField("ids", `must be at most ${maxIds} ids`);
   // What is longer, or has NUL or half a character in it, is no id and need not reach the database.
   return ids.filter((id) => id.length <= idLength && /^\w+$/.test(id));
 }
@@ -123,7 +123,7 @@ export type Fields = ReadonlySet<string>;
 /**
  * The names of `fields`, with `id`; undefined where all are wanted.
  * @param known all fields of the record, such as `Object.keys(Product.properties)`.
- * @throws AppError 5102 naming `fields` for a name that no such record has.
+ * @throws validationFailed naming `fields` for a name that no such record has.
  */
 export function parseFields(text: string | undefined, known: readonly string[]): Fields | undefined {
   if (text === undefined) return undefined;

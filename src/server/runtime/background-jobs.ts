@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
 import type { Database } from "../db/session.ts";
-import { AppError } from "../errors.ts";
+import { type AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { sweepRejections } from "../modules/app-keys/rejections.ts";
 import { sweepEvents } from "../modules/events/sweep.ts";
@@ -53,8 +53,7 @@ export async function startUpkeep(
   const watch = setInterval(() => {
     if (db.isInPlace()) return;
     lost.resolve(
-      new AppError(
-        5001,
+      unavailable(
         `The database in ${config.dataDir} was removed or replaced. Its log is kept beside it as bodega.db-wal.orphaned-…`,
       ),
     );

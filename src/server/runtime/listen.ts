@@ -38,7 +38,7 @@ interface ListenOptions {
 
 /**
  * Starts listening.
- * @throws AppError 5001 when the port is in use or the host is not this machine's.
+ * @throws unavailable when the port is in use or the host is not this machine's.
  */
 export function listen(config: Config, db: Database, options: ListenOptions): Listener {
   const { version, vault, log, watched, shared, certificate } = options;

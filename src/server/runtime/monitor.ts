@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/session.ts";
-import { AppError } from "../errors.ts";
+import { AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { createExchange, type Question } from "../monitoring/control/exchange.ts";
@@ -23,7 +23,7 @@ export interface Watching extends Watched {
    * Opens the control socket, and the listener for metrics where one is wanted.
    * @param url where the server answers.
    * @returns the address of the metrics, where there is a listener.
-   * @throws AppError 5001 when the listener's port cannot be had.
+   * @throws unavailable when the listener's port cannot be had.
    */
   open(url: string): Promise<string | undefined>;
   stop(): void;
@@ -32,7 +32,7 @@ export interface Watching extends Watched {
 /** How often a worker tells what it has counted, so that little is lost with one that is killed. */
 const tellMs = 2000;
 /** The server itself waits half a second for workers that hang. */
-const withinMs = 2000;
+const timeoutMs = 2000;
 /** A parent has a certificate at hand; it may have much to do while all workers start. */
 const certificateWithinMs = 10_000;
 
@@ -118,7 +118,7 @@ function isLoopback(host: string): boolean {
 export interface WorkerWatching extends Watched {
   /**
    * Asks what to present.
-   * @throws AppError 5001 when the server does not say.
+   * @throws unavailable when the server does not say.
    */
   fetchCertificate(): Promise<PemPair>;
   /** Has the sockets of this process take the steps that the server asks for, beginning with those asked before. */
@@ -145,14 +145,14 @@ export function watchWorker(db: Database): WorkerWatching {
     meter: own.meter,
     seen: own.seen,
     async metricsText() {
-      const text = await exchange.ask({ what: "metrics" }, withinMs);
-      if (typeof text !== "string") throw new AppError(5001, "The server's own process does not answer.");
+      const text = await exchange.ask({ what: "metrics" }, timeoutMs);
+      if (typeof text !== "string") throw unavailable("The server's own process does not answer.");
       return text;
     },
     async fetchCertificate() {
       const { cert, key } = ((await exchange.ask({ what: "certificate" }, certificateWithinMs)) ??
         {}) as Partial<PemPair>;
-      if (cert === undefined || key === undefined) throw new AppError(5001, "The server does not say its certificate.");
+      if (cert === undefined || key === undefined) throw unavailable("The server does not say its certificate.");
       return { cert, key };
     },
     follow: followed.resolve,

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { AppError } from "../errors.ts";
+import { unavailable } from "../errors.ts";
 import type { Certificate } from "../tls/certificate.ts";
 import type { SocketStep } from "../tls/exchange-certificate.ts";
 
@@ -38,7 +38,7 @@ export const lingerMs = (idleSeconds + 5) * 1000;
 /**
  * Starts to answer on a port.
  * @param shared whether others listen on it on purpose: workers, or a socket that takes over with another certificate.
- * @throws AppError 5001 when the port is in use or the host is not this machine's.
+ * @throws unavailable when the port is in use or the host is not this machine's.
  */
 export function openPort(
   config: Config,
@@ -132,7 +132,7 @@ async function closeAfter(answer: Response | Promise<Response>): Promise<Respons
 
 /**
  * Makes sure that a port is free before several sockets share it, and finds one for port 0.
- * @throws AppError 5001 as `openPort`.
+ * @throws unavailable as `openPort`.
  */
 export async function reservePort(config: Config): Promise<number> {
   const probe = bindPort(config, () =>
@@ -150,10 +150,10 @@ function bindPort<T>(config: Config, bind: () => T): T {
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     const where = `${config.host}:${config.port}`;
     if (code === "EADDRINUSE") {
-      throw new AppError(5001, `${where} is in use by another program. Choose another port with --port.`, { cause });
+      throw unavailable(`${where} is in use by another program. Choose another port with --port.`, { cause });
     }
-    if (code === "EACCES") throw new AppError(5001, `${where} may not be used by this account.`, { cause });
-    throw new AppError(5001, `Cannot listen on ${where}. Check --host and --port.`, { cause });
+    if (code === "EACCES") throw unavailable(`${where} may not be used by this account.`, { cause });
+    throw unavailable(`Cannot listen on ${where}. Check --host and --port.`, { cause });
   }
 }
 

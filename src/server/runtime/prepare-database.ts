@@ -19,7 +19,7 @@ export interface ServerVault {
 /**
  * Brings a database to the present schema before it is served, ties it to the server's key, and makes the keys by which
  * push services will know the server.
- * @throws AppError 5001 as `migrate`; 5306 as `openServerVault`.
+ * @throws unavailable as `migrate`; wrongState as `openServerVault`.
  */
 export async function prepareDatabase(config: Config, db: Database, log: LogWriter): Promise<ServerVault> {
   const { applied } = await migrate(db);
@@ -37,7 +37,7 @@ export async function prepareDatabase(config: Config, db: Database, log: LogWrit
 /**
  * Opens the vault of a server. The only server of a file refuses to start without the file's key, since somebody has to see
  * it. One of several copies in front of a database server goes on without what needs the key, and says so.
- * @throws AppError 5306 for the key of another database, 5001 when the key can be neither read nor made.
+ * @throws wrongState for the key of another database, unavailable when the key can be neither read nor made.
  */
 export async function openServerVault(config: Config, db: Database, log: LogWriter): Promise<ServerVault> {
   const vault = await openVault(config, db);
@@ -46,7 +46,7 @@ export async function openServerVault(config: Config, db: Database, log: LogWrit
     return { vault, hasKey: true };
   } catch (error) {
     const isShared = (config.databaseUrl ?? config.databaseSyncUrl) !== undefined;
-    if (!isShared || !(error instanceof AppError) || error.code !== 5306) throw error;
+    if (!isShared || !(error instanceof AppError) || error.kind !== "wrongState") throw error;
     log.notice("error", `${error.message} Until then two-factor and password resets fail at this server.`);
     return { vault: closedVault(error), hasKey: false };
   }

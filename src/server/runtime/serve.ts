@@ -4,7 +4,7 @@ import type { Environment } from "../config/environment.ts";
 import { acquireServerLock } from "../db/local/server-lock.ts";
 import { openDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";
-import { AppError } from "../errors.ts";
+import { AppError, unavailable, validationFailed } from "../errors.ts";
 import { createLogWriter, type LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { shareCores } from "../modules/passwords/hash-queue.ts";
@@ -37,7 +37,7 @@ export interface ServerProcess {
 /**
  * Serves until SIGTERM or SIGINT, then drains: ten seconds for what has begun, then hard. A second signal cuts at once.
  * @returns the exit code, 0 after a clean stop.
- * @throws AppError 5001 when the port, the data directory or the database cannot be had.
+ * @throws unavailable when the port, the data directory or the database cannot be had.
  */
 export async function runServer(config: Config, self: ServerProcess): Promise<number> {
   const log = createLogWriter(config.log, self.writeLog, config.logLevel);
@@ -49,8 +49,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     if (config.isWorker) return await runWorker(config, self, log, stopSignal);
     const lock = usesFile(config) ? await acquireServerLock(config.dataDir) : { release: () => {} };
     if (!lock) {
-      throw new AppError(
-        5001,
+      throw unavailable(
         `Another server uses ${config.dataDir}. Stop it, or choose another --data-dir; --workers uses more processors.`,
       );
     }
@@ -162,7 +161,7 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
 }
 
 async function runWorker(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
-  if (!process.send) throw new AppError(5102, "BODEGA_WORKER is set by a server for its own workers; unset it.");
+  if (!process.send) throw validationFailed("BODEGA_WORKER is set by a server for its own workers; unset it.");
   shareCores(config.workers);
   void stopSignal.then(() => endInTime(log));
   // A supervisor that signals the whole group means the parent, which looks for all of them.

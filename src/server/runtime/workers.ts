@@ -1,7 +1,7 @@
 import type { Subprocess } from "bun";
 import { lastWritesMs } from "../api/process-memory.ts";
 import type { Config } from "../config/config.ts";
-import { AppError } from "../errors.ts";
+import { type AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import type { WorkerDesk } from "../monitoring/control/worker-desk.ts";
 
@@ -15,7 +15,7 @@ export interface WorkerGroup {
 
 /** A worker that ends sooner than this after its start has not recovered. */
 const soundMs = 10_000;
-const mostQuickEnds = 5;
+const maxQuickEnds = 5;
 /** A supervisor that stops the whole group may reach a worker first; the parent hears of it within this time. */
 const pauseMs = 100;
 
@@ -24,7 +24,7 @@ const pauseMs = 100;
  * @param command how this program is started again, without arguments.
  * @param env the environment of a worker, its configuration included.
  * @param desk hears what the workers count.
- * @throws AppError 5001 when a worker cannot start.
+ * @throws unavailable when a worker cannot start.
  */
 export async function startWorkers(
   config: Config,
@@ -58,7 +58,7 @@ export async function startWorkers(
       onExit: (ended, exitCode, signal) => {
         workers.delete(ended);
         line?.leave();
-        ready.reject(new AppError(5001, "A worker ended before it could answer."));
+        ready.reject(unavailable("A worker ended before it could answer."));
         quickEnds = performance.now() - startedAt < soundMs ? quickEnds + 1 : 0;
         setTimeout(
           () => replace(place, ended.pid, signal === null ? `exit code ${exitCode}` : `signal ${signal}`),
@@ -74,8 +74,7 @@ export async function startWorkers(
   function replace(place: number, pid: number, how: string): void {
     if (isStopping) return;
     log.notice("error", `worker ${pid} ended (${how}); starting another`);
-    if (quickEnds >= mostQuickEnds)
-      giveUp.resolve(new AppError(5001, "Workers end as soon as they start; see the log."));
+    if (quickEnds >= maxQuickEnds) giveUp.resolve(unavailable("Workers end as soon as they start; see the log."));
     else start(place).catch(() => {}); // Its own end is logged and counted like this one.
   }
 

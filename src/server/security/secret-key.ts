@@ -5,24 +5,24 @@ import { sql } from "drizzle-orm";
 import type { Config } from "../config/config.ts";
 import { giveToOwner, makeDataDir, restrictFile } from "../db/local/data-dir.ts";
 import type { Session } from "../db/session.ts";
-import { get, run, statement } from "../db/statement.ts";
-import { AppError } from "../errors.ts";
+import { get, param, run, statement } from "../db/statement.ts";
+import { type AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { secretFingerprint } from "../modules/tenants/table.ts";
 import { createVault, type Vault } from "./vault.ts";
 
 const leastCharacters = 32;
 
 const rememberFingerprint = statement(sql`
-  insert into ${secretFingerprint} (id, value) values (1, ${sql.placeholder("value")}) on conflict (id) do nothing`);
+  insert into ${secretFingerprint} (id, value) values (1, ${param("value")}) on conflict (id) do nothing`);
 const replaceFingerprint = statement(sql`
-  insert into ${secretFingerprint} (id, value) values (1, ${sql.placeholder("value")})
+  insert into ${secretFingerprint} (id, value) values (1, ${param("value")})
   on conflict (id) do update set value = excluded.value`);
 const selectFingerprint = statement<{ value: string }>(sql`select value from ${secretFingerprint} where id = 1`);
 
 /**
  * The vault of a configuration: of `BODEGA_SECRET`, else of `secret.key` in the data directory. That file is made when
  * it is first needed, unless the database was made with one that is missing now.
- * @returns a vault whose first use throws AppError 5306 when its key is not the one of this database.
+ * @returns a vault whose first use throws AppError wrongState when its key is not the one of this database.
  */
 export async function openVault(config: SecretConfig, db: Session): Promise<Vault> {
   const known = (await get(db.primary, selectFingerprint))?.value;
@@ -35,7 +35,7 @@ export async function openVault(config: SecretConfig, db: Session): Promise<Vaul
 
 /**
  * Ties a database to the key of its server, where it is not tied yet.
- * @throws AppError 5306 when it is tied to another.
+ * @throws wrongState when it is tied to another.
  */
 export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   const value = vault.fingerprint();
@@ -46,7 +46,7 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
 
 /**
  * The secret itself, for a copy that its owner asked for; null where there is none.
- * @throws AppError 5001 when its file cannot be read, 5306 when that holds no secret.
+ * @throws unavailable when its file cannot be read, wrongState when that holds no secret.
  */
 export function copySecret({ secret, dataDir }: SecretConfig): string | null {
   return secret ?? findSecret(secretPath(dataDir)) ?? null;
@@ -54,11 +54,11 @@ export function copySecret({ secret, dataDir }: SecretConfig): string | null {
 
 /**
  * Puts a secret into the data directory's file, where there is none.
- * @throws AppError 5302 when there is one, 5001 when it cannot be written.
+ * @throws conflict when there is one, unavailable when it cannot be written.
  */
 export function saveSecret(dataDir: string, secret: string): void {
   const path = secretPath(dataDir);
-  if (findSecret(path) !== undefined) throw new AppError(5302, `There is a secret key already: ${path}`);
+  if (findSecret(path) !== undefined) throw conflict(`There is a secret key already: ${path}`);
   writeSecret(dataDir, path, secret);
 }
 
@@ -70,7 +70,7 @@ export function fingerprintOf(secret: string): string {
 /** The vault of a server that may not touch what is sealed: every use fails, and everything else goes on. */
 export function closedVault(cause: AppError): Vault {
   return createVault(() => {
-    throw new AppError(5001, "This server does not have the database's secret key.", { cause });
+    throw unavailable("This server does not have the database's secret key.", { cause });
   });
 }
 
@@ -93,10 +93,7 @@ type SecretConfig = Pick<Config, "secret" | "dataDir"> & {
 const otherSecret = "The secret key is not the one that this database was made with.";
 
 function wrongSecret(what: string): AppError {
-  return new AppError(
-    5306,
-    `${what} Put the right secret.key or BODEGA_SECRET back; if it is lost for good: bodega db rekey`,
-  );
+  return wrongState(`${what} Put the right secret.key or BODEGA_SECRET back; if it is lost for good: bodega db rekey`);
 }
 
 function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: boolean): string {
@@ -111,7 +108,7 @@ function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: bool
 /**
  * Makes the file, readable by its owner only. Several processes may need it at once, so it is written aside and linked
  * into place: nobody can read half of it, and the first one's stands.
- * @throws AppError 5001 when that is impossible.
+ * @throws unavailable when that is impossible.
  */
 function makeSecret(dataDir: string, path: string): string {
   writeSecret(dataDir, path, randomBytes(32).toString("base64url"));
@@ -152,7 +149,7 @@ function linkUnlessThere(made: string, path: string): void {
   }
 }
 
-/** The secret of a file, undefined where there is no file. Errors: 5001 unreadable, 5306 not a secret. */
+/** The secret of a file, undefined where there is no file. Errors: unavailable unreadable, wrongState not a secret. */
 function findSecret(path: string, leaveModes = false): string | undefined {
   let secret: string;
   try {
@@ -168,5 +165,5 @@ function findSecret(path: string, leaveModes = false): string | undefined {
 }
 
 function unusable(path: string, cause: unknown): AppError {
-  return new AppError(5001, `The secret key ${path} can be neither read nor made.`, { cause });
+  return unavailable(`The secret key ${path} can be neither read nor made.`, { cause });
 }

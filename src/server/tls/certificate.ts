@@ -4,9 +4,9 @@ import { open } from "node:fs/promises";
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import type { TlsFiles } from "../config/operation-config.ts";
-import { AppError } from "../errors.ts";
+import { AppError, validationFailed } from "../errors.ts";
 
-const mostBytes = 1 << 20;
+const maxBytes = 1 << 20;
 
 /** A certificate chain and its private key, as they are presented; both PEM. */
 export interface Certificate {
@@ -22,22 +22,21 @@ export interface Certificate {
 
 /**
  * Reads a certificate and its key, and sees that they belong together.
- * @throws AppError 5102 that names the file at fault and what to do about it.
+ * @throws validationFailed that names the file at fault and what to do about it.
  */
 export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
   const leaf = parseLeaf(files.cert, cert);
   const privateKey = parseKey(files.key, key);
   if (!leaf.checkPrivateKey(privateKey)) {
-    throw new AppError(
-      5102,
+    throw validationFailed(
       `The key in ${files.key} is not that of the first certificate in ${files.cert}. The server's own stands first in the chain.`,
     );
   }
   try {
     createSecureContext({ cert, key });
   } catch (cause) {
-    throw new AppError(5102, `The chain in ${files.cert} cannot be used: not all of its certificates are sound.`, {
+    throw validationFailed(`The chain in ${files.cert} cannot be used: not all of its certificates are sound.`, {
       cause,
     });
   }
@@ -55,15 +54,15 @@ async function readPem(path: string): Promise<string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const about = await file.stat();
-    if (!about.isFile()) throw new AppError(5102, `${path} is no file that can be read again and again.`);
-    if (about.size > mostBytes) throw new AppError(5102, `${path} is too large for a certificate or a key.`);
+    if (!about.isFile()) throw validationFailed(`${path} is no file that can be read again and again.`);
+    if (about.size > maxBytes) throw validationFailed(`${path} is too large for a certificate or a key.`);
     return await file.readFile("utf8");
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    if (code === "ENOENT") throw new AppError(5102, `There is no file ${path}.`, { cause });
-    if (code === "EACCES") throw new AppError(5102, `${path} may not be read by this account.`, { cause });
-    throw new AppError(5102, `${path} cannot be read.`, { cause });
+    if (code === "ENOENT") throw validationFailed(`There is no file ${path}.`, { cause });
+    if (code === "EACCES") throw validationFailed(`${path} may not be read by this account.`, { cause });
+    throw validationFailed(`${path} cannot be read.`, { cause });
   }
 }
 
@@ -71,14 +70,13 @@ function parseLeaf(path: string, pem: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (cause) {
-    throw new AppError(5102, `${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----).`, { cause });
+    throw validationFailed(`${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----).`, { cause });
   }
 }
 
 function parseKey(path: string, pem: string): KeyObject {
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
-    throw new AppError(
-      5102,
+    throw validationFailed(
       `The key in ${path} is locked with a passphrase, and nobody is there to type it when the server starts. ` +
         "Write it without one, readable by the server only: openssl pkey -in locked.pem -out key.pem",
     );
@@ -86,7 +84,7 @@ function parseKey(path: string, pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch (cause) {
-    throw new AppError(5102, `${path} holds no private key in PEM form (-----BEGIN PRIVATE KEY-----).`, { cause });
+    throw validationFailed(`${path} holds no private key in PEM form (-----BEGIN PRIVATE KEY-----).`, { cause });
   }
 }
 

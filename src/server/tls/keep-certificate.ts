@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { TlsFiles } from "../config/operation-config.ts";
-import { AppError } from "../errors.ts";
+import { AppError, validationFailed } from "../errors.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 import { type Certificate, readCertificate } from "./certificate.ts";
@@ -58,7 +58,7 @@ export function keepCertificate(files: TlsFiles, first: Certificate, deps: Keepe
       const next = await readCertificate(files);
       const isNew = next.cert !== current.cert || next.key !== current.key;
       if (isNew && next.until <= now() && current.until > now()) {
-        throw new AppError(5102, `The certificate in ${files.cert} has ended on ${toTimestamp(next.until)}.`);
+        throw validationFailed(`The certificate in ${files.cert} has ended on ${toTimestamp(next.until)}.`);
       }
       if (isStopped) return;
       if (isNew) await present(next);

@@ -21,7 +21,7 @@ export interface ServedCertificate {
 
 /**
  * Reads the certificate that a server serves with. SIGHUP looks at once whether there is another.
- * @throws AppError 5102 that names the file at fault.
+ * @throws validationFailed that names the file at fault.
  */
 export async function openCertificate(config: Config, files: TlsFiles, log: LogWriter): Promise<ServedCertificate> {
   const first = await readCertificate(files);

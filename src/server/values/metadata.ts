@@ -1,26 +1,26 @@
 import { invalidField } from "../errors.ts";
 
-const mostBytes = 16_384;
+const maxBytes = 16_384;
 const deepest = 20;
 
 /** The message for metadata that only a merge has made too large; the database itself refuses it. */
-export const mergedMetadataTooLarge = `would be larger than ${mostBytes} bytes once merged`;
+export const mergedMetadataTooLarge = `would be larger than ${maxBytes} bytes once merged`;
 
 /**
  * The JSON text of free-form metadata: at most 16 KiB and 20 levels, without NUL, broken Unicode or numbers that JSON
  * cannot hold.
- * @throws AppError 5102 naming `metadata`.
+ * @throws validationFailed naming `metadata`.
  */
 export function metadataText(value: Record<string, unknown>): string {
-  checkShape(value, 0, { left: mostBytes / 2 });
+  checkShape(value, 0, { left: maxBytes / 2 });
   const json = JSON.stringify(value);
-  if (Buffer.byteLength(json) > mostBytes) throw invalidField("metadata", `must be at most ${mostBytes} bytes`);
+  if (Buffer.byteLength(json) > maxBytes) throw invalidField("metadata", `must be at most ${maxBytes} bytes`);
   return json;
 }
 
 /** Walks no further than a value of permitted size can reach: each part of it takes two bytes or more. */
 function checkShape(value: unknown, depth: number, budget: { left: number }): void {
-  if (--budget.left < 0) throw invalidField("metadata", `must be at most ${mostBytes} bytes`);
+  if (--budget.left < 0) throw invalidField("metadata", `must be at most ${maxBytes} bytes`);
   if (typeof value === "number" && !Number.isFinite(value)) {
     throw invalidField("metadata", "holds a number that is too large");
   }

@@ -9,7 +9,7 @@ function exactBelow(digits: number): number {
  * Exact minor units of an amount on the wire: 19.99 in EUR is 1999. Works on the shortest decimal form of the number,
  * which is what the caller wrote, so nothing is ever rounded.
  * @param digits decimals of the currency.
- * @throws AppError 5102 naming the field, for more decimals than the currency has, negative and unsafe amounts.
+ * @throws validationFailed naming the field, for more decimals than the currency has, negative and unsafe amounts.
  */
 export function parseMoney(field: string, amount: number, digits: number): number {
   if (!Number.isFinite(amount) || amount < 0) throw invalidField(field, "must be a number that is not negative");

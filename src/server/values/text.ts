@@ -2,7 +2,7 @@ import { invalidField } from "../errors.ts";
 
 /**
  * A text that a person gave: not blank, at most `most` characters, without control characters or broken surrogates.
- * @throws AppError 5102 naming the field.
+ * @throws validationFailed naming the field.
  */
 export function requireText(field: string, value: string, most: number): string {
   if (value.trim() === "") throw invalidField(field, "must not be blank");
@@ -15,7 +15,7 @@ export function requireText(field: string, value: string, most: number): string 
 
 /**
  * A text that may have several lines: not blank, without other control characters or broken surrogates; null stays.
- * @throws AppError 5102 naming the field.
+ * @throws validationFailed naming the field.
  */
 export function checkNote(field: string, value: string | null, most: number): string | null {
   if (value === null) return null;

@@ -1,11 +1,11 @@
 import { Kind, OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { AppError, type FieldError } from "../errors.ts";
+import { type FieldError, validationFailed } from "../errors.ts";
 import { InexactNumber } from "./exact-json.ts";
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
-const mostDetails = 20;
+const maxDetails = 20;
 const sizeErrors = new Set([
   ValueErrorType.ArrayMaxItems,
   ValueErrorType.StringMaxLength,
@@ -15,7 +15,7 @@ const sizeErrors = new Set([
 /**
  * Checks a value against a schema, naming every field at fault and echoing nothing of it.
  * @param root what to call the value itself, such as `body`.
- * @throws AppError 5102 with `details`.
+ * @throws validationFailed with `details`.
  */
 export function validate<T extends TSchema>(schema: T, value: unknown, root: string): Static<T> {
   let check = compiled.get(schema);
@@ -32,10 +32,10 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
     const field = path.slice(0, 200) || root;
     if (!details.has(field)) details.set(field, { field, message: explain(error) });
     // Whatever is too large is not looked through for further faults.
-    if (details.size >= mostDetails || sizeErrors.has(error.type)) break;
+    if (details.size >= maxDetails || sizeErrors.has(error.type)) break;
   }
   const names = [...details.keys()].slice(0, 3).map((name) => name.slice(0, 64));
-  throw new AppError(5102, `Validation failed: ${names.join(", ")}${details.size > 3 ? ", …" : ""}.`, {
+  throw validationFailed(`Validation failed: ${names.join(", ")}${details.size > 3 ? ", …" : ""}.`, {
     details: [...details.values()],
   });
 }

@@ -51,7 +51,7 @@ describe("what routes declare", () => {
 
 let runs = 0;
 const Runs = Type.Object({ run: Type.Integer() });
-const common = { method: "POST", tag: "Trial", errors: [5306], reply: { status: 201, data: Runs } } as const;
+const common = { method: "POST", tag: "Trial", errors: ["wrongState"], reply: { status: 201, data: Runs } } as const;
 const access = [app("products:write")] as const;
 
 /** Routes that do what the product's own have no occasion to do. */
@@ -79,7 +79,7 @@ const trialRoutes = [
         await recordAudit(tx, { event: "user.created", subject: "undone" });
         await recordEvent(tx, { type: "user.created", subject: "undone", data: {} });
       });
-      throw body.unexpected ? new Error("as a bug would") : new AppError(5306);
+      throw body.unexpected ? new Error("as a bug would") : new AppError("wrongState");
     },
   }),
   defineRoute({

@@ -122,7 +122,11 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     const { id, management_secret } = await registerWith(shop.callAnonymously);
     const { vapid_public_key } = (await shop.callAnonymously<{ vapid_public_key: string }>(`GET ${path}`)).data;
-    const closed = startTestApp({ db: suite.app.db, clock: suite.app.clock, vault: closedVault(new AppError(5306)) });
+    const closed = startTestApp({
+      db: suite.app.db,
+      clock: suite.app.clock,
+      vault: closedVault(new AppError("wrongState")),
+    });
     try {
       const call = createClient(closed, { namespace: shop.namespace });
       const refused = await call(post, { body: { platform: "web", subscription: newSubscription() } });
@@ -136,7 +140,7 @@ onEachDatabase((suite) => {
         { platform: "web", delivery: "off" },
       ]);
       expect(
-        await failureOf(ensureVapidKeys({ ...suite.app.system, vault: closedVault(new AppError(5306)) })),
+        await failureOf(ensureVapidKeys({ ...suite.app.system, vault: closedVault(new AppError("wrongState")) })),
       ).toMatchObject({ code: 5001 });
     } finally {
       await closed.stop();

@@ -62,7 +62,7 @@ const routes: Route[] = [
     reply: { data: Type.Object({}) },
     errors: [],
     handle: () => {
-      throw new AppError(5001, "The database is busy.", { cause: new Error(inside) });
+      throw new AppError("unavailable", "The database is busy.", { cause: new Error(inside) });
     },
   }),
 ];

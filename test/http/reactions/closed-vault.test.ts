@@ -13,7 +13,7 @@ onDatabase("server", (suite) => {
     const { id } = await shop.createProduct();
     const eve = await openAccount(shop);
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);
-    const vault = closedVault(new AppError(5306));
+    const vault = closedVault(new AppError("wrongState"));
     const copy = startTestApp({ db: suite.database.db, clock: suite.app.clock, vault });
     try {
       const call = createClient(copy, { namespace: shop.namespace });

@@ -38,7 +38,7 @@ onEachDatabase((suite) => {
 
   test("copies without the server's key limit attempts as well, and share the count between them", async () => {
     const shop = await suite.shop();
-    const vault = closedVault(new AppError(5306));
+    const vault = closedVault(new AppError("wrongState"));
     const open = async () => startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock, vault });
     const copies = [await open(), await open()] as const;
     const address = newAddress();

@@ -105,14 +105,14 @@ onEachDatabase((suite) => {
         verified += 1;
         // Whoever waits now takes the turn, and keeps it.
         void takeHashingTurn(() => held);
-        configureHashing({ mostWaiting: 0 });
+        configureHashing({ maxWaiting: 0 });
         return verify(password, hash);
       });
       expect((await login(shop, { email, password: otherPassword })).code).toBe(code);
       expect(verified).toBe(code === 5212 ? 1 : 0);
       spy.mockRestore();
       release();
-      configureHashing({ concurrency: availableParallelism(), mostWaiting: 128 });
+      configureHashing({ concurrency: availableParallelism(), maxWaiting: 128 });
     }
   });
 

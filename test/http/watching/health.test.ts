@@ -61,7 +61,7 @@ test("a database server that hangs is told in time, and is asked once however ma
   // The system takes connections for a server that hangs, and nobody answers on them.
   const hung = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { open: () => void connections++, data() {} } });
   const db = await openDatabase({ dataDir: "", url: `http://127.0.0.1:${hung.port}` });
-  const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null, patienceMs: 50 });
+  const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null, timeoutMs: 50 });
   for (let round = 0; round < 2; round++) {
     const answers = await Promise.all(Array.from({ length: 5 }, findUnready));
     expect(answers.map((answer) => [answer?.code, answer?.details?.map(({ field }) => field)])).toEqual(

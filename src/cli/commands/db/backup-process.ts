@@ -10,7 +10,7 @@ const tellEveryMs = 100;
 /** How often it looks whether the process that asked is still there. */
 const lookEveryMs = 1000;
 /** What is given to taking everything back once that has gone; a call that nobody answers must not keep it here. */
-const mostFarewellMs = 5000;
+const maxFarewellMs = 5000;
 
 /** What a backup's process is asked to do by its flags. */
 interface BackupWork {
@@ -49,11 +49,16 @@ export async function beBackupProcess(job: BackupJob, work: BackupWork): Promise
     await tell({ report });
     return 0;
   } catch (error) {
-    const { code, exit, message, remedy } =
+    const { kind, exit, message, remedy } =
       error instanceof AppError
         ? error
-        : { code: 5000, exit: 1 as const, message: `Internal error: ${findReason(error)}`, remedy: undefined };
-    await tell({ error: { code, exit, message, remedy } });
+        : {
+            kind: "internalError" as const,
+            exit: 1 as const,
+            message: `Internal error: ${findReason(error)}`,
+            remedy: undefined,
+          };
+    await tell({ error: { kind, exit, message, remedy } });
     return 1;
   }
 }
@@ -69,7 +74,7 @@ function watchAsker(removeAll: () => void): AbortSignal {
       removeAll();
       process.exit(1);
     };
-    setTimeout(end, mostFarewellMs).unref();
+    setTimeout(end, maxFarewellMs).unref();
   };
   process.on("disconnect", leave);
   if (!process.connected) leave();

@@ -6,7 +6,7 @@ import type { Io } from "../../terminal/console.ts";
 import { formatValue, printJson, printRecord, remark, warn } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 
-const mostNamed = 20;
+const maxNamed = 20;
 
 export default defineVerb({
   name: "rekey",
@@ -22,11 +22,11 @@ export default defineVerb({
       "depend on the key.",
   ],
   async run(args, io) {
-    const { AppError } = await import("../../../server/errors.ts");
+    const { wrongState } = await import("../../../server/errors.ts");
     const { isServerRunning } = await import("../../../server/db/local/server-lock.ts");
     const { dataDir } = readCliConfig(args, io);
     if (await isServerRunning(dataDir)) {
-      throw new AppError(5306, `A server is running on ${dataDir}. Stop it first: it works with the old key.`);
+      throw wrongState(`A server is running on ${dataDir}. Stop it first: it works with the old key.`);
     }
     await confirmAction(
       io,
@@ -45,14 +45,14 @@ async function printReport(io: Io, report: RekeyReport): Promise<void> {
   if (!io.quiet)
     await printRecord(io, { ...shown, two_factor_users: users.length, webhooks: webhooks.length }, "rekeyed");
   if (webhooks.length > 0) await warn(io, "These webhooks tell nothing until they have a new secret:");
-  for (const { namespace, webhook_id, url } of webhooks.slice(0, mostNamed)) {
+  for (const { namespace, webhook_id, url } of webhooks.slice(0, maxNamed)) {
     await io.say(`  bodega webhook rotate -n ${namespace} ${webhook_id}  # ${formatValue(url)}\n`);
   }
-  if (webhooks.length > mostNamed) await remark(io, `and ${webhooks.length - mostNamed} more, which --json lists`);
+  if (webhooks.length > maxNamed) await remark(io, `and ${webhooks.length - maxNamed} more, which --json lists`);
   if (users.length === 0) return;
   await warn(io, "These users cannot sign in until their second factor is reset:");
-  for (const { namespace, user_id, email } of users.slice(0, mostNamed)) {
+  for (const { namespace, user_id, email } of users.slice(0, maxNamed)) {
     await io.say(`  bodega user reset-two-factor -n ${namespace} ${user_id}  # ${formatValue(email)}\n`);
   }
-  if (users.length > mostNamed) await remark(io, `and ${users.length - mostNamed} more, which --json lists`);
+  if (users.length > maxNamed) await remark(io, `and ${users.length - maxNamed} more, which --json lists`);
 }

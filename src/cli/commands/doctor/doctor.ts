@@ -11,7 +11,7 @@ import { printJson } from "../../terminal/output.ts";
 import { addressFlags, readAddressFlags } from "../serve/server-process.ts";
 
 /** A conversation over the network takes no longer. */
-const patienceMs = 5000;
+const timeoutMs = 5000;
 
 export default defineVerb({
   name: "doctor",
@@ -40,7 +40,7 @@ export default defineVerb({
       version,
       builtAt: madeAt,
       uid: process.getuid?.(),
-      patienceMs,
+      timeoutMs,
       command,
     };
     const { examine, examineFolder } = await import("../../../server/health/doctor.ts");

@@ -8,7 +8,7 @@ import { wrapCommand } from "../../terminal/wrap-command.ts";
 
 type ToldFinding = Examination["findings"][number];
 
-const mostShown = 100;
+const maxShown = 100;
 const colors = { error: 31, warning: 33, note: 36 } as const;
 const indent = "  ";
 /** Longer lines are hard to read. */
@@ -80,7 +80,7 @@ function wrap(text: string, begin: string, width: number | undefined): string {
 }
 
 async function printDrift(io: Io, drift: readonly Drift[]): Promise<void> {
-  const shown = drift.slice(0, mostShown);
+  const shown = drift.slice(0, maxShown);
   await printList(io, shown, {
     id: (one) => one.record,
     empty: "",

@@ -13,7 +13,7 @@ import { checkKeyName } from "./key-answers.ts";
 
 /**
  * Refuses answers that no service would take, and answers that exclude each other, before anything is asked.
- * @throws AppError 5102 naming the field, UsageError naming the flags.
+ * @throws validationFailed naming the field, UsageError naming the flags.
  */
 export function checkFlags(args: InitArgs): void {
   if (args.namespace !== undefined) parseNamespace(args.namespace);

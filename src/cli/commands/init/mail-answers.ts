@@ -45,7 +45,7 @@ interface Parts {
 
 /**
  * The mail server, tried at once; null where nobody wants one.
- * @throws AppError 5001 or 5306 when it does not take the test mail and nobody can be asked what to do.
+ * @throws unavailable or wrongState when it does not take the test mail and nobody can be asked what to do.
  */
 export async function takeMail(args: InitArgs, io: Io, store: TrialStore): Promise<MailAnswer | null> {
   const given = readGiven(args, io);

@@ -1,7 +1,7 @@
 import type { ShopSetup } from "../../../server/admin/create-shop.ts";
 import type { Config } from "../../../server/config/config.ts";
 import type { WrittenSettings } from "../../../server/config/env-file-write.ts";
-import { AppError } from "../../../server/errors.ts";
+import { internalError } from "../../../server/errors.ts";
 import { commandLine } from "../../terminal/command-line.ts";
 import type { Io } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
@@ -36,7 +36,7 @@ export interface Outcome {
 
 /**
  * Hands the outcome over, and says how to make other secrets where nobody has taken those that are in it.
- * @throws AppError 5000 then, and when it cannot be written.
+ * @throws internalError then, and when it cannot be written.
  */
 export async function tellOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
   if (outcome.isTold) return;
@@ -47,7 +47,7 @@ export async function tellOutcome(io: Io, outcome: Outcome, url: string): Promis
   const lost = io.hasReader() && failure === undefined ? [] : listLost(outcome);
   if (lost.length > 0) {
     const message = "The shop stands, but what is secret could not be shown on standard output, and is lost.";
-    throw new AppError(5000, message, { remedy: `Make other ones: ${lost.join(" and ")}`, cause: failure });
+    throw internalError(message, { remedy: `Make other ones: ${lost.join(" and ")}`, cause: failure });
   }
   if (failure !== undefined) throw failure;
 }

@@ -8,7 +8,7 @@ interface TextQuestion {
   suggestion?: string | undefined;
   /** Nothing is an answer too. */
   optional?: boolean;
-  /** Throws AppError 5102 for what is no answer, so that a rule is the service's own. */
+  /** Throws AppError validationFailed for what is no answer, so that a rule is the service's own. */
   check?: (text: string) => unknown;
 }
 

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, w
 import { dirname, join, resolve } from "node:path";
 import { isTemporary, renderUnit, stateDirectoryOf, unitName } from "../../../server/admin/systemd-unit.ts";
 import type { Config } from "../../../server/config/config.ts";
-import { AppError } from "../../../server/errors.ts";
+import { unavailable } from "../../../server/errors.ts";
 import { isExecutable } from "../../terminal/build-info.ts";
 import type { Io } from "../../terminal/console.ts";
 import { askYesNo } from "./questions.ts";
@@ -21,7 +21,7 @@ export interface Unit {
 
 /**
  * The unit that serves this shop.
- * @throws AppError 5306 for a program that no unit can name, 5001 when the unit cannot be read.
+ * @throws wrongState for a program that no unit can name, unavailable when the unit cannot be read.
  */
 export function describeUnit(config: Config, unitDir: string | undefined): Unit {
   const path = join(resolve(unitDir ?? systemUnits), unitName);
@@ -34,20 +34,20 @@ export function describeUnit(config: Config, unitDir: string | undefined): Unit 
 
 /**
  * Makes sure that a unit can be written, before anything else is.
- * @throws AppError 5001 that says what to do instead.
+ * @throws unavailable that says what to do instead.
  */
 export function requireWritable({ path, standing }: Unit): void {
   if (standing !== null) return;
   try {
     accessSync(firstStanding(dirname(path)), constants.W_OK);
   } catch (cause) {
-    throw new AppError(5001, `${path} cannot be written by this account. Run it as root, or use --print-unit.`, {
+    throw unavailable(`${path} cannot be written by this account. Run it as root, or use --print-unit.`, {
       cause,
     });
   }
 }
 
-/** Writes a unit where there is none. Errors: 5001. */
+/** Writes a unit where there is none. Errors: unavailable. */
 export function writeUnit({ path, text, standing }: Unit): boolean {
   if (standing !== null) return false;
   try {
@@ -55,7 +55,7 @@ export function writeUnit({ path, text, standing }: Unit): boolean {
     writeFileSync(path, text, { flag: "wx", mode: 0o644 });
     return true;
   } catch (cause) {
-    throw new AppError(5001, `The unit cannot be written to ${path}.`, { cause });
+    throw unavailable(`The unit cannot be written to ${path}.`, { cause });
   }
 }
 
@@ -74,12 +74,12 @@ export async function agreeToStart({ path }: Unit, io: Io): Promise<boolean> {
 
 /**
  * Starts the service now, and with the machine.
- * @throws AppError 5001 when systemd refuses.
+ * @throws unavailable when systemd refuses.
  */
 export function startService(): void {
   for (const command of startCommands) {
     const { exitCode, stderr } = Bun.spawnSync([...command], { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
-    if (exitCode !== 0) throw new AppError(5001, `${command.join(" ")} failed: ${stderr.toString().trim()}`);
+    if (exitCode !== 0) throw unavailable(`${command.join(" ")} failed: ${stderr.toString().trim()}`);
   }
 }
 
@@ -165,7 +165,7 @@ function readStanding(path: string, text: string): string | null | undefined {
     return standing === text ? undefined : standing;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new AppError(5001, `${path} cannot be read.`, { cause });
+    throw unavailable(`${path} cannot be read.`, { cause });
   }
 }
 

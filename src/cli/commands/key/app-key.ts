@@ -38,7 +38,7 @@ type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };
 
 /**
  * Runs work on the key that is named by id, or by name where `-n` says in which tenant.
- * @throws AppError 5301 when there is none, or it is another tenant's; 5302 for a name that several keys have.
+ * @throws notFound when there is none, or it is another tenant's; conflict for a name that several keys have.
  */
 export function withKey<T>(args: KeyArgs, io: Io, work: (ctx: SystemCtx, appId: string) => Promise<T>): Promise<T> {
   return withContext(args, io, async (ctx) => {

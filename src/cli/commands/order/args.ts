@@ -47,7 +47,7 @@ export function readOrderFilter(
 
 /**
  * Whose orders are meant, as the service takes it.
- * @throws AppError 5301 for an email that is nobody's.
+ * @throws notFound for an email that is nobody's.
  */
 export async function resolveCustomer(ctx: Ctx, customer: string | undefined): Promise<{ customer_id?: string }> {
   if (customer === undefined) return {};

@@ -1,4 +1,4 @@
-import { AppError } from "../../../server/errors.ts";
+import { notFound } from "../../../server/errors.ts";
 import { withTenant } from "../../context/context.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { orderNamespaceArg } from "./args.ts";
@@ -19,7 +19,7 @@ export default defineVerb({
       return (await listOrderViews(ctx, { ids: await resolveOrderId(ctx, args.order) }, 1)).views[0];
     });
     // Only one that was removed a moment ago.
-    if (view === undefined) throw new AppError(5301, "There is no such order.");
+    if (view === undefined) throw notFound("order");
     await printOrder(io, view);
   },
 });

@@ -18,7 +18,7 @@ type Route = ServerActivity["routes"][number];
 type Process = ServerActivity["processes"][number];
 
 const labelWidth = 10;
-const mostRows = 20;
+const maxRows = 20;
 const fewestProcesses = 2;
 /** Lines of two tables with a row each. */
 const twoTables = 6;
@@ -44,8 +44,8 @@ export function renderTop(activity: ServerActivity, { columns, rows, color, note
     return ["", ...text.trimEnd().split("\n")];
   };
   // A blank line and one of headers stand above each table.
-  const room = () => (rows === undefined ? mostRows + 2 : rows - lines.length) - 2;
-  const forProcesses = rows === undefined ? mostRows : Math.max(fewestProcesses, room() - twoTables);
+  const room = () => (rows === undefined ? maxRows + 2 : rows - lines.length) - 2;
+  const forProcesses = rows === undefined ? maxRows : Math.max(fewestProcesses, room() - twoTables);
   // Where some must be left out, those that hang are not.
   const processes = activity.processes.toSorted((a, b) =>
     activity.processes.length > forProcesses ? Number(a.answers) - Number(b.answers) : 0,
@@ -55,8 +55,8 @@ export function renderTop(activity: ServerActivity, { columns, rows, color, note
   const asked = activity.routes.filter(({ per_second }) => per_second > 0);
   const routes = asked.length > 0 ? asked : activity.routes;
   const forTenants = routes.length === 0 ? room() : Math.max(3, Math.floor((room() - 2) / 2));
-  lines.push(...table(activity.tenants, tenantColumns, Math.min(room(), forTenants, mostRows)));
-  lines.push(...table(routes, routeColumns, Math.min(room(), mostRows)));
+  lines.push(...table(activity.tenants, tenantColumns, Math.min(room(), forTenants, maxRows)));
+  lines.push(...table(routes, routeColumns, Math.min(room(), maxRows)));
   return rows === undefined ? lines : lines.slice(0, rows);
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from "../../../server/errors.ts";
+import { internalError } from "../../../server/errors.ts";
 import type { ServerStatus } from "../../../server/monitoring/control/status.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineVerb } from "../../framework/command.ts";
@@ -45,8 +45,7 @@ export default defineVerb({
     const look: Look = async (signal) => {
       const reply = await askServer(dataDir, "/status", signal);
       if (reply?.ok) return (await reply.json()) as ServerStatus;
-      throw new AppError(
-        5000,
+      throw internalError(
         `No server of ${dataDir} answers this account. Start one with ${commandLine(args)("serve")}, or name its --data-dir.`,
       );
     };

@@ -2,7 +2,7 @@ import { truncateText } from "../../terminal/table.ts";
 
 const gap = "  ";
 /** What does not fit into so many lines is left out; parts that say most come first. */
-const mostLines = 4;
+const maxLines = 4;
 
 /** Short texts side by side in as few lines of a width as they need; none is cut that fits into a line by itself. */
 export function wrapParts(parts: readonly string[], width: number): string[] {
@@ -13,7 +13,7 @@ export function wrapParts(parts: readonly string[], width: number): string[] {
     if (line !== undefined && Bun.stringWidth(longer) > width) lines.push(part);
     else lines[Math.max(0, lines.length - 1)] = longer;
   }
-  const shown = lines.slice(0, mostLines - 1);
-  const rest = lines.slice(mostLines - 1).join(gap);
+  const shown = lines.slice(0, maxLines - 1);
+  const rest = lines.slice(maxLines - 1).join(gap);
   return [...shown, ...(rest === "" ? [] : [rest])].map((line) => truncateText(line, width));
 }

@@ -22,7 +22,7 @@ export function toUserRecord({ id, ...rest }: User): UserRecord {
 
 /**
  * Runs work on the user that is named by id or email.
- * @throws AppError 5301 when the tenant has no such user.
+ * @throws notFound when the tenant has no such user.
  */
 export function withUser<T>(args: UserArgs, io: Io, work: (ctx: Ctx, id: string) => Promise<T>): Promise<T> {
   return withTenant(args, io, async (ctx) => {

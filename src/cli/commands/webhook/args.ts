@@ -19,7 +19,7 @@ export const webhookIdArg = {
 
 /**
  * Runs work on the webhook that is named by id or address.
- * @throws AppError 5301 when the store has no such webhook, 5302 for an address that several have.
+ * @throws notFound when the store has no such webhook, conflict for an address that several have.
  */
 export function withWebhook<T>(
   args: SharedValues & { namespace: string; webhook_id: string },

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { Connection } from "../../db/local/connection.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
-import { AppError } from "../../errors.ts";
+import { conflict, unavailable } from "../../errors.ts";
 import type { ReadRows } from "./table-plan.ts";
 
 const cacheKiB = 64 * 1024;
@@ -12,14 +12,14 @@ const freely = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;
 
 /**
  * Makes a new database file, readable by its owner only, and opens it for being filled in one transaction.
- * @throws AppError 5001 when that is impossible, 5302 when there is such a file.
+ * @throws unavailable when that is impossible, conflict when there is such a file.
  */
 export async function createCopy(path: string): Promise<Connection> {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "EEXIST") throw new AppError(5302, `${path} is there already.`);
-    throw new AppError(5001, `${path} cannot be written.`, { cause });
+    if ((cause as NodeJS.ErrnoException).code === "EEXIST") throw conflict(`${path} is there already.`);
+    throw unavailable(`${path} cannot be written.`, { cause });
   }
   const connection = new Connection(await loadLibsql(), path, { keepFormat: true, cacheKiB });
   connection.script(freely);

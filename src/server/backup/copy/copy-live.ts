@@ -18,7 +18,7 @@ const chunkBytes = 1 << 20;
  * whatever is moved into the file in between stands in the log as well; the copy is the database as of the log's last
  * commit. `VACUUM INTO` would do it in one call, and writes as fast as it can: a server's commits then wait for the disk.
  * @param target a path where nothing is.
- * @throws AppError 5001 for a full or faulty disk.
+ * @throws unavailable for a full or faulty disk.
  */
 export async function copyLive(path: string, target: string, { onProgress, signal }: CopyLiveOptions): Promise<void> {
   const users = await shareFile(path);

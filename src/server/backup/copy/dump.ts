@@ -1,7 +1,7 @@
 import type { Connection } from "../../db/local/connection.ts";
 import { loadMark, loadMarkMessage, loadMarkRemedy } from "../../db/local/restore-marker.ts";
 import type { Database } from "../../db/session.ts";
-import { AppError } from "../../errors.ts";
+import { unavailable, wrongState } from "../../errors.ts";
 import { withCopy } from "../restore/inspect.ts";
 import { createCopy, removeCopy, syncCopy } from "./copy-file.ts";
 import type { CopyOptions, CopyReport } from "./copy-options.ts";
@@ -14,8 +14,8 @@ import { type CopyPlan, countRows, insertSql, quote, type ReadRows, readPlan } f
  * go on writing there. For an embedded replica it is the primary that is read. No more than a page of a table is in memory.
  * @param targetPath a file that is not there yet; it is whole and on disk when the promise resolves, and gone when it
  * rejects.
- * @throws AppError 5001 when the server cannot be reached, the file cannot be written, or the copy is not sound; 5302 when
- * the file is there; 5306 while the server's database is being restored; the signal's reason.
+ * @throws unavailable when the server cannot be reached, the file cannot be written, or the copy is not sound; conflict when
+ * the file is there; wrongState while the server's database is being restored; the signal's reason.
  */
 export async function dumpDatabase(db: Database, targetPath: string, options: CopyOptions = {}): Promise<CopyReport> {
   options.signal?.throwIfAborted();
@@ -39,7 +39,7 @@ export async function dumpDatabase(db: Database, targetPath: string, options: Co
 async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }: CopyOptions): Promise<CopyReport> {
   const plan = await readPlan(read);
   if (plan.tables.some(({ name }) => name === loadMark)) {
-    throw new AppError(5306, loadMarkMessage, { remedy: loadMarkRemedy });
+    throw wrongState(loadMarkMessage, { remedy: loadMarkRemedy });
   }
   const counts = await countRows(read, plan.tables);
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -59,7 +59,7 @@ async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }
       onProgress?.(done, total);
     }
     if (rows !== counts.get(table.name)) {
-      throw new AppError(5001, `Of ${counts.get(table.name)} rows in ${table.name} the server gave ${rows}.`);
+      throw unavailable(`Of ${counts.get(table.name)} rows in ${table.name} the server gave ${rows}.`);
     }
   }
   for (const sql of [...plan.indexes, ...plan.reactions]) {
@@ -84,6 +84,6 @@ function assertSound(path: string): Promise<void> {
   return withCopy(path, (connection) => {
     const fault = connection.run("PRAGMA integrity_check(1)").rows[0]?.[0];
     if (fault === "ok") return;
-    throw new AppError(5001, `The copy is not sound (${fault}). Look at the server's database with: bodega db check`);
+    throw unavailable(`The copy is not sound (${fault}). Look at the server's database with: bodega db check`);
   });
 }

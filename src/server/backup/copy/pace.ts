@@ -9,7 +9,7 @@ const portionBytes = 1 << 20;
 /** For how long the disk and the processor belong to the others, compared with the time that a portion took. */
 const restShare = 3;
 const leastRestMs = 5;
-const mostRestMs = 50;
+const maxRestMs = 50;
 
 /**
  * Makes a pacer: after each portion what was written goes to the disk, and then there is a rest. Otherwise the system
@@ -25,7 +25,7 @@ export function createPacer(signal: AbortSignal): Pacer {
       if (waiting < portionBytes) return;
       await sync();
       const took = performance.now() - begun;
-      await Bun.sleep(Math.min(mostRestMs, Math.max(leastRestMs, took * restShare)));
+      await Bun.sleep(Math.min(maxRestMs, Math.max(leastRestMs, took * restShare)));
       waiting = 0;
       begun = performance.now();
     },

@@ -1,6 +1,6 @@
 import { type CopiedValue, pageSql, type ReadRows, type TablePlan } from "./table-plan.ts";
 
-const mostRows = 1000;
+const maxRows = 1000;
 const firstRows = 100;
 /** What a page should hold; a libSQL server refuses to answer with more than ten times as much. */
 const pageBytes = 1024 * 1024;
@@ -22,7 +22,7 @@ export async function* readPages(read: ReadRows, table: TablePlan): AsyncGenerat
     if (page.length < limit) return;
     const last = page.at(-1) as CopiedValue[];
     after = table.key.map((at) => last[at] as CopiedValue);
-    limit = Math.min(mostRows, Math.max(1, Math.floor((page.length * pageBytes) / sizeOf(page))));
+    limit = Math.min(maxRows, Math.max(1, Math.floor((page.length * pageBytes) / sizeOf(page))));
   }
 }
 

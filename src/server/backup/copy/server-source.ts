@@ -37,7 +37,7 @@ export async function openSnapshot(db: Database): Promise<Snapshot> {
   };
 }
 
-/** Reads through a client or a transaction of a server. Errors: 5001 as everywhere; a page that is too large as it is. */
+/** Reads through a client or a transaction of a server. Errors: unavailable as everywhere; a page that is too large as it is. */
 export async function readFrom(
   source: Pick<Client, "execute">,
   sql: string,

@@ -2,31 +2,30 @@ import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
 import type { Connection } from "../../db/local/connection.ts";
 import { hashMigration } from "../../db/migrate.ts";
 import { migrations } from "../../db/migrations.ts";
-import { AppError } from "../../errors.ts";
+import { type AppError, unavailable } from "../../errors.ts";
 import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../health/database/compare-schema.ts";
 import { fingerprintOf } from "../../security/secret-key.ts";
 import type { Manifest } from "../manifest.ts";
 import type { Inspection } from "./inspect.ts";
 import { unsound } from "./unsound.ts";
 
-const mostNamed = 5;
+const maxNamed = 5;
 const leastKeyCharacters = 32;
 const words = { missing: "lacks the", altered: "has in another form the", foreign: "has a foreign" } as const;
 
 /**
  * A schema that this program knows, in the form that it knows.
- * @throws AppError 5001 for another, 5102 for one that migrations cannot have made.
+ * @throws unavailable for another, validationFailed for one that migrations cannot have made.
  */
 export function assertKnownSchema({ schema }: Inspection): void {
   const known = new Map(migrations.map((step) => [step.name, hashMigration(step)]));
   for (const { name, hash } of schema) {
     const expected = known.get(name);
     if (expected === undefined) {
-      throw new AppError(5001, `The backup has the schema of a newer version (${name}). Restore it with that version.`);
+      throw unavailable(`The backup has the schema of a newer version (${name}). Restore it with that version.`);
     }
     if (expected !== hash) {
-      throw new AppError(
-        5001,
+      throw unavailable(
         `The backup was migrated with another form of ${name}. Restore it with the version that made it.`,
       );
     }
@@ -39,7 +38,7 @@ export function assertKnownSchema({ schema }: Inspection): void {
 /**
  * Nothing but what the database's own migrations have made: a trigger that is missing guards nothing, and a foreign one
  * writes by itself.
- * @throws AppError 5102 that names what is missing, altered or foreign.
+ * @throws validationFailed that names what is missing, altered or foreign.
  */
 export async function assertOwnSchema(connection: Connection, { schema }: Inspection): Promise<void> {
   const faults = await findFaults(connection, schema);
@@ -62,8 +61,8 @@ function findFaults(connection: Connection, schema: Inspection["schema"]): Promi
 }
 
 function describeFaults(faults: readonly SchemaFault[]): string {
-  const named = faults.slice(0, mostNamed).map(({ kind, object }) => `${words[kind]} ${nameObject(object)}`);
-  return named.join("; ") + (faults.length > mostNamed ? `, and ${faults.length - mostNamed} more` : "");
+  const named = faults.slice(0, maxNamed).map(({ kind, object }) => `${words[kind]} ${nameObject(object)}`);
+  return named.join("; ") + (faults.length > maxNamed ? `, and ${faults.length - maxNamed} more` : "");
 }
 
 function describeRemedy(faults: readonly SchemaFault[]): string {
@@ -75,7 +74,7 @@ function describeRemedy(faults: readonly SchemaFault[]): string {
 
 /**
  * A manifest that says of its database and its key what is so.
- * @throws AppError 5102 that names the first difference.
+ * @throws validationFailed that names the first difference.
  */
 export function assertManifestFits(manifest: Manifest, key: string | undefined, found: Inspection): void {
   const { schema, stores, database, key_fingerprint, key_included } = manifest;

@@ -16,7 +16,7 @@ import { isDamaged } from "../../db/db-errors.ts";
 import type { Connection } from "../../db/local/connection.ts";
 import { foldLog } from "../../db/local/merge-wal.ts";
 import { migrations } from "../../db/migrations.ts";
-import { AppError } from "../../errors.ts";
+import { validationFailed } from "../../errors.ts";
 import { unpackContainer } from "../container.ts";
 import type { Manifest } from "../manifest.ts";
 import { openStore } from "../store/open-store.ts";
@@ -55,8 +55,8 @@ const sqliteStart = "SQLite format 3\0";
 /**
  * Reads a backup into a folder, and looks through all of it: the container, its checksum, the database, its references
  * and its schema, and that its manifest tells of this database. What is there already is not touched.
- * @throws AppError 5102 when it is cut short, altered, damaged or of another program; 5001 when its schema is newer than
- * this program or it cannot be read; 5301 where there is none.
+ * @throws validationFailed when it is cut short, altered, damaged or of another program; unavailable when its schema is newer than
+ * this program or it cannot be read; notFound where there is none.
  */
 export async function takeBackup(
   source: BackupPlace,
@@ -107,7 +107,7 @@ async function openSource(source: Exclude<BackupPlace, { kind: "stdout" }>, conf
   const newest = (await store.list()).at(-1);
   const hint =
     newest === undefined ? "There is no backup in it." : `The newest one in it is ${formatPlace(source, newest)}`;
-  throw new AppError(5102, `${formatPlace(source)} is a folder; name one backup. ${hint}`);
+  throw validationFailed(`${formatPlace(source)} is a folder; name one backup. ${hint}`);
 }
 
 /** A database file as it stands, such as the ones kept before migrations; its log belongs to it. */

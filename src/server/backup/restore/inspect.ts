@@ -37,7 +37,7 @@ export async function withCopy<T>(path: string, work: (connection: Connection) =
 
 /**
  * Looks through the whole file, which takes as long as reading it twice.
- * @throws AppError 5102 that names the first fault.
+ * @throws validationFailed that names the first fault.
  */
 export function assertSound(connection: Connection, what: string): void {
   const found = connection.run("PRAGMA integrity_check(1)").rows[0]?.[0];

@@ -2,7 +2,7 @@ import { buildSchema } from "../../db/build-schema.ts";
 import { loadMark } from "../../db/local/restore-marker.ts";
 import { migrations } from "../../db/migrations.ts";
 import type { Database } from "../../db/session.ts";
-import { AppError } from "../../errors.ts";
+import { type AppError, conflict } from "../../errors.ts";
 import { quote } from "../copy/table-plan.ts";
 
 /** A libSQL server's database that may be filled from a file. */
@@ -25,7 +25,7 @@ const remedy = "Name a new, empty database with --database-url; what is in this 
 
 /**
  * Looks whether a libSQL server's database may be filled from a file.
- * @throws AppError 5302 when it holds a store or the tables of another program.
+ * @throws conflict when it holds a store or the tables of another program.
  */
 export async function inspectTarget(db: Database): Promise<LoadTarget> {
   const { rows } = await db.primary.execute(selectTables);
@@ -55,5 +55,5 @@ function clearingOf(tables: { name: string; type: string }[]): string[] {
 }
 
 function refusal(message: string): AppError {
-  return new AppError(5302, message, { remedy });
+  return conflict(message, { remedy });
 }

@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { bindValue } from "../../db/bind-args.ts";
 import type { Database } from "../../db/session.ts";
-import { AppError } from "../../errors.ts";
+import { conflict, unavailable } from "../../errors.ts";
 import { readThrough } from "../copy/copy-file.ts";
 import type { CopyOptions, CopyReport } from "../copy/copy-options.ts";
 import { readPages } from "../copy/read-pages.ts";
@@ -20,14 +20,14 @@ import { withCopy } from "./inspect.ts";
 import { inspectTarget } from "./load-target.ts";
 import { beginLoading, type Loading } from "./loading.ts";
 
-const mostParameters = 2000;
+const maxParameters = 2000;
 /** The table whose rows say that a database is whole: it comes last. */
 const migrationsTable = "__bodega_migrations";
 
 /**
  * Looks whether a libSQL server's database may be filled from a file: it is empty, has the schema and no stores, or holds
  * what a load that was cut short has left.
- * @throws AppError 5302 when it holds anything else.
+ * @throws conflict when it holds anything else.
  */
 export async function assertLoadable(db: Database): Promise<void> {
   await inspectTarget(db);
@@ -38,7 +38,7 @@ export async function assertLoadable(db: Database): Promise<void> {
  * takes the database for one of its own. A load that fails leaves an empty database where it still can; what one has left
  * that was killed is removed by the next.
  * @param sourcePath a file that nobody writes to meanwhile.
- * @throws AppError 5302 as `assertLoadable`, and when another load begins; 5001 when the server cannot be reached; the
+ * @throws conflict as `assertLoadable`, and when another load begins; unavailable when the server cannot be reached; the
  * signal's reason.
  */
 export async function loadDatabase(sourcePath: string, db: Database, options: CopyOptions = {}): Promise<CopyReport> {
@@ -47,7 +47,7 @@ export async function loadDatabase(sourcePath: string, db: Database, options: Co
     const read = readThrough(source);
     const plan = await readPlan(read);
     if (!plan.tables.some(({ name }) => name === migrationsTable)) {
-      throw new AppError(5302, `${sourcePath} holds no database of Bodega.`, { remedy: "Name a backup of one." });
+      throw conflict(`${sourcePath} holds no database of Bodega.`, { remedy: "Name a backup of one." });
     }
     const target = await inspectTarget(db);
     const loading = await beginLoading(db, target, plan);
@@ -83,13 +83,13 @@ async function fillTables(read: ReadRows, loading: Loading, plan: CopyPlan, opti
   const there = await countRows((sql, args) => readFrom(loading.client, sql, args), tables);
   for (const [name, count] of counts) {
     if (there.get(name) === count) continue;
-    throw new AppError(5001, `Of ${count} rows in ${name} the server has ${there.get(name)}.`);
+    throw unavailable(`Of ${count} rows in ${name} the server has ${there.get(name)}.`);
   }
   return done;
 }
 
 function insertPage(table: TablePlan, page: CopiedValue[][]): InStatement[] {
-  const most = Math.max(1, Math.floor(mostParameters / table.columns.length));
+  const most = Math.max(1, Math.floor(maxParameters / table.columns.length));
   const statements: InStatement[] = [];
   for (let at = 0; at < page.length; at += most) {
     const rows = page.slice(at, at + most);

@@ -3,7 +3,7 @@ import type { Client, InStatement } from "@libsql/core/api";
 import { loadMark } from "../../db/local/restore-marker.ts";
 import { retryWhileBusy } from "../../db/server/server-calls.ts";
 import type { Database } from "../../db/session.ts";
-import { AppError } from "../../errors.ts";
+import { conflict } from "../../errors.ts";
 import { copyClientOf } from "../copy/server-source.ts";
 import { type CopyPlan, quote } from "../copy/table-plan.ts";
 import type { LoadTarget } from "./load-target.ts";
@@ -31,7 +31,7 @@ export interface Loading {
 /**
  * Empties the database and gives it the tables and indexes to fill, in one transaction. Indexes are there from the start:
  * one that is made over all rows at the end may take longer than a server waits.
- * @throws AppError 5302 when somebody else has changed the database since it was looked at; 5001 without the server.
+ * @throws conflict when somebody else has changed the database since it was looked at; unavailable without the server.
  */
 export async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan): Promise<Loading> {
   const client = copyClientOf(db);
@@ -41,14 +41,14 @@ export async function beginLoading(db: Database, target: LoadTarget, plan: CopyP
     run([{ sql: guard, args: [loader] }, ...statements]).catch((error) => {
       if (!isLost(error)) throw error;
       const remedy = "Let the other one end, and look at what it has brought.";
-      throw new AppError(5302, "Another restore into this database has begun; this one stops.", { remedy });
+      throw conflict("Another restore into this database has begun; this one stops.", { remedy });
     });
   try {
     await run([...marking(target, loader), ...target.clearing, ...making(plan)]);
   } catch (error) {
     if (!isLost(error) && !/already exists|no such table/.test(String(error))) throw error;
     const remedy = "Stop every server of this database, and try again.";
-    throw new AppError(5302, "The database has changed in this moment.", { cause: error, remedy });
+    throw conflict("The database has changed in this moment.", { cause: error, remedy });
   }
   return {
     client,

@@ -9,7 +9,7 @@ import { claimFile, shareFile } from "../../db/local/open-file-lock.ts";
 import { acquireServerLock } from "../../db/local/server-lock.ts";
 import { openDatabase } from "../../db/open.ts";
 import type { Database } from "../../db/session.ts";
-import { AppError } from "../../errors.ts";
+import { type AppError, conflict, validationFailed, wrongState } from "../../errors.ts";
 import { recordAudit } from "../../modules/audit/service.ts";
 import { copySecret, fingerprintOf, saveSecret } from "../../security/secret-key.ts";
 import type { CopyOptions } from "../copy/copy-options.ts";
@@ -44,7 +44,7 @@ const held = new Set<FileLock>();
 
 /**
  * Compares a backup with what is there, without changing anything.
- * @throws AppError 5302 when a database server holds a shop already, 5001 when it cannot be reached.
+ * @throws conflict when a database server holds a shop already, unavailable when it cannot be reached.
  */
 export async function planRestore(taken: TakenBackup, config: Config): Promise<RestorePlan> {
   const warnings: string[] = [];
@@ -64,7 +64,7 @@ export async function planRestore(taken: TakenBackup, config: Config): Promise<R
  * Puts a backup in the place of the database: a file by one renaming, so that at any moment the old or the new one stands;
  * into a database server portion by portion.
  * @param options of a file, the signal alone: once aborted it ends everything up to that renaming, which it cannot undo.
- * @throws AppError 5306 while a server runs on the directory, 5302 for `withKey` where another key is, 5001 when a command
+ * @throws wrongState while a server runs on the directory, conflict for `withKey` where another key is, unavailable when a command
  * keeps the database open or the disk cannot be written.
  */
 export async function applyRestore(
@@ -123,7 +123,7 @@ export async function stopIfAsked(signal: AbortSignal | undefined): Promise<void
 
 /** The error for a directory that a server works on. */
 export function serverRuns(dataDir: string): AppError {
-  return new AppError(5306, `A server is running on ${dataDir}. Stop it first: it works with the present database.`);
+  return wrongState(`A server is running on ${dataDir}. Stop it first: it works with the present database.`);
 }
 
 function isFile(config: Config): boolean {
@@ -148,12 +148,9 @@ function explainKey(key: "missing" | "other", isInside: boolean): string {
 
 function assertKeyFits(taken: TakenBackup, key: KeyState, config: Config): void {
   if (taken.key === undefined)
-    throw new AppError(5102, "There is no secret key in this backup; --with-key has nothing to restore.");
+    throw validationFailed("There is no secret key in this backup; --with-key has nothing to restore.");
   if (key === "other") {
-    throw new AppError(
-      5302,
-      `There is another secret key in ${config.dataDir} or BODEGA_SECRET already. Move it away first.`,
-    );
+    throw conflict(`There is another secret key in ${config.dataDir} or BODEGA_SECRET already. Move it away first.`);
   }
 }
 

@@ -19,7 +19,7 @@ export interface TakingFolder {
  * Makes the folder that a backup is unpacked into: beside the database, so that it can take that one's place at once; for
  * a data directory that is not there yet, in the system's temporary folder, unless it may be made. What restores that
  * were killed have left there goes first: each is as large as a database.
- * @throws AppError 5001 when that is impossible.
+ * @throws unavailable when that is impossible.
  */
 export async function makeTakingFolder(dataDir: string, mayMake: boolean): Promise<TakingFolder> {
   const beside = dirname(databaseFile(dataDir));

@@ -1,14 +1,14 @@
 import { Readable } from "node:stream";
 
 /**
- * Waits for a store's answer, and no longer than `mostMs`: one that takes a call and never answers must not hold up every
+ * Waits for a store's answer, and no longer than `maxMs`: one that takes a call and never answers must not hold up every
  * backup that comes after. What was asked goes on unseen.
  * @throws SilenceError; the signal's reason; what the work throws.
  */
-export async function answerWithin<T>(work: Promise<T>, mostMs: number, signal?: AbortSignal): Promise<T> {
+export async function answerWithin<T>(work: Promise<T>, maxMs: number, signal?: AbortSignal): Promise<T> {
   const over = Promise.withResolvers<never>();
   const stop = () => over.reject(signal?.reason);
-  const timer = setTimeout(() => over.reject(new SilenceError(mostMs)), mostMs);
+  const timer = setTimeout(() => over.reject(new SilenceError(maxMs)), maxMs);
   signal?.addEventListener("abort", stop);
   work.catch(() => {});
   try {
@@ -22,8 +22,8 @@ export async function answerWithin<T>(work: Promise<T>, mostMs: number, signal?:
 
 /** What a store that says nothing is broken off with. */
 export class SilenceError extends Error {
-  constructor(mostMs: number) {
-    super(`no answer for ${Math.round(mostMs / 1000)} s`);
+  constructor(maxMs: number) {
+    super(`no answer for ${Math.round(maxMs / 1000)} s`);
   }
 }
 
@@ -33,13 +33,13 @@ export class SilenceError extends Error {
  */
 export function readWithin(
   stream: ReadableStream<Uint8Array>,
-  mostMs: number,
+  maxMs: number,
   explain: (error: unknown) => unknown,
 ): Readable {
   const reader = stream.getReader();
   return new Readable({
     read() {
-      answerWithin(reader.read(), mostMs).then(
+      answerWithin(reader.read(), maxMs).then(
         ({ done, value }) => this.push(done ? null : value),
         (error) => this.destroy(explain(error) as Error),
       );

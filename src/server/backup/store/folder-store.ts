@@ -4,7 +4,7 @@ import { dirname, join, sep } from "node:path";
 import { Writable } from "node:stream";
 import { giveToOwner } from "../../db/local/data-dir.ts";
 import { syncFile } from "../../db/local/sync-file.ts";
-import { AppError } from "../../errors.ts";
+import { notFound } from "../../errors.ts";
 import { createPacer } from "../copy/pace.ts";
 import { readBackupTime } from "./names.ts";
 import { noBackupRemedy, placeError } from "./place.ts";
@@ -82,7 +82,7 @@ export function openFolder(folder: string, dataDir?: string): BackupStore {
       attempt("The backup cannot be read from", name, async () => {
         const path = join(folder, name);
         const found = await stat(path).catch(() => undefined);
-        if (!found) throw new AppError(5301, `There is no backup ${path}.`, { remedy: noBackupRemedy });
+        if (!found) throw notFound("backup", path, { remedy: noBackupRemedy });
         return { stream: createReadStream(path), bytes: found.size };
       }),
     remove: (name) => attempt("The old backup cannot be removed:", name, () => rm(join(folder, name), { force: true })),

@@ -9,7 +9,7 @@ import type { BackupStore } from "./store.ts";
  * Opens a place.
  * @param config with `dataDir` where backups are made: what lies within it belongs to its owner, whoever makes it.
  * @param stdout where a backup goes that is written to standard output.
- * @throws AppError 5102 when it is an S3 place and there are no credentials for it.
+ * @throws validationFailed when it is an S3 place and there are no credentials for it.
  */
 export function openStore(
   place: BackupPlace,

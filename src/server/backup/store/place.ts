@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { invalidSetting } from "../../config/environment.ts";
 import { readBackupPlace } from "../../config/operation-config.ts";
 import { giveToOwner } from "../../db/local/data-dir.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, notFound, unavailable } from "../../errors.ts";
 import { backupEnding } from "./names.ts";
 
 /** Where a backup goes to or comes from. `name` undefined: each backup gets a name of its own there. */
@@ -35,7 +35,7 @@ export function stagingFolder(dataDir: string, id: string): string {
 /**
  * Reads a place: `-`, a folder, a file that ends in `.tar.gz`, `s3://bucket/prefix`, or an object of that ending.
  * @param source what to call it when it is at fault.
- * @throws AppError 5102 for what is none.
+ * @throws validationFailed for what is none.
  */
 export function readPlace(given: string, source: string): BackupPlace {
   if (given === "-") return { kind: "stdout" };
@@ -51,13 +51,13 @@ export function readPlace(given: string, source: string): BackupPlace {
 
 /**
  * Reads what a backup comes from: `-`, any file, or an S3 object.
- * @throws AppError 5102 for what is none; 5301 where there is no such file.
+ * @throws validationFailed for what is none; notFound where there is no such file.
  */
 export function readSource(given: string, source: string): BackupPlace {
   if (given === "-" || given.startsWith("s3:")) return readPlace(given, source);
   const path = resolve(given);
   const found = lookAt(path);
-  if (found === undefined) throw new AppError(5301, `There is no backup ${path}.`, { remedy: noBackupRemedy });
+  if (found === undefined) throw notFound("backup", path, { remedy: noBackupRemedy });
   if (found.isDirectory()) return { kind: "folder", path, name: undefined };
   return { kind: "folder", path: dirname(path), name: basename(path) };
 }
@@ -108,7 +108,7 @@ export function placeError(error: unknown, place: string, what: string): unknown
     EPIPE: "its reader has gone",
     EISDIR: "it is a folder",
   };
-  return new AppError(5001, `${what} ${place}: ${reasons[code] ?? code}.`, { cause: error });
+  return unavailable(`${what} ${place}: ${reasons[code] ?? code}.`, { cause: error });
 }
 
 function isContainerName(path: string): boolean {

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import type { S3Account } from "../../config/operation-config.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, notFound, unavailable, validationFailed } from "../../errors.ts";
 import { answerWithin, readWithin, SilenceError } from "./answer-timeout.ts";
 import { readBackupTime } from "./names.ts";
 import { type BackupPlace, formatPlace, noBackupRemedy } from "./place.ts";
@@ -13,7 +13,7 @@ const partBytes = 16 * 1024 * 1024;
 /** How long Bun is given to take back what has gone up in parts, which it does by itself and unseen. */
 const takeBackMs = 1000;
 /** A call that the store takes and does not answer is given up after this. */
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 /** Bun does not tell what of a part has gone: on a line slower than this, in bytes per millisecond, a part is given up. */
 const slowestRate = 128;
 /** As many parts are on their way at once. */
@@ -22,11 +22,11 @@ const queueSize = 2;
 /**
  * Backups as objects of a bucket. An object appears when it is whole: what is larger than a part goes up in parts.
  * @param patience how long the store may be silent, milliseconds; while parts go up, the time that those take comes on top.
- * @throws AppError 5102 without an account.
+ * @throws validationFailed without an account.
  */
-export function openS3(place: S3Place, account: S3Account | undefined, patience = patienceMs): BackupStore {
+export function openS3(place: S3Place, account: S3Account | undefined, patience = timeoutMs): BackupStore {
   if (account === undefined) {
-    throw new AppError(5102, "For s3:// set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
+    throw validationFailed("For s3:// set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
   }
   const { accessKeyId, secretAccessKey, endpoint, region } = account;
   const client = new Bun.S3Client({
@@ -150,10 +150,10 @@ function feedStream(
 function s3Error(error: unknown, what: string, address: string): unknown {
   if (error instanceof AppError) return error;
   if (error instanceof SilenceError) {
-    return new AppError(5001, `${what} ${address}: the S3 server does not answer (${error.message}).`);
+    return unavailable(`${what} ${address}: the S3 server does not answer (${error.message}).`);
   }
   const code = String((error as { code?: unknown }).code ?? "unknown");
-  if (code === "NoSuchKey") return new AppError(5301, `There is no backup ${address}.`, { remedy: noBackupRemedy });
+  if (code === "NoSuchKey") return notFound("backup", address, { remedy: noBackupRemedy });
   const reasons: Record<string, string> = {
     NoSuchBucket: "there is no such bucket",
     AccessDenied: "the account may not do this (AccessDenied)",
@@ -162,5 +162,5 @@ function s3Error(error: unknown, what: string, address: string): unknown {
     ConnectionRefused: "the S3 server cannot be reached",
     FailedToOpenSocket: "the S3 server cannot be reached",
   };
-  return new AppError(5001, `${what} ${address}: ${reasons[code] ?? code}.`, { cause: error });
+  return unavailable(`${what} ${address}: ${reasons[code] ?? code}.`, { cause: error });
 }

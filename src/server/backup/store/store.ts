@@ -10,7 +10,7 @@ export interface BackupUpload {
   discard(): Promise<void>;
 }
 
-/** What keeps backups. Errors of all: 5001 that say what cannot be reached, read or written. */
+/** What keeps backups. Errors of all: unavailable that say what cannot be reached, read or written. */
 export interface BackupStore {
   /** @param id tells apart what several processes leave unfinished. */
   create(name: string, id: string, signal: AbortSignal): Promise<BackupUpload>;
@@ -18,7 +18,7 @@ export interface BackupStore {
   list(): Promise<string[]>;
   /** The beginning of a container, long enough for its manifest. */
   head(name: string): Promise<Uint8Array>;
-  /** @throws AppError 5301 where there is none of that name. */
+  /** @throws notFound where there is none of that name. */
   read(name: string): Promise<{ stream: Readable; bytes: number }>;
   remove(name: string): Promise<void>;
 }

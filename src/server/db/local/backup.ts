@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { AppError } from "../../errors.ts";
+import { AppError, unavailable } from "../../errors.ts";
 import { Connection } from "./connection.ts";
 import { FileLock } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
@@ -20,7 +20,7 @@ export async function backUpBefore(client: LocalClient, name: string, now: Date)
 
 /**
  * Writes a sound copy of the database file while others read and write. It blocks the caller for as long as it takes.
- * The copy appears under its name only when it is complete and on disk. Errors: 5001 for a full or faulty disk.
+ * The copy appears under its name only when it is complete and on disk. Errors: unavailable for a full or faulty disk.
  */
 export async function copyDatabase(path: string, target: string): Promise<void> {
   const libsql = await loadLibsql();
@@ -39,7 +39,7 @@ export async function copyDatabase(path: string, target: string): Promise<void> 
     syncFile(dirname(target));
   } catch (error) {
     rmSync(partial, { force: true });
-    throw error instanceof AppError ? error : new AppError(5001, "The backup cannot be written.", { cause: error });
+    throw error instanceof AppError ? error : unavailable("The backup cannot be written.", { cause: error });
   } finally {
     connection.close();
     lock.close();

@@ -1,13 +1,13 @@
 import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 
-/** Creates the data directory, readable by its owner only. Errors: 5001 when that is impossible. */
+/** Creates the data directory, readable by its owner only. Errors: unavailable when that is impossible. */
 export function makeDataDir(dir: string): void {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new AppError(5001, `The data directory ${dir} cannot be created.`, { cause });
+    throw unavailable(`The data directory ${dir} cannot be created.`, { cause });
   }
 }
 

@@ -12,7 +12,7 @@ export class FileLock {
   readonly #engine: Engine;
   #open = true;
 
-  /** Opens the lock's file, creating it with mode 0600. Errors: 5001 when that is impossible. */
+  /** Opens the lock's file, creating it with mode 0600. Errors: unavailable when that is impossible. */
   constructor(libsql: Libsql, path: string) {
     const isNew = !existsSync(path);
     try {

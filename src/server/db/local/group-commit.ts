@@ -1,4 +1,4 @@
-import { AppError } from "../../errors.ts";
+import { AppError, unavailable } from "../../errors.ts";
 import { mapDbError } from "../db-errors.ts";
 import type { Connection } from "./connection.ts";
 
@@ -41,7 +41,7 @@ const rollbackTo = "ROLLBACK TO bodega_unit";
 
 /**
  * Runs the jobs that `takeJob` hands out inside the transaction that is already open, commits, and only then answers
- * each of them. Returns whether a change was committed. Errors go to the jobs: their own, or 5001 when the group is
+ * each of them. Returns whether a change was committed. Errors go to the jobs: their own, or unavailable when the group is
  * lost because SQLite could not commit it or gave the whole transaction up.
  */
 export async function runGroup(
@@ -123,7 +123,7 @@ function settle(outcome: Outcome, lost: unknown): void {
 
 function lossError(lost: unknown): AppError {
   const mapped = mapDbError(lost);
-  return mapped instanceof AppError && mapped.code === 5001 ? mapped : new AppError(5001, undefined, { cause: lost });
+  return mapped instanceof AppError && mapped.kind === "unavailable" ? mapped : unavailable(undefined, { cause: lost });
 }
 
 /** Ends a unit that waits for something else than the database; one timer serves the whole group. */
@@ -152,6 +152,6 @@ class Watchdog {
     const watched = this.#watched;
     if (watched === undefined || watched.life.ended || performance.now() - watched.since < this.#limitMs) return;
     watched.life.ended = true;
-    watched.expire(new AppError(5001, "The transaction took too long.", { retryAfter: 1 }));
+    watched.expire(unavailable("The transaction took too long.", { retryAfter: 1 }));
   }
 }

@@ -1,4 +1,4 @@
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import type { BoundValue } from "../bind-args.ts";
 
 /** A prepared statement of the engine; with `raw`, its rows are arrays. */
@@ -31,7 +31,7 @@ let loaded: Promise<Libsql> | undefined;
 
 /**
  * Loads the database engine when a database is first opened, so that help and version need no unpacked add-on.
- * Errors: 5001 whose message says what to do when the add-on cannot be unpacked.
+ * Errors: unavailable whose message says what to do when the add-on cannot be unpacked.
  */
 export function loadLibsql(): Promise<Libsql> {
   loaded ??= import("libsql").then(
@@ -60,8 +60,7 @@ export async function loadSync(): Promise<(engine: Engine) => Promise<unknown>> 
 export function loadFailure(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string };
   if (code !== "ERR_DLOPEN_FAILED" && !/dlopen|\.node\b/.test(message ?? "")) return error;
-  return new AppError(
-    5001,
+  return unavailable(
     "The database engine could not be loaded, because it could not be unpacked into the temporary directory. " +
       "Set BUN_TMPDIR to a directory that can be written and that allows programs to run.",
     { cause: error },

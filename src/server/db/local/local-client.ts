@@ -51,7 +51,7 @@ export class LocalClient implements Client {
   #checkpointer: Connection | undefined;
   closed = false;
 
-  /** Opens the file, creating it where needed. Errors: 5001 when it cannot be opened. */
+  /** Opens the file, creating it where needed. Errors: unavailable when it cannot be opened. */
   constructor(libsql: Libsql, path: string, options: Partial<WriterQueueOptions> = {}) {
     this.path = path;
     this.#libsql = libsql;

@@ -1,5 +1,5 @@
 import type { InArgs, InStatement, ResultSet, Row, Transaction } from "@libsql/core/api";
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { shapeOf } from "../scan-sql.ts";
 import type { Session } from "../session.ts";
@@ -38,7 +38,7 @@ export class LocalUnit implements Session {
     return fn(this);
   }
 
-  /** Runs one statement at once. Errors: 5001 when the unit has ended. */
+  /** Runs one statement at once. Errors: unavailable when the unit has ended. */
   runNow(sql: string, args?: InArgs): ResultSet {
     this.assertAlive();
     const { verb } = shapeOf(sql);
@@ -55,7 +55,7 @@ export class LocalUnit implements Session {
   }
 
   assertAlive(): void {
-    if (this.#life.ended) throw new AppError(5001, "The transaction has already ended.");
+    if (this.#life.ended) throw unavailable("The transaction has already ended.");
   }
 
   get hasEnded(): boolean {
@@ -127,7 +127,7 @@ export class LocalTransaction implements Transaction {
   }
 
   #assertOpen(): void {
-    if (this.#ending) throw new AppError(5001, "The transaction has already ended.");
+    if (this.#ending) throw unavailable("The transaction has already ended.");
     this.#unit.assertAlive();
   }
 }

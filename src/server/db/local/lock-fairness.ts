@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, futimesSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { giveToOwner } from "./data-dir.ts";
 
 /** Longest pause between two tries of one that waits, and how long a busy process stands back for it. */
@@ -17,13 +17,13 @@ export class LockTurns {
   #stamped = 0;
   #open = true;
 
-  /** Opens the file of the stamp, creating it where needed. Errors: 5001 when that is impossible. */
+  /** Opens the file of the stamp, creating it where needed. Errors: unavailable when that is impossible. */
   constructor(path: string) {
     try {
       this.#file = openSync(path, "a", 0o600);
       giveToOwner(path, dirname(path));
     } catch (cause) {
-      throw new AppError(5001, "The data directory cannot be written.", { cause });
+      throw unavailable("The data directory cannot be written.", { cause });
     }
   }
 

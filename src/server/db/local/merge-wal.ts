@@ -1,18 +1,18 @@
 import { rmSync, statSync } from "node:fs";
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { loadLibsql } from "./load-libsql.ts";
 import { LocalClient } from "./local-client.ts";
 
 /**
  * Moves the log of a database file into it, so that the one file is all of it. Nobody else may have it open.
- * @throws AppError 5001 when something keeps the log from being emptied, or the file is damaged.
+ * @throws unavailable when something keeps the log from being emptied, or the file is damaged.
  */
 export async function foldLog(path: string): Promise<void> {
   if (!holdsLog(path)) return removeLog(path);
   const client = new LocalClient(await loadLibsql(), path);
   try {
     if (!(await client.checkpoint()) || holdsLog(path)) {
-      throw new AppError(5001, "The database's log cannot be emptied: something still reads it.");
+      throw unavailable("The database's log cannot be emptied: something still reads it.");
     }
   } finally {
     client.close();

@@ -1,5 +1,5 @@
 import { type InArgs, type InStatement, LibsqlError, type ResultSet, type Transaction } from "@libsql/core/api";
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { mapDbError } from "../db-errors.ts";
 import type { Connection } from "./connection.ts";
@@ -100,6 +100,6 @@ class ReadTransaction implements Transaction {
   }
 
   #assertOpen(): void {
-    if (this.closed) throw new AppError(5001, "The transaction has already ended.");
+    if (this.closed) throw unavailable("The transaction has already ended.");
   }
 }

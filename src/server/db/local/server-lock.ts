@@ -6,7 +6,7 @@ import { loadLibsql } from "./load-libsql.ts";
 
 const fileName = "server.lock";
 // A command that only asks holds the lock for a moment, and must not keep a server from starting.
-const patienceMs = 250;
+const timeoutMs = 250;
 // A lock that nobody refers to any more would be closed by the garbage collector, and so be given up.
 const held = new Set<FileLock>();
 
@@ -15,7 +15,7 @@ export async function acquireServerLock(dataDir: string): Promise<{ release(): v
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
   const lock = new FileLock(libsql, lockPath(dataDir));
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   while (!lock.tryExclusive()) {
     if (performance.now() > deadline) {
       lock.close();

@@ -1,4 +1,4 @@
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { isBusy, mapDbError } from "../db-errors.ts";
 import type { Connection } from "./connection.ts";
 import { type GroupBounds, type Job, runGroup, type UnitLife } from "./group-commit.ts";
@@ -6,9 +6,9 @@ import type { LockTurns } from "./lock-fairness.ts";
 
 /** Bounds of the queue; all times in milliseconds. */
 export interface WriterQueueOptions extends GroupBounds {
-  /** How long a write waits for another process's lock before it is refused with 5001. */
+  /** How long a write waits for another process's lock before it is refused with unavailable. */
   lockDeadlineMs: number;
-  /** Units that may wait; beyond it 5001. */
+  /** Units that may wait; beyond it unavailable. */
   maxWaiting: number;
   /** Runs after each COMMIT, before anyone is answered. */
   onCommit: () => void;
@@ -67,7 +67,7 @@ export class WriterQueue {
 
   /**
    * Queues one unit: `work` uses the writer connection and is undone alone when it fails. Resolves after the COMMIT.
-   * Errors: the unit's own; 5001 when the lock, the queue, the unit's time or the disk gives out.
+   * Errors: the unit's own; unavailable when the lock, the queue, the unit's time or the disk gives out.
    */
   enqueue<T>(work: (life: UnitLife) => T | Promise<T>): Promise<T> {
     return this.#push(work, false);
@@ -95,7 +95,7 @@ export class WriterQueue {
 
   #push<T>(work: (life: UnitLife) => T | Promise<T>, alone: boolean): Promise<T> {
     if (this.waiting >= this.#options.maxWaiting) {
-      return Promise.reject(new AppError(5001, "Too many writes are waiting.", { retryAfter: 1 }));
+      return Promise.reject(unavailable("Too many writes are waiting.", { retryAfter: 1 }));
     }
     return new Promise<T>((resolve, reject) => {
       const deadline = performance.now() + this.#options.lockDeadlineMs;
@@ -141,7 +141,7 @@ export class WriterQueue {
       const now = performance.now();
       // Deadlines rise along the queue, except that work which runs alone keeps its place.
       while (this.waiting > 0 && (this.#peek() as Job).deadline <= now) {
-        this.#take()?.reject(new AppError(5001, "The database is busy.", { retryAfter: 1 }));
+        this.#take()?.reject(unavailable("The database is busy.", { retryAfter: 1 }));
       }
       if (this.waiting === 0 || this.#peek()?.alone) return false;
       await this.#turns.waitTurn();

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Client, InStatement, ResultSet, Row } from "@libsql/core/api";
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { mapServerError } from "../db-errors.ts";
 import { makeDataDir, restrictFile } from "../local/data-dir.ts";
 import { FileLock } from "../local/file-lock.ts";
@@ -75,7 +75,7 @@ export class ReplicaDatabase extends NoLocalFile implements Database {
 
 /**
  * Opens the copy in the data directory and brings it up to date. Several processes keep a copy each, because two must
- * not write to one. Errors: 5001 when the primary cannot be reached, 5102 for an unusable address.
+ * not write to one. Errors: unavailable when the primary cannot be reached, validationFailed for an unusable address.
  */
 export async function openReplica(dataDir: string, options: ServerOptions): Promise<ReplicaDatabase> {
   const libsql = await loadLibsql();
@@ -109,7 +109,7 @@ function takeCopy(libsql: Libsql, dataDir: string): { path: string; lock: FileLo
     if (lock.tryExclusive()) return { path, lock };
     lock.close();
   }
-  throw new AppError(5001, "Too many processes keep a copy of the database in this directory.");
+  throw unavailable("Too many processes keep a copy of the database in this directory.");
 }
 
 function removeCopy(path: string): void {

@@ -7,7 +7,7 @@ import type {
   Transaction,
   TransactionMode,
 } from "@libsql/core/api";
-import { AppError } from "../../errors.ts";
+import { validationFailed } from "../../errors.ts";
 import { sqlOf } from "../bind-args.ts";
 import { shapeOf } from "../scan-sql.ts";
 import { Turns } from "../turns.ts";
@@ -32,7 +32,7 @@ export interface ServerOptions {
 
 /**
  * The `Client` of a libSQL server, spoken to over HTTP: arguments are bound as locally, a busy server is asked again
- * until the deadline, interactive transactions of this process take turns, and network trouble is 5001.
+ * until the deadline, interactive transactions of this process take turns, and network trouble is unavailable.
  */
 export class ServerClient implements Client {
   readonly protocol = "http";
@@ -128,7 +128,7 @@ export class ServerClient implements Client {
   }
 }
 
-/** Opens the client; nothing is sent yet. Errors: 5102 for an address that no server can have. */
+/** Opens the client; nothing is sent yet. Errors: validationFailed for an address that no server can have. */
 export async function openServerClient(options: ServerOptions): Promise<ServerClient> {
   const { createClient } = await import("@libsql/client/http");
   const connect = (limitMs: number, intMode: "number" | "bigint") =>
@@ -144,6 +144,6 @@ export async function openServerClient(options: ServerOptions): Promise<ServerCl
     const client = connect(requestLimitMs, "number");
     return new ServerClient(client, () => connect(copyRequestLimitMs, "bigint"), options.lockDeadlineMs);
   } catch (cause) {
-    throw new AppError(5102, "The database address is not one of a libSQL server.", { cause });
+    throw validationFailed("The database address is not one of a libSQL server.", { cause });
   }
 }

@@ -45,7 +45,7 @@ export class ServerDatabase extends NoLocalFile implements Database {
   }
 }
 
-/** Opens a server's database. Errors: 5102 for an unusable address; an unreachable server shows at the first call. */
+/** Opens a server's database. Errors: validationFailed for an unusable address; an unreachable server shows at the first call. */
 export async function openServer(options: ServerOptions): Promise<ServerDatabase> {
   return new ServerDatabase(await openServerClient(options));
 }

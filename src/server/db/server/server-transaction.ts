@@ -1,5 +1,5 @@
 import type { InArgs, InStatement, ResultSet, Transaction } from "@libsql/core/api";
-import { AppError } from "../../errors.ts";
+import { AppError, unavailable } from "../../errors.ts";
 import { mapServerError } from "../db-errors.ts";
 import { bindForServer, retryWhileBusy } from "./server-calls.ts";
 
@@ -24,7 +24,7 @@ export class ServerTransaction implements Transaction {
   #begun: Promise<unknown> | undefined;
   #inner: Transaction | undefined;
   #over = false;
-  /** Rejects with 5001 when the time is over; never resolves. */
+  /** Rejects with unavailable when the time is over; never resolves. */
   readonly expired: Promise<never>;
 
   constructor(begin: () => Promise<Transaction>, options: ServerTransactionOptions) {
@@ -79,7 +79,7 @@ export class ServerTransaction implements Transaction {
     } catch (error) {
       const mapped = mapServerError(error);
       // Whatever the server says, a transaction that it did not commit may be tried again.
-      throw mapped instanceof AppError ? mapped : new AppError(5001, undefined, { cause: error });
+      throw mapped instanceof AppError ? mapped : unavailable(undefined, { cause: error });
     } finally {
       this.#end();
     }
@@ -114,13 +114,13 @@ export class ServerTransaction implements Transaction {
     if (this.#over) return;
     this.#timer = setTimeout(() => {
       this.close();
-      this.#expire(new AppError(5001, "The transaction took too long.", { retryAfter: 1 }));
+      this.#expire(unavailable("The transaction took too long.", { retryAfter: 1 }));
     }, ms);
   }
 
   async #run<T>(work: (inner: Transaction) => Promise<T>): Promise<T> {
     this.#assertOpen();
-    if (this.#inner === undefined) throw new AppError(5001, "The transaction could not begin.");
+    if (this.#inner === undefined) throw unavailable("The transaction could not begin.");
     try {
       return await work(this.#inner);
     } catch (error) {
@@ -129,6 +129,6 @@ export class ServerTransaction implements Transaction {
   }
 
   #assertOpen(): void {
-    if (this.#over) throw new AppError(5001, "The transaction has already ended.");
+    if (this.#over) throw unavailable("The transaction has already ended.");
   }
 }

@@ -1,7 +1,7 @@
 import { RefusedAddress } from "./address.ts";
 import type { PostAnswer } from "./post.ts";
 
-const mostLength = 300;
+const maxLength = 300;
 /** A receiver that asks for more is tried again after this. */
 const longestWaitMs = 3_600_000;
 
@@ -27,7 +27,7 @@ export function describeFailure(error: unknown): string {
   const isOurs = error instanceof RefusedAddress || error instanceof TimedOut || error instanceof LostSecret;
   if (isOurs) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
-  return `${code ?? "failed"}: ${message}`.slice(0, mostLength);
+  return `${code ?? "failed"}: ${message}`.slice(0, maxLength);
 }
 
 /** Whether other messages would fare no better now; a refusal (4xx, a redirect) may be about the one message. */

@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 import { hostOf } from "./address.ts";
 
 /** What of an answer's body is read, and for how long, so that the connection ends politely; nothing of it is kept. */
-const mostBodyBytes = 16_384;
+const maxBodyBytes = 16_384;
 const lingerMs = 500;
 /** These say that nothing has been sent: the name's next address may do better. */
 const unreached = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENETDOWN"]);
@@ -80,7 +80,7 @@ function postTo(address: string, { url, headers, body, signal, ca }: Post): Prom
     let bytes = 0;
     response.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > mostBodyBytes) leave();
+      if (bytes > maxBodyBytes) leave();
     });
     response.on("end", leave);
     response.on("close", leave);

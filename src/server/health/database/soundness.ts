@@ -4,13 +4,13 @@ import { countOf } from "../environment/wording.ts";
 import { describeDamageRemedy } from "./look-at-file.ts";
 import type { Subject } from "./subject.ts";
 
-const mostFaults = 100;
+const maxFaults = 100;
 
 type Command = CheckupDeps["command"];
 
 /** Reads the whole database: pages, rows, indexes, CHECKs. */
 export async function checkIntegrity({ ask, kind }: Subject, name: string, command: Command): Promise<Finding[]> {
-  const { rows } = await ask(`PRAGMA integrity_check(${mostFaults})`);
+  const { rows } = await ask(`PRAGMA integrity_check(${maxFaults})`);
   const texts = rows.map((row) => String(row[0])).filter((text) => text !== "ok");
   const findings = texts.map((text): Finding => {
     const message = text.replace(/^\*\*\* in database main \*\*\*\s*/, "").replaceAll("\n", "; ");

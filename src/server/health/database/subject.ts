@@ -29,7 +29,7 @@ export interface Subject {
   close(): Promise<void>;
 }
 
-/** Opens a file for reading only, as it is. Errors: 5001. */
+/** Opens a file for reading only, as it is. Errors: unavailable. */
 export async function openFileSubject(path: string): Promise<Subject> {
   const libsql = await loadLibsql();
   const users = await shareFile(path);
@@ -65,7 +65,7 @@ export async function openFileSubject(path: string): Promise<Subject> {
   }
 }
 
-/** Opens a libSQL server's database. Errors: 5001 when it does not answer, 5102 for an address that is none. */
+/** Opens a libSQL server's database. Errors: unavailable when it does not answer, validationFailed for an address that is none. */
 export async function openServerSubject(config: Config, url: string): Promise<Subject> {
   const { dataDir, databaseAuthToken: authToken } = config;
   const db = await openDatabase({ dataDir, url, ...(authToken !== undefined && { authToken }) });

@@ -26,17 +26,17 @@ export interface PublicCall {
 export const forgedHop = "192.0.2.123";
 
 const lookMs = 100;
-const mostLooks = 5;
+const maxLooks = 5;
 
 /** Calls `/health/live` at the public address, and asks the server of this machine how that arrived. */
-export async function askPublic(publicUrl: string, { config, patienceMs }: CheckupDeps): Promise<PublicCall> {
+export async function askPublic(publicUrl: string, { config, timeoutMs }: CheckupDeps): Promise<PublicCall> {
   const requestId = `doctor-${randomUUID()}`;
   const call: PublicCall = { requestId, reply: null, fault: null, seen: null, isRunning: false };
   try {
     const reply = await fetch(`${publicUrl}/health/live`, {
       headers: { "x-request-id": requestId, "x-forwarded-for": forgedHop },
       redirect: "manual",
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     const body = (await reply.json().catch(() => null)) as { request_id?: unknown; data?: unknown } | null;
     const isOurs = typeof body?.request_id === "string" && body.data !== undefined;
@@ -47,7 +47,7 @@ export async function askPublic(publicUrl: string, { config, patienceMs }: Check
     call.fault = name === "TimeoutError" ? "TIMEOUT" : String(code ?? name);
   }
   // What a worker saw reaches the process that answers here a moment later.
-  for (let look = 0; look < mostLooks; look++) {
+  for (let look = 0; look < maxLooks; look++) {
     const told = await askServer(config.dataDir, `/seen?request_id=${requestId}`);
     call.isRunning = told !== null;
     if (told?.ok) call.seen = (await told.json()) as SeenRequest;

@@ -84,11 +84,11 @@ async function findDatabaseServer({ db, now }: CheckupDeps): Promise<Finding[]> 
   return describeSkew("the database server's", "clock", Date.parse(String(rows[0]?.at)), before, now());
 }
 
-async function findPublicAddress({ config: { publicUrl }, now, patienceMs }: CheckupDeps): Promise<Finding[]> {
+async function findPublicAddress({ config: { publicUrl }, now, timeoutMs }: CheckupDeps): Promise<Finding[]> {
   if (publicUrl === undefined) return [];
   try {
     const before = now();
-    const signal = AbortSignal.timeout(patienceMs);
+    const signal = AbortSignal.timeout(timeoutMs);
     const { headers } = await fetch(`${publicUrl}/health/live`, { method: "HEAD", redirect: "manual", signal });
     const at = Date.parse(headers.get("date") ?? "");
     // The header has whole seconds.

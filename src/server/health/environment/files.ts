@@ -5,7 +5,7 @@ import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 import { limitFindings } from "./limit-findings.ts";
 import { formatMode } from "./wording.ts";
 
-const mostFiles = 1000;
+const maxFiles = 1000;
 /** What is worth reading to a stranger, or to be written by one; locks and the like are empty. */
 const isPrivate = /^(?:bodega|replica)[\w-]*\.db(?:-wal|-shm|-wal\.orphaned-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
 
@@ -66,7 +66,7 @@ function describeForeign({ path, stats }: Entry, owner: Stats, { uid }: CheckupD
 function listFiles(dir: string): Entry[] {
   try {
     return readdirSync(dir)
-      .slice(0, mostFiles)
+      .slice(0, maxFiles)
       .map((name) => look(join(dir, name), 0o600))
       .filter((entry) => entry !== undefined && !entry.stats.isDirectory()) as Entry[];
   } catch {

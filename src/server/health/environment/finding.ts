@@ -40,7 +40,7 @@ export interface CheckupDeps {
   /** Of the account that runs the check; undefined where the system knows none. */
   uid: number | undefined;
   /** What a conversation over the network may take at most, in milliseconds. */
-  patienceMs: number;
+  timeoutMs: number;
   /**
    * A command line of this program for a remedy: `db migrate` as `bodega db migrate --data-dir /srv/shop`, with the flags
    * that name the database as they were given.

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { all, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import type { KeySecret } from "../../modules/app-keys/model.ts";
 import { judgeSecrets } from "../../modules/app-keys/secret-standing.ts";
 import { appKeySecrets, appKeys } from "../../modules/app-keys/table.ts";
@@ -11,7 +11,6 @@ import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 import { limitFindings } from "./limit-findings.ts";
 import { formatSpan } from "./wording.ts";
 
-const param = sql.placeholder;
 const day = 86_400_000;
 const staleMs = 90 * day;
 const neverUsedMs = 30 * day;

@@ -1,7 +1,7 @@
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 
 /** No check takes longer, whatever it waits for. */
-const mostPatience = 3;
+const maxPatience = 3;
 
 /** A finding, and which check made it. */
 export interface Noted {
@@ -52,7 +52,7 @@ export async function lookAll(list: readonly Checkup[], about: CheckupDeps, prog
 /** What a look that fails has thrown is a finding as well. */
 async function look(checkup: Checkup, about: CheckupDeps): Promise<Finding[]> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error("it took too long")), about.patienceMs * mostPatience);
+  const timer = setTimeout(() => late.reject(new Error("it took too long")), about.timeoutMs * maxPatience);
   try {
     return await Promise.race([checkup.find(about), late.promise]);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { all, get, statement } from "../../db/statement.ts";
+import { all, get, param, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { mailOutbox } from "../../modules/mail/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
@@ -9,7 +9,6 @@ import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 import { limitFindings } from "./limit-findings.ts";
 import { countOf, formatSpan } from "./wording.ts";
 
-const param = sql.placeholder;
 const overdueMs = 15 * 60_000;
 const recentMs = 7 * 86_400_000;
 
@@ -66,12 +65,12 @@ async function describeNone(about: CheckupDeps, stores: readonly Waiting[]): Pro
   return [{ severity: "warning", subject: "BODEGA_SMTP_URL", message, remedy }];
 }
 
-async function converse({ patienceMs, command }: CheckupDeps, url: string): Promise<Finding[]> {
+async function converse({ timeoutMs, command }: CheckupDeps, url: string): Promise<Finding[]> {
   const subject = new URL(url).host;
   // What speaks with mail servers is loaded only where there is one.
   const { probeSmtp } = await import("../../modules/mail/probe.ts");
   try {
-    const patience = { connect: patienceMs, greeting: patienceMs, silence: patienceMs };
+    const patience = { connect: timeoutMs, greeting: timeoutMs, silence: timeoutMs };
     const { encrypted, authenticated } = await probeSmtp({ url, patience });
     const { hostname, username } = new URL(url);
     const isHere = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
@@ -96,7 +95,7 @@ async function converse({ patienceMs, command }: CheckupDeps, url: string): Prom
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const remedy =
-      error.code === 5306
+      error.kind === "wrongState"
         ? "Correct user and password in BODEGA_SMTP_URL; @ : / and % in them are written %40 %3A %2F %25."
         : "Correct host and port in BODEGA_SMTP_URL, or let this machine reach it; many providers close ports 25, 465 and 587.";
     const message = `The mail server does not let us in. ${error.message}`;

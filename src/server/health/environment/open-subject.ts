@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../db/local/data-dir.ts";
 import { openDatabase } from "../../db/open.ts";
 import type { Database } from "../../db/session.ts";
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { describeDamageRemedy } from "../database/look-at-file.ts";
 import type { Finding } from "./finding.ts";
 
@@ -25,11 +25,11 @@ export function describePlace({ databaseUrl, databaseSyncUrl, dataDir }: Config)
 /**
  * Opens a database to look at it: its files keep their modes. None is made where there is none, and nothing is thrown: what
  * is in the way is a finding.
- * @param patienceMs how long a database server may take to answer.
+ * @param timeoutMs how long a database server may take to answer.
  */
 export async function openSubject(
   config: Config,
-  { patienceMs, command }: { patienceMs: number; command(words: string): string },
+  { timeoutMs, command }: { timeoutMs: number; command(words: string): string },
 ): Promise<Opened> {
   const url = config.databaseUrl ?? config.databaseSyncUrl;
   const subject = describePlace(config);
@@ -52,7 +52,7 @@ export async function openSubject(
       ...(url !== undefined && { url }),
       ...(config.databaseAuthToken !== undefined && { authToken: config.databaseAuthToken }),
     });
-    await withinPatience(db.primary.execute("SELECT 1 FROM sqlite_schema LIMIT 1"), patienceMs);
+    await withinPatience(db.primary.execute("SELECT 1 FROM sqlite_schema LIMIT 1"), timeoutMs);
     return { db, findings: [] };
   } catch (error) {
     await db?.close().catch(() => {});
@@ -63,7 +63,7 @@ export async function openSubject(
 
 async function withinPatience<T>(work: Promise<T>, ms: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new AppError(5001, "The database does not answer.")), ms);
+  const timer = setTimeout(() => reject(unavailable("The database does not answer.")), ms);
   try {
     return await Promise.race([work, promise]);
   } finally {

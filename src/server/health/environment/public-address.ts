@@ -130,8 +130,8 @@ function isPrivate(hostname: string): boolean {
   return ipaddr.process(hostname).range() !== "unicast";
 }
 
-async function findShortCertificate(publicUrl: string, { now, patienceMs }: CheckupDeps): Promise<Finding | null> {
-  const until = await readEnd(new URL(publicUrl), patienceMs);
+async function findShortCertificate(publicUrl: string, { now, timeoutMs }: CheckupDeps): Promise<Finding | null> {
+  const until = await readEnd(new URL(publicUrl), timeoutMs);
   if (until === null || until - now() >= shortDays * dayMs) return null;
   return {
     severity: "warning",
@@ -142,7 +142,7 @@ async function findShortCertificate(publicUrl: string, { now, patienceMs }: Chec
 }
 
 /** When the certificate ends that is presented there, epoch milliseconds; null when it cannot be seen. */
-function readEnd({ hostname, port }: URL, patienceMs: number): Promise<number | null> {
+function readEnd({ hostname, port }: URL, timeoutMs: number): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
   const host = hostname.replace(/^\[|\]$/g, "");
   const name = isIP(host) === 0 ? { servername: host } : {};
@@ -151,6 +151,6 @@ function readEnd({ hostname, port }: URL, patienceMs: number): Promise<number | 
     resolve(Number.isNaN(until) ? null : until);
   });
   socket.on("error", () => resolve(null));
-  socket.setTimeout(patienceMs, () => resolve(null));
+  socket.setTimeout(timeoutMs, () => resolve(null));
   return promise.finally(() => socket.destroy());
 }

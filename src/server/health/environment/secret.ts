@@ -36,7 +36,7 @@ async function findMisfit(about: CheckupDeps): Promise<Finding[]> {
     const remedy = `Put the right key back; if it is lost for good, stop the server and run: ${command("db rekey")}`;
     const message = isMissing
       ? `${subject} is missing, and this database was made with a key.`
-      : error.code === 5306
+      : error.kind === "wrongState"
         ? `${subject} holds another key than the one that this database was made with.`
         : error.message;
     const lost = " Second factors, waiting mail, webhooks and notifications cannot be read without it.";

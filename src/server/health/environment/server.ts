@@ -12,14 +12,14 @@ type Process = Pick<ProcessStatus, "name" | "pid" | "answers">;
 export const server: Checkup = {
   name: "server",
   async find(about) {
-    const { config, db, patienceMs } = about;
+    const { config, db, timeoutMs } = about;
     // Servers of a database server need not be on this machine.
     if (db === null || db.kind !== "file") return [];
     if (!(await isServerRunning(config.dataDir))) return [describeNone(about)];
-    const status = await askStatus(config.dataDir, patienceMs);
+    const status = await askStatus(config.dataDir, timeoutMs);
     if (status === null) return [describeSilent(about)];
     const { version, pid } = status;
-    const hung = await findHung(config.dataDir, patienceMs, status);
+    const hung = await findHung(config.dataDir, timeoutMs, status);
     return [...hung.map(describeHung), ...(version === about.version ? [] : [describeOther(about, version, pid)])];
   },
 };
@@ -31,17 +31,17 @@ interface Status {
   processes?: Process[];
 }
 
-async function askStatus(dataDir: string, patienceMs: number): Promise<Status | null> {
-  const reply = await askServer(dataDir, "/status", AbortSignal.timeout(patienceMs));
+async function askStatus(dataDir: string, timeoutMs: number): Promise<Status | null> {
+  const reply = await askServer(dataDir, "/status", AbortSignal.timeout(timeoutMs));
   return reply?.ok ? ((await reply.json()) as Status) : null;
 }
 
 /** Workers that do not answer however often they are asked: one that only has much to do answers in between. */
-async function findHung(dataDir: string, patienceMs: number, first: Status): Promise<Process[]> {
+async function findHung(dataDir: string, timeoutMs: number, first: Status): Promise<Process[]> {
   let hung = silentOnes(first);
   for (let look = 1; look < looks && hung.length > 0; look++) {
     await Bun.sleep(betweenMs);
-    const status = await askStatus(dataDir, patienceMs);
+    const status = await askStatus(dataDir, timeoutMs);
     // One that has been started in the same place meanwhile is another.
     const still = new Set(status === null ? [] : silentOnes(status).map(({ pid }) => pid));
     hung = hung.filter(({ pid }) => still.has(pid));

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { all, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { webhookDeliveries, webhooks as webhookTable } from "../../modules/webhooks/table.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -8,7 +8,6 @@ import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 import { limitFindings } from "./limit-findings.ts";
 import { countOf, formatSpan } from "./wording.ts";
 
-const param = sql.placeholder;
 const recentMs = 7 * 86_400_000;
 const overdueMs = 3_600_000;
 

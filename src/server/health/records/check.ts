@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { SystemCtx, Tenant } from "../../context.ts";
+import { param } from "../../db/statement.ts";
 
 /** A value that is kept beside what it follows from, and does not follow from it any more. */
 export interface Finding {
@@ -37,8 +38,6 @@ export interface Check {
    */
   mend?(tx: SystemCtx, targets: readonly string[], tenant: Tenant | null): Promise<number>;
 }
-
-const param = sql.placeholder;
 
 /** SQL: the rows under an alias that a check looks at. Its placeholder is `tenantId`, null for all stores. */
 export function inScope(alias: string): SQL {

@@ -1,9 +1,7 @@
 import { sql } from "drizzle-orm";
-import { all, run, statement } from "../../db/statement.ts";
+import { all, param, run, statement } from "../../db/statement.ts";
 import { orderNumbers, orders } from "../../modules/orders/table.ts";
 import { type Check, type Finding, inScope } from "./check.ts";
-
-const param = sql.placeholder;
 
 const select = statement<Finding>(sql`
   with highest as (select tenant_id, max(number) as number from ${orders} o where ${inScope("o")} group by tenant_id)

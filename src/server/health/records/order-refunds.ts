@@ -1,11 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
-import { all, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { orderLines, orderRefunds, orders } from "../../modules/orders/table.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
 import { isCoherent } from "./order-states.ts";
-
-const param = sql.placeholder;
 
 /** Common table expressions: what the refunds in question say of each order and of each line. */
 function refundSums(scope: (alias: string, column: string) => SQL): SQL {

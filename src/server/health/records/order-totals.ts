@@ -1,11 +1,10 @@
 import { sql } from "drizzle-orm";
-import { all, run, statement } from "../../db/statement.ts";
+import { all, param, run, statement } from "../../db/statement.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
 import { isCoherent } from "./order-states.ts";
 
-const param = sql.placeholder;
 const fields = ["subtotal_minor", "discount_minor", "tax_minor", "total_minor"] as const;
 
 const lineSums = sql`select order_id, sum(subtotal_minor) as subtotal, sum(discount_minor) as discount,

@@ -1,10 +1,8 @@
 import { sql } from "drizzle-orm";
-import { all, run, statement } from "../../db/statement.ts";
+import { all, param, run, statement } from "../../db/statement.ts";
 import { products } from "../../modules/products/table.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
 import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
-
-const param = sql.placeholder;
 
 const counted = sql`${products} p left join ${resourceCounts} c
   on c.tenant_id = p.tenant_id and c.resource_type = 'product' and c.resource_id = p.id`;

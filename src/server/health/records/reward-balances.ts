@@ -1,10 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
-import { all, bind, statement } from "../../db/statement.ts";
+import { all, bind, param, statement } from "../../db/statement.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
-
-const param = sql.placeholder;
 
 /**
  * Common table expressions: what each user's ledger, balance and lots add up to. Lots that have had their time hold

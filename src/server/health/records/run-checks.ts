@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx, Tenant } from "../../context.ts";
-import { all, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { recordAudit } from "../../modules/audit/service.ts";
 import { orders } from "../../modules/orders/table.ts";
@@ -11,7 +11,6 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { type Check, type Finding, inScope } from "./check.ts";
 import { checks } from "./checks.ts";
 
-const param = sql.placeholder;
 /** How many rows are mended in one transaction: other writers wait for no more. */
 const portion = 100;
 
@@ -57,7 +56,7 @@ const countDue = statement<{ tenant_id: string; due: number }>(sql`
  * be at work meanwhile.
  * @param options `namespace` looks at one store only; `fix` mends what can be, and writes that down; `onCheck` is told
  * of each check before it runs.
- * @throws AppError 5301 when there is no such store.
+ * @throws notFound when there is no such store.
  */
 export async function runDoctor(
   ctx: SystemCtx,

@@ -1,10 +1,8 @@
 import { sql } from "drizzle-orm";
-import { all, run, statement } from "../../db/statement.ts";
+import { all, param, run, statement } from "../../db/statement.ts";
 import { indexProduct } from "../../modules/products/list/search.ts";
 import { products } from "../../modules/products/table.ts";
 import { type Check, type Finding, inScope, isNamed } from "./check.ts";
-
-const param = sql.placeholder;
 
 // The index keeps no texts; the one table of it that has a row for each product is that of their lengths.
 const indexed = sql.raw("product_search_docsize");

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { all, bind, type CompiledStatement, statement } from "../../db/statement.ts";
+import { all, bind, type CompiledStatement, param, statement } from "../../db/statement.ts";
 import { compileEvent } from "../../modules/events/service.ts";
 import { indexProduct } from "../../modules/products/list/search.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
@@ -7,7 +7,6 @@ import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
 
-const param = sql.placeholder;
 const fields = ["variants", "has_variants", "variants_stock", "variants_available"] as const;
 
 // As the triggers on the variants compute it; each product's variants stand together in an index.

@@ -1,12 +1,11 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { all, bind, statement } from "../../db/statement.ts";
+import { all, bind, param, statement } from "../../db/statement.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
 import { viewDays, viewMarks } from "../../modules/views/table.ts";
 import { dayOf } from "../../modules/views/viewer.ts";
 import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
 
-const param = sql.placeholder;
 const dayMs = 86_400_000;
 
 const key = sql.raw("tenant_id, resource_type, resource_id");

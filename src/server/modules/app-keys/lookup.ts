@@ -1,13 +1,11 @@
 import { sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
 import type { Database } from "../../db/session.ts";
-import { bind, get, statement } from "../../db/statement.ts";
+import { bind, get, param, statement } from "../../db/statement.ts";
 import { isNamespace } from "../tenants/namespace.ts";
 import { revision, tenants } from "../tenants/table.ts";
 import { type OriginPattern, parseOriginPattern } from "./origin-pattern.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
-
-const param = sql.placeholder;
 
 /** A tenant as the request path needs it. */
 export type KnownTenant = Tenant & { suspended: boolean };
@@ -55,7 +53,7 @@ const selectKey = statement<KeyRow>(sql`
 const selectRevision = statement<{ value: number }>(sql`select value from ${revision} where id = 1`);
 
 /** More kept entries than this mean that someone is guessing; starting over costs less than remembering. */
-const mostKept = 10_000;
+const maxKept = 10_000;
 
 /** What a request's names stand for; null for what does not exist. */
 export interface Known {
@@ -162,7 +160,7 @@ export async function hasTenant(db: Database, namespace: string): Promise<boolea
 }
 
 function keep<T>(kept: Map<string, T>, name: string, value: T): void {
-  if (kept.size >= mostKept) kept.clear();
+  if (kept.size >= maxKept) kept.clear();
   kept.set(name, value);
 }
 

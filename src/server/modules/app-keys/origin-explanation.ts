@@ -29,7 +29,7 @@ const defaultPort: Record<string, string> = { http: "80", https: "443" };
 /**
  * Says what the server would say to this `Origin` (null: none sent), by the same code, and why: what each entry makes of
  * it, and what helps.
- * @throws AppError 5301.
+ * @throws notFound.
  */
 export async function explainOrigin(
   ctx: SystemCtx,

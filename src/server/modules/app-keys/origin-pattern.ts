@@ -16,7 +16,7 @@ const form = /^(?:(https?):\/\/)?(\*\.)?([^\s/:?#@*[\]]+|\[[0-9a-f:.]+\])(?::(\d
 /**
  * Reads an allowlist entry: `shop.example.com`, `*.example.com` (any depth below, not the apex), each optionally with
  * a scheme or a port. Names in other scripts become punycode, as browsers send them (specification, 5).
- * @throws AppError 5102 naming `origins`.
+ * @throws validationFailed naming `origins`.
  */
 export function parseOriginPattern(entry: string): OriginPattern {
   const match = form.exec(entry.trim());

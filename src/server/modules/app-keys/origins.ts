@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { run, statement } from "../../db/statement.ts";
+import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { invalidField, notFound, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { AppKey } from "./model.ts";
@@ -10,8 +10,7 @@ import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.t
 import { getKey, requireKey, toAppKey } from "./service.ts";
 import { appKeyOrigins, appKeys } from "./table.ts";
 
-const param = sql.placeholder;
-const mostOrigins = 200;
+const maxOrigins = 200;
 
 const insertOrigin = statement(sql`
   insert into ${appKeyOrigins} (tenant_id, app_id, pattern, created_at)
@@ -35,7 +34,7 @@ export interface OriginVerdict {
 
 /**
  * Adds entries to a key's allowlist and enforces it from now on. Entries that stand already are left alone.
- * @throws AppError 5301, 5306 for a revoked key, 5102 for an entry at fault.
+ * @throws notFound, wrongState for a revoked key, validationFailed for an entry at fault.
  */
 export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKey> {
   const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
@@ -49,21 +48,21 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
 /**
  * Takes entries off the allowlist. Enforcement stays on even when the list is empty: removing the last origin must not
  * open the key to the world.
- * @throws AppError 5301 for the key, or for an entry that is not on the list.
+ * @throws notFound for the key, or for an entry that is not on the list.
  */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKey> {
   const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
   return change(ctx, input.appId, async (tx) => {
     for (const pattern of patterns) {
       const removed = await run(tx.db, removeOrigin, { appId: input.appId, pattern });
-      if (removed === 0) throw new AppError(5301, `${pattern} is not on the list of ${input.appId}.`);
+      if (removed === 0) throw notFound("origin", pattern, { in: `the list of ${input.appId}` });
     }
   });
 }
 
 /**
  * Replaces the allowlist and enforces it. An empty list with `enforce: false` opens the key to every origin.
- * @throws AppError 5301, 5306 for a revoked key, 5102 for an entry at fault.
+ * @throws notFound, wrongState for a revoked key, validationFailed for an entry at fault.
  */
 export function setOrigins(
   ctx: SystemCtx,
@@ -84,7 +83,7 @@ export function listOrigins(ctx: SystemCtx, appId: string): Promise<AppKey> {
 
 /**
  * Says what the server would say to this `Origin` (null: none sent), by the same code.
- * @throws AppError 5301.
+ * @throws notFound.
  */
 export async function checkOrigin(
   ctx: SystemCtx,
@@ -127,10 +126,10 @@ function change(
 ): Promise<AppKey> {
   return inTransaction(ctx, async (tx) => {
     const key = await requireKey(tx, appId);
-    if (key.revoked_at) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
+    if (key.revoked_at) throw wrongState(`The key ${appId} is revoked; issue a new one.`);
     await work(tx, key.tenant_id);
     const after = toAppKey(await requireKey(tx, appId));
-    if (after.origins.length > mostOrigins) throw invalidField("origins", `must hold at most ${mostOrigins} entries`);
+    if (after.origins.length > maxOrigins) throw invalidField("origins", `must hold at most ${maxOrigins} entries`);
     const { enforce_origins, allow_no_origin } = after;
     const details = { ...compareLists(toAppKey(key).origins, after.origins), enforce_origins, allow_no_origin };
     await recordAudit(tx, { event: "origins.changed", namespace: key.namespace, subject: appId, details });

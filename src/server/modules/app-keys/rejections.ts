@@ -2,18 +2,16 @@ import { sql } from "drizzle-orm";
 import type { RejectionGatherer } from "../../api/process-memory.ts";
 import type { SystemCtx } from "../../context.ts";
 import type { Database } from "../../db/session.ts";
-import { all, bind, run, statement } from "../../db/statement.ts";
+import { all, bind, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { appKeys, rejectedOrigins } from "./table.ts";
 
-const param = sql.placeholder;
-
 /** A second is soon enough for whoever looks why the shop's page gets no answer. */
 const pauseMs = 1000;
-const mostPerKey = 50;
-const mostCharacters = 200;
+const maxPerKey = 50;
+const maxCharacters = 200;
 /** Origins of all keys that may wait; what comes beyond them is not noted. */
-const mostWaiting = 1000;
+const maxWaiting = 1000;
 const keptMs = 30 * 86_400_000;
 
 const rows = sql`(select value ->> 0 as app_id, value ->> 1 as origin, value ->> 2 as attempts, value ->> 3 as first_at,
@@ -65,7 +63,7 @@ export function createRejectionGatherer(db: Database): RejectionGatherer {
     const ofKey = waiting.get(appId) ?? new Map<string, Waiting>();
     const known = ofKey.get(origin);
     if (known === undefined) {
-      if (ofKey.size >= mostPerKey || size >= mostWaiting) return;
+      if (ofKey.size >= maxPerKey || size >= maxWaiting) return;
       ofKey.set(origin, { attempts, firstAt, lastAt });
       waiting.set(appId, ofKey);
       size++;
@@ -98,7 +96,7 @@ export function createRejectionGatherer(db: Database): RejectionGatherer {
 
   return {
     note(appId, origin, now) {
-      add(appId, (origin ?? "").slice(0, mostCharacters), { attempts: 1, firstAt: now, lastAt: now });
+      add(appId, (origin ?? "").slice(0, maxCharacters), { attempts: 1, firstAt: now, lastAt: now });
       wake();
     },
     flush,
@@ -120,13 +118,13 @@ async function writeRejections(db: Database, taken: Map<string, Map<string, Wait
       toTimestamp(lastAt),
     ]),
   );
-  const bounds = [...taken.keys()].map((appId) => bind(removeBeyond, { appId, most: mostPerKey }));
+  const bounds = [...taken.keys()].map((appId) => bind(removeBeyond, { appId, most: maxPerKey }));
   await db.batch([bind(addRows, { rows: JSON.stringify(lines) }), ...bounds]);
 }
 
 /** What was refused to a key lately, newest first; at most fifty. Of a key that does not exist: nothing. */
 export function listRejections(ctx: SystemCtx, appId: string): Promise<RejectedOrigin[]> {
-  return all(ctx.db.primary, selectRows, { appId, most: mostPerKey });
+  return all(ctx.db.primary, selectRows, { appId, most: maxPerKey });
 }
 
 /**

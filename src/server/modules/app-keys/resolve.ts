@@ -1,14 +1,12 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { all, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { all, param, statement } from "../../db/statement.ts";
+import { notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
-import { ambiguousName, mostCompared, unknownName } from "../../values/unknown-name.ts";
+import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { requireKey } from "./service.ts";
 import { appKeys } from "./table.ts";
-
-const param = sql.placeholder;
 
 const selectNamed = statement<{ id: string; revoked_at: string | null }>(sql`
   select id, revoked_at from ${appKeys} where tenant_id = ${param("tenantId")} and name = ${param("name")} order by id`);
@@ -20,17 +18,17 @@ const selectNames = statement<{ name: string }>(sql`
  * The `app_id` of a key that is named by it, or by its name within a store. A key that is in force goes before revoked
  * ones of the same name.
  * @param namespace the store it must belong to; without it only an id names a key.
- * @throws AppError 5301 for a key or store that is not there, 5302 for a name that several keys have.
+ * @throws notFound for a key or store that is not there, conflict for a name that several keys have.
  */
 export async function resolveKeyId(ctx: SystemCtx, named: string, namespace: string | undefined): Promise<string> {
   if (isId("app", named)) {
     const key = await requireKey(ctx, named);
     if (namespace === undefined || key.namespace === namespace) return named;
     await requireTenant(ctx, namespace);
-    throw new AppError(5301, `There is no key ${JSON.stringify(named)} in tenant ${namespace}.`);
+    throw notFound("key", named, { in: `store ${JSON.stringify(namespace)}` });
   }
   if (namespace === undefined) {
-    throw new AppError(5301, `There is no key ${JSON.stringify(named)}.`, {
+    throw notFound("key", named, {
       remedy: "A key is named by its id, or by its name together with -n <namespace>.",
     });
   }
@@ -40,8 +38,9 @@ export async function resolveKeyId(ctx: SystemCtx, named: string, namespace: str
   const [only, ...others] = standing.length > 0 ? standing : found;
   const quoted = JSON.stringify(named);
   if (only === undefined) {
-    const rows = await all(ctx.db.primary, selectNames, { tenantId: tenant.id, most: mostCompared });
-    throw unknownName(`There is no key ${quoted} in tenant ${namespace}.`, named, {
+    const rows = await all(ctx.db.primary, selectNames, { tenantId: tenant.id, most: maxCompared });
+    throw unknownName("key", named, {
+      store: namespace,
       names: rows.map(({ name }) => name),
       list: `bodega key list -n ${namespace}`,
     });

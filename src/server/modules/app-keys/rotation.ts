@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { all, run, statement } from "../../db/statement.ts";
+import { all, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { invalidField, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -11,8 +11,6 @@ import { hashSecret, newSecret } from "./secret.ts";
 import { getKey, insertSecret, requireKey, withSecret } from "./service.ts";
 import { appKeySecrets } from "./table.ts";
 
-const param = sql.placeholder;
-
 const endSecrets = statement(sql`
   update ${appKeySecrets} set expires_at = ${param("until")}
   where app_id = ${param("appId")} and (expires_at is null or expires_at > ${param("until")})`);
@@ -20,13 +18,13 @@ const removeEndedSecrets = statement(sql`
   delete from ${appKeySecrets} where app_id = ${param("appId")} and expires_at <= ${param("now")}`);
 const selectSecrets = statement<{ id: string }>(sql`select id from ${appKeySecrets} where app_id = ${param("appId")}`);
 /** Secrets of a key that may be valid at once, the one that a rotation makes not counted. */
-const mostSecrets = 5;
+const maxSecrets = 5;
 
 const removeOldSecrets = statement(sql`
   delete from ${appKeySecrets} where app_id = ${param("appId")} and id <> (
     select id from ${appKeySecrets} where app_id = ${param("appId")} order by created_at desc, id desc limit 1)`);
 
-/** Errors: AppError 5102 for a time that is no overlap. */
+/** Errors: AppError validationFailed for a time that is no overlap. */
 export function requireOverlap(ms: number): void {
   if (!Number.isSafeInteger(ms) || ms < 0 || ms > 365 * 86_400_000) {
     throw invalidField("overlap", "must be from 0 to 365 days");
@@ -36,7 +34,7 @@ export function requireOverlap(ms: number): void {
 /**
  * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they end now), so that callers can be moved
  * over one by one.
- * @throws AppError 5301, 5306 for a revoked key and for one whose last five secrets are all still valid.
+ * @throws notFound, wrongState for a revoked key and for one whose last five secrets are all still valid.
  */
 export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: number }): Promise<IssuedAppKey> {
   const { appId, overlapMs } = input;
@@ -46,12 +44,12 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
   const secret = newSecret();
   return inTransaction(ctx, async (tx) => {
     const key = await requireKey(tx, appId);
-    if (key.revoked_at) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
+    if (key.revoked_at) throw wrongState(`The key ${appId} is revoked; issue a new one.`);
     await run(tx.db, endSecrets, { appId, until: toTimestamp(moment + overlapMs) });
     await run(tx.db, removeEndedSecrets, { appId, now });
     const standing = await all(tx.db, selectSecrets, { appId });
-    if (standing.length >= mostSecrets) {
-      throw new AppError(5306, `${appId} has ${standing.length} valid secrets. Rotate without an overlap to end them.`);
+    if (standing.length >= maxSecrets) {
+      throw wrongState(`${appId} has ${standing.length} valid secrets. Rotate without an overlap to end them.`);
     }
     await run(tx.db, insertSecret, { id: newId("sec"), tenantId: key.tenant_id, appId, hash: hashSecret(secret), now });
     const details = { overlap_seconds: overlapMs / 1000 };
@@ -63,7 +61,7 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
 /**
  * Ends the old secrets of a rotated key before their overlap does; the newest stays.
  * @returns the key, and how many secrets have ended.
- * @throws AppError 5301.
+ * @throws notFound.
  */
 export function retireSecrets(ctx: SystemCtx, appId: string): Promise<AppKeyDetails & { retired: number }> {
   return inTransaction(ctx, async (tx) => {

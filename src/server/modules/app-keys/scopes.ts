@@ -22,7 +22,7 @@ export type Scope = Exclude<(typeof knownScopes)[number], "*">;
 
 /**
  * Scopes without doubles, in the order of the list above; `orders:*` stands for all of the orders' scopes.
- * @throws AppError 5102 naming `scopes` for one that does not exist.
+ * @throws validationFailed naming `scopes` for one that does not exist.
  */
 export function parseScopes(scopes: readonly string[]): string[] {
   const wanted = new Set(scopes.flatMap((scope) => parseScope("scopes", scope)));
@@ -32,7 +32,7 @@ export function parseScopes(scopes: readonly string[]): string[] {
 
 /**
  * What one scope, or a family of them, stands for.
- * @throws AppError 5102 naming `field` for one that does not exist.
+ * @throws validationFailed naming `field` for one that does not exist.
  */
 export function parseScope(field: string, scope: string): string[] {
   const meant = knownScopes.filter((known) => known === scope || isFamilyOf(scope, known));

@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { build } from "../../db/build.ts";
-import { all, get, run, statement } from "../../db/statement.ts";
+import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { invalidField, notFound, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -17,8 +17,6 @@ import { parseScope, parseScopes } from "./scopes.ts";
 import { hashSecret, newSecret } from "./secret.ts";
 import { judgeSecrets } from "./secret-standing.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
-
-const param = sql.placeholder;
 
 const insertKey = statement(
   build.insert(appKeys).values({
@@ -88,7 +86,7 @@ interface KeyRow {
 /**
  * Makes a key for a tenant: active, unpublished unless asked, with every scope unless named. The reply is the only
  * place where the secret ever stands.
- * @throws AppError 5301 for an unknown tenant, 5102 for a field at fault.
+ * @throws notFound for an unknown tenant, validationFailed for a field at fault.
  */
 export async function issueKey(
   ctx: SystemCtx,
@@ -121,7 +119,7 @@ export async function issueKey(
 
 /**
  * The keys of a tenant that fit, oldest first.
- * @throws AppError 5102 for an unknown scope, 5301 for an unknown tenant.
+ * @throws validationFailed for an unknown scope, notFound for an unknown tenant.
  */
 export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKeyDetails[]> {
   const now = ctx.now();
@@ -133,13 +131,13 @@ export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKe
 
 /**
  * One key by its `app_id`.
- * @throws AppError 5301 when there is none.
+ * @throws notFound when there is none.
  */
 export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return toDetails(await requireKey(ctx, appId), ctx.now());
 }
 
-/** Lets the world use the key; without this, calls with it fail with 5203. */
+/** Lets the world use the key; without this, calls with it fail with appAuthFailed. */
 export function publishKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
   return setFlag(ctx, appId, setPublished, true, "key.published");
 }
@@ -161,7 +159,7 @@ export function deactivateKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
 
 /**
  * Ends a key for good: its secrets are forgotten, and no command brings it back. Revoking again changes nothing.
- * @throws AppError 5301.
+ * @throws notFound.
  */
 export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
   return inTransaction(ctx, async (tx) => {
@@ -175,11 +173,11 @@ export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
 
 /**
  * The stored row of a key, for the services of this module.
- * @throws AppError 5301 when there is none.
+ * @throws notFound when there is none.
  */
 export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow> {
   const row = await get(ctx.db.primary, selectKey, { appId });
-  if (!row) throw new AppError(5301, `There is no key ${JSON.stringify(appId)}.`);
+  if (!row) throw notFound("key", appId);
   return row;
 }
 
@@ -193,7 +191,7 @@ function setFlag(
   return inTransaction(ctx, async (tx) => {
     const changed = await run(tx.db, change, { appId, value, now: toTimestamp(ctx.now()) });
     const key = toAppKey(await requireKey(tx, appId));
-    if (changed === 0) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
+    if (changed === 0) throw wrongState(`The key ${appId} is revoked; issue a new one.`);
     await recordAudit(tx, { event, namespace: key.namespace, subject: appId });
     return key;
   });
@@ -229,7 +227,7 @@ export function withSecret(row: KeyRow, app_secret: string): IssuedAppKey {
 
 /**
  * When a key ends.
- * @throws AppError 5102 for what is no time, or has been.
+ * @throws validationFailed for what is no time, or has been.
  */
 export function parseExpiry(text: string, now: number): string {
   const at = Date.parse(text);

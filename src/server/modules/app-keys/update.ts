@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { run, statement } from "../../db/statement.ts";
+import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { wrongState } from "../../errors.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -10,8 +10,6 @@ import type { AppKeyDetails } from "./model.ts";
 import { parseScopes } from "./scopes.ts";
 import { getKey, parseExpiry } from "./service.ts";
 import { appKeys } from "./table.ts";
-
-const param = sql.placeholder;
 
 const changeKey = statement(sql`
   update ${appKeys} set name = ${param("name")}, scopes = ${param("scopes")}, expires_at = ${param("expiresAt")},
@@ -29,7 +27,7 @@ export interface KeyPatch {
 
 /**
  * Changes what a key is called, may do, and when it ends, from the next request on. Its secrets stay as they are.
- * @throws AppError 5301, 5306 for a revoked key, 5102 for a field at fault.
+ * @throws notFound, wrongState for a revoked key, validationFailed for a field at fault.
  */
 export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch): Promise<AppKeyDetails> {
   const name = patch.name === undefined ? undefined : requireText("name", patch.name, 100);
@@ -44,7 +42,7 @@ export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch): Promi
       expiresAt: expiresAt === undefined ? before.expires_at : expiresAt,
       now: toTimestamp(ctx.now()),
     });
-    if (changed === 0) throw new AppError(5306, `The key ${appId} is revoked; issue a new one.`);
+    if (changed === 0) throw wrongState(`The key ${appId} is revoked; issue a new one.`);
     const after = await getKey(tx, appId);
     const details = { name: after.name, scopes: after.scopes, expires_at: after.expires_at };
     await recordAudit(tx, { event: "key.updated", namespace: after.namespace, subject: appId, details });

@@ -1,10 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../db/session.ts";
-import { run, statement } from "../../db/statement.ts";
+import { param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { appKeySecrets } from "./table.ts";
 
-const param = sql.placeholder;
 const everyMs = 60_000;
 
 // The guard keeps many processes to one write a minute together, not one each.

@@ -1,13 +1,12 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { all, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
 import { auditEvents } from "./events.ts";
 import { auditLog } from "./table.ts";
 
-const param = sql.placeholder;
 const defaultLimit = 50;
-const mostRows = 1000;
+const maxRows = 1000;
 
 /** A row of the log, as the terminal prints it. */
 export interface AuditRecord {
@@ -62,12 +61,12 @@ const conditions: Record<string, SQL> = {
 
 /**
  * Rows of the audit log, newest first. Older ones follow with `before`, the `seq` of the last row seen.
- * @throws AppError 5102 for an event that does not exist, or a limit out of range.
+ * @throws validationFailed for an event that does not exist, or a limit out of range.
  */
 export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promise<AuditRecord[]> {
   const { event, failures, limit = defaultLimit, ...others } = filter;
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > mostRows) {
-    throw invalidField("limit", `must be from 1 to ${mostRows}`);
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > maxRows) {
+    throw invalidField("limit", `must be from 1 to ${maxRows}`);
   }
   const given: Record<string, unknown> = {
     ...others,

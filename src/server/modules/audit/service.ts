@@ -1,14 +1,12 @@
 import { sql } from "drizzle-orm";
 import type { Ctx, SystemCtx } from "../../context.ts";
-import { get, run, statement } from "../../db/statement.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import type { ErrorCode } from "../../errors.ts";
+import { codeOf, type ErrorKind } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { hashRow } from "./chain.ts";
 import type { AuditEvent } from "./events.ts";
 import { auditLog } from "./table.ts";
-
-const param = sql.placeholder;
 
 const selectLast = statement<{ hash: string }>(sql`select hash from ${auditLog} order by seq desc limit 1`);
 const insertRow = statement(sql`
@@ -24,8 +22,8 @@ export interface AuditEntry {
   subject?: string | undefined;
   /** Only where the context has no tenant. */
   namespace?: string | undefined;
-  /** The error's code, where it failed. */
-  code?: ErrorCode | undefined;
+  /** The error, where it failed. */
+  error?: ErrorKind | undefined;
   /** What else there is to know; never a secret. */
   details?: Record<string, unknown> | undefined;
 }
@@ -48,7 +46,7 @@ export function recordAudit(
       subject: entry.subject ?? null,
       address: ctx.clientIp,
       request_id: ctx.requestId,
-      code: entry.code ?? null,
+      code: entry.error === undefined ? null : codeOf(entry.error),
       details: entry.details === undefined ? null : JSON.stringify(entry.details),
     };
     const last = await get(db, selectLast);

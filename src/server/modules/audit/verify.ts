@@ -1,12 +1,11 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { all, get, statement } from "../../db/statement.ts";
+import { all, get, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
 import { type AuditFacts, hashRow } from "./chain.ts";
 import { auditLog } from "./table.ts";
 import { findSchemaFault } from "./triggers.ts";
 
-const param = sql.placeholder;
 const pageSize = 1000;
 
 type Row = AuditFacts & { seq: number; hash: string };
@@ -39,7 +38,7 @@ export interface AuditVerdict {
  * as they were made. Whoever can write the file can also
  * make a whole new chain; only a head that was noted elsewhere shows that.
  * @param expect such a head, `<seq>:<hash>`.
- * @throws AppError 5102 when `expect` is none.
+ * @throws validationFailed when `expect` is none.
  */
 export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string } = {}): Promise<AuditVerdict> {
   const head = expect === undefined ? undefined : parseHead(expect);

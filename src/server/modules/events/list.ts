@@ -1,15 +1,13 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { get, param, statement } from "../../db/statement.ts";
+import { malformedRequest } from "../../errors.ts";
 import { defaultLimit, parseFields, pickFields } from "../../pagination/list-query.ts";
 import { isId } from "../../values/ids.ts";
 import { Event, type EventListQuery } from "./model.ts";
 import { matchTypes, parsePatterns } from "./patterns.ts";
 import { events } from "./table.ts";
 import { eventTypes } from "./types.ts";
-
-const param = sql.placeholder;
 
 /** An event as the feed and the webhooks tell it. */
 export const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'data', json(data),
@@ -50,7 +48,7 @@ export interface EventPage {
 /**
  * What has happened in the store after an event, oldest first, in the order of the commits. It is read at the primary:
  * an event that one copy of the server has told must be known to all.
- * @throws AppError 5100 for an `after` that is not, or not any more, an event of this store, 5102 for types or fields.
+ * @throws malformedRequest for an `after` that is not, or not any more, an event of this store, validationFailed for types or fields.
  */
 export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<EventPage> {
   const limit = query.limit ?? defaultLimit;
@@ -68,7 +66,7 @@ export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<Event
       })
     : undefined;
   if (!row || row.start === null) {
-    throw new AppError(5100, "`after` is no event of this store, or is no longer kept: begin again without `after`.");
+    throw malformedRequest("`after` is no event of this store, or is no longer kept: begin again without `after`.");
   }
   const hasMore = row.has_more === 1;
   return {

@@ -8,7 +8,7 @@ const known: readonly string[] = ["*", ...kinds, ...eventTypes];
 /**
  * Patterns of event types, each once.
  * @param field the field that an error names.
- * @throws AppError 5102 for one that no event matches, or for none at all.
+ * @throws validationFailed for one that no event matches, or for none at all.
  */
 export function parsePatterns(field: string, given: readonly string[]): string[] {
   const patterns = [...new Set(given.map((pattern) => pattern.trim()))];

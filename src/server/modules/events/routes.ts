@@ -15,7 +15,7 @@ export const eventRoutes = [
     access: [app("events:read")],
     query: EventListQuery,
     reply: { data: Type.Array(Event), page: true },
-    errors: [5100],
+    errors: ["malformedRequest"],
     handle: async ({ ctx, query }) => {
       const { json, nextCursor, hasMore, limit } = await listEvents(ctx, query);
       return { json, page: { next_cursor: nextCursor, has_more: hasMore, limit } };

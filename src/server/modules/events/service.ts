@@ -1,13 +1,11 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, type CompiledStatement, statement } from "../../db/statement.ts";
+import { bind, type CompiledStatement, param, statement } from "../../db/statement.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "./table.ts";
 import type { EventType } from "./types.ts";
-
-const param = sql.placeholder;
 
 const insertEvent = statement(sql`
   insert into ${events} (id, tenant_id, type, subject, data, created_at)

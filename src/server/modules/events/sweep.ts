@@ -1,10 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { run, statement } from "../../db/statement.ts";
+import { param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "./table.ts";
 
-const param = sql.placeholder;
 const dayMs = 86_400_000;
 const keptMs = 30 * dayMs;
 /** What a webhook has still to deliver is kept longer, but not for ever. */

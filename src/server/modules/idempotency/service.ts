@@ -1,13 +1,12 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Executor, Session } from "../../db/session.ts";
-import { get, run, statement } from "../../db/statement.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { idempotencyKeyReused } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { idempotencyKeys } from "./table.ts";
 
-const param = sql.placeholder;
 const sweptAtOnce = 1000;
 /** How long a reply is kept, in milliseconds; after that its key is as good as new. */
 export const keptMs = 24 * 3_600_000;
@@ -58,7 +57,7 @@ export type OnceReply = KeptReply & { isReplay: boolean };
  * Does a request's work once for its key: the work and the keeping of its reply are one transaction, so that both stand
  * or neither. A request that has been answered gets that answer again; one that failed left nothing, and runs anew.
  * @param work waits for nothing but the database of the context that it gets.
- * @throws AppError 5307 when the key was used for another request; whatever the work throws.
+ * @throws idempotencyKeyReused when the key was used for another request; whatever the work throws.
  */
 export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>): Promise<OnceReply> {
   // Writers take turns, so whoever comes second sees the first one's row: nobody needs to wait for an unfinished one.
@@ -82,7 +81,7 @@ export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => P
 
 /**
  * The kept reply to a request, if it has been answered; to spare it costly preparations. Only `answerOnce` decides.
- * @throws AppError 5307 when the key was used for another request.
+ * @throws idempotencyKeyReused when the key was used for another request.
  */
 export function findReply(ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {
   return findIn(ctx.db.primary, ctx, request);
@@ -96,7 +95,7 @@ export function sweepReplies(ctx: { db: Session; now: () => number }): Promise<n
 async function findIn(db: Executor, ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {
   const row = await get(db, selectReply, keyOf(ctx, request));
   if (!row) return undefined;
-  if (row.fingerprint !== request.fingerprint) throw new AppError(5307);
+  if (row.fingerprint !== request.fingerprint) throw idempotencyKeyReused();
   const { status, data, etag, language } = row;
   return {
     status,

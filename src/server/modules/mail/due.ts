@@ -1,11 +1,10 @@
 import { sql } from "drizzle-orm";
 import type { Session } from "../../db/session.ts";
-import { get, run, statement } from "../../db/statement.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { MailKind } from "./kinds.ts";
 import { mailOutbox } from "./table.ts";
 
-const param = sql.placeholder;
 const isDue = sql`status = 'queued' and next_attempt_at <= ${param("now")}`;
 
 const selectDue = statement<{ useful_until: string | null }>(sql`

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { all, get, statement } from "../../db/statement.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { all, get, param, statement } from "../../db/statement.ts";
+import { invalidField, notFound } from "../../errors.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
 import { emailKey } from "../users/email.ts";
@@ -9,10 +9,9 @@ import type { AnyMailKind } from "./kinds.ts";
 import { openContents } from "./outbox.ts";
 import { mailOutbox } from "./table.ts";
 
-const param = sql.placeholder;
-const mostRows = 1000;
+const maxRows = 1000;
 /** So many of the newest are opened to see whom they are for. */
-const mostOpened = 10_000;
+const maxOpened = 10_000;
 
 /** What can have become of a mail. */
 export const mailStatuses = ["queued", "sent", "failed", "expired", "dropped"] as const;
@@ -76,12 +75,12 @@ const selectMail = statement<MailRow>(sql`
 
 /**
  * The mail of one store or of all, newest first.
- * @throws AppError 5301 for an unknown tenant, 5102 for a limit out of range.
+ * @throws notFound for an unknown tenant, validationFailed for a limit out of range.
  */
 export async function listMail(ctx: SystemCtx, filter: MailFilter): Promise<MailRecord[]> {
   const { namespace = null, status = null, kind = null, since = null, to, limit } = filter;
-  if (!Number.isInteger(limit) || limit < 1 || limit > mostRows) {
-    throw invalidField("limit", `must be a whole number from 1 to ${mostRows}`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxRows) {
+    throw invalidField("limit", `must be a whole number from 1 to ${maxRows}`);
   }
   if (namespace !== null) await requireTenant(ctx, namespace);
   const asked = { namespace, status, kind, since };
@@ -90,14 +89,14 @@ export async function listMail(ctx: SystemCtx, filter: MailFilter): Promise<Mail
     return rows.map((row) => toRecord(ctx, row, filter));
   }
   const wanted = emailKey(to);
-  const rows = await all(ctx.db.primary, selectMail, { ...asked, isOpened: 1, limit: mostOpened });
+  const rows = await all(ctx.db.primary, selectMail, { ...asked, isOpened: 1, limit: maxOpened });
   const fitting = rows.filter((row) => wanted !== null && emailKey(addressOf(ctx, row) ?? "") === wanted);
   return fitting.slice(0, limit).map((row) => toRecord(ctx, row, filter));
 }
 
 /**
  * One mail.
- * @throws AppError 5301 when there is none with this id, or it is of another store than the one that is named.
+ * @throws notFound when there is none with this id, or it is of another store than the one that is named.
  */
 export async function getMail(
   ctx: SystemCtx,
@@ -106,7 +105,7 @@ export async function getMail(
 ): Promise<MailRecord> {
   if (namespace !== null) await requireTenant(ctx, namespace);
   const row = await get(ctx.db.primary, selectOne, { id, namespace });
-  if (!row) throw new AppError(5301, `There is no mail ${JSON.stringify(id)}, or it is not kept any more.`);
+  if (!row) throw notFound("mail", id);
   return toRecord(ctx, row, view);
 }
 

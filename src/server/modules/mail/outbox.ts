@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { build } from "../../db/build.ts";
-import { run, statement } from "../../db/statement.ts";
+import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import type { Vault } from "../../security/vault.ts";
 import { newId } from "../../values/ids.ts";
@@ -9,7 +9,6 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { type MailKind, mailKinds } from "./kinds.ts";
 import { mailOutbox } from "./table.ts";
 
-const param = sql.placeholder;
 /** A store whose server can send again after weeks must not flood its customers with what happened long ago. */
 const usefulMs = 7 * 86_400_000;
 

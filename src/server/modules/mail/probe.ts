@@ -1,5 +1,5 @@
 import SMTPConnection from "nodemailer/lib/smtp-connection";
-import { AppError } from "../../errors.ts";
+import { unavailable, wrongState } from "../../errors.ts";
 import { type SmtpServer, secretsOf, smtpOptions } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
 
@@ -15,7 +15,7 @@ export interface SmtpProbe {
 
 /**
  * Speaks with a mail server up to the login, and sends nothing.
- * @throws AppError 5306 when it refuses the credentials, 5001 when it cannot be reached; the message names host and port, and
+ * @throws wrongState when it refuses the credentials, unavailable when it cannot be reached; the message names host and port, and
  * no secret.
  */
 export async function probeSmtp(server: SmtpServer): Promise<SmtpProbe> {
@@ -25,7 +25,7 @@ export async function probeSmtp(server: SmtpServer): Promise<SmtpProbe> {
     return { host, port, ...(await greet(options)) };
   } catch (error) {
     const { text } = readSmtpFailure(error, secretsOf(server.url));
-    throw new AppError(text.startsWith("EAUTH") ? 5306 : 5001, `${host}:${port}: ${text}`, { cause: error });
+    throw (text.startsWith("EAUTH") ? wrongState : unavailable)(`${host}:${port}: ${text}`, { cause: error });
   }
 }
 

@@ -1,13 +1,11 @@
 import { sql } from "drizzle-orm";
 import type { Executor } from "../../db/session.ts";
-import { get, statement } from "../../db/statement.ts";
+import { get, param, statement } from "../../db/statement.ts";
 import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import type { Addressee } from "./compose.ts";
 import type { MailRecipient } from "./outbox.ts";
 import type { MailStore } from "./render.ts";
-
-const param = sql.placeholder;
 
 const selectStore = statement<MailStore & { email: string | null; name: string | null; lang: string | null }>(sql`
   select t.title, t.domain, t.url, t.logo, t.language, u.email, u.name, u.lang

@@ -32,7 +32,7 @@ interface RenderInput {
 /** Text → text of one placeholder's value. */
 type Show = (name: string, value: string) => string;
 
-const mostNameCharacters = 60;
+const maxNameCharacters = 60;
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 /**
@@ -140,7 +140,7 @@ function storeAddress({ url, domain }: MailStore): string | null {
  */
 function greetingName(name: string | null): string {
   const text = oneLine(name ?? "");
-  return text.length > mostNameCharacters || /[@/\\<>]|www\.|\.\p{L}{2,}/iu.test(text) ? "" : text;
+  return text.length > maxNameCharacters || /[@/\\<>]|www\.|\.\p{L}{2,}/iu.test(text) ? "" : text;
 }
 
 /** A text without line breaks and other control characters, as it may stand in a header. */

@@ -1,15 +1,14 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { all, get, run, statement } from "../../db/statement.ts";
+import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { type AppError, notFound, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { tenants } from "../tenants/table.ts";
 import { mailOutbox } from "./table.ts";
 
-const param = sql.placeholder;
 const isRetryable = sql`status = 'failed' and sealed is not null
   and (useful_until is null or useful_until > ${param("now")})`;
 const requeue = sql`update ${mailOutbox} set status = 'queued', attempts = 0, next_attempt_at = ${param("now")},
@@ -28,7 +27,7 @@ const selectNamespace = statement<{ namespace: string }>(sql`
 /**
  * Queues failed mail again, from the first attempt on: that of the ids, all of it or none, or whatever can be sent.
  * @returns how many.
- * @throws AppError 5301 for an unknown tenant or mail, 5306 for one that has not failed, or that nobody wants any more.
+ * @throws notFound for an unknown tenant or mail, wrongState for one that has not failed, or that nobody wants any more.
  */
 export function retryMail(
   ctx: SystemCtx,
@@ -41,7 +40,7 @@ export function retryMail(
     const ids = new Set(which);
     for (const id of ids) {
       const mail = await get(tx.db, selectMail, { id, tenantId });
-      if (!mail) throw new AppError(5301, `There is no mail ${JSON.stringify(id)}.`);
+      if (!mail) throw notFound("mail", id);
       if ((await run(tx.db, retryOne, { id, now })) === 0) throw explainRefusal(id, mail.status);
       await recordAudit(tx, { event: "mail.retried", namespace: mail.namespace, subject: id });
     }
@@ -61,5 +60,5 @@ async function retryWhatFailed(tx: SystemCtx, params: { tenantId: string | null;
 
 function explainRefusal(id: string, status: string): AppError {
   const reason = status === "failed" ? "has had its time" : `is ${status}; only what failed can be tried again`;
-  return new AppError(5306, `The mail ${id} ${reason}.`);
+  return wrongState(`The mail ${id} ${reason}.`);
 }

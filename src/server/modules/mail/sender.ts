@@ -7,7 +7,7 @@ import { type DueMail, recordDelay, recordEnd, recordSent, returnDue, takeMail }
 import { type MailContents, openContents } from "./outbox.ts";
 import { findRecipient, type Recipient } from "./recipient.ts";
 import { type MailStore, renderMail } from "./render.ts";
-import { createSmtpPool, mostConnections, type SmtpServer, secretsOf } from "./smtp.ts";
+import { createSmtpPool, maxConnections, type SmtpServer, secretsOf } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
 
 /** Waits between attempts; after the last of them there is one more attempt. */
@@ -32,11 +32,11 @@ export interface MailSender {
   /**
    * Sends what is due, a few at a time.
    * @returns how many attempts were made.
-   * @throws AppError 5001 when the database cannot serve; what was taken is tried again later.
+   * @throws unavailable when the database cannot serve; what was taken is tried again later.
    */
   runDue(): Promise<number>;
-  /** Takes nothing more, waits for what is being sent, and breaks off what is left after `withinMs`. */
-  stop(withinMs: number): Promise<void>;
+  /** Takes nothing more, waits for what is being sent, and breaks off what is left after `timeoutMs`. */
+  stop(timeoutMs: number): Promise<void>;
 }
 
 /** Makes the sender of a server's outbox. Any number of them, in any number of processes, send each mail once. */
@@ -55,7 +55,7 @@ export function createMailSender(deps: MailSenderDeps): MailSender {
 
   /** Sends mail after mail; as long as there is more, another lane is started beside it. */
   async function runLane(): Promise<number> {
-    if (isStopping || busy >= mostConnections) return 0;
+    if (isStopping || busy >= maxConnections) return 0;
     const beside: Promise<number>[] = [];
     let attempts = 0;
     busy += 1;
@@ -146,10 +146,10 @@ export function createMailSender(deps: MailSenderDeps): MailSender {
 
   return {
     runDue: startLane,
-    async stop(withinMs) {
+    async stop(timeoutMs) {
       isStopping = true;
       await drainWithin(
-        withinMs,
+        timeoutMs,
         () => [...lanes],
         () => {
           isHalted = true;

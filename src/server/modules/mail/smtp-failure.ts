@@ -16,7 +16,7 @@ interface SmtpError extends Error {
   responseCode?: number;
 }
 
-const mostCharacters = 200;
+const maxCharacters = 200;
 const meanings: Record<string, string> = {
   EABORT: "the mail server is too slow",
   EAUTH: "the mail server refused the credentials",
@@ -51,7 +51,7 @@ function describe(code: string, originalCode = "", response = "", secrets: reado
   const meaning =
     (/CERT|SSL|TLS/.test(detail) ? meanings.ETLS : meanings[code]) ??
     (answer === "" ? "the mail could not be handed over" : "the mail server refused the mail");
-  return `${code}: ${meaning}${detail}${answer === "" ? "" : `: ${answer}`}`.slice(0, mostCharacters);
+  return `${code}: ${meaning}${detail}${answer === "" ? "" : `: ${answer}`}`.slice(0, maxCharacters);
 }
 
 function withoutSecrets(response: string, secrets: readonly string[]): string {

@@ -20,7 +20,7 @@ export interface SmtpServer {
 }
 
 /** Connections kept at once; also the number of mails in flight. */
-export const mostConnections = 4;
+export const maxConnections = 4;
 
 const defaultPatience: SmtpPatience = { connect: 15_000, greeting: 15_000, silence: 20_000 };
 
@@ -52,7 +52,7 @@ export function createSmtpPool(server: SmtpServer): Transporter<SMTPPoolSentMess
   return createTransport({
     ...smtpOptions(server),
     pool: true,
-    maxConnections: mostConnections,
+    maxConnections: maxConnections,
     maxMessages: 100,
     // The outbox tries again by itself, and knows when.
     maxRequeues: 0,

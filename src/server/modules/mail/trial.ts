@@ -1,7 +1,7 @@
 import MailComposer from "nodemailer/lib/mail-composer";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { Ctx } from "../../context.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { AppError, invalidField, notFound, unavailable, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { parseFromAddress } from "../../values/mail-address.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -29,8 +29,8 @@ export interface MailTrial {
 
 /**
  * Sends a test mail at once, past the outbox.
- * @throws AppError 5306 without a mail server, or when it refuses the mail or the credentials; 5001 when it cannot be
- * reached; 5102 when `to` is no address.
+ * @throws wrongState without a mail server, or when it refuses the mail or the credentials; unavailable when it cannot be
+ * reached; validationFailed when `to` is no address.
  */
 export async function tryMail(
   ctx: Ctx,
@@ -39,10 +39,10 @@ export async function tryMail(
   const { email } = parseEmail("to", input.to);
   const { url } = input.smtp;
   if (url === undefined || input.mailFrom === undefined) {
-    throw new AppError(5306, "There is no mail server: set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for this command too.");
+    throw wrongState("There is no mail server: set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for this command too.");
   }
   const found = await findRecipient(ctx.db.primary, ctx.tenant.id, { email });
-  if (!found) throw new AppError(5301);
+  if (!found) throw notFound("mail");
   const { store } = found;
   const details = { host: smtpOptions({ url }).host };
   try {
@@ -56,8 +56,8 @@ export async function tryMail(
     await recordAudit(ctx, { event: "mail.tested", details });
     return trial;
   } catch (error) {
-    if (error instanceof AppError && error.code !== 5102) {
-      await recordAudit(ctx, { event: "mail.tested", code: error.code, details });
+    if (error instanceof AppError && error.kind !== "validationFailed") {
+      await recordAudit(ctx, { event: "mail.tested", error: error.kind, details });
     }
     throw error;
   }
@@ -91,7 +91,7 @@ export async function tryServer(input: {
   } catch (error) {
     const { isOutage, text } = readSmtpFailure(error, secretsOf(smtp.url));
     const isRefused = !isOutage || text.startsWith("EAUTH");
-    throw new AppError(isRefused ? 5306 : 5001, `${host}:${port}: ${text}`);
+    throw (isRefused ? wrongState : unavailable)(`${host}:${port}: ${text}`);
   }
 }
 

@@ -43,7 +43,7 @@ export const registrationRoutes = [
     ownField: "token",
     secret: true,
     reply: { status: 201, data: NewRegistration, existing: "It was registered already, and has been renewed." },
-    errors: [5107, 5301, 5302],
+    errors: ["tooManyRequests", "notFound", "conflict"],
     handle: async ({ ctx, body, lang, subject }) => {
       const { isNew, ...registration } = await registerDevice(ctx, { ...body, lang, subject });
       return reply(registration, { status: isNew ? 201 : 200 });
@@ -61,7 +61,7 @@ export const registrationRoutes = [
     ownField: "token",
     secret: true,
     reply: { data: Registration },
-    errors: [5107, 5301, 5302],
+    errors: ["tooManyRequests", "notFound", "conflict"],
     handle: async ({ ctx, params, body, lang }) => reply(await changeRegistration(ctx, params.id, { ...body, lang })),
   }),
   defineRoute({
@@ -76,7 +76,7 @@ export const registrationRoutes = [
     body: RegistrationProof,
     secret: true,
     reply: { data: RemovedRegistration },
-    errors: [5107, 5301],
+    errors: ["tooManyRequests", "notFound"],
     handle: async ({ ctx, params, query, body }) => {
       await removeOwnRegistration(ctx, params.id, query.management_secret ?? body.management_secret);
       return reply({ id: params.id, deleted: true });

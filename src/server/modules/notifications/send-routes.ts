@@ -29,7 +29,7 @@ export const sendRoutes = [
     query: SendQuery,
     body: MessageInput,
     reply: { status: 201, data: AcceptedMessage },
-    errors: [5301],
+    errors: ["notFound"],
     prepare: ({ ctx, body, subject, lang }) => prepareMessage(ctx, { ...body, subject, lang }),
     handle: async ({ ctx, query }, prepared) =>
       query.dry_run ? reply(describeMessage(ctx, prepared), { status: 200 }) : reply(await sendMessage(ctx, prepared)),
@@ -43,7 +43,7 @@ export const sendRoutes = [
     access: senders,
     query: MessageListQuery,
     reply: { data: Type.Array(Message), page: true },
-    errors: [5100],
+    errors: ["malformedRequest"],
     handle: async ({ ctx, query }) => pageReply(await listMessages(ctx, query)),
   }),
   defineRoute({
@@ -55,7 +55,7 @@ export const sendRoutes = [
     access: senders,
     params: MessageParams,
     reply: { data: MessageWithDeliveries },
-    errors: [5301],
+    errors: ["notFound"],
     handle: ({ ctx, params }) => getMessage(ctx, params.id),
   }),
 ];

@@ -1,10 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { bind, run, statement } from "../../db/statement.ts";
+import { bind, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { pushDeliveries, pushMessages, pushRegistrations } from "./table.ts";
 
-const param = sql.placeholder;
 const keptMs = 30 * 86_400_000;
 
 const isOld = (status: string) => sql`status = ${sql.raw(`'${status}'`)} and finished_at <= ${param("before")}`;

@@ -1,4 +1,4 @@
-import { AppError, invalidField } from "../../errors.ts";
+import { internalError, invalidField } from "../../errors.ts";
 import { largestMinor, splitAmount } from "../../values/money.ts";
 
 /** What is sold on one line, in minor units. */
@@ -29,7 +29,7 @@ export interface OrderAmounts {
  * Adds up an order. Discount and tax are split over the lines by the largest remainder, the discount by what the lines
  * cost, the tax by what is left of that, so that the lines add up to the order exactly.
  * @param points what the points to pay with are worth: `count` × `value` minor units each.
- * @throws AppError 5102 for points worth more than the goods, and for sums that would not be exact.
+ * @throws validationFailed for points worth more than the goods, and for sums that would not be exact.
  */
 export function orderAmounts(
   items: readonly PricedItem[],
@@ -70,6 +70,6 @@ export function orderAmounts(
  */
 export function shareOf(whole: number, part: number, of: number): number {
   if (of === 0) return 0;
-  if (part > of) throw new AppError(5000);
+  if (part > of) throw internalError();
   return Number((BigInt(whole) * BigInt(part)) / BigInt(of));
 }

@@ -1,7 +1,7 @@
 import type { ResultSet } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, get, statement } from "../../db/statement.ts";
+import { bind, get, param, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
 import { isId, newId } from "../../values/ids.ts";
@@ -18,7 +18,6 @@ import { reserveLines, titleIn } from "./reservation.ts";
 import { orderEvent, readOrder } from "./statements.ts";
 import { orderLines, orderNumbers, orders } from "./table.ts";
 
-const param = sql.placeholder;
 /** How long an order waits for its payment. */
 const expiryMs = 60 * 60_000;
 
@@ -71,7 +70,7 @@ export type NewOrder = OrderInput & {
  * Orders what is in the catalogue at its prices: holds the pieces, spends the points, gives the number, all in one
  * transaction (design, section 4). Customers order for themselves, others for whom they name or for a guest.
  * @param isDryRun all of it happens, is answered, and is undone.
- * @throws AppError 5102 naming the field, 5300 for what only the store may set, 5304 out of stock, 5305 too few points.
+ * @throws validationFailed naming the field, forbidden for what only the store may set, outOfStock out of stock, notEnoughPoints too few points.
  */
 export async function createOrder(ctx: Ctx, input: NewOrder, isDryRun = false): Promise<RenderedOrder> {
   const checked = checkOrder(ctx, input);

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx, Tenant } from "../../context.ts";
-import { all, get, statement } from "../../db/statement.ts";
+import { all, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -10,7 +10,6 @@ import { type ChangedOrder, changedColumns, endUnpaid } from "./settle.ts";
 import { thisOrder, touched } from "./statements.ts";
 import { orders } from "./table.ts";
 
-const param = sql.placeholder;
 const portion = 100;
 
 interface DueOrder {
@@ -40,7 +39,7 @@ export async function expireDueOrders(ctx: Pick<SystemCtx, "db" | "now">): Promi
     try {
       if (await expireOrder({ ...ctx, tenant: JSON.parse(tenant) as Tenant }, id)) expired += 1;
     } catch (error) {
-      if (error instanceof AppError && error.code === 5001) throw error;
+      if (error instanceof AppError && error.kind === "unavailable") throw error;
       failure ??= error;
     }
   }

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { forbidden, invalidField } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { parseMoney } from "../../values/money.ts";
 import { checkNote } from "../../values/text.ts";
@@ -28,26 +28,26 @@ export interface CheckedOrder {
   lang: string;
 }
 
-const mostItems = 100;
-const mostPieces = 1_000_000;
-const mostNote = 2000;
+const maxItems = 100;
+const maxPieces = 1_000_000;
+const maxNote = 2000;
 
 /**
  * Checks what a schema cannot; whoever calls comes through here.
- * @throws AppError 5102 naming the field, 5300 for a customer who sets shipping or tax.
+ * @throws validationFailed naming the field, forbidden for a customer who sets shipping or tax.
  */
 export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undefined }): CheckedOrder {
   if (isCustomer(ctx) && (input.shipping !== undefined || input.tax !== undefined)) {
-    throw new AppError(5300, "Shipping and tax are set by the store.");
+    throw forbidden("Shipping and tax are set by the store.");
   }
   const count = input.items.length;
-  if (count < 1 || count > mostItems) throw invalidField("items", `must be 1 to ${mostItems}`);
+  if (count < 1 || count > maxItems) throw invalidField("items", `must be 1 to ${maxItems}`);
   const digits = currencyDigits(ctx.tenant.currency);
   const address = input.shipping_address ?? null;
   return {
     lines: input.items.map(wantedLine),
     shippingAddress: address && JSON.stringify(postalAddress("shipping_address", address)),
-    note: checkNote("note", input.note ?? null, mostNote),
+    note: checkNote("note", input.note ?? null, maxNote),
     usePoints: whole("use_points", input.use_points ?? 0, 0, Number.MAX_SAFE_INTEGER),
     shipping: parseMoney("shipping", input.shipping ?? 0, digits),
     tax: parseMoney("tax", input.tax ?? 0, digits),
@@ -64,7 +64,7 @@ function wantedLine(item: OrderInput["items"][number], index: number): WantedLin
   }
   if (productId !== null && !isId("prod", productId)) throw invalidField(`items.${index}.product_id`, unknown);
   if (variantId !== null && !isId("var", variantId)) throw invalidField(`items.${index}.variant_id`, unknown);
-  return { productId, variantId, quantity: whole(`items.${index}.quantity`, item.quantity, 1, mostPieces) };
+  return { productId, variantId, quantity: whole(`items.${index}.quantity`, item.quantity, 1, maxPieces) };
 }
 
 function whole(field: string, value: number, least: number, most: number): number {

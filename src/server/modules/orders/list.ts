@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { type CompiledStatement, get, statement } from "../../db/statement.ts";
+import { type CompiledStatement, get, param, statement } from "../../db/statement.ts";
 import { decodeCursor } from "../../pagination/cursor.ts";
 import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, parseIds, type RangeBound, readTimeRange } from "../../pagination/list-query.ts";
@@ -8,8 +8,6 @@ import { Order, type OrderListQuery, type OrderSortKey } from "./model.ts";
 import { subjectOf } from "./ownership.ts";
 import { orderJson } from "./rendering.ts";
 import { orders } from "./table.ts";
-
-const param = sql.placeholder;
 
 const sortColumns: Record<OrderSortKey, SQL> = {
   created_at: sql`created_at`,
@@ -30,7 +28,7 @@ const statements = new Map<string, CompiledStatement<PageRow>>();
 /**
  * One page of the tenant's orders by keyset, newest first unless asked otherwise; of customers only their own.
  * @param subject the `user_id` beside app credentials: whose orders.
- * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a filter at fault, 5301 for a
+ * @throws malformedRequest for a cursor that is broken or belongs to another list, validationFailed for a filter at fault, notFound for a
  * customer who asks for somebody else's.
  */
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {

@@ -171,7 +171,7 @@ export const Order = Type.Object(
   { $id: "Order" },
 );
 
-/** The id as it stands in the path; one that no order can have is answered as unknown (5301). */
+/** The id as it stands in the path; one that no order can have is answered as unknown (notFound). */
 export const OrderParams = Type.Object({ id: Type.String() });
 
 /** `?dry_run=true`: everything happens and is undone, and the answer says what it would have been. */

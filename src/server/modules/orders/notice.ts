@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import { bind } from "../../db/statement.ts";
+import { bind, param } from "../../db/statement.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { EventType } from "../events/types.ts";
@@ -14,7 +14,7 @@ const usefulMs = 86_400_000;
 
 // Nothing of this is personal: what a push service passes on stands on locked screens.
 const insertNotice = compileNotice(sql`
-  select tenant_id, user_id, json_object('type', ${sql.placeholder("type")}, 'order_id', id, 'number', number,
+  select tenant_id, user_id, json_object('type', ${param("type")}, 'order_id', id, 'number', number,
     'status', status) as content
   from ${orders} where ${thisOrder} and user_id is not null`);
 

@@ -1,13 +1,11 @@
 import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { users } from "../users/table.ts";
 import { listOrders } from "./list.ts";
 import type { Order, OrderListQuery } from "./model.ts";
 import { orders } from "./table.ts";
-
-const param = sql.placeholder;
 
 /** An order as every reply shows it. */
 export type OrderDocument = Static<typeof Order>;

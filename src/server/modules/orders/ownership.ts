@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import { AppError } from "../../errors.ts";
+import { forbidden } from "../../errors.ts";
 import { noSuchUser } from "../users/guards.ts";
 
 /** Whether the caller is a customer, who sees their own orders only. */
@@ -15,15 +15,15 @@ export function ownOnly({ actor }: Pick<Ctx, "actor">): string | null {
   return actor.kind === "user" && actor.role === "customer" ? actor.userId : null;
 }
 
-/** @throws AppError 5300 for a customer: paying, fulfilling and refunding is told by the store's own systems and staff. */
+/** @throws forbidden for a customer: paying, fulfilling and refunding is told by the store's own systems and staff. */
 export function requireStore(ctx: Pick<Ctx, "actor">): void {
-  if (isCustomer(ctx)) throw new AppError(5300, "Only the store's staff and app keys may do this.");
+  if (isCustomer(ctx)) throw forbidden("Only the store's staff and app keys may do this.");
 }
 
 /**
  * Whose orders a call is about: `customer_id`, else the `user_id` beside app credentials, else nobody in particular;
  * for a customer themselves.
- * @throws AppError 5301 for a customer who names somebody else.
+ * @throws notFound for a customer who names somebody else.
  */
 export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefined, subject?: string): string | null {
   const own = ownOnly(ctx);

@@ -1,4 +1,4 @@
-import { AppError, invalidField } from "../../errors.ts";
+import { invalidField, wrongState } from "../../errors.ts";
 import type { StockItem } from "../products/stock.ts";
 import { shareOf } from "./amounts.ts";
 import type { RefundInput } from "./model.ts";
@@ -29,7 +29,7 @@ export interface RefundPlan {
  * Works out a refund. Parts of a line are rounded down until its last piece, so that they add up to the line's total.
  * @param left what has been paid and not given back, in minor units.
  * @param asked the pieces; without them all that is left, with shipping.
- * @throws AppError 5102 for a line that is not the order's or stands twice, 5306 for more pieces than are left.
+ * @throws validationFailed for a line that is not the order's or stands twice, wrongState for more pieces than are left.
  */
 export function planRefund(
   lines: readonly PaidLine[],
@@ -76,7 +76,7 @@ function askedQuantities(
     if (quantity > remaining(line)) {
       const field = `lines.${index}.quantity`;
       const message = remaining(line) === 0 ? "nothing is left to refund" : `only ${remaining(line)} left to refund`;
-      throw new AppError(5306, `${field}: ${message}`, { details: [{ field, message }] });
+      throw wrongState(`${field}: ${message}`, { details: [{ field, message }] });
     }
     quantities.set(id, quantity);
   }

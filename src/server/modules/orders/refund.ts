@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, bind, get, statement } from "../../db/statement.ts";
+import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { preconditionFailed, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toAmount } from "../../values/money.ts";
 import { checkNote } from "../../values/text.ts";
@@ -19,8 +19,7 @@ import type { RenderedOrder } from "./rendering.ts";
 import { noSuchOrder, orderEvent, readOrder, requireOrderId, selectState, thisOrder, touched } from "./statements.ts";
 import { orderLines, orderRefunds, orders } from "./table.ts";
 
-const param = sql.placeholder;
-const mostReason = 500;
+const maxReason = 500;
 
 interface PaidOrder {
   user_id: string | null;
@@ -68,7 +67,7 @@ const giveBackOrder = statement(sql`
  * back and points that were earned are taken back in the same proportion; with `restock` the pieces can be sold again.
  * @param ifMatch the version that must stand; null for any.
  * @param isDryRun all of it happens, is answered, and is undone.
- * @throws AppError 5300 for customers, 5301, 5303, 5102 for a line that is not the order's, 5306 for more than is left.
+ * @throws forbidden for customers, notFound, preconditionFailed, validationFailed for a line that is not the order's, wrongState for more than is left.
  */
 export async function refundOrder(
   ctx: Ctx,
@@ -79,7 +78,7 @@ export async function refundOrder(
 ): Promise<RenderedOrder> {
   requireStore(ctx);
   requireOrderId(id);
-  const reason = checkNote("reason", input.reason ?? null, mostReason);
+  const reason = checkNote("reason", input.reason ?? null, maxReason);
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
@@ -126,9 +125,9 @@ function lineJson({ lineId, quantity, amount, restocked }: RefundPlan["lines"][n
 async function explainRefusal(tx: Ctx, values: { tenantId: string; id: string; ifMatch: number | null }) {
   const state = await get(tx.db, selectState, { ...values, own: null });
   if (!state) return noSuchOrder();
-  if (values.ifMatch !== null && state.version !== values.ifMatch) return new AppError(5303);
-  if (state.payment_status === "refunded") return new AppError(5306, "All of the order has been refunded.");
-  return new AppError(5306, `The order is ${state.status} and not paid.`);
+  if (values.ifMatch !== null && state.version !== values.ifMatch) return preconditionFailed();
+  if (state.payment_status === "refunded") return wrongState("All of the order has been refunded.");
+  return wrongState(`The order is ${state.status} and not paid.`);
 }
 
 /**

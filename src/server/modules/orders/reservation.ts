@@ -18,7 +18,7 @@ interface Sum extends WantedLine {
 /**
  * Holds the pieces of all lines, inside the transaction of the order. Lines of the same item are added up first, and
  * items are held in the order of their ids, so that a stock is judged once for each order.
- * @throws AppError 5102 and 5304 of `reserve`, naming the first line of the item.
+ * @throws validationFailed and outOfStock of `reserve`, naming the first line of the item.
  */
 export async function reserveLines(tx: OrderCtx, wanted: readonly WantedLine[]): Promise<Reservation> {
   const sums = new Map<string, Sum>();

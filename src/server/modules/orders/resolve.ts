@@ -1,11 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { get, param, statement } from "../../db/statement.ts";
+import { notFound } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import { orders } from "./table.ts";
-
-const param = sql.placeholder;
 
 const selectById = statement<{ id: string }>(sql`
   select id from ${orders} where tenant_id = ${param("tenantId")} and id = ${param("name")}`);
@@ -16,7 +14,7 @@ const selectNewest = statement<{ newest: number | null }>(sql`
 
 /**
  * The id of an order named by id or by number.
- * @throws AppError 5301, which says how far the numbers go.
+ * @throws notFound, which says how far the numbers go.
  */
 export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
@@ -31,7 +29,8 @@ export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<stri
   }
   const newest = (await get(primary, selectNewest, { tenantId }))?.newest ?? null;
   const range = newest === null ? "It has none yet." : `Its numbers go up to ${newest}.`;
-  throw new AppError(5301, `There is no order ${JSON.stringify(idOrNumber)} in tenant ${namespace}.`, {
+  throw notFound("order", idOrNumber, {
+    in: `store ${JSON.stringify(namespace)}`,
     remedy: `${range} List them all: bodega order list -n ${namespace}`,
   });
 }

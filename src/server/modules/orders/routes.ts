@@ -33,7 +33,7 @@ export const orderRoutes = [
     access: readers,
     query: OrderListQuery,
     reply: { data: Type.Array(Order), page: true },
-    errors: [5100, 5301],
+    errors: ["malformedRequest", "notFound"],
     handle: async ({ ctx, query, subject }) => pageReply(await listOrders(ctx, query, subject)),
   }),
   defineRoute({
@@ -46,7 +46,7 @@ export const orderRoutes = [
     params: OrderParams,
     query: OrderQuery,
     reply: { data: Order },
-    errors: [5301],
+    errors: ["notFound"],
     handle: ({ ctx, params, query }) => getOrder(ctx, params.id, query.fields),
   }),
   defineRoute({
@@ -59,7 +59,7 @@ export const orderRoutes = [
     query: DryRunQuery,
     body: OrderInput,
     reply: { status: 201, data: Order },
-    errors: [5301, 5304, 5305],
+    errors: ["notFound", "outOfStock", "notEnoughPoints"],
     handle: async ({ ctx, query, body, lang, subject }) => {
       const isDryRun = query.dry_run ?? false;
       const order = await createOrder(ctx, { ...body, lang, subject }, isDryRun);
@@ -75,7 +75,7 @@ export const orderRoutes = [
     access: writers,
     params: OrderParams,
     reply: { status: 200, data: Order },
-    errors: [5301, 5306],
+    errors: ["notFound", "wrongState"],
     conditional: true,
     handle: ({ ctx, params, ifMatch }) => cancelOrder(ctx, params.id, ifMatch),
   }),
@@ -89,7 +89,7 @@ export const orderRoutes = [
     params: OrderParams,
     body: PaymentInput,
     reply: { status: 200, data: Order },
-    errors: [5301, 5302, 5306],
+    errors: ["notFound", "conflict", "wrongState"],
     conditional: true,
     handle: ({ ctx, params, body, ifMatch }) => payOrder(ctx, params.id, body, ifMatch),
   }),
@@ -102,7 +102,7 @@ export const orderRoutes = [
     access: storeWriters,
     params: OrderParams,
     reply: { status: 200, data: Order },
-    errors: [5301, 5306],
+    errors: ["notFound", "wrongState"],
     conditional: true,
     handle: ({ ctx, params, ifMatch }) => fulfillOrder(ctx, params.id, ifMatch),
   }),
@@ -117,7 +117,7 @@ export const orderRoutes = [
     query: DryRunQuery,
     body: RefundInput,
     reply: { status: 200, data: Order },
-    errors: [5301, 5306],
+    errors: ["notFound", "wrongState"],
     conditional: true,
     handle: ({ ctx, params, query, body, ifMatch }) =>
       refundOrder(ctx, params.id, body, ifMatch, query.dry_run ?? false),

@@ -1,9 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
-import { bind, type CompiledStatement, get, statement } from "../../db/statement.ts";
+import { bind, type CompiledStatement, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { conflict, preconditionFailed, wrongState } from "../../errors.ts";
 import { parseFields, pickFields } from "../../pagination/list-query.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -14,8 +14,6 @@ import type { RenderedOrder } from "./rendering.ts";
 import { type ChangedOrder, changedColumns, endUnpaid, settleOrder } from "./settle.ts";
 import { noSuchOrder, requireOrderId, selectOrder, selectState, thisOrder, touched, visible } from "./statements.ts";
 import { orders } from "./table.ts";
-
-const param = sql.placeholder;
 
 /** A change of an order that is in the right state, at the version asked for; no other is touched. */
 function guardedUpdate(set: SQL, guard: SQL): CompiledStatement<ChangedOrder> {
@@ -40,7 +38,7 @@ const setEarned = statement(sql`update ${orders} set points_earned = ${param("ea
 /**
  * One order of the tenant; of customers only their own.
  * @param fields names joined by commas; all without it.
- * @throws AppError 5301, 5102 for a field that orders do not have.
+ * @throws notFound, validationFailed for a field that orders do not have.
  */
 export async function getOrder(ctx: Ctx, id: string, fields?: string): Promise<RenderedOrder> {
   requireOrderId(id);
@@ -53,7 +51,7 @@ export async function getOrder(ctx: Ctx, id: string, fields?: string): Promise<R
 /**
  * Cancels an order that is not paid; its pieces can be sold again, and the points it was to be paid with come back.
  * @param ifMatch the version that must stand; null for any.
- * @throws AppError 5301, 5303, 5306.
+ * @throws notFound, preconditionFailed, wrongState.
  */
 export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<RenderedOrder> {
   return change(ctx, cancelPending, id, ifMatch, {}, (tx, order) => endUnpaid(tx, order, "cancel"));
@@ -63,7 +61,7 @@ export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null)
  * Says that an order is paid: its pieces leave the stock, and its buyer earns points. The same reference again is
  * answered and not booked again, whatever the version.
  * @param ifMatch the version that must stand; null for any.
- * @throws AppError 5300 for customers, 5301, 5302 for a reference of another order, 5303, 5306.
+ * @throws forbidden for customers, notFound, conflict for a reference of another order, preconditionFailed, wrongState.
  */
 export async function payOrder(
   ctx: Ctx,
@@ -80,7 +78,7 @@ export async function payOrder(
     if (!isUniqueViolation(error, "orders.payment_reference")) throw error;
     const message = "belongs to another order";
     const details = [{ field: "payment_reference", message }];
-    throw new AppError(5302, `payment_reference: ${message}.`, { details, cause: error });
+    throw conflict(`payment_reference: ${message}.`, { details, cause: error });
   }
 }
 
@@ -97,7 +95,7 @@ async function bookPayment(tx: Ctx, order: ChangedOrder): Promise<RenderedOrder>
 /**
  * Says that a paid order has been sent or handed over: it is completed.
  * @param ifMatch the version that must stand; null for any.
- * @throws AppError 5300 for customers, 5301, 5303, 5306.
+ * @throws forbidden for customers, notFound, preconditionFailed, wrongState.
  */
 export async function fulfillOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<RenderedOrder> {
   requireStore(ctx);
@@ -123,8 +121,8 @@ async function change(
     if (!state) throw noSuchOrder();
     const isPaidSo = more.reference != null && state.payment_reference === more.reference;
     if (isPaidSo) return (await get(tx.db, selectOrder, values)) as RenderedOrder;
-    if (ifMatch !== null && state.version !== ifMatch) throw new AppError(5303);
+    if (ifMatch !== null && state.version !== ifMatch) throw preconditionFailed();
     const isLate = state.status === "pending" && guarded === payPending;
-    throw new AppError(5306, isLate ? "The time to pay the order is over." : `The order is ${state.status}.`);
+    throw wrongState(isLate ? "The time to pay the order is over." : `The order is ${state.status}.`);
   });
 }

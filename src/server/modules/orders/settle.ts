@@ -1,6 +1,6 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
-import { all, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import type { EventType } from "../events/types.ts";
 import { moveStock, type StockReason } from "../products/stock.ts";
 import { givePointsBack } from "../rewards/ledger.ts";
@@ -9,8 +9,6 @@ import { orderNotice } from "./notice.ts";
 import type { RenderedOrder } from "./rendering.ts";
 import { type OrderCtx, orderEvent, readOrder } from "./statements.ts";
 import { orderLines } from "./table.ts";
-
-const param = sql.placeholder;
 
 /** What a guarded update answers of the order that it changed. */
 export interface ChangedOrder {

@@ -1,15 +1,13 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { bind, param, statement } from "../../db/statement.ts";
+import { type AppError, notFound } from "../../errors.ts";
 import { isId, newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { compileEvent } from "../events/service.ts";
 import type { EventType } from "../events/types.ts";
 import { orderEventJson, orderJson, type RenderedOrder } from "./rendering.ts";
 import { orders } from "./table.ts";
-
-const param = sql.placeholder;
 
 /** What a transaction on orders has to know; the sweep has no actor. */
 export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
@@ -61,5 +59,5 @@ export function requireOrderId(id: string): void {
 }
 
 export function noSuchOrder(): AppError {
-  return new AppError(5301, "There is no such order.");
+  return notFound("order");
 }

@@ -2,25 +2,23 @@ import { randomInt } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Session } from "../../db/session.ts";
-import { get, run, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
+import { type AppError, resetCodeInvalid, tooManyAttempts } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 import { passwordResetCodes } from "./table.ts";
 
-const param = sql.placeholder;
-
 /** How long a code can be used, in milliseconds (specification, section 8). */
 const validMs = 15 * 60_000;
 /** Wrong tries that one code takes (specification, section 8). */
-const mostTries = 5;
+const maxTries = 5;
 /** Wrong tries per tenant and email over all codes: six digits could be guessed with patience. */
 const dailyTries: RateLimit = { name: "reset-tries", most: 15, windowMs: 86_400_000 };
 /** How long a code that ran out is kept. */
 const keptMs = 86_400_000;
 
 const ofAddress = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
-const isLive = sql`used_at is null and expires_at > ${param("now")} and wrong_tries < ${sql.raw(String(mostTries))}`;
+const isLive = sql`used_at is null and expires_at > ${param("now")} and wrong_tries < ${sql.raw(String(maxTries))}`;
 
 const putCode = statement(sql`
   insert into ${passwordResetCodes} (tenant_id, email_key, hash, created_at, expires_at)
@@ -58,8 +56,8 @@ export async function issueCode(ctx: Ctx, emailKey: string): Promise<{ code: str
 
 /**
  * Looks at a try without counting it.
- * @returns whether the code fits, or the error that the try gets whatever its code is: 5213 when the tries of the code or
- * of the day are spent, 5216 when no code is waiting to be used.
+ * @returns whether the code fits, or the error that the try gets whatever its code is: tooManyAttempts when the tries of the code or
+ * of the day are spent, resetCodeInvalid when no code is waiting to be used.
  */
 export async function judgeTry(ctx: Ctx, resetTry: ResetTry): Promise<"fits" | "wrong" | AppError> {
   const { hash, now, ...address } = valuesOf(ctx, resetTry);
@@ -67,10 +65,10 @@ export async function judgeTry(ctx: Ctx, resetTry: ResetTry): Promise<"fits" | "
   const row = await get(ctx.db.primary, selectCode, address);
   const dayMs = await peekLimit(ctx, dailyTries, subjectOf(ctx, resetTry));
   const isWaiting = row !== undefined && row.used_at === null && row.expires_at > now;
-  const isLocked = isWaiting && row.wrong_tries >= mostTries;
+  const isLocked = isWaiting && row.wrong_tries >= maxTries;
   const lockMs = isLocked ? Date.parse(row.expires_at) - ctx.now() : 0;
   if (dayMs > 0 || isLocked) return tooManyTries(Math.max(dayMs, lockMs));
-  if (!isWaiting) return new AppError(5216);
+  if (!isWaiting) return resetCodeInvalid();
   return row.hash === hash ? "fits" : "wrong";
 }
 
@@ -104,5 +102,5 @@ function subjectOf({ tenant }: Ctx, { emailKey }: ResetTry): string {
 }
 
 function tooManyTries(waitMs: number): AppError {
-  return new AppError(5213, undefined, { retryAfter: Math.ceil(waitMs / 1000) });
+  return tooManyAttempts(undefined, { retryAfter: Math.ceil(waitMs / 1000) });
 }

@@ -1,9 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { run, statement } from "../../db/statement.ts";
+import { param, run, statement } from "../../db/statement.ts";
 import { passwordResetCodes } from "./table.ts";
 
-const param = sql.placeholder;
 const removeCode = statement(sql`
   delete from ${passwordResetCodes} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);
 

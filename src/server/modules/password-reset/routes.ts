@@ -33,7 +33,7 @@ export const passwordResetRoutes = [
     access,
     body: ResetPassword,
     reply: { data: ResetPasswordReply },
-    errors: [5213, 5216, 5217],
+    errors: ["tooManyAttempts", "resetCodeInvalid", "weakPassword"],
     handle: async ({ ctx, body }) => {
       await resetPassword(ctx, body);
       return reply({ password_changed: true });

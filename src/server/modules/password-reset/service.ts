@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, statement } from "../../db/statement.ts";
+import { get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, resetCodeInvalid } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { clearFailures } from "../passwords/failures.ts";
@@ -17,8 +17,6 @@ import { emailKey } from "../users/email.ts";
 import { users } from "../users/table.ts";
 import { countWrongTry, issueCode, judgeTry, type ResetTry, spendTry } from "./codes.ts";
 
-const param = sql.placeholder;
-
 /** Mails with a code per tenant and email; more are asked for in vain. */
 const resetMails: RateLimit = { name: "reset-mails", most: 3, windowMs: 20 * 60_000 };
 
@@ -29,7 +27,7 @@ const selectUserId = statement<{ id: string }>(sql`
  * Sends a reset code to an address, if somebody has it (specification, section 4). What is done here is the same for
  * every address, to the last statement: whose it is, only the sender of mail asks, later.
  * @param input `language` of the mail; the user's own without it.
- * @throws AppError 5102 for what is no language.
+ * @throws validationFailed for what is no language.
  */
 export async function requestReset(ctx: Ctx, input: { email: string; language?: string | undefined }): Promise<void> {
   const language = input.language === undefined ? undefined : parseLanguage("language", input.language);
@@ -54,13 +52,13 @@ export async function requestReset(ctx: Ctx, input: { email: string; language?: 
 /**
  * Sets a new password, given the code that was sent (specification, section 3). It ends every session and signs nobody
  * in; a second factor stays.
- * @throws AppError 5217 for a weak password, before the code is looked at; 5216 for a wrong, used or expired code; 5213
+ * @throws weakPassword for a weak password, before the code is looked at; resetCodeInvalid for a wrong, used or expired code; tooManyAttempts
  * once its tries or those of the day are spent.
  */
 export async function resetPassword(ctx: Ctx, input: { email: string; code: string; password: string }): Promise<void> {
   requireStrongPassword("password", input.password);
   const key = emailKey(input.email);
-  if (key === null) throw new AppError(5216);
+  if (key === null) throw resetCodeInvalid();
   const resetTry = { emailKey: key, code: input.code.trim() };
   const verdict = await judgeTry(ctx, resetTry);
   if (verdict instanceof AppError) throw verdict;
@@ -76,8 +74,8 @@ async function settle(tx: Ctx, resetTry: ResetTry, passwordHash: string | null):
   const user = await findSignInUser(tx.db, tx.tenant.id, resetTry.emailKey);
   const isChanged = user?.status === "active" && (await changePasswordHash(tx, user.id, { to: passwordHash }));
   if (!isChanged) {
-    await recordAudit(tx, { event: "password.reset_failed", subject: user?.id, code: 5216 });
-    return new AppError(5216);
+    await recordAudit(tx, { event: "password.reset_failed", subject: user?.id, error: "resetCodeInvalid" });
+    return resetCodeInvalid();
   }
   const sessionsEnded = await endTokens(tx, user.id, "revoked");
   // Who reads the mailbox may sign in at once, but gets no more tries at the second factor by it.
@@ -91,9 +89,9 @@ async function settle(tx: Ctx, resetTry: ResetTry, passwordHash: string | null):
 async function refuse(tx: Ctx, resetTry: ResetTry): Promise<AppError> {
   if (!(await countWrongTry(tx, resetTry))) {
     const verdict = await judgeTry(tx, resetTry);
-    return verdict instanceof AppError ? verdict : new AppError(5216);
+    return verdict instanceof AppError ? verdict : resetCodeInvalid();
   }
   const target = await get(tx.db, selectUserId, { tenantId: tx.tenant.id, emailKey: resetTry.emailKey });
-  await recordAudit(tx, { event: "password.reset_failed", subject: target?.id, code: 5216 });
-  return new AppError(5216);
+  await recordAudit(tx, { event: "password.reset_failed", subject: target?.id, error: "resetCodeInvalid" });
+  return resetCodeInvalid();
 }

@@ -6,7 +6,7 @@ const leastLetters = 4;
 const leet: Record<string, string> = { "@": "a", "4": "a", "3": "e", "0": "o", $: "s", "5": "s", "7": "t", "+": "t" };
 
 /** Of so many of the most common ones, also what has digits around it is refused. */
-const mostPadded = 1000;
+const maxPadded = 1000;
 
 /** JSON texts of passwords in lower case, the most common first. */
 interface CommonPasswords {
@@ -30,7 +30,7 @@ export function isCommonPassword(password: string): boolean {
 
 function readLists(): CommonPasswords {
   const all = readFileSync(listPath, "latin1");
-  return { all, top: JSON.stringify((JSON.parse(all) as string[]).slice(0, mostPadded)) };
+  return { all, top: JSON.stringify((JSON.parse(all) as string[]).slice(0, maxPadded)) };
 }
 
 function holdsAny(list: string, forms: Iterable<string>): boolean {

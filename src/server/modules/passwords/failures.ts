@@ -1,13 +1,13 @@
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, tooManyAttempts, unavailable } from "../../errors.ts";
 import { clearLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", most: 3, windowMs: 20 * 60_000 };
 
 /** More attempts than this waiting for one account are not the account's owner. */
-const mostWaiting = 128;
+const maxWaiting = 128;
 
 /** The last attempt in line, and how many there are, for each account that someone is trying. */
 const lines = new Map<string, { last: Promise<unknown>; length: number }>();
@@ -17,9 +17,9 @@ const lines = new Map<string, { last: Promise<unknown>; length: number }>();
  * and none begins once the three failures of 20 minutes are spent: so three are judged, however many come at once.
  * Between processes the last free place is given once; whoever is too late learns nothing of what was tried.
  * @param emailKey the account's address for comparison, or what was sent instead of one.
- * @param attempt throws 5212 for a failure, which is counted; other errors are not.
+ * @param attempt throws invalidLogin for a failure, which is counted; other errors are not.
  * @param note writes down what a failure is answered with, in the transaction that counts it, and may change it.
- * @throws AppError 5213 with `retryAfter` when the failures are spent, 5001 when too many wait.
+ * @throws tooManyAttempts with `retryAfter` when the failures are spent, unavailable when too many wait.
  */
 export async function judgeSignIn<T>(
   ctx: Ctx,
@@ -32,7 +32,7 @@ export async function judgeSignIn<T>(
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof AppError && error.code === 5212)) throw error;
+      if (!(error instanceof AppError && error.kind === "invalidLogin")) throw error;
       // Returned by the transaction: thrown in it, the refusal would undo the count.
       throw await inTransaction(ctx, async (tx) => {
         const refusal = (await countFailure(tx, emailKey)) ?? error;
@@ -43,12 +43,12 @@ export async function judgeSignIn<T>(
 }
 
 /**
- * Throws 5213 when an account's failures are spent. A success asks once more, in its own transaction: failures counted by
+ * Throws tooManyAttempts when an account's failures are spent. A success asks once more, in its own transaction: failures counted by
  * other processes since it began lock it out as well.
  */
 export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<void> {
   const waitMs = await failuresWaitMs(ctx, emailKey);
-  if (waitMs > 0) throw tooManyAttempts(waitMs);
+  if (waitMs > 0) throw attemptsExhausted(waitMs);
 }
 
 /** Milliseconds for which an account's failures lock it out; 0 when they do not. */
@@ -61,15 +61,15 @@ export function clearFailures(tx: Ctx, emailKey: string): Promise<void> {
   return clearLimit(tx, loginFailures, subjectOf(tx, emailKey));
 }
 
-/** The 5213 of a limit whose next place is free in so many milliseconds. */
-export function tooManyAttempts(waitMs: number): AppError {
-  return new AppError(5213, undefined, { retryAfter: Math.ceil(waitMs / 1000) });
+/** The tooManyAttempts of a limit whose next place is free in so many milliseconds. */
+export function attemptsExhausted(waitMs: number): AppError {
+  return tooManyAttempts(undefined, { retryAfter: Math.ceil(waitMs / 1000) });
 }
 
-/** Counts one failure of an account; when there is no place left for it, the 5213 that is the answer then. */
+/** Counts one failure of an account; when there is no place left for it, the tooManyAttempts that is the answer then. */
 export async function countFailure(tx: Ctx, emailKey: string): Promise<AppError | undefined> {
   const waitMs = await countHit(tx, loginFailures, subjectOf(tx, emailKey));
-  return waitMs > 0 ? tooManyAttempts(waitMs) : undefined;
+  return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;
 }
 
 /** Hashed, since people type their passwords into the wrong field. */
@@ -79,7 +79,7 @@ function subjectOf({ tenant }: Ctx, emailKey: string): string {
 
 async function takeTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
   const line = lines.get(name) ?? { last: Promise.resolve(), length: 0 };
-  if (line.length > mostWaiting) throw new AppError(5001, "Too many sign-ins to this account are waiting.");
+  if (line.length > maxWaiting) throw unavailable("Too many sign-ins to this account are waiting.");
   lines.set(name, line);
   line.length += 1;
   const turn = line.last.then(work, work);

@@ -3,7 +3,7 @@ import { isUsableHash, ownPrefix } from "./imported-hash.ts";
 /** Algorithm and costs, with which a hash begins. */
 const kindPattern = /^(?:\$2[aby]\$(\d\d)\$|\$argon2(?:id|i|d)\$v=19\$m=(\d+),t=(\d+),p=\d\$)/;
 /** Passwords may be imported with any costs: no refusal shall have to work through all of them. */
-const mostImported = 4;
+const maxImported = 4;
 // What bcrypt takes 2^cost times, and argon2 so often for each KiB, measured against each other.
 const kibPerBcryptRound = 90;
 // Salt and digest of random texts that nobody kept.
@@ -21,7 +21,7 @@ export function hashesToVerify(kinds: readonly string[], verified: readonly (str
   const dearest = kinds
     .filter((kind) => isUsableHash(decoyOf(kind)))
     .toSorted((a, b) => costOf(b) - costOf(a))
-    .slice(0, mostImported);
+    .slice(0, maxImported);
   const done = new Set(verified.map(kindOf));
   return [null, ...dearest].filter((kind) => !done.has(kind)).map((kind) => kind && decoyOf(kind));
 }

@@ -1,16 +1,16 @@
 import { availableParallelism } from "node:os";
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 
 /** How much hashing this process does at once. */
 export interface HashQueueLimits {
   /** Hashes computed at the same time; one per core unless told otherwise. */
   concurrency: number;
   /** Hashes that may wait beyond these. */
-  mostWaiting: number;
+  maxWaiting: number;
 }
 
 // Bun's own pool takes any number of hashes, and whatever else it has to do would wait behind all of them.
-const limits: HashQueueLimits = { concurrency: Math.max(1, availableParallelism()), mostWaiting: 128 };
+const limits: HashQueueLimits = { concurrency: Math.max(1, availableParallelism()), maxWaiting: 128 };
 const waiting: (() => void)[] = [];
 let running = 0;
 
@@ -20,9 +20,9 @@ export function shareCores(processes: number): void {
 }
 
 /** Changes the limits of this process. */
-export function configureHashing({ concurrency, mostWaiting }: Partial<HashQueueLimits>): void {
+export function configureHashing({ concurrency, maxWaiting }: Partial<HashQueueLimits>): void {
   if (concurrency !== undefined) limits.concurrency = Math.max(1, Math.floor(concurrency));
-  if (mostWaiting !== undefined) limits.mostWaiting = mostWaiting;
+  if (maxWaiting !== undefined) limits.maxWaiting = maxWaiting;
 }
 
 /** How many hashes wait for their turn. */
@@ -32,12 +32,12 @@ export function hashesWaiting(): number {
 
 /**
  * Runs expensive work in turn, first come, first served.
- * @throws AppError 5001 when too much waits already; whatever `work` throws.
+ * @throws unavailable when too much waits already; whatever `work` throws.
  */
 export async function takeHashingTurn<T>(work: () => Promise<T>): Promise<T> {
   if (running < limits.concurrency) running += 1;
   else {
-    if (waiting.length >= limits.mostWaiting) throw new AppError(5001, "Too many passwords are being checked.");
+    if (waiting.length >= limits.maxWaiting) throw unavailable("Too many passwords are being checked.");
     // Whoever ends hands the place over, so that nobody who comes meanwhile can slip in.
     await new Promise<void>((resolve) => waiting.push(resolve));
   }

@@ -8,14 +8,14 @@ const argon2 =
   /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
 // Each is about a second of one core: nobody shall import what stalls the server at every sign-in.
-const mostBcryptCost = 14;
-const mostMemoryKib = 262_144;
-const mostPasses = 10;
-const mostLanes = 8;
+const maxBcryptCost = 14;
+const maxMemoryKib = 262_144;
+const maxPasses = 10;
+const maxLanes = 8;
 
 /**
  * A hash that another system made, checked for form and cost.
- * @throws AppError 5102 naming the field; never says what was sent.
+ * @throws validationFailed naming the field; never says what was sent.
  */
 export function parsePasswordHash(field: string, hash: string): string {
   if (!isBcrypt(hash) && !argon2.test(hash)) {
@@ -33,9 +33,9 @@ export function isBcrypt(hash: string): boolean {
 /** Whether a hash has a form that can be checked, at a cost within bounds. */
 export function isUsableHash(hash: string): boolean {
   const cost = bcrypt.exec(hash)?.[1];
-  if (cost !== undefined) return Number(cost) >= 4 && Number(cost) <= mostBcryptCost;
+  if (cost !== undefined) return Number(cost) >= 4 && Number(cost) <= maxBcryptCost;
   const [, memory, passes, lanes] = (argon2.exec(hash) ?? []).map(Number);
   if (memory === undefined || passes === undefined || lanes === undefined) return false;
-  if (lanes < 1 || lanes > mostLanes || passes < 1 || passes > mostPasses) return false;
-  return memory >= 8 * lanes && memory <= mostMemoryKib;
+  if (lanes < 1 || lanes > maxLanes || passes < 1 || passes > maxPasses) return false;
+  return memory >= 8 * lanes && memory <= maxMemoryKib;
 }

@@ -12,7 +12,7 @@ const bcryptBytes = 72;
 /**
  * Hashes a new password, in turn with all others of this process.
  * @returns argon2id in the PHC form.
- * @throws AppError 5001 when too many wait.
+ * @throws unavailable when too many wait.
  */
 export function hashPassword(password: string): Promise<string> {
   return takeHashingTurn(() => Bun.password.hash(password.normalize("NFC"), parameters));
@@ -21,7 +21,7 @@ export function hashPassword(password: string): Promise<string> {
 /**
  * Whether a password has this hash. Null (no such user, no password) and a hash that nobody can use cost what a real
  * one costs, and are false.
- * @throws AppError 5001 when too many wait.
+ * @throws unavailable when too many wait.
  */
 export function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   return takeHashingTurn(async () => {

@@ -1,8 +1,8 @@
-import { AppError, invalidField } from "../../errors.ts";
+import { type AppError, invalidField, weakPassword } from "../../errors.ts";
 import { isCommonPassword } from "./common-password.ts";
 
 const leastCharacters = 16;
-const mostBytes = 1024;
+const maxBytes = 1024;
 
 // Letters of scripts without case are neither lower nor upper, and no letter or mark is special.
 const rules: readonly [pattern: RegExp, lack: string][] = [
@@ -14,14 +14,14 @@ const rules: readonly [pattern: RegExp, lack: string][] = [
 
 /**
  * Refuses a new password that is too weak (specification, section 8). Length is counted in characters, not in bytes.
- * @throws AppError 5217 with `details` naming what it lacks; 5102 for one that is too long or no text at all.
+ * @throws weakPassword with `details` naming what it lacks; validationFailed for one that is too long or no text at all.
  */
 export function requireStrongPassword(field: string, password: string): void {
   if (!password.isWellFormed() || /\p{Cc}/u.test(password)) {
     throw invalidField(field, "must not hold control characters or broken Unicode");
   }
   const composed = password.normalize("NFC");
-  if (Buffer.byteLength(composed) > mostBytes) throw invalidField(field, `must be at most ${mostBytes} bytes`);
+  if (Buffer.byteLength(composed) > maxBytes) throw invalidField(field, `must be at most ${maxBytes} bytes`);
   const lacks = rules.filter(([pattern]) => !pattern.test(composed)).map(([, lack]) => lack);
   if ([...composed].length < leastCharacters) lacks.unshift(`at least ${leastCharacters} characters`);
   if (lacks.length > 0) throw tooWeak(field, `lacks ${lacks.join(", ")}`);
@@ -29,5 +29,5 @@ export function requireStrongPassword(field: string, password: string): void {
 }
 
 function tooWeak(field: string, message: string): AppError {
-  return new AppError(5217, undefined, { details: [{ field, message }] });
+  return weakPassword(undefined, { details: [{ field, message }] });
 }

@@ -5,7 +5,7 @@ import { parseMoney } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";
 import { currencyDigits } from "../tenants/currency.ts";
 import type { ProductPatch } from "./model.ts";
-import { mostPieces } from "./most-pieces.ts";
+import { maxPieces } from "./most-pieces.ts";
 import { isSlug } from "./slug.ts";
 import { requireSafeText, translationsText } from "./translation-input.ts";
 
@@ -31,7 +31,7 @@ export interface ProductColumns {
 
 /**
  * Checks what a schema cannot and turns fields into columns. A price is taken in the store's present currency.
- * @throws AppError 5102 naming the field.
+ * @throws validationFailed naming the field.
  */
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   const columns: ProductColumns = {};
@@ -57,7 +57,7 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   return columns;
 }
 
-/** Minor units of what something cost before, in the store's present currency. Errors: 5102 naming the field. */
+/** Minor units of what something cost before, in the store's present currency. Errors: validationFailed naming the field. */
 export function compareAtMinor(ctx: Ctx, field: string, amount: number | null): number | null {
   return amount === null ? null : parseMoney(field, amount, currencyDigits(ctx.tenant.currency));
 }
@@ -67,15 +67,15 @@ export function keptSku(sku: string): string {
   return sku.normalize("NFC").trim();
 }
 
-/** A SKU as it is kept. Errors: 5102 naming the field. */
+/** A SKU as it is kept. Errors: validationFailed naming the field. */
 export function skuText(field: string, sku: string | null): string | null {
   return sku === null ? null : requireText(field, keptSku(sku), 100);
 }
 
-/** Pieces on hand, null where they are not counted. Errors: 5102 naming the field. */
+/** Pieces on hand, null where they are not counted. Errors: validationFailed naming the field. */
 export function stockPieces(field: string, stock: number | null): number | null {
-  if (stock !== null && (!Number.isInteger(stock) || stock < 0 || stock > mostPieces)) {
-    throw invalidField(field, `must be a whole number of 0 to ${mostPieces}`);
+  if (stock !== null && (!Number.isInteger(stock) || stock < 0 || stock > maxPieces)) {
+    throw invalidField(field, `must be a whole number of 0 to ${maxPieces}`);
   }
   return stock;
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { nullable, timestamp } from "../../values/schema.ts";
-import { mostPieces } from "./most-pieces.ts";
+import { maxPieces } from "./most-pieces.ts";
 import { Variant, VariantInput } from "./variants/variant-model.ts";
 
 const status = Type.Union([Type.Literal("draft"), Type.Literal("published"), Type.Literal("archived")], {
@@ -32,7 +32,7 @@ const fields = {
     Type.Number({ minimum: 0, description: "What it cost before, or elsewhere; as `price`.", examples: [24.99] }),
   ),
   sku: nullable(Type.String({ minLength: 1, maxLength: 100, description: "Unique in the store." })),
-  stock: nullable(Type.Integer({ minimum: 0, maximum: mostPieces, description: "Null: not counted." })),
+  stock: nullable(Type.Integer({ minimum: 0, maximum: maxPieces, description: "Null: not counted." })),
   allow_backorder: Type.Boolean({ description: "Whether it is sold beyond its stock." }),
   images: Type.Array(image, { maxItems: 50 }),
   tags: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
@@ -125,5 +125,5 @@ export const DeletedProduct = Type.Object(
   { $id: "DeletedProduct" },
 );
 
-/** The id as it stands in the path; one that no product can have is answered as unknown (5301). */
+/** The id as it stands in the path; one that no product can have is answered as unknown (notFound). */
 export const ProductParams = Type.Object({ id: Type.String() });

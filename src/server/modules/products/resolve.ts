@@ -1,11 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { isId } from "../../values/ids.ts";
-import { ambiguousName, mostCompared, unknownName } from "../../values/unknown-name.ts";
+import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { products, productVariants } from "./table.ts";
-
-const param = sql.placeholder;
 
 const selectById = statement<{ id: string }>(sql`
   select id from ${products}
@@ -25,7 +23,7 @@ const selectNames = statement<{ slug: string; sku: string | null }>(sql`
 
 /**
  * The id of a product named by id, by slug, or by the SKU that it or one of its variants has.
- * @throws AppError 5301, with the name that was most likely meant; 5302 where the name is one product's slug and another's
+ * @throws notFound, with the name that was most likely meant; conflict where the name is one product's slug and another's
  * SKU.
  */
 export async function resolveProductId(ctx: Ctx, named: string): Promise<string> {
@@ -35,8 +33,9 @@ export async function resolveProductId(ctx: Ctx, named: string): Promise<string>
   const [only, ...others] = await all(ctx.db.primary, select, { tenantId, name: named });
   const quoted = JSON.stringify(named);
   if (only === undefined) {
-    const rows = isProductId ? [] : await all(ctx.db.primary, selectNames, { tenantId, most: mostCompared });
-    throw unknownName(`There is no product ${quoted} in tenant ${namespace}.`, named, {
+    const rows = isProductId ? [] : await all(ctx.db.primary, selectNames, { tenantId, most: maxCompared });
+    throw unknownName("product", named, {
+      store: namespace,
       names: rows.flatMap(({ slug, sku }) => (sku === null ? [slug] : [slug, sku])),
       list: `bodega product list -n ${namespace}`,
     });

@@ -23,7 +23,7 @@ export const productRoutes = [
     access: readers,
     query: ProductListQuery,
     reply: { data: Type.Array(Product), page: true },
-    errors: [5100],
+    errors: ["malformedRequest"],
     handle: async ({ ctx, query, lang }) => {
       const { json, nextCursor, limit, total, language } = await listProducts(ctx, query, lang);
       const page = {
@@ -45,7 +45,7 @@ export const productRoutes = [
     params: ProductParams,
     query: ProductQuery,
     reply: { data: Product },
-    errors: [5301],
+    errors: ["notFound"],
     handle: ({ ctx, params, query, lang }) => {
       if (query.fields === undefined) return getProduct(ctx, params.id, lang);
       const fields = parseFields(query.fields, productFields);
@@ -64,7 +64,7 @@ export const productRoutes = [
     access: writers,
     body: ProductInput,
     reply: { status: 201, data: Product },
-    errors: [5302],
+    errors: ["conflict"],
     handle: ({ ctx, body, lang }) => createProduct(ctx, body, lang),
   }),
   defineRoute({
@@ -77,7 +77,7 @@ export const productRoutes = [
     params: ProductParams,
     body: ProductReplacement,
     reply: { data: Product },
-    errors: [5301, 5302],
+    errors: ["notFound", "conflict"],
     conditional: true,
     handle: ({ ctx, params, body, ifMatch, lang }) => replaceProduct(ctx, params.id, body, ifMatch, lang),
   }),
@@ -91,7 +91,7 @@ export const productRoutes = [
     params: ProductParams,
     body: ProductPatch,
     reply: { data: Product },
-    errors: [5301, 5302],
+    errors: ["notFound", "conflict"],
     conditional: true,
     handle: ({ ctx, params, body, ifMatch, lang }) => patchProduct(ctx, params.id, body, ifMatch, lang),
   }),
@@ -104,7 +104,7 @@ export const productRoutes = [
     access: writers,
     params: ProductParams,
     reply: { data: DeletedProduct },
-    errors: [5301],
+    errors: ["notFound"],
     conditional: true,
     handle: async ({ ctx, params, ifMatch }) => {
       await deleteProduct(ctx, params.id, ifMatch);

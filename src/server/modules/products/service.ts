@@ -1,9 +1,9 @@
 import type { ResultSet } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, bind, get, run, statement } from "../../db/statement.ts";
+import { all, bind, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { invalidField, preconditionFailed } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindEvent, recordEvent } from "../events/service.ts";
@@ -21,7 +21,6 @@ import { isOwnLanguage, updateProduct } from "./update.ts";
 import { insertVariants, searchedTexts, variantRows } from "./variants/variant-insert.ts";
 import { followPrice } from "./variants/variant-statement.ts";
 
-const param = sql.placeholder;
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
 const published = sql`${living} and status = 'published'`;
@@ -61,7 +60,7 @@ const deleteVariants = statement(sql`
 /**
  * Creates a product in the store's currency, with its variants. Its slug is made from the title unless given.
  * @param lang the language of its texts; the store's default without it.
- * @throws AppError 5102 for a field at fault, 5302 for a slug, SKU or options that are taken.
+ * @throws validationFailed for a field at fault, conflict for a slug, SKU or options that are taken.
  */
 export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string): Promise<RenderedProduct> {
   const id = newId("prod");
@@ -106,7 +105,7 @@ function insertedOf(results: ResultSet[]): RenderedProduct {
 /**
  * One product of the tenant; drafts and archived ones only for those who may see them.
  * @param lang the language in which its texts are wanted.
- * @throws AppError 5301.
+ * @throws notFound.
  */
 export async function getProduct(ctx: Ctx, id: string, lang?: string): Promise<RenderedProduct> {
   requireProductId(id);
@@ -127,7 +126,7 @@ export async function getProduct(ctx: Ctx, id: string, lang?: string): Promise<R
  * product's address and stays. Variants are no fields: they stay, and with them the product's own stock and SKU.
  * @param ifMatch the version that must stand; null for any.
  * @param lang the language that its texts are in from now on; the same as before without it.
- * @throws AppError 5301, 5303, 5102, 5302.
+ * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function replaceProduct(
   ctx: Ctx,
@@ -144,7 +143,7 @@ export async function replaceProduct(
  * @param ifMatch the version that must stand; null for any.
  * @param lang the language of the texts given: those in others stay. Without it they are the ones that a reader sees who
  * names no language.
- * @throws AppError 5301, 5303, 5102, 5302.
+ * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function patchProduct(
   ctx: Ctx,
@@ -160,14 +159,14 @@ export async function patchProduct(
 /**
  * Takes a product out of the store, and its variants with it. The rows stay for the orders that name them; slug and
  * SKUs are free again.
- * @throws AppError 5301, 5303.
+ * @throws notFound, preconditionFailed.
  */
 export async function deleteProduct(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   requireProductId(id);
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
     const gone = await get(tx.db, deleteProductRow, values);
-    if (!gone) throw (await get(tx.db, selectStock, values)) ? new AppError(5303) : noSuchProduct();
+    if (!gone) throw (await get(tx.db, selectStock, values)) ? preconditionFailed() : noSuchProduct();
     if (gone.has_variants) await run(tx.db, deleteVariants, values);
     await recordEvent(tx, { type: "product.deleted", subject: id, data: { version: gone.version } });
   });

@@ -1,15 +1,13 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, get, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { bind, get, param, statement } from "../../db/statement.ts";
+import { type AppError, invalidField, outOfStock } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { compileEvent } from "../events/service.ts";
-import { mostPieces } from "./most-pieces.ts";
+import { maxPieces } from "./most-pieces.ts";
 import { products, productVariants } from "./table.ts";
-
-const param = sql.placeholder;
 
 /** What pieces are counted of: a product, or one of its variants. */
 export interface StockItem {
@@ -96,7 +94,7 @@ const standingOfVariant = statement<Standing>(sql`
  * Holds pieces of an item for an order, inside its transaction, and answers what is sold. The caller records
  * `stockChanged` in its batch. Versions stay: what is on hand has not changed.
  * @param field where the item stands in the body, such as `items.0`.
- * @throws AppError 5102 for what is not sold (or only by variant), 5304 when not enough is left.
+ * @throws validationFailed for what is not sold (or only by variant), outOfStock when not enough is left.
  */
 export async function reserve(tx: StockCtx, wanted: WantedItem, field = "items.0"): Promise<ReservedItem> {
   const { productId, variantId, quantity } = wanted;
@@ -108,14 +106,14 @@ export async function reserve(tx: StockCtx, wanted: WantedItem, field = "items.0
 }
 
 function refusal(standing: Standing | undefined, wanted: WantedItem, field: string, currency: string): AppError {
-  const fault = (code: 5102 | 5304, name: string, message: string) =>
-    new AppError(code, `${name}: ${message}`, { details: [{ field: name, message }] });
   const name = `${field}.${wanted.variantId === null ? "product_id" : "variant_id"}`;
-  if (!standing) return fault(5102, name, "names nothing that is sold here");
-  if (standing.needsVariant) return fault(5102, `${field}.variant_id`, "is required: this product is sold by variant");
-  if (standing.currency !== currency) return fault(5102, name, `is priced in ${standing.currency}, not in ${currency}`);
+  if (!standing) return invalidField(name, "names nothing that is sold here");
+  if (standing.needsVariant) return invalidField(`${field}.variant_id`, "is required: this product is sold by variant");
+  if (standing.currency !== currency)
+    return invalidField(name, `is priced in ${standing.currency}, not in ${currency}`);
   const left = Math.max(standing.available ?? 0, 0);
-  return fault(5304, `${field}.quantity`, left === 0 ? "none is left" : `only ${left} left`);
+  const detail = { field: `${field}.quantity`, message: left === 0 ? "none is left" : `only ${left} left` };
+  return outOfStock(`${detail.field}: ${detail.message}`, { details: [detail] });
 }
 
 const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")}`;
@@ -125,7 +123,7 @@ const free = sql`reserved = max(reserved - ${param("quantity")}, 0)`;
 const touched = sql`version = version + 1, updated_at = ${param("now")}`;
 const book = sql`stock = stock - ${param("quantity")}, ${free}, ${touched}`;
 // At the limit a refund must not fail: what does not fit is not counted, and what lies above it stays.
-const most = sql.raw(String(mostPieces));
+const most = sql.raw(String(maxPieces));
 const putBack = sql`stock = max(stock, min(stock + ${param("quantity")}, ${most})), ${touched}`;
 
 const moves = {

@@ -3,9 +3,9 @@ import { requireText } from "../../values/text.ts";
 import { parseLanguage } from "../tenants/language.ts";
 
 /** How many languages a product can be translated into. */
-export const mostLanguages = 50;
+export const maxLanguages = 50;
 /** What to say of more of them. */
-export const tooManyLanguages = `a product has translations into at most ${mostLanguages} languages`;
+export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
 const longestDescription = 50_000;
 
 /** Texts of a product by language; null takes away, where what stands is merged with. */
@@ -13,11 +13,11 @@ export type TranslationsInput = Record<string, { title?: string | null; descript
 
 /**
  * The JSON text of a product's translations, under canonical language codes.
- * @throws AppError 5102 naming the field, such as `translations.de.title`.
+ * @throws validationFailed naming the field, such as `translations.de.title`.
  */
 export function translationsText(input: TranslationsInput): string {
   const names = Object.keys(input);
-  if (names.filter((name) => input[name] !== null).length > mostLanguages)
+  if (names.filter((name) => input[name] !== null).length > maxLanguages)
     throw invalidField("translations", tooManyLanguages);
   const texts: TranslationsInput = {};
   for (const name of names) {
@@ -37,7 +37,7 @@ function checkTexts(field: string, given: TranslationsInput[string]): Translatio
   return { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
 }
 
-/** A text of any length and several lines. Errors: 5102 naming the field. */
+/** A text of any length and several lines. Errors: validationFailed naming the field. */
 export function requireSafeText(field: string, value: string): string {
   // NUL would end the text early for some readers of the database, a lone surrogate would be replaced.
   if (value.includes("\0") || !value.isWellFormed()) throw invalidField(field, "must not hold NUL or broken Unicode");

@@ -1,7 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
+import { param } from "../../db/statement.ts";
 
 /** The placeholder `languages` that the SQL below needs: what `languageChain` answers. */
-const languages = sql.placeholder("languages");
+const languages = param("languages");
 
 /**
  * The languages in which a product's texts are looked for, best first, as the JSON text that `servedJson` takes: what

@@ -1,16 +1,15 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { type CompiledStatement, get, statement } from "../../db/statement.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { type CompiledStatement, get, param, statement } from "../../db/statement.ts";
+import { type AppError, invalidField, preconditionFailed } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { ProductColumns } from "./input.ts";
 import type { RenderedProduct } from "./rendering.ts";
 import { products } from "./table.ts";
 import { explaining, noSuchProduct } from "./transfer/refusal.ts";
 import { languageChain, pathOf, servedJson, servedLanguage } from "./translation.ts";
-import { mostLanguages, tooManyLanguages } from "./translation-input.ts";
+import { maxLanguages, tooManyLanguages } from "./translation-input.ts";
 
-const param = sql.placeholder;
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
 const columnNames: Record<keyof ProductColumns, string> = {
@@ -48,7 +47,7 @@ const updates = new Map<string, CompiledStatement<RenderedProduct>>();
 /**
  * Writes the columns of a product, in a statement that holds every guard: between a read and a write there would be
  * room for another.
- * @throws AppError 5301, 5303, 5302, 5102 for stock or SKU of a product with variants, for translations into its own
+ * @throws notFound, preconditionFailed, conflict, validationFailed for stock or SKU of a product with variants, for translations into its own
  * language, and for too many.
  */
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange): Promise<RenderedProduct> {
@@ -106,7 +105,7 @@ function updateStatement(names: (keyof ProductColumns)[], own: readonly string[]
   if (own.length > 0) guards.push(sql`not has_variants`);
   if (merged) {
     guards.push(
-      sql`(select count(*) from json_each(${merged}) where value <> '{}') <= ${sql.raw(String(mostLanguages))}`,
+      sql`(select count(*) from json_each(${merged}) where value <> '{}') <= ${sql.raw(String(maxLanguages))}`,
     );
   }
   if (names.includes("translations")) {
@@ -151,17 +150,17 @@ const selectStanding = statement<{ version: number; lang: string; has_variants: 
 async function whyNot(ctx: Ctx, id: string, change: ProductChange, own: readonly string[]): Promise<AppError> {
   const standing = await get(ctx.db.primary, selectStanding, { tenantId: ctx.tenant.id, id });
   if (!standing) return noSuchProduct();
-  if (change.ifMatch !== null && change.ifMatch !== standing.version) return new AppError(5303);
+  if (change.ifMatch !== null && change.ifMatch !== standing.version) return preconditionFailed();
   const [field] = own;
   if (standing.has_variants && field) return invalidField(field, "is each variant's own: this product has variants");
   const lang = change.merge ? standing.lang : (change.lang ?? standing.lang);
   const clash = isOwnLanguage(change.columns.translations, lang);
-  if (clash || !change.merge) return clash ?? new AppError(5303);
+  if (clash || !change.merge) return clash ?? preconditionFailed();
   // Read in the transaction of the write: nothing else can have kept it from being written.
   return invalidField(change.columns.translations === undefined ? "lang" : "translations", tooManyLanguages);
 }
 
-/** The 5102 of translations into the language of the texts themselves; undefined when there are none. */
+/** The validationFailed of translations into the language of the texts themselves; undefined when there are none. */
 export function isOwnLanguage(translations: string | undefined, lang: string): AppError | undefined {
   if (translations === undefined || !Object.hasOwn(JSON.parse(translations), lang)) return undefined;
   return invalidField(`translations.${lang}`, "is the language of title and description themselves");

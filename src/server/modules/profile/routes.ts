@@ -16,7 +16,7 @@ export const profileRoutes = [
     summary: "Get the signed-in user",
     access: [token],
     reply: { data: User },
-    errors: [5301],
+    errors: ["notFound"],
     handle: async ({ ctx }) => {
       const user = await getOwnProfile(ctx);
       return reply(user, { version: user.version });
@@ -31,7 +31,7 @@ export const profileRoutes = [
     access: [token],
     body: ProfilePatch,
     reply: { data: User },
-    errors: [5107, 5212, 5213, 5302],
+    errors: ["tooManyRequests", "invalidLogin", "tooManyAttempts", "conflict"],
     conditional: true,
     handle: async ({ ctx, body, lang, ifMatch }) => {
       const user = await updateOwnProfile(ctx, { ...body, lang }, ifMatch);

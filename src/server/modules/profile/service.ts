@@ -1,7 +1,16 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { param } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import {
+  AppError,
+  forbidden,
+  invalidField,
+  invalidLogin,
+  preconditionFailed,
+  tokenExpired,
+  tooManyRequests,
+} from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { clearFailures, judgeSignIn, requireFailuresLeft } from "../passwords/failures.ts";
@@ -15,16 +24,14 @@ import type { ProfilePatch, User } from "../users/model.ts";
 import { getUser } from "../users/service.ts";
 import { endVoidCodes, recordChanges, writeColumns } from "../users/write-columns.ts";
 
-const param = sql.placeholder;
-
-/** The answer 5302 tells that somebody has an address, so nobody may try many. */
+/** The answer conflict tells that somebody has an address, so nobody may try many. */
 export const addressChanges: RateLimit = { name: "address-changes", most: 3, windowMs: 86_400_000 };
 
 // What was true before the transaction must still hold in it.
 const ownRow = sql`${oneUser} and status = 'active' and version = coalesce(${param("ifMatch")}, version)
   and (${param("isProved")} = 0 or password_hash is ${param("passwordHash")})`;
 
-/** The user who calls. Errors: 5301 when they have just been removed. */
+/** The user who calls. Errors: notFound when they have just been removed. */
 export function getOwnProfile(ctx: Ctx): Promise<User> {
   return getUser(ctx, ownIdOf(ctx));
 }
@@ -33,8 +40,8 @@ export function getOwnProfile(ctx: Ctx): Promise<User> {
  * Changes what users may say of themselves; `metadata` is merged as RFC 7396 says. Another address needs the current
  * password, is unverified, and the old one is told of it by mail.
  * @param ifMatch the version that must stand; null for any.
- * @throws AppError 5303; 5102; 5302 for an address that is taken, 5107 after three other addresses in a day; 5212 for a
- * wrong password, counted with failed logins; 5213 when these are spent; 5207 when the token has ended meanwhile.
+ * @throws preconditionFailed; validationFailed; conflict for an address that is taken, tooManyRequests after three other addresses in a day; invalidLogin for a
+ * wrong password, counted with failed logins; tooManyAttempts when these are spent; tokenExpired when the token has ended meanwhile.
  */
 export async function updateOwnProfile(
   ctx: Ctx,
@@ -44,7 +51,7 @@ export async function updateOwnProfile(
   const { password, ...fields } = patch;
   const columns = userColumns(fields);
   const user = await findSignInUserById(ctx.db.primary, ctx.tenant.id, ownIdOf(ctx));
-  if (!user) throw new AppError(5207);
+  if (!user) throw tokenExpired();
   if (columns.email === undefined) {
     if (password !== undefined) throw invalidField("password", "is asked for only beside another email");
     return inTransaction(ctx, (tx) => writeOwn(tx, user, columns, ifMatch, false));
@@ -62,9 +69,9 @@ async function changeAddress(
 ): Promise<User> {
   try {
     return await judgeSignIn(ctx, user.emailKey, async () => {
-      if (!(await verifyPassword(password, user.passwordHash))) throw new AppError(5212);
+      if (!(await verifyPassword(password, user.passwordHash))) throw invalidLogin();
       const waitMs = await countHit(ctx, addressChanges, user.id);
-      if (waitMs > 0) throw new AppError(5107, undefined, { retryAfter: Math.ceil(waitMs / 1000) });
+      if (waitMs > 0) throw tooManyRequests(undefined, { retryAfter: Math.ceil(waitMs / 1000) });
       return inTransaction(ctx, async (tx) => {
         await requireFailuresLeft(tx, user.emailKey);
         const changed = await writeOwn(tx, user, columns, ifMatch, true);
@@ -78,8 +85,8 @@ async function changeAddress(
       });
     });
   } catch (error) {
-    if (error instanceof AppError && (error.code === 5212 || error.code === 5213)) {
-      await recordAudit(ctx, { event: "user.email_change_failed", subject: user.id, code: error.code });
+    if (error instanceof AppError && (error.kind === "invalidLogin" || error.kind === "tooManyAttempts")) {
+      await recordAudit(ctx, { event: "user.email_change_failed", subject: user.id, error: error.kind });
     }
     throw error;
   }
@@ -102,12 +109,12 @@ async function writeOwn(
     return changed;
   }
   const now = await findSignInUserById(tx.db, tx.tenant.id, id);
-  if (now?.status !== "active") throw new AppError(5207);
-  throw ifMatch !== null && ifMatch !== now.version ? new AppError(5303) : new AppError(5212);
+  if (now?.status !== "active") throw tokenExpired();
+  throw ifMatch !== null && ifMatch !== now.version ? preconditionFailed() : invalidLogin();
 }
 
 /** Whom this call is about; routes that come here admit signed-in users only. */
 function ownIdOf({ actor }: Ctx): string {
-  if (actor.kind !== "user") throw new AppError(5300);
+  if (actor.kind !== "user") throw forbidden();
   return actor.userId;
 }

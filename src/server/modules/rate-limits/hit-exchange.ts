@@ -6,7 +6,7 @@ import { addHits, type HitBucket, windowMs } from "./write-counts.ts";
 /** What is counted is written within this time and read by others within this time: together a second. */
 const everyMs = 500;
 /** So many exchanges without a hit of our own end them; the next hit begins with one. */
-const mostIdle = 6;
+const maxIdle = 6;
 /** Who has read within this time knows what others had counted a second ago. */
 const currentMs = 1000;
 /** Who has not read for longer may have rows before it of any age, and can tell that only by their own times. */
@@ -14,9 +14,9 @@ const followingMs = 3000;
 /** By how much clocks of machines may differ until times by one of them say nothing. */
 const clockSlackMs = 5000;
 /** Subjects in one row; those with several hits come first, and the rest waits for the next. */
-const mostWritten = 2000;
+const maxWritten = 2000;
 /** Subjects that wait to be written; in a storm of new ones, others are not told of the rest. */
-const mostWaiting = 20_000;
+const maxWaiting = 20_000;
 
 interface ExchangeDeps {
   db: Database;
@@ -74,7 +74,7 @@ export function createHitExchange({ db, present, onHeard, notice }: ExchangeDeps
       idle += 1;
       await tryExchange();
       timer = undefined;
-      if (!isStopped && (idle < mostIdle || waiting.size > 0)) exchangeIn(everyMs);
+      if (!isStopped && (idle < maxIdle || waiting.size > 0)) exchangeIn(everyMs);
     }, ms);
     timer.unref();
   }
@@ -114,7 +114,7 @@ export function createHitExchange({ db, present, onHeard, notice }: ExchangeDeps
       const [first] = buckets;
       (buckets.length > 1 || (first?.hits ?? 0) > 1 ? several : single).push([subject, buckets]);
     }
-    const taken = [...several, ...single].slice(0, mostWritten);
+    const taken = [...several, ...single].slice(0, maxWritten);
     for (const [subject] of taken) waiting.delete(subject);
     return taken;
   }
@@ -142,7 +142,7 @@ export function createHitExchange({ db, present, onHeard, notice }: ExchangeDeps
     add(subject, at) {
       const buckets = waiting.get(subject);
       if (buckets) addHits(buckets, at, 1);
-      else if (waiting.size < mostWaiting) waiting.set(subject, [{ at, hits: 1 }]);
+      else if (waiting.size < maxWaiting) waiting.set(subject, [{ at, hits: 1 }]);
     },
     keepGoing() {
       idle = 0;

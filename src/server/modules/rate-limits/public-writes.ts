@@ -2,7 +2,7 @@ import type { WriteLimiter } from "../../api/process-memory.ts";
 import type { Ctx, Tenant } from "../../context.ts";
 import { KeptMap } from "../../db/kept-map.ts";
 import type { Database } from "../../db/session.ts";
-import { AppError } from "../../errors.ts";
+import { tooManyRequests } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
 import { hideSubject } from "./address-subject.ts";
@@ -33,7 +33,7 @@ interface Limit {
  * from one address; outside of a server nothing is counted.
  * @param actorId of the visitor or user, null where there is neither.
  * @returns a promise only after a pause or a start, when others have to be heard before it is judged.
- * @throws AppError 5107 with `retryAfter`; nothing is counted then.
+ * @throws tooManyRequests with `retryAfter`; nothing is counted then.
  */
 export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void> | undefined {
   if (!ctx.memory) return undefined;
@@ -100,7 +100,7 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
     if (hasKey) others.keepGoing();
     if (longest.waitMs > 0) {
       const retryAfter = Math.ceil(longest.waitMs / 1000);
-      throw new AppError(5107, `Too many writes ${longest.of}.`, { retryAfter });
+      throw tooManyRequests(`Too many writes ${longest.of}.`, { retryAfter });
     }
     for (const { subject } of limits) {
       counts.add(subject, at, 1);

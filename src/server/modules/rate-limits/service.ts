@@ -1,9 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Session } from "../../db/session.ts";
-import { get, run, statement } from "../../db/statement.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
 import { rateLimits } from "./table.ts";
-
-const param = sql.placeholder;
 
 /** How many hits a subject may have in any stretch of `windowMs` milliseconds. */
 export interface RateLimit {

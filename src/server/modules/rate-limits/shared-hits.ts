@@ -1,10 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Database, Executor } from "../../db/session.ts";
-import { bind, run, statement } from "../../db/statement.ts";
+import { bind, param, run, statement } from "../../db/statement.ts";
 import { publicHits } from "./table.ts";
 import { type HitBucket, windowMs } from "./write-counts.ts";
-
-const param = sql.placeholder;
 
 /** Rows are kept for twice as long as they mean something, for machines whose clocks differ. */
 const keptMs = 2 * windowMs;

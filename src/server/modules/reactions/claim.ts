@@ -1,9 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, statement } from "../../db/statement.ts";
+import { bind, param, statement } from "../../db/statement.ts";
 import { reactions } from "./table.ts";
-
-const param = sql.placeholder;
 
 const ofVisitor = sql`tenant_id = ${param("tenantId")} and actor = ${param("visitorId")}`;
 // What the user has already stays behind. Nothing is counted anew by this; the counts follow what is removed.

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, statement } from "../../db/statement.ts";
+import { get, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
 import { decodeCursor } from "../../pagination/cursor.ts";
 import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
@@ -10,7 +10,6 @@ import { findActor, refuseSubject } from "../visitors/actor.ts";
 import type { ReactionKind, ReactionsQuery } from "./model.ts";
 import { reactions } from "./table.ts";
 
-const param = sql.placeholder;
 /** After every time, and every id. */
 const end = "~";
 
@@ -28,7 +27,7 @@ const selectPage = statement<PageRow>(sql`select
 /**
  * A page of what the caller likes or has bookmarked, newest first, as far as it is shown now; nobody has nothing.
  * @param subject `user_id` beside app credentials, which is refused.
- * @throws AppError 5100 for a cursor that is broken or of another list, 5102 naming `resource_type` or `user_id`.
+ * @throws malformedRequest for a cursor that is broken or of another list, validationFailed naming `resource_type` or `user_id`.
  */
 export async function listReactions(
   ctx: Ctx,

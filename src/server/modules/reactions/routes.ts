@@ -37,7 +37,7 @@ function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
       access,
       query: ReactionsQuery,
       reply: { data: Type.Array(Reaction), page: true, single: ReactionState },
-      errors: [5301],
+      errors: ["notFound"],
       handle: async ({ ctx, query, subject }) => {
         const { resource_id } = query;
         if (resource_id === undefined) return pageReply(await listReactions(ctx, kind, query, subject));
@@ -55,7 +55,7 @@ function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
       body: ReactionInput,
       secret: true,
       reply: { data: AddedReaction },
-      errors: [5107, 5301, 5306],
+      errors: ["tooManyRequests", "notFound", "wrongState"],
       handle: async ({ ctx, query, body, subject }) => reply(await react(ctx, kind, { ...body, ...query, subject })),
     }),
     defineRoute({
@@ -68,7 +68,7 @@ function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
       query: ReactionQuery,
       body: VisitorInput,
       reply: { data: ReactionState },
-      errors: [5107, 5301],
+      errors: ["tooManyRequests", "notFound"],
       handle: async ({ ctx, query, body, subject }) => reply(await unreact(ctx, kind, { ...body, ...query, subject })),
     }),
   ];

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, get, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { bind, get, param, statement } from "../../db/statement.ts";
+import { wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import { forEachType, isShown, noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
@@ -12,9 +12,8 @@ import { findActor, refuseSubject, requireActor } from "../visitors/actor.ts";
 import type { AddedReaction, ReactionKind, ReactionState } from "./model.ts";
 import { reactions } from "./table.ts";
 
-const param = sql.placeholder;
 /** Most things that one visitor or user likes, and as many that they have bookmarked: more no list could look through. */
-const mostOfActor = 10_000;
+const maxOfActor = 10_000;
 
 /** What a call is about, and who makes it, unless a user is signed in. */
 export interface ReactionTarget {
@@ -55,7 +54,7 @@ const addReaction = forEachType((type) =>
     select ${param("tenantId")}, ${param("kind")}, ${param("type")}, ${param("resourceId")}, ${param("actor")},
       ${param("now")}
     where ${isShown(type)} and ${hasActor}
-      and not exists (select 1 ${ofActor} limit 1 offset ${sql.raw(String(mostOfActor - 1))})
+      and not exists (select 1 ${ofActor} limit 1 offset ${sql.raw(String(maxOfActor - 1))})
     on conflict do nothing`),
 );
 const removeReaction = statement(sql`delete ${own}`);
@@ -63,7 +62,7 @@ const removeReaction = statement(sql`delete ${own}`);
 /**
  * Likes or bookmarks something, once for each actor however often it is called.
  * @returns how it stands then, with the token of the visitor who was made for it, where nobody came along.
- * @throws AppError 5102 naming `resource_type` or `user_id`, 5107, 5301 for what is not shown, 5306 for one too many.
+ * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for what is not shown, wrongState for one too many.
  */
 export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<AddedReaction> {
   const resource = readTarget(input);
@@ -77,14 +76,14 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
   const standing = selected?.rows[0] as unknown as Standing;
   if (!standing.isShown) throw noSuchResource();
   if (!standing.hasActor) throw noSuchUser();
-  if (!standing.isActive) throw new AppError(5306, `You have ${mostOfActor} of these, and can have no more.`);
+  if (!standing.isActive) throw wrongState(`You have ${maxOfActor} of these, and can have no more.`);
   return visitor === undefined ? toState(standing) : { ...toState(standing), visitor };
 }
 
 /**
  * Takes a like or bookmark back, also of what is not shown any more.
  * @returns how it stands then, also where there was none.
- * @throws AppError 5102 naming `resource_type` or `user_id`, 5107, 5301 for what is not shown and was not theirs.
+ * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for what is not shown and was not theirs.
  */
 export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
   const resource = readTarget(input);
@@ -104,7 +103,7 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
 
 /**
  * Whether the caller likes or has bookmarked something, and how many do.
- * @throws AppError 5102 naming `resource_type` or `user_id`, 5301 for what is not shown.
+ * @throws validationFailed naming `resource_type` or `user_id`, notFound for what is not shown.
  */
 export async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
   const resource = readTarget(input);

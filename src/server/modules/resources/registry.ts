@@ -1,9 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
-import { AppError, invalidField } from "../../errors.ts";
+import { param } from "../../db/statement.ts";
+import { type AppError, invalidField, notFound } from "../../errors.ts";
 import { type IdPrefix, isId } from "../../values/ids.ts";
 import { products } from "../products/table.ts";
-
-const param = sql.placeholder;
 
 /** A kind of record that can be liked, bookmarked and viewed. */
 interface ResourceKind {
@@ -56,7 +55,7 @@ export function forEachType<T>(make: (type: ResourceType) => T): Record<Resource
 
 /**
  * A resource by its type and id. Says nothing about whether it is there.
- * @throws AppError 5102 naming `resource_type` for none or one that does not exist, 5301 for what is no id of the type.
+ * @throws validationFailed naming `resource_type` for none or one that does not exist, notFound for what is no id of the type.
  */
 export function parseResource(type: string | undefined, id: string): Resource {
   if (type === undefined) throw invalidField("resource_type", "is required");
@@ -72,5 +71,5 @@ export function isResourceType(text: string): text is ResourceType {
 
 /** The refusal of what is not there for the caller: draft, deleted, another store's, or never made. */
 export function noSuchResource(): AppError {
-  return new AppError(5301, "There is no such resource.");
+  return notFound("resource");
 }

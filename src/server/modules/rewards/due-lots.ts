@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx, Tenant } from "../../context.ts";
-import { all, bind, statement } from "../../db/statement.ts";
+import { all, bind, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
@@ -10,7 +10,6 @@ import { tenantForWork } from "../tenants/work.ts";
 import type { LedgerCtx } from "./entries.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
-const param = sql.placeholder;
 const portion = 100;
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
@@ -70,7 +69,7 @@ export async function expireDuePoints(ctx: Pick<SystemCtx, "db" | "now">): Promi
       await inTransaction(work, (tx) => expireDueLots(tx, userId));
       done += 1;
     } catch (error) {
-      if (error instanceof AppError && error.code === 5001) throw error;
+      if (error instanceof AppError && error.kind === "unavailable") throw error;
       failure ??= error;
     }
   }

@@ -1,10 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, statement } from "../../db/statement.ts";
+import { get, param, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { rewardBalances, rewardEntries } from "./table.ts";
-
-const param = sql.placeholder;
 
 /** What booking needs: a transaction, whose store, and when. */
 export type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, statement } from "../../db/statement.ts";
+import { get, param, statement } from "../../db/statement.ts";
 import { decodeCursor } from "../../pagination/cursor.ts";
 import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, readTimeRange } from "../../pagination/list-query.ts";
@@ -8,8 +8,6 @@ import { requireSubject } from "../users/subject.ts";
 import { RewardEntry, type RewardHistoryQuery } from "./model.ts";
 import { entryJson } from "./rendering.ts";
 import { rewardEntries } from "./table.ts";
-
-const param = sql.placeholder;
 
 const operators = { from: ">=", after: ">", until: "<=", before: "<" } as const;
 type BoundName = keyof typeof operators;
@@ -30,7 +28,7 @@ const selectPage = statement<PageRow>(sql`select
 
 /**
  * A page of a user's ledger, the latest entries first.
- * @throws AppError 5100 for a cursor that is broken or of another list, 5102, 5301 as `requireSubject`.
+ * @throws malformedRequest for a cursor that is broken or of another list, validationFailed, notFound as `requireSubject`.
  */
 export async function listRewardEntries(ctx: Ctx, query: RewardHistoryQuery, subject?: string): Promise<ListPage> {
   const { limit = defaultLimit, kind = null } = query;

@@ -1,14 +1,13 @@
 import { sql } from "drizzle-orm";
 import type { Tenant } from "../../context.ts";
-import { get, run, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
+import { notEnoughPoints } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { expireDueLots } from "./due-lots.ts";
 import { addToBalance, type LedgerCtx, type Written, writeEntry } from "./entries.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
-const param = sql.placeholder;
 const dayMs = 86_400_000;
 /** Sorts behind every time. */
 const never = "~";
@@ -51,12 +50,12 @@ const consumeLots = statement(sql`
   where ${rewardLots}.sequence = o.sequence and o.older < ${param("points")}`);
 
 /** No payment earns more, so that thousands of the largest fit into a balance: too many points must not stop a payment. */
-const mostEarned = 1_000_000_000_000n;
+const maxEarned = 1_000_000_000_000n;
 
 /** Points that a payment earns: so many thousandths for every 100 minor units, rounded down. */
 export function pointsFor(paidMinor: number, tenant: Pick<Tenant, "pointsRate">): number {
   const points = (BigInt(paidMinor) * BigInt(tenant.pointsRate)) / 100_000n;
-  return Number(points < mostEarned ? points : mostEarned);
+  return Number(points < maxEarned ? points : maxEarned);
 }
 
 /** Books points that a payment earned. Answers how many: none when the source is booked already. */
@@ -67,7 +66,7 @@ export function earnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
 /**
  * Books points that are spent, the oldest first.
  * @returns how many: none when the source is booked already.
- * @throws AppError 5305 when there are not so many.
+ * @throws notEnoughPoints when there are not so many.
  */
 export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return take(tx, "redeem", booking);
@@ -96,7 +95,7 @@ export async function clawBackPoints(tx: LedgerCtx, booking: Booking): Promise<n
 /**
  * Books what staff adds or takes.
  * @param booking its `points` may be negative.
- * @throws AppError 5305 when there are not so many to take.
+ * @throws notEnoughPoints when there are not so many to take.
  */
 export function adjustPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { points } = booking;
@@ -132,7 +131,7 @@ async function take(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", bookin
   await expireDueLots(tx, userId);
   const values = { tenantId: tx.tenant.id, userId, points, now: toTimestamp(tx.now()) };
   const left = await get(tx.db, takeFromBalance, values);
-  if (!left) throw new AppError(5305);
+  if (!left) throw notEnoughPoints();
   const expiresAt = kind === "redeem" ? ((await get(tx.db, selectLatest, values))?.latest ?? null) : null;
   await writeEntry(tx, { ...booking, id: newId("rwd"), kind, points: -points, balance: left.balance, expiresAt });
   await run(tx.db, consumeLots, values);

@@ -19,7 +19,7 @@ export const rewardRoutes = [
     access: [app("rewards:read"), token],
     query: RewardsQuery,
     reply: { data: Rewards },
-    errors: [5301],
+    errors: ["notFound"],
     handle: ({ ctx, query, subject }) => getRewards(ctx, query.customer_id, subject),
   }),
   defineRoute({
@@ -31,7 +31,7 @@ export const rewardRoutes = [
     access: [app("rewards:read"), token],
     query: RewardHistoryQuery,
     reply: { data: Type.Array(RewardEntry), page: true },
-    errors: [5100, 5301],
+    errors: ["malformedRequest", "notFound"],
     handle: async ({ ctx, query, subject }) => pageReply(await listRewardEntries(ctx, query, subject)),
   }),
   defineRoute({
@@ -43,7 +43,7 @@ export const rewardRoutes = [
     access: [app("rewards:write"), token],
     body: RedeemInput,
     reply: { status: 201, data: RewardEntry, existing: "The entry of the same `source`, booked before." },
-    errors: [5301, 5302, 5305],
+    errors: ["notFound", "conflict", "notEnoughPoints"],
     handle: ({ ctx, body, subject }) => redeemPoints(ctx, body, subject),
   }),
   defineRoute({
@@ -55,7 +55,7 @@ export const rewardRoutes = [
     access: [app("rewards:write"), staff],
     body: AdjustInput,
     reply: { status: 201, data: RewardEntry, existing: "The entry of the same `source`, booked before." },
-    errors: [5301, 5302, 5305],
+    errors: ["notFound", "conflict", "notEnoughPoints"],
     handle: ({ ctx, body, subject }) => adjustRewards(ctx, body, subject),
   }),
 ];

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, statement } from "../../db/statement.ts";
+import { get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { conflict, forbidden, invalidField } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { largestMinor, toAmount } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";
@@ -17,7 +17,6 @@ import type { AdjustInput, RedeemInput } from "./model.ts";
 import { entryJson, givenPrefix, ownPrefix } from "./rendering.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
-const param = sql.placeholder;
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 const isDue = sql`expires_at is not null and expires_at <= ${param("now")}`;
 
@@ -57,7 +56,7 @@ interface RewardsReply {
 
 /**
  * A user's balance: what can be spent now, what it is worth, and what runs out next.
- * @throws AppError 5301, 5102 as `requireSubject`.
+ * @throws notFound, validationFailed as `requireSubject`.
  */
 export async function getRewards(ctx: Ctx, customerId?: string, subject?: string): Promise<RewardsReply> {
   const userId = await requireSubject(ctx, customerId, subject);
@@ -85,7 +84,7 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
 
 /**
  * Spends points of a user. The same `source` again answers the first entry.
- * @throws AppError 5305 when there are not so many, 5302 for a source of another act; as `requireSubject`.
+ * @throws notEnoughPoints when there are not so many, conflict for a source of another act; as `requireSubject`.
  */
 export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: string): Promise<RewardsReply> {
   const userId = await requireSubject(ctx, input.customer_id, subject);
@@ -97,8 +96,8 @@ export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: strin
 
 /**
  * Adds points to an account, or takes them, for the store. The same `source` again answers the first entry.
- * @throws AppError 5300 for customers, for staff's own account and for users whom they may not manage; 5305 below zero,
- * 5302 for a source of another act; as `requireSubject`.
+ * @throws forbidden for customers, for staff's own account and for users whom they may not manage; notEnoughPoints below zero,
+ * conflict for a source of another act; as `requireSubject`.
  */
 export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string): Promise<RewardsReply> {
   const { points } = input;
@@ -116,9 +115,9 @@ export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: stri
 async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string): Promise<string> {
   const { actor } = ctx;
   if (actor.kind !== "user") return requireSubject(ctx, customerId, subject);
-  if (actor.role === "customer") throw new AppError(5300);
+  if (actor.role === "customer") throw forbidden();
   if (customerId === undefined) throw invalidField("customer_id", "is required");
-  if (isSelf(ctx, customerId)) throw new AppError(5300, "Nobody adjusts their own points.");
+  if (isSelf(ctx, customerId)) throw forbidden("Nobody adjusts their own points.");
   await requireStanding(ctx, customerId);
   return customerId;
 }
@@ -140,7 +139,7 @@ function book(
     const entry = await get(tx.db, selectEntry, { tenantId: tx.tenant.id, userId, source });
     if (!entry) throw new Error("An entry was written and is not there");
     if (entry.kind !== kind || entry.points !== points) {
-      throw new AppError(5302, "source: is booked with other points.", {
+      throw conflict("source: is booked with other points.", {
         details: [{ field: "source", message: "is booked with other points" }],
       });
     }

@@ -1,15 +1,13 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { hashesToVerify } from "../passwords/hash-kinds.ts";
 import { verifyPassword } from "../passwords/password-hash.ts";
 import { imported, users } from "../users/table.ts";
 
-const param = sql.placeholder;
-
 /** So many kinds are looked for. */
-const mostKinds = 100;
+const maxKinds = 100;
 
 const ofTenant = sql`tenant_id = ${param("tenantId")} and ${imported}`;
 const kind = sql.raw(`case when found.hash like '$2%' then substr(found.hash, 1, 7)
@@ -26,7 +24,7 @@ export const selectKinds = statement<{ kind: string }>(sql`
     select (select password_hash from ${users} where ${ofTenant}
       and password_hash >= substr(${kind}, 1, length(${kind}) - 1) || char(unicode(substr(${kind}, -1)) + 1)
       order by password_hash limit 1)
-    from found where found.hash is not null limit ${sql.raw(String(mostKinds + 1))})
+    from found where found.hash is not null limit ${sql.raw(String(maxKinds + 1))})
   select ${kind} as kind from found where found.hash is not null`);
 
 /**

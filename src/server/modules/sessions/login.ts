@@ -1,16 +1,16 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { run, statement } from "../../db/statement.ts";
+import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, type ErrorCode } from "../../errors.ts";
+import { AppError, type ErrorKind, invalidLogin, twoFactorRequired } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import {
+  attemptsExhausted,
   clearFailures,
   failuresWaitMs,
   judgeSignIn,
   requireFailuresLeft,
-  tooManyAttempts,
 } from "../passwords/failures.ts";
 import { hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
 import { addressSubject } from "../rate-limits/address-subject.ts";
@@ -26,15 +26,13 @@ import { findVisitor } from "../visitors/actor.ts";
 import { levelRefusal } from "./level-refusal.ts";
 import type { LoginInput, LoginSession } from "./model.ts";
 
-const param = sql.placeholder;
-
 /** Login calls per address and store (specification, section 8). */
 const loginCalls: RateLimit = { name: "login-calls", most: 30, windowMs: 20 * 60_000 };
 /** How often a right password is compared again because its hash was changed meanwhile. */
-const mostTries = 3;
-const auditedCodes: ReadonlySet<ErrorCode> = new Set([5211, 5212, 5213] as const);
-/** Also 5213, where others have spent the last place meanwhile: a right password must not be the faster one. */
-const levelledCodes: ReadonlySet<ErrorCode> = new Set([5212, 5213] as const);
+const maxTries = 3;
+const auditedKinds: ReadonlySet<ErrorKind> = new Set(["twoFactorRequired", "invalidLogin", "tooManyAttempts"] as const);
+/** Also tooManyAttempts, where others have spent the last place meanwhile: a right password must not be the faster one. */
+const levelledKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "tooManyAttempts"] as const);
 
 // Guarded by what was verified: a password that has been changed since signs nobody in.
 const noteLogin = statement(sql`
@@ -46,8 +44,8 @@ const noteLogin = statement(sql`
  * Signs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code are
  * answered alike, count alike, and cost the same hashes. What the visitor who comes along likes and has bookmarked becomes
  * the user's; a `visitor` that is none is not looked at.
- * @throws AppError 5211 when two-factor is on and `otp` is missing or empty (counts as no failure), 5212, 5213 with
- * `retryAfter` after three failures for the email or 30 calls from the address, 5001 when too many passwords wait.
+ * @throws twoFactorRequired when two-factor is on and `otp` is missing or empty (counts as no failure), invalidLogin, tooManyAttempts with
+ * `retryAfter` after three failures for the email or 30 calls from the address, unavailable when too many passwords wait.
  */
 export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> {
   // What is no address is judged like an address of nobody.
@@ -62,20 +60,20 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
       const hash = user?.status === "active" ? user.passwordHash : null;
       verified.push(hash);
       const isRight = await verifyPassword(input.password, hash);
-      if (!user || hash === null || !isRight) throw new AppError(5212);
+      if (!user || hash === null || !isRight) throw invalidLogin();
       const session = await signIn(ctx, user, hash, input);
       if (session) {
         if (needsRehash(hash)) await renewHash(ctx, user, hash, input.password);
         return session;
       }
-      if (tries === mostTries) throw new AppError(5212);
+      if (tries === maxTries) throw invalidLogin();
     }
   };
   const attempt = async () => {
     try {
       return await prove();
     } catch (error) {
-      if (error instanceof AppError && levelledCodes.has(error.code)) await levelRefusal(ctx, input.password, verified);
+      if (error instanceof AppError && levelledKinds.has(error.kind)) await levelRefusal(ctx, input.password, verified);
       throw error;
     }
   };
@@ -87,7 +85,7 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
       return note(tx, refusal);
     });
   } catch (error) {
-    if (isWrittenDown || !(error instanceof AppError && auditedCodes.has(error.code))) throw error;
+    if (isWrittenDown || !(error instanceof AppError && auditedKinds.has(error.kind))) throw error;
     throw await inTransaction(ctx, (tx) => note(tx, error));
   }
 }
@@ -95,19 +93,19 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
 /** Refuses an address whose calls are spent before anything is done for it. Each call is counted with its outcome. */
 async function requireCallsLeft(ctx: Ctx): Promise<void> {
   const waitMs = await peekLimit(ctx, loginCalls, callerOf(ctx));
-  if (waitMs > 0) throw tooManyAttempts(waitMs);
+  if (waitMs > 0) throw attemptsExhausted(waitMs);
 }
 
-/** Counts a call, in the transaction of its outcome; the 5213 that this is instead when others took the last places. */
+/** Counts a call, in the transaction of its outcome; the tooManyAttempts that this is instead when others took the last places. */
 async function countCall(tx: Ctx): Promise<AppError | undefined> {
   const waitMs = await countHit(tx, loginCalls, callerOf(tx));
-  return waitMs > 0 ? tooManyAttempts(waitMs) : undefined;
+  return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;
 }
 
-/** The 5213 whose wait outlasts both limits, as they stand with this call. */
+/** The tooManyAttempts whose wait outlasts both limits, as they stand with this call. */
 async function longestWait(tx: Ctx, key: string, refusal: AppError): Promise<AppError> {
   const waitMs = [await peekLimit(tx, loginCalls, callerOf(tx)), await failuresWaitMs(tx, key)];
-  return tooManyAttempts(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
+  return attemptsExhausted(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
 }
 
 function callerOf({ tenant, clientIp, vault }: Ctx): string {
@@ -120,9 +118,9 @@ async function writeDown(
   refusal: AppError,
   { key, subject }: { key: string; subject: string | undefined },
 ): Promise<AppError> {
-  const isSpent = (await countCall(tx)) !== undefined || refusal.code === 5213;
+  const isSpent = (await countCall(tx)) !== undefined || refusal.kind === "tooManyAttempts";
   const answer = isSpent ? await longestWait(tx, key, refusal) : refusal;
-  await recordAudit(tx, { event: "login.failed", subject, code: answer.code });
+  await recordAudit(tx, { event: "login.failed", subject, error: answer.kind });
   return answer;
 }
 
@@ -138,8 +136,8 @@ async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: L
     const which = { tenantId: tenant.id, id: user.id, emailKey: user.emailKey };
     if ((await run(tx.db, noteLogin, { ...which, passwordHash, now: toTimestamp(tx.now()) })) === 0) return undefined;
     if (await isTwoFactorOn(tx.db, tenant.id, user.id)) {
-      if (otp === "") throw new AppError(5211);
-      if (!(await spendCode(tx, user.id, otp))) throw new AppError(5212);
+      if (otp === "") throw twoFactorRequired();
+      if (!(await spendCode(tx, user.id, otp))) throw invalidLogin();
     }
     const spent = await countCall(tx);
     if (spent) throw spent;

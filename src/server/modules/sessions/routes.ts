@@ -27,7 +27,7 @@ export const sessionRoutes = [
     query: LoginQuery,
     body: LoginInput,
     reply: { data: LoginSession },
-    errors: [5211, 5212, 5213],
+    errors: ["twoFactorRequired", "invalidLogin", "tooManyAttempts"],
     handle: async ({ ctx, query, body }) => reply(await login(ctx, { ...body, ...query })),
   }),
   defineRoute({
@@ -64,7 +64,7 @@ export const sessionRoutes = [
     body: PasswordChange,
     secret: true,
     reply: { data: Session },
-    errors: [5212, 5213, 5217],
+    errors: ["invalidLogin", "tooManyAttempts", "weakPassword"],
     handle: async ({ ctx, body }) => reply(await changeOwnPassword(ctx, body)),
   }),
 ];

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, forbidden, invalidLogin, tokenExpired } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { endResetCode } from "../password-reset/end-code.ts";
@@ -14,7 +14,7 @@ import type { PasswordChange } from "./model.ts";
 
 /**
  * Gives a new token for the one that the call was made with (specification, section 4).
- * @throws AppError 5214 when another call has used it meanwhile.
+ * @throws userTokenInvalid when another call has used it meanwhile.
  */
 export async function refreshSession(ctx: Ctx) {
   const own = ownTokenOf(ctx);
@@ -24,7 +24,7 @@ export async function refreshSession(ctx: Ctx) {
 
 /**
  * Ends the token that the call was made with (specification, section 4).
- * @throws AppError 5214 when it has ended meanwhile.
+ * @throws userTokenInvalid when it has ended meanwhile.
  */
 export async function endSession(ctx: Ctx): Promise<{ revoked: true }> {
   await endOwnToken(ctx, ownTokenOf(ctx));
@@ -33,23 +33,23 @@ export async function endSession(ctx: Ctx): Promise<{ revoked: true }> {
 
 /**
  * Changes the password of the user who calls. Their token ends with it, and the reply brings the next.
- * @throws AppError 5217 for a weak one, before the current one is looked at; 5212 for a wrong current one, counted with
- * failed logins; 5213 when these are spent; 5207 when the token has ended meanwhile.
+ * @throws weakPassword for a weak one, before the current one is looked at; invalidLogin for a wrong current one, counted with
+ * failed logins; tooManyAttempts when these are spent; tokenExpired when the token has ended meanwhile.
  */
 export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
   const own = ownTokenOf(ctx);
   requireStrongPassword("password", input.password);
   const user = await findSignInUserById(ctx.db.primary, ctx.tenant.id, own.userId);
-  if (!user) throw new AppError(5207);
+  if (!user) throw tokenExpired();
   try {
     return await judgeSignIn(ctx, user.emailKey, async () => {
-      if (!(await verifyPassword(input.current_password, user.passwordHash))) throw new AppError(5212);
+      if (!(await verifyPassword(input.current_password, user.passwordHash))) throw invalidLogin();
       const to = await hashPassword(input.password);
       return inTransaction(ctx, async (tx) => {
         await requireFailuresLeft(tx, user.emailKey);
         // Whatever changes a password ends the token too, so what is right here is still the current one.
-        if (!(await spendToken(tx, own, "rotated"))) throw new AppError(5207);
-        if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw new AppError(5212);
+        if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
+        if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
         // Otherwise whoever has token and password could guess at the second factor between two changes, for ever.
         if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
         await endResetCode(tx, user.emailKey);
@@ -60,8 +60,8 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
       });
     });
   } catch (error) {
-    if (error instanceof AppError && (error.code === 5212 || error.code === 5213)) {
-      await recordAudit(ctx, { event: "password.change_failed", subject: user.id, code: error.code });
+    if (error instanceof AppError && (error.kind === "invalidLogin" || error.kind === "tooManyAttempts")) {
+      await recordAudit(ctx, { event: "password.change_failed", subject: user.id, error: error.kind });
     }
     throw error;
   }
@@ -69,6 +69,6 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
 
 /** Whose token this call is about; routes that come here admit nobody else. */
 function ownTokenOf({ actor }: Ctx): OwnToken {
-  if (actor.kind !== "user" || actor.tokenId === undefined) throw new AppError(5300);
+  if (actor.kind !== "user" || actor.tokenId === undefined) throw forbidden();
   return { userId: actor.userId, tokenId: actor.tokenId };
 }

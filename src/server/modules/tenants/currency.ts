@@ -4,7 +4,7 @@ const known = new Set(Intl.supportedValuesOf("currency"));
 
 /**
  * The ISO 4217 code in capitals.
- * @throws AppError 5102 for a code that does not exist.
+ * @throws validationFailed for a code that does not exist.
  */
 export function parseCurrency(code: string): string {
   const upper = code.toUpperCase();

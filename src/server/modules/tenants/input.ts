@@ -34,11 +34,11 @@ const highestRate = 1000;
 const longestDays = 36_500;
 /** In minor units: what balances of points are worth stays a sum that is exact. */
 const highestValue = 1_000_000;
-const mostWrites = 1_000_000;
+const maxWrites = 1_000_000;
 
 /**
  * The same fields, with the language in its canonical form; the currency is judged where it is needed.
- * @throws AppError 5102 naming the field at fault.
+ * @throws validationFailed naming the field at fault.
  */
 export function checkFields<T extends TenantInput>(input: T): T {
   if (input.title !== undefined) requireText("title", input.title, 200);
@@ -60,7 +60,7 @@ export function checkFields<T extends TenantInput>(input: T): T {
 
 /**
  * The rate at which points are earned as the database keeps it: in thousandths of a point.
- * @throws AppError 5102 naming `points_rate`.
+ * @throws validationFailed naming `points_rate`.
  */
 export function parsePointsRate(rate: number): number {
   const [, whole, decimals = ""] = /^(\d{1,4})(?:\.(\d{1,3}))?$/.exec(String(rate)) ?? [];
@@ -77,7 +77,7 @@ export function showPointsRate(thousandths: number): number {
 
 /**
  * What a point is worth in minor units of a currency; never nothing, as points would be spent for it.
- * @throws AppError 5102 naming `point_value`.
+ * @throws validationFailed naming `point_value`.
  */
 export function parsePointValue(value: number, currency: string): number {
   const minor = parseMoney("point_value", value, currencyDigits(currency));
@@ -100,8 +100,8 @@ function requireDays(days: number): void {
 
 function requireWrites(field: string, perMinute: number | undefined): void {
   if (perMinute === undefined) return;
-  if (!Number.isInteger(perMinute) || perMinute < 0 || perMinute > mostWrites) {
-    throw invalidField(field, `must be a whole number from 0, for no limit, to ${mostWrites}`);
+  if (!Number.isInteger(perMinute) || perMinute < 0 || perMinute > maxWrites) {
+    throw invalidField(field, `must be a whole number from 0, for no limit, to ${maxWrites}`);
   }
 }
 

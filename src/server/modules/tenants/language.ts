@@ -2,7 +2,7 @@ import { invalidField } from "../../errors.ts";
 
 /**
  * A BCP 47 language tag in its canonical case (`pt-BR`).
- * @throws AppError 5102 naming the field.
+ * @throws validationFailed naming the field.
  */
 export function parseLanguage(field: string, tag: string): string {
   try {

@@ -12,7 +12,7 @@ export function isNamespace(text: string): boolean {
 
 /**
  * A tenant's name as it stands in every request.
- * @throws AppError 5102 naming `namespace`.
+ * @throws validationFailed naming `namespace`.
  */
 export function parseNamespace(text: string): string {
   if (!isNamespace(text)) {

@@ -2,12 +2,12 @@ import { eq, sql } from "drizzle-orm";
 import type { SystemCtx, Tenant } from "../../context.ts";
 import { build } from "../../db/build.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
-import { all, get, run, statement } from "../../db/statement.ts";
+import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { type AppError, conflict, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { mostCompared, unknownName } from "../../values/unknown-name.ts";
+import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { recordAudit } from "../audit/service.ts";
 import { products } from "../products/table.ts";
 import { currencySign, parseCurrency } from "./currency.ts";
@@ -23,27 +23,27 @@ const defaultAddressWrites = 1200;
 /** A minute: more than anybody clicks. */
 const defaultVisitorWrites = 240;
 
-const byNamespace = eq(tenants.namespace, sql.placeholder("namespace"));
+const byNamespace = eq(tenants.namespace, param("namespace"));
 const insertTenant = statement(
   build.insert(tenants).values({
-    id: sql.placeholder("id"),
-    namespace: sql.placeholder("namespace"),
-    title: sql.placeholder("title"),
-    domain: sql.placeholder("domain"),
-    url: sql.placeholder("url"),
-    currency: sql.placeholder("currency"),
-    currencySign: sql.placeholder("currencySign"),
-    logo: sql.placeholder("logo"),
-    language: sql.placeholder("language"),
-    tokenLifetime: sql.placeholder("tokenLifetime"),
-    pointsRate: sql.placeholder("pointsRate"),
-    pointValue: sql.placeholder("pointValue"),
-    pointsDays: sql.placeholder("pointsDays"),
-    addressWrites: sql.placeholder("addressWrites"),
-    visitorWrites: sql.placeholder("visitorWrites"),
+    id: param("id"),
+    namespace: param("namespace"),
+    title: param("title"),
+    domain: param("domain"),
+    url: param("url"),
+    currency: param("currency"),
+    currencySign: param("currencySign"),
+    logo: param("logo"),
+    language: param("language"),
+    tokenLifetime: param("tokenLifetime"),
+    pointsRate: param("pointsRate"),
+    pointValue: param("pointValue"),
+    pointsDays: param("pointsDays"),
+    addressWrites: param("addressWrites"),
+    visitorWrites: param("visitorWrites"),
     status: "active",
-    createdAt: sql.placeholder("now"),
-    updatedAt: sql.placeholder("now"),
+    createdAt: param("now"),
+    updatedAt: param("now"),
   }),
 );
 const selectTenant = statement<TenantDetails>(build.select(shown).from(tenants).where(byNamespace));
@@ -52,28 +52,28 @@ const selectForWork = statement<Tenant>(sql`
     points_rate as pointsRate, point_value as pointValue, points_days as pointsDays,
     address_writes as addressWrites, visitor_writes as visitorWrites from ${tenants} where ${byNamespace}`);
 const selectNamespaces = statement<{ namespace: string }>(sql`
-  select namespace from ${tenants} order by namespace limit ${sql.placeholder("most")}`);
+  select namespace from ${tenants} order by namespace limit ${param("most")}`);
 const selectTenants = statement<TenantDetails>(build.select(shown).from(tenants).orderBy(tenants.namespace));
 const changeTenant = statement(sql`
-  update ${tenants} set title = ${sql.placeholder("title")}, domain = ${sql.placeholder("domain")},
-    url = ${sql.placeholder("url")}, currency = ${sql.placeholder("currency")},
-    currency_sign = ${sql.placeholder("currencySign")}, logo = ${sql.placeholder("logo")},
-    language = ${sql.placeholder("language")}, token_lifetime = ${sql.placeholder("tokenLifetime")},
-    points_rate = coalesce(${sql.placeholder("pointsRate")}, points_rate),
-    point_value = coalesce(${sql.placeholder("pointValue")}, point_value), points_days = ${sql.placeholder("pointsDays")},
-    address_writes = ${sql.placeholder("addressWrites")}, visitor_writes = ${sql.placeholder("visitorWrites")},
-    updated_at = ${sql.placeholder("now")}
-  where ${byNamespace} and (currency = ${sql.placeholder("currency")}
+  update ${tenants} set title = ${param("title")}, domain = ${param("domain")},
+    url = ${param("url")}, currency = ${param("currency")},
+    currency_sign = ${param("currencySign")}, logo = ${param("logo")},
+    language = ${param("language")}, token_lifetime = ${param("tokenLifetime")},
+    points_rate = coalesce(${param("pointsRate")}, points_rate),
+    point_value = coalesce(${param("pointValue")}, point_value), points_days = ${param("pointsDays")},
+    address_writes = ${param("addressWrites")}, visitor_writes = ${param("visitorWrites")},
+    updated_at = ${param("now")}
+  where ${byNamespace} and (currency = ${param("currency")}
     or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`);
 const changeStatus = statement(sql`
-  update ${tenants} set status = ${sql.placeholder("status")}, updated_at = ${sql.placeholder("now")}
+  update ${tenants} set status = ${param("status")}, updated_at = ${param("now")}
   where ${byNamespace}`);
 const removeTenant = statement(build.delete(tenants).where(byNamespace));
 
 /**
  * Makes a tenant. Without a title the namespace is its title; the currency is EUR, the language `en` and the lifetime of
  * tokens 30 days unless given.
- * @throws AppError 5302 when the namespace is taken, 5102 for a field at fault.
+ * @throws conflict when the namespace is taken, validationFailed for a field at fault.
  */
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
@@ -103,7 +103,7 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
       });
     } catch (error) {
       if (!isUniqueViolation(error, "tenants.namespace")) throw error;
-      throw new AppError(5302, `A tenant named ${namespace} exists already.`, { cause: error });
+      throw conflict(`A tenant named ${namespace} exists already.`, { cause: error });
     }
     await recordAudit(tx, { event: "tenant.created", namespace });
     return toRecord(await getTenant(tx, namespace));
@@ -125,7 +125,7 @@ export async function listTenants(
 
 /**
  * One tenant by name.
- * @throws AppError 5301 when there is none.
+ * @throws notFound when there is none.
  */
 export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantDetails> {
   const tenant = await get(ctx.db.primary, selectTenant, { namespace });
@@ -135,7 +135,7 @@ export async function getTenant(ctx: SystemCtx, namespace: string): Promise<Tena
 
 /**
  * A tenant as the services of its modules need it.
- * @throws AppError 5301 when there is none.
+ * @throws notFound when there is none.
  */
 export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<Tenant> {
   const tenant = await get(ctx.db.primary, selectForWork, { namespace });
@@ -145,7 +145,7 @@ export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<
 
 /**
  * Changes the fields given; `null` clears one.
- * @throws AppError 5301, 5102 for a field at fault, 5306 for another currency while there are products: their prices
+ * @throws notFound, validationFailed for a field at fault, wrongState for another currency while there are products: their prices
  * could no longer be compared.
  */
 export async function updateTenant(ctx: SystemCtx, namespace: string, patch: TenantInput): Promise<TenantRecord> {
@@ -173,7 +173,7 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
       now: toTimestamp(ctx.now()),
     });
     if (changed === 0) {
-      throw new AppError(5306, `The currency of ${namespace} cannot change while it has products priced in another.`);
+      throw wrongState(`The currency of ${namespace} cannot change while it has products priced in another.`);
     }
     const after = await getTenant(tx, namespace);
     await recordAudit(tx, { event: "tenant.updated", namespace, details: { fields: changedFields(before, after) } });
@@ -181,7 +181,7 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
   });
 }
 
-/** Closes a store to every request (5215) until it is resumed. Nothing is lost. */
+/** Closes a store to every request (storeNotFound) until it is resumed. Nothing is lost. */
 export function suspendTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
   return setStatus(ctx, namespace, "suspended");
 }
@@ -215,8 +215,8 @@ function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["stat
 
 /** The error about a namespace that nobody has, with the one that was most likely meant. */
 export async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<AppError> {
-  const rows = await all(ctx.db.primary, selectNamespaces, { most: mostCompared });
-  return unknownName(`There is no tenant named ${JSON.stringify(namespace)}.`, namespace, {
+  const rows = await all(ctx.db.primary, selectNamespaces, { most: maxCompared });
+  return unknownName("tenant", namespace, {
     names: rows.map((row) => row.namespace),
     list: "bodega tenant list",
   });

@@ -1,13 +1,11 @@
 import { sql } from "drizzle-orm";
 import type { Session } from "../../db/session.ts";
-import { get, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { get, param, statement } from "../../db/statement.ts";
+import { tokenExpired, tokenNotFound } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
 import { hashToken } from "./token.ts";
-
-const param = sql.placeholder;
 
 interface TokenRow {
   id: string;
@@ -35,7 +33,7 @@ export interface TokenHolder {
 
 /**
  * Judges user credentials at the primary (specification, section 5), so that a revoked token fails at once.
- * @throws AppError 5205 for a token that never was, or is another user's or tenant's; 5207 for one that has ended or run
+ * @throws tokenNotFound for a token that never was, or is another user's or tenant's; tokenExpired for one that has ended or run
  * out, or whose user is disabled or gone.
  */
 export async function judgeToken(
@@ -43,8 +41,8 @@ export async function judgeToken(
   sent: { tenantId: string; userId: string; token: string },
 ): Promise<TokenHolder> {
   const row = await get(ctx.db.primary, selectToken, { hash: hashToken(sent.token) });
-  if (row?.tenant_id !== sent.tenantId || row.user_id !== sent.userId) throw new AppError(5205);
+  if (row?.tenant_id !== sent.tenantId || row.user_id !== sent.userId) throw tokenNotFound();
   const holds = row.ended_at === null && row.expires_at > toTimestamp(ctx.now());
-  if (!holds || row.role === null || row.status !== "active") throw new AppError(5207);
+  if (!holds || row.role === null || row.status !== "active") throw tokenExpired();
   return { userId: row.user_id, tokenId: row.id, role: row.role };
 }

@@ -1,11 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
-
-const param = sql.placeholder;
 
 /** A token as the terminal shows it; the token itself is nowhere. */
 export interface TokenRecord {

@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Session } from "../../db/session.ts";
-import { all, get, run, statement } from "../../db/statement.ts";
+import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { notFound, userTokenInvalid } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -11,9 +11,8 @@ import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
 import { hashToken, newToken } from "./token.ts";
 
-const param = sql.placeholder;
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
-/** How long a token is remembered after it would have run out: using it is 5207 until then, and 5205 from then on. */
+/** How long a token is remembered after it would have run out: using it is tokenExpired until then, and tokenNotFound from then on. */
 const rememberedMs = 400 * 86_400_000;
 const sweptAtOnce = 1000;
 
@@ -85,11 +84,11 @@ export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> 
 
 /**
  * Puts a new token in the place of a living one (specification, section 4).
- * @throws AppError 5214 when it has ended meanwhile: of calls that race with one token, one succeeds.
+ * @throws userTokenInvalid when it has ended meanwhile: of calls that race with one token, one succeeds.
  */
 export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<IssuedToken> {
   return inTransaction(ctx, async (tx) => {
-    if (!(await spendToken(tx, { userId, tokenId }, "rotated"))) throw new AppError(5214);
+    if (!(await spendToken(tx, { userId, tokenId }, "rotated"))) throw userTokenInvalid();
     const issued = await issueToken(tx, userId);
     await recordAudit(tx, { event: "token.refreshed", subject: userId, details: { token_id: issued.tokenId } });
     return issued;
@@ -98,11 +97,11 @@ export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<Is
 
 /**
  * Ends the token that a call was made with (specification, section 4).
- * @throws AppError 5214 when it has ended meanwhile.
+ * @throws userTokenInvalid when it has ended meanwhile.
  */
 export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<void> {
   return inTransaction(ctx, async (tx) => {
-    if (!(await spendToken(tx, { userId, tokenId }, "revoked"))) throw new AppError(5214);
+    if (!(await spendToken(tx, { userId, tokenId }, "revoked"))) throw userTokenInvalid();
     await recordAudit(tx, { event: "token.revoked", subject: userId, details: { token_id: tokenId } });
   });
 }
@@ -126,7 +125,7 @@ export async function endTokens(tx: Ctx, userId: string, endedAs: "revoked" | "r
 /**
  * Revokes one token of the tenant.
  * @returns 1, or 0 when it had ended before.
- * @throws AppError 5301 when there is none with this id.
+ * @throws notFound when there is none with this id.
  */
 export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
@@ -135,7 +134,7 @@ export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
     const ended = await get(tx.db, endOne, { ...which, now });
     if (!ended) {
       if (await get(tx.db, selectToken, which)) return 0;
-      throw new AppError(5301, "There is no token with this id.");
+      throw notFound("token");
     }
     await recordAudit(tx, { event: "token.revoked", subject: ended.user_id, details: { token_id: tokenId } });
     return countAlive([ended], now);

@@ -4,7 +4,7 @@ import { tenants } from "../tenants/table.ts";
 
 /**
  * Every user token that was issued, also those that have ended: using one of these is told apart from using one that
- * never was (5207, 5205). So a row does not go with its user.
+ * never was (tokenExpired, tokenNotFound). So a row does not go with its user.
  */
 export const userTokens = sqliteTable(
   "user_tokens",

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, run, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
+import { type AppError, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { tellOfChange } from "./notice.ts";
@@ -11,7 +11,6 @@ import { isTwoFactorOn } from "./service.ts";
 import { twoFactor } from "./table.ts";
 import { drawQrCode, loadTotp, makeSecret, matchStep, otpauthUri } from "./totp.ts";
 
-const param = sql.placeholder;
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 
 /** How long a begun enrolment can be confirmed. */
@@ -40,7 +39,7 @@ export interface Enrolment {
 /**
  * Gives the signed-in user a secret for their authenticator. It asks for nothing until it is confirmed, within an hour;
  * until then, beginning again puts another secret in its place.
- * @throws AppError 5306 when the second factor is on; 5212, 5213, 5207.
+ * @throws wrongState when the second factor is on; invalidLogin, tooManyAttempts, tokenExpired.
  */
 export async function beginTwoFactor(ctx: Ctx, { password }: { password: string }): Promise<Enrolment> {
   const user = await requireSignedIn(ctx);
@@ -59,7 +58,7 @@ export async function beginTwoFactor(ctx: Ctx, { password }: { password: string 
 /**
  * Turns the second factor on, given a code that the begun secret makes. That code is spent by it.
  * @returns ten recovery codes, which are never shown again.
- * @throws AppError 5306 when nothing is begun, or an hour has passed since; 5212, 5213, 5207.
+ * @throws wrongState when nothing is begun, or an hour has passed since; invalidLogin, tooManyAttempts, tokenExpired.
  */
 export async function confirmTwoFactor(ctx: Ctx, { otp }: { otp: string }): Promise<string[]> {
   const user = await requireSignedIn(ctx);
@@ -88,9 +87,9 @@ export async function confirmTwoFactor(ctx: Ctx, { otp }: { otp: string }): Prom
 }
 
 function alreadyOn(): AppError {
-  return new AppError(5306, "Two-factor is on. Disable it first.");
+  return wrongState("Two-factor is on. Disable it first.");
 }
 
 function nothingBegun(): AppError {
-  return new AppError(5306, "No enrolment waits for a code. Begin one first.");
+  return wrongState("No enrolment waits for a code. Begin one first.");
 }

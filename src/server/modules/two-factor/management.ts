@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import type { Executor } from "../../db/session.ts";
-import { AppError } from "../../errors.ts";
+import { wrongState } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { SignInUser } from "../users/credentials.ts";
 import { tellOfChange } from "./notice.ts";
@@ -17,7 +17,7 @@ export interface PasswordAndCode {
 
 /**
  * Turns the signed-in user's second factor off; secret and recovery codes are forgotten.
- * @throws AppError 5306 when it is not on; 5212, 5213, 5207.
+ * @throws wrongState when it is not on; invalidLogin, tooManyAttempts, tokenExpired.
  */
 export async function disableTwoFactor(ctx: Ctx, given: PasswordAndCode): Promise<void> {
   const user = await requireSignedIn(ctx);
@@ -30,7 +30,7 @@ export async function disableTwoFactor(ctx: Ctx, given: PasswordAndCode): Promis
 
 /**
  * Gives the signed-in user ten new recovery codes and ends the old ones.
- * @throws AppError 5306 when the second factor is not on; 5212, 5213, 5207.
+ * @throws wrongState when the second factor is not on; invalidLogin, tooManyAttempts, tokenExpired.
  */
 export async function renewRecoveryCodes(ctx: Ctx, given: PasswordAndCode): Promise<string[]> {
   const user = await requireSignedIn(ctx);
@@ -48,7 +48,7 @@ async function proveBoth<T>(
   act: (tx: Ctx) => Promise<T>,
 ): Promise<T> {
   const requireOn = async (db: Executor) => {
-    if (!(await isTwoFactorOn(db, ctx.tenant.id, user.id))) throw new AppError(5306, "Two-factor is not on.");
+    if (!(await isTwoFactorOn(db, ctx.tenant.id, user.id))) throw wrongState("Two-factor is not on.");
   };
   await requireOn(ctx.db.primary);
   const spend = async (tx: Ctx) => {

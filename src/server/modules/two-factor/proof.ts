@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, forbidden, invalidLogin, tokenExpired } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { judgeSignIn, requireFailuresLeft } from "../passwords/failures.ts";
 import { verifyPassword } from "../passwords/password-hash.ts";
@@ -15,35 +15,35 @@ export interface Proof {
 
 /**
  * The user who calls, as the primary knows them now.
- * @throws AppError 5300 for any other caller, 5207 for one who has been disabled or deleted meanwhile.
+ * @throws forbidden for any other caller, tokenExpired for one who has been disabled or deleted meanwhile.
  */
 export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
-  if (ctx.actor.kind !== "user") throw new AppError(5300);
+  if (ctx.actor.kind !== "user") throw forbidden();
   const user = await findSignInUserById(ctx.db.primary, ctx.tenant.id, ctx.actor.userId);
-  if (user?.status !== "active") throw new AppError(5207);
+  if (user?.status !== "active") throw tokenExpired();
   return user;
 }
 
 /**
  * Does an act in one transaction once its proof has held. What fails is counted together with failed sign-ins: otherwise
  * a stolen token would be a second place to guess at.
- * @throws AppError 5212, 5213 when the failures are spent, 5207 when the password was changed meanwhile.
+ * @throws invalidLogin, tooManyAttempts when the failures are spent, tokenExpired when the password was changed meanwhile.
  */
 export async function proveAnd<T>(ctx: Ctx, user: SignInUser, proof: Proof, act: (tx: Ctx) => Promise<T>): Promise<T> {
   const { password, spend } = proof;
   try {
     return await judgeSignIn(ctx, user.emailKey, async () => {
-      if (password !== undefined && !(await verifyPassword(password, user.passwordHash))) throw new AppError(5212);
+      if (password !== undefined && !(await verifyPassword(password, user.passwordHash))) throw invalidLogin();
       return inTransaction(ctx, async (tx) => {
         await requireFailuresLeft(tx, user.emailKey);
         await requireUnchanged(tx, user);
-        if (spend && !(await spend(tx, user))) throw new AppError(5212);
+        if (spend && !(await spend(tx, user))) throw invalidLogin();
         return act(tx);
       });
     });
   } catch (error) {
-    if (error instanceof AppError && error.code === 5212) {
-      await recordAudit(ctx, { event: "two_factor.failed", subject: user.id, code: 5212 });
+    if (error instanceof AppError && error.kind === "invalidLogin") {
+      await recordAudit(ctx, { event: "two_factor.failed", subject: user.id, error: "invalidLogin" });
     }
     throw error;
   }
@@ -52,5 +52,5 @@ export async function proveAnd<T>(ctx: Ctx, user: SignInUser, proof: Proof, act:
 /** A password that was right when it was compared may have been changed since, and the token ended with it. */
 async function requireUnchanged(tx: Ctx, known: SignInUser): Promise<void> {
   const user = await findSignInUserById(tx.db, tx.tenant.id, known.id);
-  if (user?.status !== "active" || user.passwordHash !== known.passwordHash) throw new AppError(5207);
+  if (user?.status !== "active" || user.passwordHash !== known.passwordHash) throw tokenExpired();
 }

@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { run, statement } from "../../db/statement.ts";
+import { param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recoveryCodes, twoFactor } from "./table.ts";
 
-const param = sql.placeholder;
 const howMany = 10;
 const characters = 10;
 // Crockford's base32: no letter that could be taken for a digit, and 5 bits a character.

@@ -40,7 +40,7 @@ export const twoFactorRoutes = [
     body: PasswordProof,
     secret: true,
     reply: { data: TwoFactorEnrolment },
-    errors: [5212, 5213, 5306],
+    errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
     handle: async ({ ctx, body }) => reply(await beginTwoFactor(ctx, body)),
   }),
   defineRoute({
@@ -53,7 +53,7 @@ export const twoFactorRoutes = [
     body: OtpProof,
     secret: true,
     reply: { data: RecoveryCodes },
-    errors: [5212, 5213, 5306],
+    errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
     handle: async ({ ctx, body }) => reply({ recovery_codes: await confirmTwoFactor(ctx, body) }),
   }),
   defineRoute({
@@ -66,7 +66,7 @@ export const twoFactorRoutes = [
     body: PasswordAndOtpProof,
     secret: true,
     reply: { data: TwoFactorDisabled },
-    errors: [5212, 5213, 5306],
+    errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
     handle: async ({ ctx, body }) => {
       await disableTwoFactor(ctx, body);
       return reply({ enabled: false });
@@ -82,7 +82,7 @@ export const twoFactorRoutes = [
     body: PasswordAndOtpProof,
     secret: true,
     reply: { data: RecoveryCodes },
-    errors: [5212, 5213, 5306],
+    errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
     handle: async ({ ctx, body }) => reply({ recovery_codes: await renewRecoveryCodes(ctx, body) }),
   }),
 ];

@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Executor } from "../../db/session.ts";
-import { get, run, statement } from "../../db/statement.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { forbidden } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { findSignInUserById } from "../users/credentials.ts";
 import { tellOfChange } from "./notice.ts";
@@ -11,7 +11,6 @@ import { readRecoveryCode, removeRecoveryCodes, spendRecoveryCode } from "./reco
 import { recoveryCodes, twoFactor } from "./table.ts";
 import { loadTotp, matchStep } from "./totp.ts";
 
-const param = sql.placeholder;
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 
 const selectConfirmed = statement<{ secret: string }>(sql`
@@ -43,10 +42,10 @@ export interface TwoFactorState {
 
 /**
  * The second factor of the user who calls; one that is only begun is not enabled.
- * @throws AppError 5300 for any other caller.
+ * @throws forbidden for any other caller.
  */
 export async function getOwnTwoFactor({ actor, db, tenant }: Ctx): Promise<TwoFactorState> {
-  if (actor.kind !== "user") throw new AppError(5300);
+  if (actor.kind !== "user") throw forbidden();
   const row = await get(db, selectState, { tenantId: tenant.id, userId: actor.userId });
   const confirmedAt = row?.confirmedAt ?? null;
   return { enabled: confirmedAt !== null, confirmed_at: confirmedAt, recovery_codes_left: row?.codesLeft ?? 0 };

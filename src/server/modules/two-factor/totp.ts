@@ -4,8 +4,8 @@ import { timingSafeEqual } from "node:crypto";
 const stepMs = 30_000;
 const settings = { algorithm: "SHA1", digits: 6, period: stepMs / 1000 } as const;
 // What a QR code of a common size can hold, whatever script the names are written in.
-const mostIssuer = 48;
-const mostLabel = 64;
+const maxIssuer = 48;
+const maxLabel = 64;
 
 let loading: Promise<typeof import("otpauth")> | undefined;
 
@@ -50,8 +50,8 @@ export async function otpauthUri(secret: string, issuer: string, account: string
   return new TOTP({
     ...settings,
     secret,
-    issuer: nameFor(issuer, mostIssuer),
-    label: nameFor(account, mostLabel),
+    issuer: nameFor(issuer, maxIssuer),
+    label: nameFor(account, maxLabel),
   }).toString();
 }
 

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { forbidden } from "../../errors.ts";
 import { endTokens } from "../tokens/service.ts";
 import { explainRefusal, guardedUser, guardValues, requireStanding } from "./guards.ts";
 import { type UserFields, userColumns } from "./input.ts";
@@ -12,8 +12,8 @@ import { endVoidCodes, recordChanges, writeColumns } from "./write-columns.ts";
  * Changes the fields given; `metadata` is merged as RFC 7396 says. Another address is unverified unless the change says
  * otherwise. Who is disabled is signed out.
  * @param ifMatch the version that must stand; null for any.
- * @throws AppError 5301; 5300 for a user or role that the actor may not manage, and for the actor's own role and status;
- * 5303; 5306 for the last active owner, except from the terminal; 5302 for an address that is taken; 5102.
+ * @throws notFound; forbidden for a user or role that the actor may not manage, and for the actor's own role and status;
+ * preconditionFailed; wrongState for the last active owner, except from the terminal; conflict for an address that is taken; validationFailed.
  */
 export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: number | null): Promise<User> {
   const columns = userColumns(patch);
@@ -21,7 +21,7 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
     const before = await requireStanding(tx, id);
     if (columns.role !== undefined) requireManageable(tx, columns.role);
     if (isSelf(tx, id) && (columns.role !== undefined || columns.status !== undefined)) {
-      throw new AppError(5300, "Nobody changes their own role or status.");
+      throw forbidden("Nobody changes their own role or status.");
     }
     const endsOwner = (columns.role !== undefined && columns.role !== "owner") || columns.status === "disabled";
     const values = guardValues(tx, id, ifMatch, endsOwner);

@@ -1,12 +1,10 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Executor } from "../../db/session.ts";
-import { get, run, statement } from "../../db/statement.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import type { Role, UserStatus } from "./model.ts";
 import { users } from "./table.ts";
-
-const param = sql.placeholder;
 
 /** What proving a user needs; stays within the services. */
 export interface SignInUser {

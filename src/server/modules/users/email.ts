@@ -1,7 +1,7 @@
 import { domainToASCII } from "node:url";
 import { invalidField } from "../../errors.ts";
 
-const mostCharacters = 254;
+const maxCharacters = 254;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 // Unquoted local parts of RFC 5322, and letters of any script (RFC 6531).
 const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
@@ -13,7 +13,7 @@ const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#
 export function emailKey(email: string): string | null {
   const text = email.normalize("NFKC").trim();
   const at = text.lastIndexOf("@");
-  if (at < 1 || text.length > mostCharacters) return null;
+  if (at < 1 || text.length > maxCharacters) return null;
   const local = text.slice(0, at);
   const domain = domainToASCII(text.slice(at + 1)).toLowerCase();
   const labels = domain.split(".");
@@ -30,7 +30,7 @@ function foldCase(text: string): string {
 
 /**
  * An address as it is kept, and its form for comparison.
- * @throws AppError 5102 naming the field.
+ * @throws validationFailed naming the field.
  */
 export function parseEmail(field: string, email: string): { email: string; emailKey: string } {
   const key = emailKey(email);

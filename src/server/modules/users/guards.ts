@@ -1,13 +1,11 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, statement } from "../../db/statement.ts";
-import { AppError } from "../../errors.ts";
+import { get, param, statement } from "../../db/statement.ts";
+import { type AppError, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { isId } from "../../values/ids.ts";
 import type { Role, UserStatus } from "./model.ts";
 import { manageableRoles, requireManageable } from "./permission.ts";
 import { users } from "./table.ts";
-
-const param = sql.placeholder;
 
 /** One user of one tenant. */
 export const oneUser = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
@@ -48,7 +46,7 @@ const selectStanding = statement<Standing>(sql`
 
 /**
  * A user as they stand, for an actor who may manage them; in the transaction of the change.
- * @throws AppError 5301, 5300.
+ * @throws notFound, forbidden.
  */
 export async function requireStanding(tx: Ctx, id: string): Promise<Standing> {
   requireUserId(id);
@@ -58,10 +56,10 @@ export async function requireStanding(tx: Ctx, id: string): Promise<Standing> {
   return standing;
 }
 
-/** Why a guarded statement found nothing to change in a user who stood there: 5303, else 5306. */
+/** Why a guarded statement found nothing to change in a user who stood there: preconditionFailed, else wrongState. */
 export function explainRefusal(standing: Standing, ifMatch: number | null): AppError {
-  if (ifMatch !== null && ifMatch !== standing.version) return new AppError(5303);
-  return new AppError(5306, "The store must keep one active owner.");
+  if (ifMatch !== null && ifMatch !== standing.version) return preconditionFailed();
+  return wrongState("The store must keep one active owner.");
 }
 
 /** Spares the database what cannot be an id, and what it could not hold, such as NUL. */
@@ -69,7 +67,7 @@ export function requireUserId(id: string): void {
   if (!isId("usr", id)) throw noSuchUser();
 }
 
-/** The 5301 of users. */
+/** The notFound of users. */
 export function noSuchUser(): AppError {
-  return new AppError(5301, "There is no such user.");
+  return notFound("user");
 }

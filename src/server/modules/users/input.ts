@@ -6,7 +6,7 @@ import { parseLanguage } from "../tenants/language.ts";
 import { parseEmail } from "./email.ts";
 import type { Address, Role, UserPatch, UserStatus } from "./model.ts";
 
-const mostAddresses = 20;
+const maxAddresses = 20;
 
 /** Column values of the fields given, checked; whoever calls, the terminal included, comes through here. */
 export interface UserColumns {
@@ -28,7 +28,7 @@ export type UserFields = UserPatch & { lang?: string | undefined };
 
 /**
  * Checks what a schema cannot and turns fields into columns.
- * @throws AppError 5102 naming the field.
+ * @throws validationFailed naming the field.
  */
 export function userColumns(input: UserFields): UserColumns {
   const columns: UserColumns = {};
@@ -66,7 +66,7 @@ function phoneNumber(field: string, value: string): string {
 }
 
 function addressesText(addresses: readonly Address[]): string {
-  if (addresses.length > mostAddresses) throw invalidField("addresses", `must be at most ${mostAddresses}`);
+  if (addresses.length > maxAddresses) throw invalidField("addresses", `must be at most ${maxAddresses}`);
   let hasDefault = false;
   const checked = addresses.map((address, index) => {
     const field = `addresses.${index}`;
@@ -83,7 +83,7 @@ function addressesText(addresses: readonly Address[]): string {
 /**
  * A postal address, checked, with its fields in one order; orders are sent to one of the same form.
  * @param field where it stands in the body.
- * @throws AppError 5102 naming the field.
+ * @throws validationFailed naming the field.
  */
 export function postalAddress(field: string, address: Omit<Address, "is_default">): Omit<Address, "is_default"> {
   const nameOf = (name: string) => `${field}.${name}`;

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { KeptMap } from "../../db/kept-map.ts";
-import { type CompiledStatement, get, statement } from "../../db/statement.ts";
+import { type CompiledStatement, get, param, statement } from "../../db/statement.ts";
 import { decodeCursor } from "../../pagination/cursor.ts";
 import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, parseIds } from "../../pagination/list-query.ts";
@@ -11,8 +11,6 @@ import { nameKey } from "./input.ts";
 import { type UserListQuery, type UserSortKey, userFields } from "./model.ts";
 import { userJson } from "./rendering.ts";
 import { users } from "./table.ts";
-
-const param = sql.placeholder;
 
 // The comparison form of an address is unique in the store, so nothing need stand behind it.
 const sortColumns: Record<UserSortKey, SQL> = { created_at: sql`created_at`, email: sql`email_key` };
@@ -40,7 +38,7 @@ const statements = new KeptMap<CompiledStatement<PageRow>>(200);
 
 /**
  * One page of the tenant's users by keyset. `q` is what an address or a name begins with, whatever its case.
- * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a filter at fault.
+ * @throws malformedRequest for a cursor that is broken or belongs to another list, validationFailed for a filter at fault.
  */
 export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPage> {
   const fields = parseFields(query.fields, userFields);

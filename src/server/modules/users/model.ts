@@ -120,7 +120,7 @@ export type User = Static<typeof User>;
 /** What a delete answers. */
 export const DeletedUser = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { $id: "DeletedUser" });
 
-/** The id as it stands in the path; one that no user can have is answered as unknown (5301). */
+/** The id as it stands in the path; one that no user can have is answered as unknown (notFound). */
 export const UserParams = Type.Object({ id: Type.String() });
 
 /** Keys that a list of users can be sorted by; a hyphen before it turns it round. */

@@ -1,5 +1,5 @@
 import type { Actor, Ctx } from "../../context.ts";
-import { AppError } from "../../errors.ts";
+import { forbidden } from "../../errors.ts";
 import type { Role } from "./model.ts";
 
 const everyone: readonly Role[] = ["customer", "staff", "owner"];
@@ -23,12 +23,12 @@ export function manageableRoles(actor: Actor): readonly Role[] {
 
 /**
  * Refuses work on users of a role that the actor may not manage.
- * @throws AppError 5300.
+ * @throws forbidden.
  */
 export function requireManageable(ctx: Pick<Ctx, "actor">, role: Role): void {
   if (manageableRoles(ctx.actor).includes(role)) return;
   const who = ctx.actor.kind === "app" ? "A key without the scope * manages" : "Staff manage";
-  throw new AppError(5300, `${who} customers only.`);
+  throw forbidden(`${who} customers only.`);
 }
 
 /** Whether the actor is this very user. */

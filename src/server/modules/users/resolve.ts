@@ -1,13 +1,11 @@
 import { sql } from "drizzle-orm";
 import type { Ctx, SystemCtx } from "../../context.ts";
-import { all, get, statement } from "../../db/statement.ts";
+import { all, get, param, statement } from "../../db/statement.ts";
 import { isId } from "../../values/ids.ts";
-import { mostCompared, unknownName } from "../../values/unknown-name.ts";
+import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { requireTenant } from "../tenants/service.ts";
 import { emailKey } from "./email.ts";
 import { users } from "./table.ts";
-
-const param = sql.placeholder;
 
 const selectById = statement<{ id: string }>(sql`
   select id from ${users} where tenant_id = ${param("tenantId")} and id = ${param("name")}`);
@@ -19,7 +17,7 @@ const selectEmails = statement<{ email: string }>(sql`
 
 /**
  * The id of a user named by id or by email.
- * @throws AppError 5301, with the address that was most likely meant.
+ * @throws notFound, with the address that was most likely meant.
  */
 export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string> {
   const tenantId = ctx.tenant.id;
@@ -28,8 +26,9 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
   const found = name && (await get(ctx.db.primary, isUserId ? selectById : selectByEmail, { tenantId, name }));
   if (found) return found.id;
   const { namespace } = ctx.tenant;
-  const rows = isUserId ? [] : await all(ctx.db.primary, selectEmails, { tenantId, most: mostCompared });
-  throw unknownName(`There is no user ${JSON.stringify(idOrEmail)} in tenant ${namespace}.`, idOrEmail, {
+  const rows = isUserId ? [] : await all(ctx.db.primary, selectEmails, { tenantId, most: maxCompared });
+  throw unknownName("user", idOrEmail, {
+    store: namespace,
     names: rows.map(({ email }) => email),
     list: `bodega user list -n ${namespace}`,
   });
@@ -38,7 +37,7 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
 /**
  * The same within the store of that namespace. What names nobody is answered as it stands: an account of the operating
  * system may read like an email.
- * @throws AppError 5301 for an unknown store.
+ * @throws notFound for an unknown store.
  */
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
   const tenant = await requireTenant(ctx, namespace);

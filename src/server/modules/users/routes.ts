@@ -27,7 +27,7 @@ export const userRoutes = [
     access: readers,
     query: UserListQuery,
     reply: { data: Type.Array(User), page: true },
-    errors: [5100],
+    errors: ["malformedRequest"],
     handle: async ({ ctx, query }) => pageReply(await listUsers(ctx, query)),
   }),
   defineRoute({
@@ -40,7 +40,7 @@ export const userRoutes = [
     params: UserParams,
     query: UserQuery,
     reply: { data: User },
-    errors: [5301],
+    errors: ["notFound"],
     handle: async ({ ctx, params, query }) => {
       const fields = parseFields(query.fields, userFields);
       const whole = answer(await getUser(ctx, params.id));
@@ -56,7 +56,7 @@ export const userRoutes = [
     access: writers,
     body: UserInput,
     reply: { status: 201, data: User },
-    errors: [5217, 5302],
+    errors: ["weakPassword", "conflict"],
     prepare: ({ ctx, body, lang }) => prepareUser(ctx, { ...body, lang }),
     handle: async ({ ctx }, user) => answer(await addUser(ctx, user)),
   }),
@@ -70,7 +70,7 @@ export const userRoutes = [
     params: UserParams,
     body: UserPatch,
     reply: { data: User },
-    errors: [5301, 5302, 5306],
+    errors: ["notFound", "conflict", "wrongState"],
     conditional: true,
     handle: async ({ ctx, params, body, lang, ifMatch }) =>
       answer(await updateUser(ctx, params.id, { ...body, lang }, ifMatch)),
@@ -84,7 +84,7 @@ export const userRoutes = [
     access: writers,
     params: UserParams,
     reply: { data: DeletedUser },
-    errors: [5301, 5306],
+    errors: ["notFound", "wrongState"],
     conditional: true,
     handle: async ({ ctx, params, ifMatch }) => {
       await deleteUser(ctx, params.id, ifMatch);

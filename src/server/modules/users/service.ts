@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, run, statement } from "../../db/statement.ts";
+import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { forbidden, invalidField } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -29,8 +29,6 @@ import { type RenderedUser, toUser, userJson } from "./rendering.ts";
 import { users } from "./table.ts";
 import { explainUserConflict, recordUserEvent } from "./write-columns.ts";
 
-const param = sql.placeholder;
-
 const selectUser = statement<RenderedUser>(sql`select ${userJson} as json from ${users} where ${oneUser}`);
 const insertUser = statement<RenderedUser>(sql`
   insert into ${users} (id, tenant_id, email, email_key, name, name_key, phone, lang, role, status, email_verified, addresses,
@@ -54,7 +52,7 @@ export interface NewUser {
 /**
  * Makes a user: a customer unless the role says otherwise. `password_hash` takes one of another system; without either
  * the user signs in after a password reset.
- * @throws AppError 5300 for a role that the actor may not manage, 5302 for an address that is taken, 5102, 5217, 5001.
+ * @throws forbidden for a role that the actor may not manage, conflict for an address that is taken, validationFailed, weakPassword, unavailable.
  */
 export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
   return addUser(ctx, await prepareUser(ctx, input));
@@ -109,7 +107,7 @@ export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash
 
 /**
  * One user of the tenant.
- * @throws AppError 5301.
+ * @throws notFound.
  */
 export async function getUser(ctx: Ctx, id: string): Promise<User> {
   requireUserId(id);
@@ -121,13 +119,13 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
 /**
  * Removes a user for good and ends their token.
  * @param ifMatch the version that must stand; null for any.
- * @throws AppError 5301; 5300 for a user that the actor may not manage, and for the actor; 5303; 5306 for the last
+ * @throws notFound; forbidden for a user that the actor may not manage, and for the actor; preconditionFailed; wrongState for the last
  * active owner, except from the terminal.
  */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const standing = await requireStanding(tx, id);
-    if (isSelf(tx, id)) throw new AppError(5300, "Nobody removes themselves.");
+    if (isSelf(tx, id)) throw forbidden("Nobody removes themselves.");
     // Tokens first: their rows stay, so that using one is still told apart from using one that never was.
     await endTokens(tx, id, "revoked");
     await endResetCode(tx, standing.emailKey);
@@ -140,7 +138,7 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
 
 /**
  * Gives a user another password without asking for the old one, and signs them out.
- * @throws AppError 5301, 5300, 5217, 5102, 5001.
+ * @throws notFound, forbidden, weakPassword, validationFailed, unavailable.
  */
 export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
   await changePassword(ctx, id, await preparePassword(password));

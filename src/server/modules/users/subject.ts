@@ -10,7 +10,7 @@ const selectId = statement<{ id: string }>(sql`select id from ${users} where ${o
 /**
  * Whose record a call is about. Customers act for themselves; staff for themselves unless they name somebody by
  * `customer_id`; app keys name somebody by `customer_id`, or by `user_id` beside their credentials.
- * @throws AppError 5102 for an app key that names nobody, or two, 5301 for a user who is not there, or is not the customer who
+ * @throws validationFailed for an app key that names nobody, or two, notFound for a user who is not there, or is not the customer who
  * calls.
  */
 export async function requireSubject(

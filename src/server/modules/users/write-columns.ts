@@ -1,8 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
-import { type CompiledStatement, get, type Params, statement } from "../../db/statement.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { type CompiledStatement, get, type Params, param, statement } from "../../db/statement.ts";
+import { conflict, invalidField } from "../../errors.ts";
 import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -13,8 +13,6 @@ import type { UserColumns } from "./input.ts";
 import type { User } from "./model.ts";
 import { type RenderedUser, toUser, userJson } from "./rendering.ts";
 import { users } from "./table.ts";
-
-const param = sql.placeholder;
 
 const columnNames: Record<keyof UserColumns, string> = {
   email: "email",
@@ -44,7 +42,7 @@ const updates = new Map<string, CompiledStatement<RenderedUser>>();
  * Writes the columns given, in one guarded statement; metadata is merged. Another address is unverified unless the
  * columns say otherwise.
  * @returns the user as they are then; undefined when the guard does not hold.
- * @throws AppError 5302 for an address that is taken, 5102 for metadata that has grown too large.
+ * @throws conflict for an address that is taken, validationFailed for metadata that has grown too large.
  */
 export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard): Promise<User | undefined> {
   const names = (Object.keys(columnNames) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);
@@ -120,5 +118,5 @@ export function explainUserConflict(error: unknown): unknown {
   if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (!isUniqueViolation(error, "users.email_key")) return error;
   const message = "belongs to another user";
-  return new AppError(5302, `email: ${message}.`, { details: [{ field: "email", message }], cause: error });
+  return conflict(`email: ${message}.`, { details: [{ field: "email", message }], cause: error });
 }

@@ -1,9 +1,9 @@
 import { list } from "isbot";
 
 /** What comes later says nothing more. */
-const mostRead = 512;
+const maxRead = 512;
 /** How many agents are remembered, twice. */
-const mostKnown = 500;
+const maxKnown = 500;
 
 /** What programs send that fetch pages for people: shops that render on servers, and apps, have such agents. */
 const libraries = new RegExp(
@@ -80,11 +80,11 @@ let before = new Map<string, boolean>();
  */
 export function isBot(agent: string): boolean {
   if (agent === "") return false;
-  const text = agent.slice(0, mostRead);
+  const text = agent.slice(0, maxRead);
   const known = recent.get(text) ?? before.get(text);
   if (known !== undefined) return known;
   const verdict = !libraries.test(text) && botPattern().test(text);
-  if (recent.size >= mostKnown) {
+  if (recent.size >= maxKnown) {
     before = recent;
     recent = new Map();
   }

@@ -1,6 +1,6 @@
 import { lastWritesMs, type ViewGatherer } from "../../api/process-memory.ts";
 import type { Database } from "../../db/session.ts";
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { createCountReader } from "./kept-counts.ts";
 import { KnownMarks } from "./known-marks.ts";
 import { WaitingList } from "./waiting.ts";
@@ -15,10 +15,10 @@ const restMs = 1000;
  * once cost each a fraction of what few do.
  */
 const portion = 20_000;
-const mostResources = 500;
+const maxResources = 500;
 /** Some ten megabytes. */
-const mostWaiting = 100_000;
-const mostKnown = 50_000;
+const maxWaiting = 100_000;
+const maxKnown = 50_000;
 const lastPauseMs = 250;
 
 interface GathererDeps {
@@ -26,7 +26,7 @@ interface GathererDeps {
   /** Told once each time that views begin not to be written down. */
   notice: (message: string) => void;
   /** How many views may wait. */
-  mostWaiting?: number;
+  maxWaiting?: number;
   /** How long `stop` tries, in milliseconds. */
   lastMs?: number;
 }
@@ -37,9 +37,9 @@ interface GathererDeps {
  */
 export function createViewGatherer(deps: GathererDeps): ViewGatherer {
   const { db, notice } = deps;
-  const most = deps.mostWaiting ?? mostWaiting;
+  const most = deps.maxWaiting ?? maxWaiting;
   const waiting = new WaitingList();
-  const known = new KnownMarks(mostKnown);
+  const known = new KnownMarks(maxKnown);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let writing: Promise<void> | undefined;
   let size = portion;
@@ -50,7 +50,7 @@ export function createViewGatherer(deps: GathererDeps): ViewGatherer {
   async function write(): Promise<void> {
     let left = waiting.size;
     while (left > 0) {
-      const taken = waiting.take(Math.min(size, left), mostResources);
+      const taken = waiting.take(Math.min(size, left), maxResources);
       const count = taken.reduce((sum, { marks }) => sum + marks.length, 0);
       left -= count;
       try {
@@ -101,7 +101,7 @@ export function createViewGatherer(deps: GathererDeps): ViewGatherer {
     count: createCountReader(db),
     knows: ({ mark }) => known.has(mark),
     note(view) {
-      if (waiting.size >= most) throw new AppError(5001, "Too many views wait to be written down.");
+      if (waiting.size >= most) throw unavailable("Too many views wait to be written down.");
       known.add(view.mark);
       waiting.add(view);
       if (writing === undefined) wake();

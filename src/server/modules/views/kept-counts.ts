@@ -1,10 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Database, Executor } from "../../db/session.ts";
-import { bind, get, statement } from "../../db/statement.ts";
+import { bind, get, param, statement } from "../../db/statement.ts";
 import { forEachType, isShown, type Resource } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
 
-const param = sql.placeholder;
 /** How many resources are remembered. */
 const most = 1000;
 

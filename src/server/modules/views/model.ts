@@ -3,7 +3,7 @@ import { visitorPart } from "../visitors/model.ts";
 
 /** How many days a series shows unless it is told, and at most. */
 export const usualDays = 30;
-export const mostDays = 366;
+export const maxDays = 366;
 
 const resource = {
   resource_type: Type.String({ maxLength: 50, description: "`product`" }),
@@ -26,7 +26,7 @@ export const ViewsQuery = Type.Object(
     days: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: mostDays,
+        maximum: maxDays,
         default: usualDays,
         description: "How many days the series has, today included.",
       }),

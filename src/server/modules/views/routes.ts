@@ -17,7 +17,7 @@ export const viewRoutes = [
     access: [anyone],
     query: ViewsQuery,
     reply: { data: Views },
-    errors: [5301],
+    errors: ["notFound"],
     handle: async ({ ctx, query, subject }) => reply(await getViews(ctx, { ...query, subject })),
   }),
   defineRoute({
@@ -30,7 +30,7 @@ export const viewRoutes = [
     query: ViewVisitorQuery,
     body: ViewInput,
     reply: { data: ViewState },
-    errors: [5107, 5301],
+    errors: ["tooManyRequests", "notFound"],
     // Asking twice counts once, whatever its key: nothing of the call is worth keeping.
     secret: true,
     handle: async ({ ctx, query, body, subject }) => reply(await noteView(ctx, { ...body, ...query, subject })),

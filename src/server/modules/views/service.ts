@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { NotedView, ViewGatherer } from "../../api/process-memory.ts";
 import type { Ctx } from "../../context.ts";
-import { bind, statement } from "../../db/statement.ts";
+import { bind, param, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import { noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
@@ -12,7 +12,6 @@ import { usualDays, type ViewState, type Views } from "./model.ts";
 import { viewDays, viewMarks } from "./table.ts";
 import { dayOf, markView } from "./viewer.ts";
 
-const param = sql.placeholder;
 const dayMs = 86_400_000;
 
 const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${param("type")}
@@ -35,7 +34,7 @@ export interface ViewInput {
 /**
  * Counts a view, once for each viewer, resource and day (UTC). It is written down within a second; those of bots are not.
  * @returns whether it counts, and how many are written down.
- * @throws AppError 5102 naming `resource_type` or `user_id`, 5107, 5301 for what is not shown, 5001 when too many wait.
+ * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for what is not shown, unavailable when too many wait.
  */
 export async function noteView(ctx: Ctx, input: ViewInput): Promise<ViewState> {
   const { tenant } = ctx;
@@ -62,7 +61,7 @@ export async function noteView(ctx: Ctx, input: ViewInput): Promise<ViewState> {
  * How often something was viewed: in all, and on each of the last days (UTC), the oldest first.
  * @param input `days` is how many, today included; 30 unless it says otherwise.
  * @returns these, and whether the caller's view counts today.
- * @throws AppError 5102 naming `resource_type` or `user_id`, 5301 for what is not shown.
+ * @throws validationFailed naming `resource_type` or `user_id`, notFound for what is not shown.
  */
 export async function getViews(ctx: Ctx, input: ViewInput & { days?: number | undefined }): Promise<Views> {
   const resource = readInput(input);
@@ -98,7 +97,7 @@ function findMark(ctx: Ctx, resource: Resource, day: string, visitor: string | u
   try {
     return markView(ctx, resource, day, findActor(ctx, visitor));
   } catch (error) {
-    if (error instanceof AppError && error.code === 5001) return null;
+    if (error instanceof AppError && error.kind === "unavailable") return null;
     throw error;
   }
 }

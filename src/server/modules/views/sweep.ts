@@ -1,10 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { run, statement } from "../../db/statement.ts";
+import { param, run, statement } from "../../db/statement.ts";
 import { viewMarks } from "./table.ts";
 import { dayOf } from "./viewer.ts";
 
-const param = sql.placeholder;
 const hourMs = 3_600_000;
 
 const columns = sql`day, tenant_id, resource_type, resource_id, mark`;

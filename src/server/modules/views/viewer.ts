@@ -5,7 +5,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import type { Resource } from "../resources/registry.ts";
 
 /** Of what a program says it is, as much counts. */
-const mostAgent = 512;
+const maxAgent = 512;
 /** As many characters of a hash in base64 are 128 bits. */
 const markLength = 22;
 
@@ -20,7 +20,7 @@ export function dayOf(epochMs: number): string {
  * What stands for one view of a resource on a day, so that it is counted once: a keyed hash, whose key is another each day
  * and is kept nowhere.
  * @param actorId the user or visitor; null for whoever calls from this address with this agent.
- * @throws AppError 5001 at a server without the database's key.
+ * @throws unavailable at a server without the database's key.
  */
 export function markView(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
   const viewer = actorId ?? strangerOf(ctx);
@@ -31,7 +31,7 @@ export function markView(ctx: Ctx, { type, id }: Resource, day: string, actorId:
 function strangerOf({ clientIp, userAgent }: Ctx): string {
   // An IPv4 address is its own group.
   const group = clientIp?.includes(":") ? addressGroup(clientIp) : clientIp;
-  return `${group ?? ""}\n${userAgent?.slice(0, mostAgent) ?? ""}`;
+  return `${group ?? ""}\n${userAgent?.slice(0, maxAgent) ?? ""}`;
 }
 
 function hasherOf(vault: Vault, day: string): Bun.CryptoHasher {

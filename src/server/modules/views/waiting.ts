@@ -25,11 +25,11 @@ export class WaitingList {
   }
 
   /** Takes at most so many views off the list, of at most so many groups. */
-  take(most: number, mostGroups: number): WaitingViews[] {
+  take(most: number, maxGroups: number): WaitingViews[] {
     const taken: WaitingViews[] = [];
     let room = most;
     for (const [key, group] of this.#groups) {
-      if (room === 0 || taken.length === mostGroups) break;
+      if (room === 0 || taken.length === maxGroups) break;
       const marks = group.marks.splice(0, room);
       if (group.marks.length === 0) this.#groups.delete(key);
       room -= marks.length;

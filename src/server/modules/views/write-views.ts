@@ -1,12 +1,10 @@
 import { sql } from "drizzle-orm";
 import type { Session } from "../../db/session.ts";
-import { bind, statement } from "../../db/statement.ts";
+import { bind, param, statement } from "../../db/statement.ts";
 import { isRowShown } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
 import { viewDays, viewMarks } from "./table.ts";
 import type { WaitingViews } from "./waiting.ts";
-
-const param = sql.placeholder;
 
 const resource = sql`(select ${param("tenantId")} as tenant_id, ${param("resourceType")} as resource_type,
   ${param("resourceId")} as resource_id) r`;

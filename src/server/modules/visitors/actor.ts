@@ -23,14 +23,14 @@ export function findVisitor({ vault, tenant }: Ctx, token: string): string | nul
   try {
     return readVisitor(vault, tenant.id, token);
   } catch (error) {
-    if (error instanceof AppError && error.code === 5001) return null;
+    if (error instanceof AppError && error.kind === "unavailable") return null;
     throw error;
   }
 }
 
 /**
  * Who writes: as `findActor`, and a new visitor where that is nobody.
- * @throws AppError 5001 at a server without the database's key.
+ * @throws unavailable at a server without the database's key.
  */
 export function requireActor({ actor, vault, tenant }: Ctx, visitor: string | undefined): ContentActor {
   if (actor.kind === "user") return { id: actor.userId };
@@ -42,7 +42,7 @@ export function requireActor({ actor, vault, tenant }: Ctx, visitor: string | un
 
 /**
  * Refuses `user_id` beside app credentials: in a user's name acts only who has their token.
- * @throws AppError 5102.
+ * @throws validationFailed.
  */
 export function refuseSubject(subject: string | undefined): void {
   if (subject !== undefined) throw invalidField("user_id", "acts only with that user's token");

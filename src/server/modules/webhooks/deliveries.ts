@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, get, run, statement } from "../../db/statement.ts";
+import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { invalidField, notFound } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -11,8 +11,7 @@ import { events } from "../events/table.ts";
 import { getWebhook } from "./service.ts";
 import { webhookDeliveries } from "./table.ts";
 
-const param = sql.placeholder;
-const mostRows = 1000;
+const maxRows = 1000;
 const portion = 500;
 
 /** What can have become of a delivery. */
@@ -68,15 +67,15 @@ const queueFailed = statement(sql`
 /**
  * The deliveries of a webhook as far as they are kept, newest event first.
  * @param filter `limit` from 1 to 1000.
- * @throws AppError 5301 for an unknown webhook, 5102 for a limit out of range.
+ * @throws notFound for an unknown webhook, validationFailed for a limit out of range.
  */
 export async function listDeliveries(
   ctx: Ctx,
   webhookId: string,
   { status = null, limit }: { status?: DeliveryStatus | null | undefined; limit: number },
 ): Promise<DeliveryRecord[]> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > mostRows) {
-    throw invalidField("limit", `must be a whole number from 1 to ${mostRows}`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxRows) {
+    throw invalidField("limit", `must be a whole number from 1 to ${maxRows}`);
   }
   await getWebhook(ctx, webhookId);
   return all(ctx.db.primary, selectDeliveries, { tenantId: ctx.tenant.id, webhookId, status, limit });
@@ -89,7 +88,7 @@ export type ReplayChoice = { event: string } | { after: string } | "failed";
  * Queues deliveries again, from the first attempt on. Events that the webhook does not ask for are left out, save the
  * one that is named.
  * @returns how many; those that are being sent at this moment are not counted.
- * @throws AppError 5301 for an unknown webhook, or an event that this store has not or does not keep any more.
+ * @throws notFound for an unknown webhook, or an event that this store has not or does not keep any more.
  */
 export function replayDeliveries(ctx: Ctx, webhookId: string, choice: ReplayChoice): Promise<number> {
   return inTransaction(ctx, async (tx) => {
@@ -108,7 +107,7 @@ async function queue(tx: Ctx, webhookId: string, choice: ReplayChoice, types: st
   const eventId = "event" in choice ? choice.event : choice.after;
   const known = await get(tx.db, selectSequence, { tenantId, eventId });
   if (!known) {
-    throw new AppError(5301, `There is no event ${JSON.stringify(eventId)} in this store, or it is not kept any more.`);
+    throw notFound("event", eventId);
   }
   const insert = (sequences: number[]) => {
     const rows = JSON.stringify(sequences.map((sequence) => [newId("dlv"), sequence]));

@@ -1,13 +1,12 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { all, get, run, statement } from "../../db/statement.ts";
+import { all, get, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
 import type { ReadyWebhook } from "./shares.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
-const param = sql.placeholder;
 const dayMs = 86_400_000;
 const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
 /** For longer than an attempt can take, nobody else takes a delivery that one sender has taken. */

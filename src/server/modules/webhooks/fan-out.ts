@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
-import { all, get, run, statement } from "../../db/statement.ts";
+import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -9,11 +9,10 @@ import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
-const param = sql.placeholder;
 /** How many events one transaction looks at. */
 const portion = 500;
 /** What waits for one webhook at most; further events wait where they are. */
-export const mostWaiting = 10_000;
+export const maxWaiting = 10_000;
 
 const selectBehind = statement<{ id: string }>(sql`
   select w.id from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
@@ -41,7 +40,7 @@ const movePosition = statement(sql`
  * that no event is left out or made twice, whoever else does the same.
  */
 export async function fanOut(ctx: Pick<SystemCtx, "db" | "now">, isStopping: () => boolean = () => false) {
-  for (const { id } of await all(ctx.db.primary, selectBehind, { most: mostWaiting })) {
+  for (const { id } of await all(ctx.db.primary, selectBehind, { most: maxWaiting })) {
     // One portion a turn for each: a store with many events must not keep the others waiting.
     if (isStopping()) return;
     await fanOutTo(ctx, id);

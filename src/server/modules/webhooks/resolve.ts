@@ -1,10 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, statement } from "../../db/statement.ts";
+import { all, param, statement } from "../../db/statement.ts";
 import { ambiguousName, unknownName } from "../../values/unknown-name.ts";
 import { webhooks } from "./table.ts";
-
-const param = sql.placeholder;
 
 // A store has at most twenty.
 const selectAll = statement<{ id: string; url: string }>(sql`
@@ -12,7 +10,7 @@ const selectAll = statement<{ id: string; url: string }>(sql`
 
 /**
  * The id of a webhook named by id or by its whole address.
- * @throws AppError 5301, with the address that was most likely meant; 5302 for an address that several webhooks have.
+ * @throws notFound, with the address that was most likely meant; conflict for an address that several webhooks have.
  */
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
@@ -22,7 +20,8 @@ export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<strin
   const [only, ...others] = rows.filter(({ url }) => canonicalUrl(url) === asked);
   const quoted = JSON.stringify(idOrUrl);
   if (only === undefined) {
-    throw unknownName(`There is no webhook ${quoted} in tenant ${namespace}.`, idOrUrl, {
+    throw unknownName("webhook", idOrUrl, {
+      store: namespace,
       names: idOrUrl.startsWith("whk_") ? [] : rows.map(({ url }) => url),
       list: `bodega webhook list -n ${namespace}`,
     });

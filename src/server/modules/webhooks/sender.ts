@@ -203,10 +203,10 @@ export function createWebhookSender(deps: WebhookSenderDeps): DeliverySender {
       throwTrouble();
       return attempts - before;
     },
-    async stop(withinMs) {
+    async stop(timeoutMs) {
       isStopping = true;
       await drainWithin(
-        withinMs,
+        timeoutMs,
         () => (turn ? [...lanes, turn] : [...lanes]),
         () => {
           isHalted = true;

@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, get, run, statement } from "../../db/statement.ts";
+import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "../../delivery/outbound/address.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { type AppError, invalidField, notFound, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
@@ -13,8 +13,7 @@ import { newSigningSecret } from "./signature.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 import { parseWebhookUrl } from "./url.ts";
 
-const param = sql.placeholder;
-const mostWebhooks = 20;
+const maxWebhooks = 20;
 /** A name that cannot be resolved now may be later; nobody waits at the terminal for it. */
 const lookupMs = 3000;
 
@@ -91,7 +90,7 @@ export interface PreparedWebhook {
 
 /**
  * Adds a webhook, which is told of what happens from now on.
- * @throws AppError 5102 naming `url` or `types`, 5306 when the store has twenty already.
+ * @throws validationFailed naming `url` or `types`, wrongState when the store has twenty already.
  */
 export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup?: Lookup): Promise<WebhookWithSecret> {
   return insertWebhook(ctx, await prepareWebhook(input, lookup));
@@ -121,9 +120,9 @@ export function insertWebhook(ctx: Ctx, { url, types, allowPrivate }: PreparedWe
       secret: ctx.vault.seal("webhook", id, secret),
       allowPrivate: allowPrivate ? 1 : 0,
       now: toTimestamp(ctx.now()),
-      most: mostWebhooks,
+      most: maxWebhooks,
     });
-    if (added === 0) throw new AppError(5306, `The store has ${mostWebhooks} webhooks already; remove one first.`);
+    if (added === 0) throw wrongState(`The store has ${maxWebhooks} webhooks already; remove one first.`);
     // Only the host: a path can hold what lets others in.
     const details = { host: new URL(url).host, types };
     await recordAudit(tx, { event: "webhook.added", subject: id, details });
@@ -151,7 +150,7 @@ export async function listWebhooks(ctx: Ctx): Promise<WebhookDetails[]> {
 
 /**
  * One webhook with what has become of its deliveries.
- * @throws AppError 5301 when there is none with this id.
+ * @throws notFound when there is none with this id.
  */
 export async function getWebhookDetails(ctx: Ctx, id: string): Promise<WebhookDetails> {
   const row = await get(ctx.db.primary, selectWebhooks, { tenantId: ctx.tenant.id, id });
@@ -161,7 +160,7 @@ export async function getWebhookDetails(ctx: Ctx, id: string): Promise<WebhookDe
 
 /**
  * One webhook of the store, without its secret.
- * @throws AppError 5301 when there is none with this id.
+ * @throws notFound when there is none with this id.
  */
 export async function getWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
   const row = await get(ctx.db.primary, selectWebhook, { tenantId: ctx.tenant.id, id });
@@ -170,12 +169,12 @@ export async function getWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
 }
 
 function noSuchWebhook({ tenant }: Ctx, id: string): AppError {
-  return new AppError(5301, `There is no webhook ${JSON.stringify(id)} in tenant ${tenant.namespace}.`);
+  return notFound("webhook", id, { in: `store ${JSON.stringify(tenant.namespace)}` });
 }
 
 /**
  * Removes a webhook and its deliveries; what is being sent at that moment may still arrive.
- * @throws AppError 5301 when there is none with this id.
+ * @throws notFound when there is none with this id.
  */
 export function removeWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
   return inTransaction(ctx, async (tx) => {
@@ -188,7 +187,7 @@ export function removeWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
 
 /**
  * Gives a webhook a new signing secret; the next attempt is signed with it.
- * @throws AppError 5301 when there is none with this id.
+ * @throws notFound when there is none with this id.
  */
 export function rotateWebhook(ctx: Ctx, id: string): Promise<WebhookWithSecret> {
   const secret = newSigningSecret();

@@ -1,14 +1,14 @@
 import { invalidField } from "../../errors.ts";
 
-const mostLength = 2000;
+const maxLength = 2000;
 
 /**
  * The address of a webhook in its usual form.
- * @throws AppError 5102 naming `url`: it must be https, or http where private addresses are allowed, without
+ * @throws validationFailed naming `url`: it must be https, or http where private addresses are allowed, without
  * credentials and fragment.
  */
 export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
-  const url = given.length <= mostLength && URL.canParse(given) ? new URL(given) : undefined;
+  const url = given.length <= maxLength && URL.canParse(given) ? new URL(given) : undefined;
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
   if (!url || !isWeb) throw invalidField("url", `must be an address such as https://example.com/hooks`);
   if (url.protocol === "http:" && !allowPrivate) {

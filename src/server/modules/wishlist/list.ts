@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, statement } from "../../db/statement.ts";
+import { get, param, statement } from "../../db/statement.ts";
 import { decodeCursor } from "../../pagination/cursor.ts";
 import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields } from "../../pagination/list-query.ts";
@@ -10,7 +10,6 @@ import { WishlistItem, type WishlistQuery } from "./model.ts";
 import { itemJson, itemTables } from "./rendering.ts";
 import { wishlistItems } from "./table.ts";
 
-const param = sql.placeholder;
 export const itemFields = Object.keys(WishlistItem.properties);
 /** After every time, and every id. */
 const end = "~";
@@ -28,7 +27,7 @@ const selectPage = statement<PageRow>(sql`select
  * A page of a user's wishlist, newest first, with what each item costs now and whether it can be bought.
  * @param subject the `user_id` beside app credentials: whose list.
  * @param lang the language in which titles are wanted.
- * @throws AppError 5100 for a cursor that is broken or of another list, 5102, 5301 as `requireSubject`.
+ * @throws malformedRequest for a cursor that is broken or of another list, validationFailed, notFound as `requireSubject`.
  */
 export async function listWishlist(ctx: Ctx, query: WishlistQuery, subject?: string, lang?: string): Promise<ListPage> {
   const { limit = defaultLimit } = query;

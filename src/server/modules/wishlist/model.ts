@@ -3,7 +3,7 @@ import { fieldsPart, listParts } from "../../pagination/list-query.ts";
 import { nullable, timestamp } from "../../values/schema.ts";
 
 /** Most characters of a note. */
-export const mostNote = 500;
+export const maxNote = 500;
 
 const customerId = Type.Optional(
   Type.String({ maxLength: 100, description: "Whose list, for app keys (also by `user_id`) and staff." }),
@@ -11,7 +11,7 @@ const customerId = Type.Optional(
 const variantId = Type.Optional(
   nullable(Type.String({ maxLength: 100, description: "The choice among the product's variants." })),
 );
-const note = Type.Optional(nullable(Type.String({ minLength: 1, maxLength: mostNote })));
+const note = Type.Optional(nullable(Type.String({ minLength: 1, maxLength: maxNote })));
 
 /** What puts a product on a list. */
 export const WishlistInput = Type.Object(
@@ -63,7 +63,7 @@ export const RemovedWishlistItem = Type.Object(
   { $id: "RemovedWishlistItem" },
 );
 
-/** The product as it stands in the path; what no product can be is answered as unknown (5301). */
+/** The product as it stands in the path; what no product can be is answered as unknown (notFound). */
 export const WishlistParams = Type.Object({ product_id: Type.String() });
 
 export const WishlistQuery = Type.Object({ ...listParts, customer_id: customerId }, { additionalProperties: false });

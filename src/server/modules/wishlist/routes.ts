@@ -31,7 +31,7 @@ export const wishlistRoutes = [
     access: readers,
     query: WishlistQuery,
     reply: { data: Type.Array(WishlistItem), page: true },
-    errors: [5100, 5301],
+    errors: ["malformedRequest", "notFound"],
     handle: async ({ ctx, query, subject, lang }) => pageReply(await listWishlist(ctx, query, subject, lang)),
   }),
   defineRoute({
@@ -43,7 +43,7 @@ export const wishlistRoutes = [
     access: writers,
     body: WishlistInput,
     reply: { status: 201, data: WishlistItem, existing: "The product was there already." },
-    errors: [5301, 5306],
+    errors: ["notFound", "wrongState"],
     handle: async ({ ctx, body: { customer_id, ...choice }, subject, lang }) => {
       const { isNew, ...item } = await addToWishlist(ctx, { customerId: customer_id, subject }, { ...choice, lang });
       return { ...item, status: isNew ? 201 : 200 };
@@ -59,7 +59,7 @@ export const wishlistRoutes = [
     params: WishlistParams,
     query: WishlistItemQuery,
     reply: { data: WishlistItem },
-    errors: [5301],
+    errors: ["notFound"],
     handle: async ({ ctx, params, query, subject, lang }) => {
       const fields = parseFields(query.fields, itemFields);
       const whose = { customerId: query.customer_id, subject };
@@ -78,7 +78,7 @@ export const wishlistRoutes = [
     query: WishlistOwnerQuery,
     body: WishlistReplacement,
     reply: { status: 201, data: WishlistItem, existing: "The product was there, and has been changed." },
-    errors: [5301, 5306],
+    errors: ["notFound", "wrongState"],
     conditional: true,
     handle: async ({ ctx, params, query, body, subject, lang, ifMatch }) => {
       const whose = { customerId: query.customer_id, subject };
@@ -96,7 +96,7 @@ export const wishlistRoutes = [
     params: WishlistParams,
     query: WishlistOwnerQuery,
     reply: { data: RemovedWishlistItem },
-    errors: [5301],
+    errors: ["notFound"],
     conditional: true,
     handle: async ({ ctx, params, query, subject, ifMatch }) => {
       const whose = { customerId: query.customer_id, subject };

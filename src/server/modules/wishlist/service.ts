@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, type CompiledStatement, get, statement } from "../../db/statement.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { bind, type CompiledStatement, get, param, statement } from "../../db/statement.ts";
+import { type AppError, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { isId, newId } from "../../values/ids.ts";
 import { checkNote } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
@@ -11,19 +11,18 @@ import { languageChain } from "../products/translation.ts";
 import { noSuchUser } from "../users/guards.ts";
 import { requireSubject } from "../users/subject.ts";
 import { users } from "../users/table.ts";
-import { mostNote, type WishlistReplacement } from "./model.ts";
+import { maxNote, type WishlistReplacement } from "./model.ts";
 import { itemJson, itemTables, type RenderedItem } from "./rendering.ts";
 import { wishlistItems } from "./table.ts";
 
-const param = sql.placeholder;
 /** Most products on one list. */
-const mostItems = 1000;
+const maxItems = 1000;
 
 const ofList = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 const item = sql`from ${wishlistItems} where ${ofList} and product_id = ${param("productId")}`;
 const hasItem = sql`exists (select 1 ${item})`;
 const isVariantKept = sql`exists (select 1 ${item} and variant_id is ${param("variantId")})`;
-const hasRoom = sql`(select count(*) from ${wishlistItems} where ${ofList}) < ${sql.raw(String(mostItems))}`;
+const hasRoom = sql`(select count(*) from ${wishlistItems} where ${ofList}) < ${sql.raw(String(maxItems))}`;
 const isOnSale = sql`(p.deleted_at is null and p.status = 'published')`;
 const isVariantOfIt = sql`(${param("variantId")} is null or v.id is not null)`;
 // What may not be put on the list is left out by the statement that would do it: nothing comes between.
@@ -84,7 +83,7 @@ export interface WishlistChoice extends WishlistReplacement {
 
 /**
  * Puts a product on a user's list, at its present price. What is there already stays as it is and is answered.
- * @throws AppError 5102 naming the field for what is not sold here, 5306 when the list is full; 5301 as
+ * @throws validationFailed naming the field for what is not sold here, wrongState when the list is full; notFound as
  * `requireSubject`.
  */
 export async function addToWishlist(
@@ -104,8 +103,8 @@ export async function addToWishlist(
  * Sets variant and note of a product on a user's list, and puts it there where it is not. With another variant the price
  * at which it was added becomes that one's.
  * @param ifMatch the version that must stand; null for any, and for none.
- * @throws AppError 5301 for the product, where it is neither sold nor on the list, and for the user; 5303; 5102 naming
- * `variant_id`; 5306 when the list is full.
+ * @throws notFound for the product, where it is neither sold nor on the list, and for the user; preconditionFailed; validationFailed naming
+ * `variant_id`; wrongState when the list is full.
  */
 export async function putOnWishlist(
   ctx: Ctx,
@@ -118,13 +117,13 @@ export async function putOnWishlist(
   requireProductId(productId);
   const { saved, found, standing } = await write(ctx, putItem, userId, productId, choice, ifMatch);
   if (saved && found) return { ...found, isNew: saved.version === 1 };
-  if (ifMatch !== null && (found ? found.version !== ifMatch : standing.isOnSale)) throw new AppError(5303);
+  if (ifMatch !== null && (found ? found.version !== ifMatch : standing.isOnSale)) throw preconditionFailed();
   throw refusal(found ? { ...standing, isOnSale: 1, hasVariant: 0 } : standing, noSuchProduct);
 }
 
 /**
  * An item of a user's list.
- * @throws AppError 5301.
+ * @throws notFound.
  */
 export async function getWishlistItem(ctx: Ctx, whose: Whose, productId: string, lang?: string): Promise<RenderedItem> {
   const userId = await requireSubject(ctx, whose.customerId, whose.subject);
@@ -139,7 +138,7 @@ export async function getWishlistItem(ctx: Ctx, whose: Whose, productId: string,
  * Takes a product off a user's list.
  * @param ifMatch the version that must stand; null for any.
  * @returns the item's id.
- * @throws AppError 5301, 5303.
+ * @throws notFound, preconditionFailed.
  */
 export async function removeFromWishlist(
   ctx: Ctx,
@@ -153,7 +152,7 @@ export async function removeFromWishlist(
   const [removed, found] = await ctx.db.batch([bind(removeItem, values), bind(selectItem, values)]);
   const row = removed?.rows[0] as unknown as { id: string } | undefined;
   if (row) return row.id;
-  throw found?.rows[0] ? new AppError(5303) : noSuchItem();
+  throw found?.rows[0] ? preconditionFailed() : noSuchItem();
 }
 
 /** Writes an item, and reads it and what may have been in the way, in one transaction and one round trip. */
@@ -172,7 +171,7 @@ async function write(
     userId,
     productId,
     variantId,
-    note: checkNote("note", note, mostNote),
+    note: checkNote("note", note, maxNote),
     now: toTimestamp(ctx.now()),
     languages: languageChain(lang, ctx.tenant.language),
     ifMatch,
@@ -190,7 +189,7 @@ function refusal(standing: Standing, notSold: () => AppError): AppError {
   if (!standing.hasUser) return noSuchUser();
   if (!standing.isOnSale) return notSold();
   if (!standing.hasVariant) return noSuchVariant();
-  return new AppError(5306, `A wishlist holds at most ${mostItems} products.`);
+  return wrongState(`A wishlist holds at most ${maxItems} products.`);
 }
 
 function noSuchVariant(): AppError {
@@ -198,5 +197,5 @@ function noSuchVariant(): AppError {
 }
 
 function noSuchItem(): AppError {
-  return new AppError(5301, "The wishlist has no such product.");
+  return notFound("product", undefined, { in: "the wishlist" });
 }

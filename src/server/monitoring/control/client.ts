@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { databaseFile } from "../../db/local/data-dir.ts";
 
 /** A server that is alive answers within this time, also under load. */
-const withinMs = 5000;
+const timeoutMs = 5000;
 
 /** The socket on which the server of a data directory answers its own machine. */
 export function controlSocket(dataDir: string): string {
@@ -18,7 +18,7 @@ export function controlSocket(dataDir: string): string {
 export async function askServer(dataDir: string, path: string, signal?: AbortSignal): Promise<Response | null> {
   const socket = controlSocket(dataDir);
   if (!existsSync(socket)) return null;
-  const timeout = AbortSignal.timeout(withinMs);
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
     return await fetch(`http://localhost${path}`, {
       unix: socket,

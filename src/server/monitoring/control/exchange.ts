@@ -19,7 +19,7 @@ type Message =
 /** One end of the pipe. */
 export interface Exchange {
   /** The other end's answer; undefined when none has come in time. */
-  ask(question: Question, withinMs: number): Promise<unknown>;
+  ask(question: Question, timeoutMs: number): Promise<unknown>;
   /** Says something that nobody asked for. */
   tell(value: unknown): void;
   /** Takes what has arrived; what is no message of an exchange is left alone. */
@@ -58,10 +58,10 @@ export function createExchange({ send, answer, onTold }: ExchangeOptions): Excha
   }
 
   return {
-    ask(question, withinMs) {
+    ask(question, timeoutMs) {
       const id = ++last;
       const { promise, resolve } = Promise.withResolvers<unknown>();
-      const timer = setTimeout(resolve, withinMs, undefined);
+      const timer = setTimeout(resolve, timeoutMs, undefined);
       waiting.set(id, resolve);
       post({ kind: "ask", id, question });
       return promise.finally(() => {

@@ -2,7 +2,7 @@ import type { SeenRequest } from "./status.ts";
 
 const keptMs = 60_000;
 /** Anyone may send such calls; more than this are not remembered. */
-const mostKept = 100;
+const maxKept = 100;
 
 /** Remembers for a minute how the last calls arrived that asked for it. */
 export class SeenRequests {
@@ -18,7 +18,7 @@ export class SeenRequests {
     this.#kept.delete(seen.request_id);
     this.#kept.set(seen.request_id, { seen, until: this.#now() + keptMs });
     for (const [id, { until }] of this.#kept) {
-      if (this.#kept.size <= mostKept && until > this.#now()) break;
+      if (this.#kept.size <= maxKept && until > this.#now()) break;
       this.#kept.delete(id);
     }
   }

@@ -1,3 +1,4 @@
+import { codeOf } from "../../errors.ts";
 import { addCounts, addRecords, type Counts, countAnswers, joinLatencies } from "../metrics/counts.ts";
 import type { DatabaseFigures } from "../metrics/database-figures.ts";
 import type { ProcessFigures } from "../metrics/process-figures.ts";
@@ -6,7 +7,7 @@ import type { ProcessStatus, ServerStatus } from "./status.ts";
 import type { PlaceFigures, WorkerDesk } from "./worker-desk.ts";
 
 /** Stores that are told of by name. */
-const mostTenants = 20;
+const maxTenants = 20;
 const signIn = "/auth/login/";
 
 interface StatusDeps {
@@ -66,11 +67,11 @@ function describeCounts({ routes, tenants }: Counts): Pick<ServerStatus, "routes
       .toSorted((a, b) => b.requests - a.requests),
     sign_ins: {
       succeeded: statuses[200] ?? 0,
-      failed: errors[5212] ?? 0,
-      two_factor: errors[5211] ?? 0,
-      limited: (errors[5209] ?? 0) + (errors[5213] ?? 0),
+      failed: errors[codeOf("invalidLogin")] ?? 0,
+      two_factor: errors[codeOf("twoFactorRequired")] ?? 0,
+      limited: (errors[codeOf("tooManyAuthAttempts")] ?? 0) + (errors[codeOf("tooManyAttempts")] ?? 0),
     },
-    tenants: busiest(tenants).slice(0, mostTenants),
+    tenants: busiest(tenants).slice(0, maxTenants),
   };
 }
 

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { makeDataDir } from "../../db/local/data-dir.ts";
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { metricsType } from "../metrics/page.ts";
 import { askServer, controlSocket } from "./client.ts";
 import type { SeenRequest, ServerStatus } from "./status.ts";
@@ -16,7 +16,7 @@ export interface ControlAnswers {
  * Listens on the control socket of a data directory, which only the account of the server can open. One that a killed
  * server has left behind is replaced.
  * @returns how it is closed and removed; null where another server, beside the same database server, has it already.
- * @throws AppError 5001 when the system refuses it, for instance because the path is too long.
+ * @throws unavailable when the system refuses it, for instance because the path is too long.
  */
 export async function openControlSocket(dataDir: string, answers: ControlAnswers): Promise<{ close(): void } | null> {
   makeDataDir(dataDir);
@@ -33,7 +33,7 @@ function listenPrivately(path: string, fetch: (request: Request) => Promise<Resp
   try {
     return Bun.serve({ unix: path, fetch, development: false, error: unanswered });
   } catch (cause) {
-    throw new AppError(5001, `The control socket ${path} cannot be opened.`, { cause });
+    throw unavailable(`The control socket ${path} cannot be opened.`, { cause });
   } finally {
     process.umask(mask);
   }

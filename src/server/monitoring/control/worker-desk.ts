@@ -4,7 +4,7 @@ import { createExchange, type Exchange, type Question } from "./exchange.ts";
 import type { SeenRequest } from "./status.ts";
 
 /** One that hangs does not hold up the answer about the others for longer. */
-const patienceMs = 500;
+const timeoutMs = 500;
 
 /** How the process that speaks for all hears of one worker. */
 export interface WorkerLine {
@@ -38,7 +38,7 @@ export interface WorkerDesk {
   /** How many workers there are. */
   size(): number;
   /** What each of them answers; undefined of one that does not. */
-  askAll(question: Question, withinMs: number): Promise<unknown[]>;
+  askAll(question: Question, timeoutMs: number): Promise<unknown[]>;
   /**
    * To be called as often as workers report by themselves: says once of a worker that it hangs, and when it is back. Looks
    * are counted, and not time, which goes on while the machine sleeps.
@@ -56,12 +56,12 @@ export interface WorkerDesk {
 
 /**
  * @param answer what workers may ask of the server.
- * @param withinMs how long a worker is waited for.
+ * @param timeoutMs how long a worker is waited for.
  * @param notice hears of workers that hang.
  */
 export function createWorkerDesk(
   answer: (question: Question) => unknown,
-  withinMs = patienceMs,
+  timeoutMs = timeoutMs,
   notice: (level: "info" | "warn", message: string) => void = () => {},
 ): WorkerDesk {
   const seats = new Set<Seat>();
@@ -104,7 +104,7 @@ export function createWorkerDesk(
     },
     async read() {
       const asked = [...seats].map(async (seat) => {
-        const now = await seat.exchange.ask({ what: "figures" }, withinMs);
+        const now = await seat.exchange.ask({ what: "figures" }, timeoutMs);
         keep(seat, now);
         return { seat, answers: now !== undefined };
       });
@@ -118,7 +118,7 @@ export function createWorkerDesk(
     },
     departed: () => departed,
     async findSeen(requestId) {
-      const asked = [...seats].map((seat) => seat.exchange.ask({ what: "seen", requestId }, withinMs));
+      const asked = [...seats].map((seat) => seat.exchange.ask({ what: "seen", requestId }, timeoutMs));
       return ((await Promise.all(asked)).find(Boolean) as SeenRequest | undefined) ?? null;
     },
   };

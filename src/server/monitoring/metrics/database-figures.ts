@@ -3,7 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { readLastBackups } from "../../backup/last.ts";
 import { databaseFile } from "../../db/local/data-dir.ts";
 import type { Database } from "../../db/session.ts";
-import { get, statement } from "../../db/statement.ts";
+import { get, param, statement } from "../../db/statement.ts";
 import { mailOutbox } from "../../modules/mail/table.ts";
 import { pushDeliveries } from "../../modules/notifications/table.ts";
 import { webhookDeliveries } from "../../modules/webhooks/table.ts";
@@ -14,7 +14,7 @@ import { freeDiskBytes } from "../readiness.ts";
 const keptMs = 5000;
 const dayMs = 86_400_000;
 /** A database that is away must not hold up what is known without it. */
-const patienceMs = 1000;
+const timeoutMs = 1000;
 
 /** What stands in the database and on its disk. */
 export type DatabaseFigures = Pick<
@@ -39,7 +39,7 @@ interface QueueRow extends Record<string, number> {
   pushesFailed: number;
 }
 
-const since = sql.placeholder("since");
+const since = param("since");
 const count = (rows: SQL) => sql`(select count(*) from ${rows})`;
 // Each is answered from an index that holds little else.
 const selectQueues = statement<QueueRow>(sql`select
@@ -67,7 +67,7 @@ export function createDatabaseReader(deps: FigureDeps): () => Promise<DatabaseFi
 async function read({ db, dataDir, certificateEnd, now }: FigureDeps): Promise<DatabaseFigures> {
   const hasFile = db.kind === "file";
   const asked = get(db, selectQueues, { since: new Date(now() - dayMs).toISOString() }).catch(() => undefined);
-  const row = await Promise.race([asked, Bun.sleep(patienceMs)]);
+  const row = await Promise.race([asked, Bun.sleep(timeoutMs)]);
   const end = certificateEnd();
   const backups = readLastBackups(dataDir);
   return {

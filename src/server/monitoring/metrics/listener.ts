@@ -1,4 +1,4 @@
-import { AppError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { hasToken, metricsType } from "./page.ts";
 
 /** Who may read the figures, and where. */
@@ -12,7 +12,7 @@ interface MetricsListenerOptions {
 
 /**
  * Serves `/metrics`, and nothing else, on a port of its own.
- * @throws AppError 5001 when the port cannot be had.
+ * @throws unavailable when the port cannot be had.
  */
 export function listenForMetrics({ host, port, token, text }: MetricsListenerOptions): { url: string; stop(): void } {
   const server = bind(host, port, async (request) => {
@@ -31,7 +31,7 @@ function bind(hostname: string, port: number, fetch: (request: Request) => Promi
   try {
     return Bun.serve({ hostname, port, reusePort: false, development: false, fetch, error: unanswered });
   } catch (cause) {
-    throw new AppError(5001, `Cannot listen on ${hostname}:${port} for --metrics.`, { cause });
+    throw unavailable(`Cannot listen on ${hostname}:${port} for --metrics.`, { cause });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { TenantCounts } from "./counts.ts";
 
 /** More stores than this are not remembered; what is let go is what was asked least. */
-const mostKept = 1000;
+const maxKept = 1000;
 
 /** Counts what each store is asked, within bounds. */
 export class TenantMeter {
@@ -11,7 +11,7 @@ export class TenantMeter {
   note(namespace: string, isError: boolean): void {
     let counts = this.#kept.get(namespace);
     if (counts === undefined) {
-      if (this.#kept.size >= mostKept) this.#forgetHalf();
+      if (this.#kept.size >= maxKept) this.#forgetHalf();
       counts = { namespace, requests: 0, errors: 0 };
       this.#kept.set(namespace, counts);
     }
@@ -25,7 +25,7 @@ export class TenantMeter {
   }
 
   #forgetHalf(): void {
-    for (const { namespace } of this.read().slice(mostKept / 2)) this.#kept.delete(namespace);
+    for (const { namespace } of this.read().slice(maxKept / 2)) this.#kept.delete(namespace);
   }
 }
 

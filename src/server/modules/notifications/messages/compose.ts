@@ -4,7 +4,7 @@ import type { MessageContent } from "./outbox.ts";
 import { orderText, type ToldEvent } from "./texts.ts";
 
 /** A notification shows one line of its title. */
-const mostTitle = 100;
+const maxTitle = 100;
 
 /** What the outbox keeps of an order's new state. */
 interface OrderContent {
@@ -30,5 +30,5 @@ export function composePayload(
 
 function clip(title: string): string {
   const characters = [...title];
-  return characters.length > mostTitle ? `${characters.slice(0, mostTitle - 1).join("")}…` : title;
+  return characters.length > maxTitle ? `${characters.slice(0, maxTitle - 1).join("")}…` : title;
 }

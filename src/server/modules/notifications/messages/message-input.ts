@@ -4,14 +4,14 @@ import { type MessageInput, messageBounds } from "./message-model.ts";
 import type { MessageContent } from "./outbox.ts";
 
 /** With what encryption adds, each push service takes that much. */
-const mostBytes = 3000;
+const maxBytes = 3000;
 const dataName = /^[A-Za-z]\w{0,63}$/;
 /** Firebase keeps these for itself. */
 const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
 
 /**
  * What a device is told of a message: texts without control characters, small enough for every push service.
- * @throws AppError 5102 naming the field.
+ * @throws validationFailed naming the field.
  */
 export function messageContent({ title, body, url, data }: Pick<MessageInput, "title" | "body" | "url" | "data">) {
   requireText("title", title, messageBounds.title);
@@ -19,8 +19,8 @@ export function messageContent({ title, body, url, data }: Pick<MessageInput, "t
   if (url !== undefined) requireLink(url);
   if (data !== undefined) requireData(data);
   const content: MessageContent = { title, body, ...(url !== undefined && { url }), ...(data && { data }) };
-  if (Buffer.byteLength(JSON.stringify(content)) > mostBytes) {
-    throw invalidField("body", `title, body, url and data must be at most ${mostBytes} bytes together`);
+  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes) {
+    throw invalidField("body", `title, body, url and data must be at most ${maxBytes} bytes together`);
   }
   return content;
 }

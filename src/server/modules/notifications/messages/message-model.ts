@@ -4,7 +4,7 @@ import { nullable, timestamp } from "../../../values/schema.ts";
 import { topicExpects, topicForm } from "../registrations/topic.ts";
 
 /** Bounds of a message; times in seconds. */
-export const messageBounds = { title: 200, body: 1000, url: 2000, leastTtl: 60, mostTtl: 2_419_200, ttl: 86_400 };
+export const messageBounds = { title: 200, body: 1000, url: 2000, leastTtl: 60, maxTtl: 2_419_200, ttl: 86_400 };
 
 const data = Type.Record(Type.String(), Type.String({ maxLength: 1000 }), {
   maxProperties: 20,
@@ -30,7 +30,7 @@ export const MessageInput = Type.Object(
     ttl: Type.Optional(
       Type.Integer({
         minimum: messageBounds.leastTtl,
-        maximum: messageBounds.mostTtl,
+        maximum: messageBounds.maxTtl,
         default: messageBounds.ttl,
         description: "For how many seconds anybody wants to hear of it.",
       }),
@@ -94,7 +94,7 @@ export const MessageWithDeliveries = Type.Object(
 
 export type MessageWithDeliveries = Static<typeof MessageWithDeliveries>;
 
-/** A malformed id is answered as unknown (5301). */
+/** A malformed id is answered as unknown (notFound). */
 export const MessageParams = Type.Object({ id: Type.String() });
 
 export const SendQuery = Type.Object(

@@ -1,7 +1,7 @@
 import { defaultPushSettings, type PushPlatform } from "../../../config/push-settings.ts";
 import type { Ctx } from "../../../context.ts";
 import { inTransaction } from "../../../db/transaction.ts";
-import { AppError, invalidField } from "../../../errors.ts";
+import { forbidden, invalidField } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { requireSubject } from "../../users/subject.ts";
@@ -44,13 +44,13 @@ export interface AcceptedMessage {
 
 /**
  * The part of sending that looks: before the transaction, as counting the devices of a large store takes its time.
- * @throws AppError 5102 naming the field, 5301 for an unknown user.
+ * @throws validationFailed naming the field, notFound for an unknown user.
  */
 export async function prepareMessage(ctx: Ctx, request: MessageRequest): Promise<PreparedMessage> {
   const content = messageContent(request);
   const { ttl = messageBounds.ttl } = request;
-  if (!(Number.isInteger(ttl) && ttl >= messageBounds.leastTtl && ttl <= messageBounds.mostTtl)) {
-    throw invalidField("ttl", `must be from ${messageBounds.leastTtl} to ${messageBounds.mostTtl} seconds`);
+  if (!(Number.isInteger(ttl) && ttl >= messageBounds.leastTtl && ttl <= messageBounds.maxTtl)) {
+    throw invalidField("ttl", `must be from ${messageBounds.leastTtl} to ${messageBounds.maxTtl} seconds`);
   }
   const recipients = await readRecipients(ctx, request);
   return { content, recipients, counts: await countRecipients(ctx, recipients), ttlMs: ttl * 1000 };
@@ -104,7 +104,7 @@ export function describeMessage(ctx: Ctx, prepared: PreparedMessage, id: string 
 
 async function readRecipients(ctx: Ctx, request: MessageRequest): Promise<Recipients> {
   const { topic, customer_id: customerId, subject, everyone, lang = null } = request;
-  if (ctx.actor.kind === "user" && ctx.actor.role === "customer") throw new AppError(5300);
+  if (ctx.actor.kind === "user" && ctx.actor.role === "customer") throw forbidden();
   const isToUser = customerId !== undefined || subject !== undefined;
   if ([topic !== undefined, isToUser, everyone === true].filter(Boolean).length !== 1) {
     throw invalidField("topic", "or customer_id or everyone: exactly one of them says who is told");

@@ -1,15 +1,13 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { all, get, statement } from "../../../db/statement.ts";
-import { AppError, invalidField } from "../../../errors.ts";
+import { all, get, param, statement } from "../../../db/statement.ts";
+import { invalidField, notFound } from "../../../errors.ts";
 import { decodeCursor } from "../../../pagination/cursor.ts";
 import { type ListPage, type PageRow, toListPage } from "../../../pagination/list-page.ts";
 import { defaultLimit, parseFields } from "../../../pagination/list-query.ts";
 import { isId } from "../../../values/ids.ts";
 import { pushDeliveries, pushMessages } from "../table.ts";
 import { Message, type MessageListQuery, type MessageWithDeliveries } from "./message-model.ts";
-
-const param = sql.placeholder;
 
 const messageParts = sql`'id', id, 'title', content ->> '$.title', 'body', content ->> '$.body', 'url', content ->> '$.url',
   'data', json(coalesce(content -> '$.data', '{}')), 'topic', topic, 'user_id', user_id, 'lang', lang,
@@ -31,7 +29,7 @@ const selectRecords = statement<{ json: string }>(sql`
     and (${param("userId")} is null or user_id = ${param("userId")})
     and (${param("since")} is null or created_at >= ${param("since")})
   order by id desc limit ${param("limit")}`);
-const mostRecords = 1000;
+const maxRecords = 1000;
 
 const page = (position: ReturnType<typeof sql>) =>
   sql`from ${pushMessages} where ${ofTenant}${position} order by id desc`;
@@ -48,17 +46,17 @@ const selectNext = listOf(sql` and id < ${param("after")}`);
 /**
  * A message of the store as JSON text, and what became of it: how many devices wait, were told, failed, are gone, or were
  * not reached in time. It is kept for thirty days.
- * @throws AppError 5301.
+ * @throws notFound.
  */
 export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }> {
   const row = isId("msg", id) ? await get(ctx.db.primary, selectMessage, { tenantId: ctx.tenant.id, id }) : undefined;
-  if (!row) throw new AppError(5301, "The store has no such message, or it is not kept any more.");
+  if (!row) throw notFound("message");
   return row;
 }
 
 /**
  * One page of what the store had to say, newest first; notices of orders are not among it.
- * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for fields.
+ * @throws malformedRequest for a cursor that is broken or belongs to another list, validationFailed for fields.
  */
 export async function listMessages(ctx: Ctx, query: MessageListQuery): Promise<ListPage> {
   const limit = query.limit ?? defaultLimit;
@@ -78,7 +76,7 @@ export async function listMessages(ctx: Ctx, query: MessageListQuery): Promise<L
 /**
  * The newest messages that fit with what became of each, as the terminal shows them.
  * @param limit from 1 to 1000.
- * @throws AppError 5102 for a limit out of range.
+ * @throws validationFailed for a limit out of range.
  */
 export async function listMessageRecords(
   ctx: Ctx,
@@ -86,8 +84,8 @@ export async function listMessageRecords(
   filter: { topic?: string | undefined; userId?: string | undefined; since?: string | undefined } = {},
 ): Promise<MessageWithDeliveries[]> {
   const { topic = null, userId = null, since = null } = filter;
-  if (!Number.isInteger(limit) || limit < 1 || limit > mostRecords) {
-    throw invalidField("limit", `must be a whole number from 1 to ${mostRecords}`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxRecords) {
+    throw invalidField("limit", `must be a whole number from 1 to ${maxRecords}`);
   }
   const rows = await all(ctx.db.primary, selectRecords, { tenantId: ctx.tenant.id, topic, userId, since, limit });
   return rows.map(({ json }) => JSON.parse(json) as MessageWithDeliveries);

@@ -1,11 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { type CompiledStatement, run, statement } from "../../../db/statement.ts";
+import { type CompiledStatement, param, run, statement } from "../../../db/statement.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { pushMessages, pushRegistrations } from "../table.ts";
-
-const param = sql.placeholder;
 
 /** What a store has to say, as it is kept. */
 export interface MessageContent {

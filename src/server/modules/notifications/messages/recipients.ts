@@ -1,11 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { PushPlatform } from "../../../config/push-settings.ts";
 import type { Ctx } from "../../../context.ts";
-import { all, statement } from "../../../db/statement.ts";
+import { all, param, statement } from "../../../db/statement.ts";
 import { tenants } from "../../tenants/table.ts";
 import { pushRegistrations, pushTopics } from "../table.ts";
-
-const param = sql.placeholder;
 
 /** Whom a message is for: those who fit all that is not null; `lang` is a BCP 47 tag that stands for its varieties too. */
 export interface Recipients {

@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 
 /** An answer's text is read up to here; what a push service says of a message is a line. */
-const mostText = 4096;
+const maxText = 4096;
 
 /** What a service has answered by HTTP/2. */
 export interface Http2Answer {
@@ -101,7 +101,7 @@ function exchange(stream: ClientHttp2Stream, body: string, signal: AbortSignal):
     retryAfter = headers["retry-after"];
   });
   stream.on("data", (chunk: string) => {
-    if (text.length < mostText) text += chunk;
+    if (text.length < maxText) text += chunk;
   });
   stream.on("error", reject);
   stream.on("end", () => {

@@ -1,8 +1,8 @@
 import { createECDH } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { get, run, statement } from "../../../db/statement.ts";
-import { AppError } from "../../../errors.ts";
+import { get, param, run, statement } from "../../../db/statement.ts";
+import { AppError, wrongState } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { vapidKeys } from "../table.ts";
 
@@ -13,7 +13,7 @@ const selectKeys = statement<{ publicKey: string; privateKey: string }>(sql`
   select public_key as publicKey, private_key as privateKey from ${vapidKeys} where id = 1`);
 const insertKeys = statement(sql`
   insert into ${vapidKeys} (id, public_key, private_key, created_at)
-  values (1, ${sql.placeholder("publicKey")}, ${sql.placeholder("privateKey")}, ${sql.placeholder("now")})
+  values (1, ${param("publicKey")}, ${param("privateKey")}, ${param("now")})
   on conflict (id) do nothing`);
 
 /** The keys by which push services know this server (RFC 8292), in base64url without padding. */
@@ -28,7 +28,7 @@ type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
 
 /**
  * Makes the keys where there are none. Of several processes that start at once, one's stand.
- * @throws AppError 5001 where there are none and the vault is closed.
+ * @throws unavailable where there are none and the vault is closed.
  */
 export async function makeVapidKeys({ db, vault, now }: VapidCtx): Promise<void> {
   if (await get(db.primary, selectKeys)) return;
@@ -38,14 +38,14 @@ export async function makeVapidKeys({ db, vault, now }: VapidCtx): Promise<void>
 
 /**
  * The keys, which are made first where there are none.
- * @throws AppError 5001 where the vault is closed; 5306 when they were sealed with another key.
+ * @throws unavailable where the vault is closed; wrongState when they were sealed with another key.
  */
 export async function ensureVapidKeys(ctx: VapidCtx): Promise<VapidKeys> {
   await makeVapidKeys(ctx);
   const kept = await get(ctx.db.primary, selectKeys);
   const privateKey = kept && ctx.vault.open("push", place, kept.privateKey);
   if (!kept || !privateKey) {
-    throw new AppError(5306, "The keys for Web Push were made with another secret key; see bodega db rekey.");
+    throw wrongState("The keys for Web Push were made with another secret key; see bodega db rekey.");
   }
   return { publicKey: kept.publicKey, privateKey };
 }
@@ -60,7 +60,7 @@ export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> 
   try {
     return (await ensureVapidKeys(ctx)).publicKey;
   } catch (error) {
-    if (error instanceof AppError && error.code === 5001) return null;
+    if (error instanceof AppError && error.kind === "unavailable") return null;
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import type { Target } from "./target.ts";
 
 /** Tokens are valid for twelve hours; signing one costs more than all else. */
 const tokenMs = 6 * 3_600_000;
-const mostTokens = 1000;
+const maxTokens = 1000;
 const encoding = "aes128gcm";
 
 export interface WebPushDeps {
@@ -36,7 +36,7 @@ export function createWebPush(deps: WebPushDeps): PushProvider {
     const { publicKey, privateKey } = await deps.readKeys();
     const { getVapidHeaders } = await loadLibrary();
     const { Authorization: header } = getVapidHeaders(audience, contact, publicKey, privateKey, encoding);
-    if (tokens.size >= mostTokens) tokens.clear();
+    if (tokens.size >= maxTokens) tokens.clear();
     tokens.set(name, { header, until: deps.now() + tokenMs });
     return header;
   }

@@ -2,8 +2,8 @@ import { sql } from "drizzle-orm";
 import { defaultPushSettings, type PushPlatform } from "../../../config/push-settings.ts";
 import type { Ctx } from "../../../context.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
-import { bind, get, run, statement } from "../../../db/statement.ts";
-import { AppError, invalidField } from "../../../errors.ts";
+import { bind, get, param, run, statement } from "../../../db/statement.ts";
+import { conflict, invalidField } from "../../../errors.ts";
 import { isId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { sealTarget } from "../providers/target.ts";
@@ -19,8 +19,6 @@ import {
   toRegistration,
 } from "./registration-record.ts";
 import { parseTarget } from "./target-input.ts";
-
-const param = sql.placeholder;
 
 const selectProof = statement<{ platform: PushPlatform; secretHash: string }>(sql`
   select platform, secret_hash as secretHash from ${pushRegistrations}
@@ -52,7 +50,7 @@ export interface RegistrationChange extends RegistrationPatch {
 
 /**
  * Changes what a registration's own device asks for: its topics, its language, and where it is reached by now.
- * @throws AppError 5102 naming the field, 5107, 5301 unless the secret is the registration's, 5302 where the new
+ * @throws validationFailed naming the field, tooManyRequests, notFound unless the secret is the registration's, conflict where the new
  * endpoint or token has a registration of its own.
  */
 export async function changeRegistration(
@@ -75,13 +73,13 @@ export async function changeRegistration(
     return toRegistration(ctx, row);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw new AppError(5302, "The new endpoint or token has a registration of its own; remove one of the two.");
+    throw conflict("The new endpoint or token has a registration of its own; remove one of the two.");
   }
 }
 
 /**
  * Removes a registration for its own device.
- * @throws AppError 5102 naming `management_secret`, 5107, 5301 unless the secret is the registration's.
+ * @throws validationFailed naming `management_secret`, tooManyRequests, notFound unless the secret is the registration's.
  */
 export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string | undefined): Promise<void> {
   const proof = await proveOwn(ctx, id, secret);

@@ -3,12 +3,12 @@ import { nullable, timestamp } from "../../../values/schema.ts";
 import { topicExpects, topicForm } from "./topic.ts";
 
 /** Most topics of one registration. */
-const mostTopics = 20;
-const mostCharacters = 4096;
+const maxTopics = 20;
+const maxCharacters = 4096;
 
 const platform = Type.Union([Type.Literal("web"), Type.Literal("ios"), Type.Literal("android")]);
 const topics = Type.Array(Type.String({ pattern: topicForm, expects: topicExpects }), {
-  maxItems: mostTopics,
+  maxItems: maxTopics,
   description: "What to hear of besides one's own orders, such as `offers`.",
 });
 const managementSecret = Type.String({
@@ -16,7 +16,7 @@ const managementSecret = Type.String({
   maxLength: 100,
   description: "`rsec_…`, as the registration answered it.",
 });
-const given = Type.String({ minLength: 1, maxLength: mostCharacters });
+const given = Type.String({ minLength: 1, maxLength: maxCharacters });
 
 const targetParts = {
   subscription: Type.Optional(

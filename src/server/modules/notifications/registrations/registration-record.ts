@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { defaultPushSettings, type PushPlatform } from "../../../config/push-settings.ts";
 import type { Ctx } from "../../../context.ts";
-import { AppError } from "../../../errors.ts";
+import { type AppError, notFound } from "../../../errors.ts";
 import { countPublicWrite } from "../../rate-limits/public-writes.ts";
 import type { Target } from "../providers/target.ts";
 import { pushTopics } from "../table.ts";
@@ -50,7 +50,7 @@ export interface TargetKeys {
   proofKey: string | null;
 }
 
-/** The keyed hashes of a target, which are others in every store. Errors: 5001 without the server's key. */
+/** The keyed hashes of a target, which are others in every store. Errors: unavailable without the server's key. */
 export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target): TargetKeys {
   const hash = (kind: string, ...texts: string[]) => vault.mac("push", [kind, tenant.id, ...texts].join("\n"));
   if ("token" in target) return { targetKey: hash("target", platform, target.token), proofKey: null };
@@ -61,13 +61,13 @@ export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: T
 /**
  * Counts a write towards the limits of its address and user; whoever holds a key of the store may send for many.
  * @param about what stands for a caller who is no user: the device itself.
- * @throws AppError 5107.
+ * @throws tooManyRequests.
  */
 export async function countDeviceWrite(ctx: Ctx, about: string): Promise<void> {
   await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : about);
 }
 
-/** The 5301 of registrations: unknown, another store's, or not the caller's own. */
+/** The notFound of registrations: unknown, another store's, or not the caller's own. */
 export function noSuchRegistration(): AppError {
-  return new AppError(5301, "There is no such registration, or the secret is another's.");
+  return notFound("registration");
 }

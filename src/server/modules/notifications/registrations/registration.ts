@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import { defaultPushSettings } from "../../../config/push-settings.ts";
 import type { Ctx } from "../../../context.ts";
-import { bind, get, statement } from "../../../db/statement.ts";
-import { AppError } from "../../../errors.ts";
+import { bind, get, param, statement } from "../../../db/statement.ts";
+import { conflict } from "../../../errors.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { noSuchUser } from "../../users/guards.ts";
@@ -21,9 +21,8 @@ import {
 } from "./registration-record.ts";
 import { parseTarget } from "./target-input.ts";
 
-const param = sql.placeholder;
 /** Most devices of one user: each is told of every order, and strangers' addresses can be among them. */
-const mostOfUser = 50;
+const maxOfUser = 50;
 
 const hasUser = sql`(${param("userId")} is null
   or exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}))`;
@@ -54,7 +53,7 @@ const removeOldest = statement(sql`
   delete from ${pushRegistrations} where id in (
     select id from ${pushRegistrations} where user_id = ${param("userId")} and tenant_id = ${param("tenantId")}
     order by secret_hash = ${param("secretHash")} desc, updated_at desc, id desc
-    limit -1 offset ${sql.raw(String(mostOfUser))})`);
+    limit -1 offset ${sql.raw(String(maxOfUser))})`);
 const selectWritten = statement<RegistrationRow>(sql`
   select ${registrationColumns} from ${pushRegistrations} r where r.id in ${written}`);
 const selectUser = statement<{ hasUser: number }>(sql`select ${hasUser} as hasUser`);
@@ -72,7 +71,7 @@ export interface RegistrationRequest extends RegistrationInput {
  * Registers a browser or device, which is found again by its endpoint or token. One that is there already gets a new
  * secret, and what is said now takes the place of what was said then, whose it is included.
  * @returns the registration with its secret, shown this once, and whether it is new.
- * @throws AppError 5001 without the server's key, 5102 naming the field, 5107, 5301 when the user is gone, 5302 where
+ * @throws unavailable without the server's key, validationFailed naming the field, tooManyRequests, notFound when the user is gone, conflict where
  * the endpoint is registered with other keys and `management_secret` is not the one of that.
  */
 export async function registerDevice(
@@ -113,7 +112,7 @@ export async function registerDevice(
   if (row) return { ...toRegistration(ctx, row), management_secret: secret, isNew: !known && row.id === id };
   const user = standing?.rows[0] as unknown as { hasUser: number };
   if (!user.hasUser) throw noSuchUser();
-  throw new AppError(5302, "This endpoint is registered with other keys; the `management_secret` of that is needed.");
+  throw conflict("This endpoint is registered with other keys; the `management_secret` of that is needed.");
 }
 
 /** The registration of a target, where the secret is its own. */

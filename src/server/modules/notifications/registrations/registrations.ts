@@ -1,14 +1,13 @@
 import { sql } from "drizzle-orm";
 import type { PushPlatform } from "../../../config/push-settings.ts";
 import type { Ctx } from "../../../context.ts";
-import { all, get, run, statement } from "../../../db/statement.ts";
+import { all, get, param, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
-import { AppError } from "../../../errors.ts";
+import { notFound } from "../../../errors.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { pushRegistrations, pushTopics } from "../table.ts";
 import { parseTopics, type RegistrationRow, registrationColumns } from "./registration-record.ts";
 
-const param = sql.placeholder;
 const usualLimit = 100;
 
 /** A registration as the terminal prints it. Where the device is reached is not among it. */
@@ -58,13 +57,13 @@ export async function listRegistrations(ctx: Ctx, filter: RegistrationFilter = {
 
 /**
  * Removes a registration, whose device hears nothing more until it registers again.
- * @throws AppError 5301 when there is none with this id.
+ * @throws notFound when there is none with this id.
  */
 export function removeRegistration(ctx: Ctx, id: string): Promise<RegistrationRecord> {
   return inTransaction(ctx, async (tx) => {
     const row = await get(tx.db, selectOne, { tenantId: ctx.tenant.id, id });
     if (!row) {
-      throw new AppError(5301, `There is no registration ${JSON.stringify(id)} in tenant ${ctx.tenant.namespace}.`);
+      throw notFound("registration", id, { in: `store ${JSON.stringify(ctx.tenant.namespace)}` });
     }
     await run(tx.db, remove, { tenantId: ctx.tenant.id, id });
     await recordAudit(tx, { event: "registration.removed", subject: id, details: { platform: row.platform } });

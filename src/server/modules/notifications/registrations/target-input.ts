@@ -5,7 +5,7 @@ import { hostOf, isPublic } from "../../../delivery/outbound/address.ts";
 import { invalidField } from "../../../errors.ts";
 import type { Subscription, Target } from "../providers/target.ts";
 
-const mostEndpoint = 2000;
+const maxEndpoint = 2000;
 /** Names that mean something on some private network, and nothing on the public internet. */
 const privateNames =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|onion)$/i;
@@ -20,7 +20,7 @@ export interface GivenTarget {
  * The target of a platform, in one form for all ways to write it. Nothing is looked up: a name's addresses are judged
  * when something is sent.
  * @param allowPrivate permits http and addresses of this machine and private networks.
- * @throws AppError 5102 naming the field.
+ * @throws validationFailed naming the field.
  */
 export function parseTarget(platform: PushPlatform, given: GivenTarget, allowPrivate: boolean): Target {
   const { subscription, token } = given;
@@ -47,8 +47,8 @@ function parseSubscription({ endpoint, keys }: Subscription, allowPrivate: boole
 function parseEndpoint(given: string, allowPrivate: boolean): string {
   const refuse = (message: string) => invalidField("subscription.endpoint", message);
   const isPlain = /^https?:\/\/[\x21-\x7e]+$/i.test(given) && !given.includes("\\");
-  const url = isPlain && given.length <= mostEndpoint && URL.canParse(given) ? new URL(given) : undefined;
-  if (!url) throw refuse(`must be an https address of at most ${mostEndpoint} characters`);
+  const url = isPlain && given.length <= maxEndpoint && URL.canParse(given) ? new URL(given) : undefined;
+  if (!url) throw refuse(`must be an https address of at most ${maxEndpoint} characters`);
   if (url.protocol === "http:" && !allowPrivate) throw refuse("must be https");
   if (url.username !== "" || url.password !== "") throw refuse("must hold no user name or password");
   if (given.includes("#")) throw refuse("must have no part after #");

@@ -4,7 +4,7 @@ import type { PushAnswer } from "../providers/provider.ts";
 import type { PushTask } from "./due.ts";
 import type { Route } from "./route.ts";
 
-const mostTopic = 32;
+const maxTopic = 32;
 /** Waits between attempts; the last of them is repeated for as long as the message is of use. */
 const delaysMs = [5, 30, 120, 600, 1800, 3600].map((seconds) => seconds * 1000);
 /** Waits are longer by up to this part, so that what failed together does not come again together. */
@@ -35,7 +35,7 @@ export async function attemptPush(
   const payload = composePayload(task);
   const isOrder = task.kind === "order";
   // Of an order's states only the last one is worth waiting for a device that is off.
-  const topic = isOrder && payload.tag !== undefined && payload.tag.length <= mostTopic ? payload.tag : undefined;
+  const topic = isOrder && payload.tag !== undefined && payload.tag.length <= maxTopic ? payload.tag : undefined;
   try {
     const aborted = new Promise<never>((_, reject) => {
       if (signal.aborted) reject(signal.reason);

@@ -1,14 +1,13 @@
 import { sql } from "drizzle-orm";
 import type { PushPlatform } from "../../../config/push-settings.ts";
 import type { SystemCtx } from "../../../context.ts";
-import { all, bind, run, statement } from "../../../db/statement.ts";
+import { all, bind, param, run, statement } from "../../../db/statement.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { tenants } from "../../tenants/table.ts";
 import { users } from "../../users/table.ts";
 import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 import { isUnproven, pools } from "./fan-out.ts";
 
-const param = sql.placeholder;
 /** For longer than an attempt can take, nobody else takes a delivery that one sender has taken. */
 export const leaseMs = 60_000;
 /** Waits between tries to note that a message has arrived: a note that fails means one that arrives twice. */

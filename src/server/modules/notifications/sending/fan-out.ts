@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../../context.ts";
-import { all, bind, get, statement } from "../../../db/statement.ts";
+import { all, bind, get, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
@@ -8,11 +8,10 @@ import { tenants } from "../../tenants/table.ts";
 import { pageRecipients, type Recipient } from "../messages/recipients.ts";
 import { pushDeliveries, pushMessages } from "../table.ts";
 
-const param = sql.placeholder;
 /** How many registrations one transaction looks at. */
 const portion = 500;
 /** How many messages are looked at in one turn; what orders have to say comes first. */
-const mostMessages = 100;
+const maxMessages = 100;
 
 /** What goes where nothing has arrived yet comes after all else: strangers may register what never answers. */
 export const priorities = { order: 0, message: 1, newOrder: 2, newMessage: 3 } as const;
@@ -55,8 +54,8 @@ export async function fanOut(
   ctx: Pick<SystemCtx, "db" | "now">,
   isStopping: () => boolean = () => false,
 ): Promise<boolean> {
-  const unfinished = await all(ctx.db.primary, selectUnfinished, { most: mostMessages });
-  let isMore = unfinished.length === mostMessages;
+  const unfinished = await all(ctx.db.primary, selectUnfinished, { most: maxMessages });
+  let isMore = unfinished.length === maxMessages;
   for (const { id } of unfinished) {
     // One portion a turn for each: a message to very many must not keep the others waiting.
     if (isStopping()) return false;

@@ -153,13 +153,13 @@ export function createPushSender(deps: PushSenderDeps): DeliverySender {
     await recordDelay(deps, task, next, result);
   }
 
-  async function deliver(task: PushTask, route: Route, withinMs: number): Promise<PushAnswer> {
+  async function deliver(task: PushTask, route: Route, timeoutMs: number): Promise<PushAnswer> {
     const breaker = new AbortController();
     sending.add(breaker);
     // Taken just before the stop, too late to be broken off with the others.
     if (isHalted) breaker.abort();
     try {
-      return await attemptPush(task, route, { now: deps.now(), contact: deps.contact, timeoutMs: withinMs, breaker });
+      return await attemptPush(task, route, { now: deps.now(), contact: deps.contact, timeoutMs: timeoutMs, breaker });
     } finally {
       sending.delete(breaker);
     }
@@ -205,10 +205,10 @@ export function createPushSender(deps: PushSenderDeps): DeliverySender {
       }
       return attempts - before;
     },
-    async stop(withinMs) {
+    async stop(timeoutMs) {
       isStopping = true;
       await drainWithin(
-        withinMs,
+        timeoutMs,
         () => (turn ? [...lanes, turn] : [...lanes]),
         () => {
           isHalted = true;

@@ -7,7 +7,7 @@ const downAfter = { failed: 5, silent: 3 };
 /** How long a service that is down is left alone: doubled with each failure in a row, up to the second. */
 const holdMs = { first: 5000, longest: 60_000 };
 /** A service is trusted for what it took of late; each answer that does not come in time costs as much as one that does. */
-const mostCredit = 3;
+const maxCredit = 3;
 /**
  * The push services of the browsers that nearly everybody uses, and our own accounts at those of devices: nobody can have these
  * keep a connection open, and a server that has just been started should not need to find that out.
@@ -15,7 +15,7 @@ const mostCredit = 3;
 const wellKnown =
   /^(?:ios|android|web (?:fcm\.googleapis\.com|(?:[a-z0-9-]+\.)*(?:push\.services\.mozilla|push\.apple|notify\.windows)\.com))$/;
 /** Strangers name the services. */
-const mostServices = 10_000;
+const maxServices = 10_000;
 
 /** What the attempts of one pool have shown of a push service. */
 export interface Line {
@@ -60,7 +60,7 @@ export function createServiceHealth(now: () => number) {
   function find(name: string): Service {
     let service = services.get(name);
     if (!service) {
-      if (services.size >= mostServices) forget();
+      if (services.size >= maxServices) forget();
       service = { isWellKnown: wellKnown.test(name), credit: 0, lines: pools.map(createLine) };
       services.set(name, service);
     }
@@ -71,7 +71,7 @@ export function createServiceHealth(now: () => number) {
   function forget(): void {
     const isIdle = ({ lines }: Service) => lines.every(({ busy, heldUntil }) => busy === 0 && heldUntil <= now());
     for (const [name, service] of services) if (service.credit === 0 && isIdle(service)) services.delete(name);
-    if (services.size < mostServices / 2) return;
+    if (services.size < maxServices / 2) return;
     for (const [name, service] of services) if (isIdle(service)) services.delete(name);
   }
 
@@ -100,7 +100,7 @@ export function createServiceHealth(now: () => number) {
         Object.assign(line, { isDown: false, holds: 0, heldUntil: 0 });
       }
       if (tookMs >= slowMs) service.credit = Math.max(service.credit - 1, 0);
-      else if (isTaken) service.credit = Math.min(service.credit + 1, mostCredit);
+      else if (isTaken) service.credit = Math.min(service.credit + 1, maxCredit);
       return wasDown;
     },
 

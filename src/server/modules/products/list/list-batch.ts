@@ -1,12 +1,10 @@
 import { type SQL, sql } from "drizzle-orm";
 import { KeptMap } from "../../../db/kept-map.ts";
-import { type CompiledStatement, statement } from "../../../db/statement.ts";
+import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
 import { afterPosition, indexes, otherConditions, passedEnd, rangeConditions, sortColumns } from "./list-conditions.ts";
 import type { ProductFilters } from "./list-filters.ts";
 import type { Gathered, ListShape, PageRow } from "./list-shape.ts";
 import { joinedRows } from "./list-statement.ts";
-
-const param = sql.placeholder;
 
 /** How many rows are looked through by one statement; that takes milliseconds, for which nobody else is served. */
 const lookedThrough = 2000;

@@ -1,9 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
+import { param } from "../../../db/statement.ts";
 import type { ProductFilters } from "./list-filters.ts";
 import type { ProductSortKey } from "./list-model.ts";
 import { ranges } from "./list-shape.ts";
-
-const param = sql.placeholder;
 
 /** The column by which a key sorts. */
 export const sortColumns: Record<ProductSortKey, string> = {

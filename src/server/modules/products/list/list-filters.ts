@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../context.ts";
-import { AppError } from "../../../errors.ts";
+import { forbidden } from "../../../errors.ts";
 import { parseIds, type RangeBound, readRange, readTimeRange } from "../../../pagination/list-query.ts";
 import { parseMoney } from "../../../values/money.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
@@ -27,12 +27,12 @@ export interface ProductFilters {
 /**
  * The filters of a query; null when nothing can match them.
  * @param isOpen whether the caller sees what is not published.
- * @throws AppError 5102 for a value at fault, 5300 for a customer who asks for what is not published.
+ * @throws validationFailed for a value at fault, forbidden for a customer who asks for what is not published.
  */
 export function readFilters(ctx: Ctx, query: ProductListQuery, isOpen: boolean): ProductFilters | null {
   const { status } = query;
   if (!isOpen && status !== undefined && status !== "published") {
-    throw new AppError(5300, "Only published products are open to you.");
+    throw forbidden("Only published products are open to you.");
   }
   // Most lists have no range, and to look for each by its name would cost a tenth of the page.
   const filters: ProductFilters = Object.keys(query).some((name) => name.endsWith("]")) ? readRanges(ctx, query) : {};

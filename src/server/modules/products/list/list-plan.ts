@@ -9,9 +9,9 @@ import { listStatement } from "./list-statement.ts";
 /** So few are gathered and sorted at once. */
 const fewMatches = 200;
 /** More than these are not gathered for a page; they are met on the way in the order of the sort. */
-const mostGathered = 2000;
+const maxGathered = 2000;
 /** How many portions are gone through for one page; behind them it ends short. */
-const mostPortions = 10;
+const maxPortions = 10;
 
 type Values = Record<string, unknown> & { limit: number };
 
@@ -32,7 +32,7 @@ export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Prom
   if (few !== undefined) return page(few);
   const first = await get(ctx.db, portionStatement(shape), values);
   if (!first?.cut) return first;
-  const some = await rarest(ctx, columns, filters, values, mostGathered);
+  const some = await rarest(ctx, columns, filters, values, maxGathered);
   return some === undefined ? goOn(ctx, shape, values, first) : page(some);
 }
 
@@ -43,7 +43,7 @@ async function goOn(ctx: Ctx, shape: ListShape, values: Values, first: PortionRo
   let last = first.edge;
   for (let portions = 1; page.cut !== null && page.found < values.limit; portions++) {
     // What the caller may not know of cannot be where the page ends.
-    if (portions >= mostPortions && last !== null) return { ...page, last, has_more: 1 };
+    if (portions >= maxPortions && last !== null) return { ...page, last, has_more: 1 };
     await letOthersIn();
     const [value, id] = JSON.parse(page.cut) as [string | number, string];
     const limit = values.limit - page.found;
@@ -78,7 +78,7 @@ function joinPages(page: PortionRow, next: PortionRow): PortionRow {
  */
 export async function countMatches(ctx: Ctx, filters: ProductFilters, values: Values): Promise<number> {
   const columns = otherColumns(filters, undefined);
-  const few = filters.match === undefined ? await rarest(ctx, columns, filters, values, mostGathered) : undefined;
+  const few = filters.match === undefined ? await rarest(ctx, columns, filters, values, maxGathered) : undefined;
   const by = few ?? columns.find((column) => column === "status" || column === "created_at") ?? "created_at";
   let total = 0;
   let after: [string | number, string] | undefined;

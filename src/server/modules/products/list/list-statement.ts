@@ -1,11 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import { KeptMap } from "../../../db/kept-map.ts";
-import { type CompiledStatement, statement } from "../../../db/statement.ts";
+import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
 import { servedJson, servedLanguage } from "../translation.ts";
 import { afterPosition, indexes, otherConditions, passedEnd, rangeConditions, sortColumns } from "./list-conditions.ts";
 import type { ListShape, PageRow, Source } from "./list-shape.ts";
-
-const param = sql.placeholder;
 
 /** Shapes that are asked for; there are thousands that could be, so only those of late are kept. */
 const statements = new KeptMap<CompiledStatement<PageRow>>(200);

@@ -36,7 +36,7 @@ export interface ProductPage {
  * One page of the tenant's products by keyset, so that the thousandth page costs what the first does, and none is
  * missed or repeated while others are added. Customers see published products only. With `q`, newest first.
  * @param lang the language in which texts are wanted; the store's default without it.
- * @throws AppError 5100 for a cursor that is broken or belongs to another list, 5102 for a filter at fault, 5300 for a
+ * @throws malformedRequest for a cursor that is broken or belongs to another list, validationFailed for a filter at fault, forbidden for a
  * customer who asks for what is not published.
  */
 export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: string): Promise<ProductPage> {

@@ -3,7 +3,7 @@ import { spellPlainly } from "../../../values/fold-letters.ts";
 /** Longest beginning of a word that is told apart, in characters. */
 const longestWord = 24;
 /** Most tokens that one product gives; what stands further back in a very long description is not found. */
-const mostTokens = 12_000;
+const maxTokens = 12_000;
 
 /** Marks that are accents or vowel signs; in the scripts of India and South-East Asia they are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
@@ -40,9 +40,9 @@ export function indexTokens(tenantId: string, texts: readonly string[]): string 
       const whole = found.replace(joints, "");
       if (whole !== found) addWord(tokens, tag, whole);
     }
-    if (tokens.size >= mostTokens) break;
+    if (tokens.size >= maxTokens) break;
   }
-  return [...tokens].slice(0, mostTokens).join(" ");
+  return [...tokens].slice(0, maxTokens).join(" ");
 }
 
 function addWord(tokens: Set<string>, tag: string, found: string): void {

@@ -1,11 +1,10 @@
 import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { all, bind, type CompiledStatement, get, statement } from "../../../db/statement.ts";
+import { all, bind, type CompiledStatement, get, param, statement } from "../../../db/statement.ts";
 import { products } from "../table.ts";
 import { indexTokens } from "./search-words.ts";
 
-const param = sql.placeholder;
 /** How many products, and about how many characters of them, are indexed at once: writers wait for milliseconds only. */
 const portion = { products: 100, characters: 100_000 };
 

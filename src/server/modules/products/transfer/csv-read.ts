@@ -1,5 +1,5 @@
 import { CsvError, parse } from "csv-parse";
-import { AppError } from "../../../errors.ts";
+import { type AppError, validationFailed } from "../../../errors.ts";
 import { readGuarded } from "../../../values/csv-injection.ts";
 import { CellError } from "./cell-error.ts";
 import { type CellStyle, type CsvColumn, csvColumns, findColumn } from "./csv-columns.ts";
@@ -20,7 +20,7 @@ interface Row {
  * The products of a CSV file with a header. Rows that follow each other and name the same product, by its id, slug or
  * SKU, are one product with a variant each.
  * @param delimiter what separates cells; found in the header unless given.
- * @throws AppError 5102 for a header that is missing or names a column that is unknown or twice; UnreadableInput for quotes
+ * @throws validationFailed for a header that is missing or names a column that is unknown or twice; UnreadableInput for quotes
  * that do not pair up.
  */
 export async function* readCsv(text: AsyncIterable<string>, delimiter?: string): AsyncGenerator<ImportItem> {
@@ -49,7 +49,7 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
     if (product) yield product.item;
     product = { item: readItem(columns, row, style), cells: row.cells };
   }
-  if (columns === undefined) throw new AppError(5102, "The file is empty: its first line must name its columns.");
+  if (columns === undefined) throw validationFailed("The file is empty: its first line must name its columns.");
   if (product) yield product.item;
 }
 
@@ -138,7 +138,7 @@ function readHeader(names: string[]): CsvColumn[] {
 }
 
 function headerFault(message: string): AppError {
-  return new AppError(5102, `line 1: ${message}.`);
+  return validationFailed(`line 1: ${message}.`);
 }
 
 function readItem(columns: CsvColumn[], row: Row, style: CellStyle): ImportItem {

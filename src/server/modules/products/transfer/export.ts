@@ -1,9 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { all, get, statement } from "../../../db/statement.ts";
+import { all, get, param, statement } from "../../../db/statement.ts";
 import { products } from "../table.ts";
 
-const param = sql.placeholder;
 /** So many products are in memory at once. */
 const pageSize = 200;
 

@@ -6,7 +6,7 @@ type Fields = Record<string, unknown>;
  * Those of the given fields that would change a record, as PATCH takes them. What stands already is left out, so that a
  * row without news moves no version and makes no event.
  * @param isTable an empty cell stands for null and for an empty text alike.
- * @throws AppError 5102 for what no PATCH can say.
+ * @throws validationFailed for what no PATCH can say.
  */
 export function findChanges(standing: Fields, given: Fields, isTable: boolean): Fields {
   const changes: Fields = {};

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { get, statement } from "../../../db/statement.ts";
+import { get, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
 import { isId } from "../../../values/ids.ts";
 import { validate } from "../../../values/validate.ts";
@@ -13,7 +13,6 @@ import { findChanges } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 import { importVariants, newVariant, type StandingVariant } from "./import-variant.ts";
 
-const param = sql.placeholder;
 const living = sql`tenant_id = ${param("tenantId")} and deleted_at is null`;
 
 /** A product, and the SKU that it has without showing it while it has variants. */
@@ -42,7 +41,7 @@ export type ImportOutcome = "created" | "updated" | "unchanged";
 /**
  * Writes one product of a file, inside a transaction: the one that its id names, else its SKU, else the SKU of one of its
  * variants; a new one where there is none. What is not given stays, and so do variants that the file does not name.
- * @throws AppError as creating and changing a product do; 5102 for an id that names nothing, and for another currency.
+ * @throws AppError as creating and changing a product do; validationFailed for an id that names nothing, and for another currency.
  */
 export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOutcome> {
   const { id, currency, lang: givenLang, ...given } = item.document;

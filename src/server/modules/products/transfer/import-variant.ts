@@ -20,7 +20,7 @@ export type StandingVariant = Fields & {
 /**
  * A variant of a file as the variant of a new product; it gets an id of its own.
  * @param productPrice what the file says that its product costs.
- * @throws AppError 5102 for another currency than the store's.
+ * @throws validationFailed for another currency than the store's.
  */
 export function newVariant(tx: Ctx, document: Fields, index: number, productPrice: unknown): Fields {
   const { id: _, currency, has_own_price: __, ...fields } = document;
@@ -132,11 +132,11 @@ function canonical(document: Fields): Fields {
 
 /** The error of one variant, with its place before the names of its fields. */
 function placed(error: unknown, index: number): unknown {
-  if (!(error instanceof AppError) || error.code === 5000 || error.code === 5001) return error;
+  if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") return error;
   const given = error.details ?? [{ field: "row", message: error.message }];
   const details = given.map(({ field, message }) => ({
     field: field === "row" ? `variants.${index}` : field.startsWith("variants.") ? field : `variants.${index}.${field}`,
     message,
   }));
-  return new AppError(error.code, error.message, { details, cause: error });
+  return new AppError(error.kind, error.message, { details, cause: error });
 }

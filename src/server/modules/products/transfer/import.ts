@@ -9,7 +9,7 @@ import { type ImportOutcome, importProduct } from "./import-product.ts";
 /** So many products are gathered before a transaction begins, which is ended after so long: others wait for it. */
 const portionSize = 500;
 const longestHoldMs = 100;
-const mostFaults = 100;
+const maxFaults = 100;
 
 /** How to import. */
 export interface ImportOptions {
@@ -52,7 +52,7 @@ export class ImportFailure extends Error {
 /**
  * Creates and changes products, portion by portion, each portion a transaction of its own and each product whole or not
  * at all.
- * @throws ImportFailure for what is no product's fault; AppError 5102 for a file whose header is wrong, and nothing is written.
+ * @throws ImportFailure for what is no product's fault; AppError validationFailed for a file whose header is wrong, and nothing is written.
  */
 export async function importProducts(
   ctx: Ctx,
@@ -147,15 +147,15 @@ async function importOne(tx: Ctx, item: ImportItem): Promise<ImportOutcome | Row
   try {
     return await inSavepoint(tx, () => importProduct(tx, item));
   } catch (error) {
-    // What has no name, and 5001, is the database's trouble or a mistake of ours: no line is at fault.
-    if (!(error instanceof AppError) || error.code === 5000 || error.code === 5001) throw error;
+    // What has no name, and unavailable, is the database's trouble or a mistake of ours: no line is at fault.
+    if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") throw error;
     return explainFaults(error, item);
   }
 }
 
 function addFaults(result: ImportResult, faults: RowFault[]): void {
   result.failed++;
-  const told = faults.slice(0, mostFaults - result.errors.length);
+  const told = faults.slice(0, maxFaults - result.errors.length);
   result.errors.push(...told);
   result.errors_omitted += faults.length - told.length;
 }

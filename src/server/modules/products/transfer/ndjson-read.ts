@@ -1,4 +1,4 @@
-import { AppError } from "../../../errors.ts";
+import { validationFailed } from "../../../errors.ts";
 import { parseExactJson } from "../../../values/exact-json.ts";
 import type { ImportItem } from "./import-item.ts";
 import { UnreadableInput } from "./import-item.ts";
@@ -18,7 +18,7 @@ const toldOnly = [
 
 /**
  * The products of a file with one JSON object a line; empty lines count, and are passed over.
- * @throws AppError 5102 for a file without any; UnreadableInput for a line that is longer than any product.
+ * @throws validationFailed for a file without any; UnreadableInput for a line that is longer than any product.
  */
 export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<ImportItem> {
   let number = 0;
@@ -29,7 +29,7 @@ export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<I
     isEmpty = false;
     yield readLine(line, number);
   }
-  if (isEmpty) throw new AppError(5102, "The file is empty: each of its lines must be a product.");
+  if (isEmpty) throw validationFailed("The file is empty: each of its lines must be a product.");
 }
 
 async function* splitLines(text: AsyncIterable<string>): AsyncGenerator<string> {

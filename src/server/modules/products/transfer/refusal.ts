@@ -1,21 +1,21 @@
 import { isCheckViolation, isUniqueViolation } from "../../../db/db-errors.ts";
-import { AppError, invalidField } from "../../../errors.ts";
+import { AppError, conflict, invalidField, notFound } from "../../../errors.ts";
 import { isId } from "../../../values/ids.ts";
 import { mergedMetadataTooLarge } from "../../../values/metadata.ts";
 
-/** Spares the database what cannot be an id, and what it could not hold, such as NUL. Errors: 5301. */
+/** Spares the database what cannot be an id, and what it could not hold, such as NUL. Errors: notFound. */
 export function requireProductId(id: string): void {
   if (!isId("prod", id)) throw noSuchProduct();
 }
 
-/** The 5301 of a product that is not there, or not for this caller. */
+/** The notFound of a product that is not there, or not for this caller. */
 export function noSuchProduct(): AppError {
-  return new AppError(5301, "There is no such product.");
+  return notFound("product");
 }
 
-/** The 5302 of a value that something else in the store has. */
+/** The conflict of a value that something else in the store has. */
 export function taken(field: string, cause?: unknown, message = "is taken by another product"): AppError {
-  return new AppError(5302, `${field}: ${message}.`, { details: [{ field, message }], cause });
+  return conflict(`${field}: ${message}.`, { details: [{ field, message }], cause });
 }
 
 /** What a constraint of the tables of products means to the caller; other errors as they are. */

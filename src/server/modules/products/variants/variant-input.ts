@@ -6,7 +6,7 @@ import { currencyDigits } from "../../tenants/currency.ts";
 import { compareAtMinor, skuText, stockPieces } from "../input.ts";
 import type { VariantPatch } from "./variant-model.ts";
 
-const mostOptions = 10;
+const maxOptions = 10;
 
 /** Column values of the fields given, checked; whoever calls, the terminal included, comes through here. */
 export interface VariantColumns {
@@ -26,7 +26,7 @@ export interface VariantColumns {
 /**
  * Checks a variant and turns its fields into columns; prices are taken in the store's present currency.
  * @param prefix before each field's name in errors, such as `variants.0.`.
- * @throws AppError 5102 naming the field.
+ * @throws validationFailed naming the field.
  */
 export function variantColumns(ctx: Ctx, input: VariantPatch, prefix = ""): VariantColumns {
   const columns: VariantColumns = {};
@@ -53,13 +53,13 @@ function optionColumns(field: string, options: Record<string, string>): { option
     const kept = requireText(`${field}.${name.slice(0, 64)}`, name.normalize("NFC"), 50);
     return [kept, requireText(`${field}.${kept}`, value.normalize("NFC"), 100)] as const;
   });
-  if (entries.length > mostOptions) throw invalidField(field, `must be at most ${mostOptions}`);
+  if (entries.length > maxOptions) throw invalidField(field, `must be at most ${maxOptions}`);
   if (new Set(entries.map(([name]) => name)).size < entries.length) throw invalidField(field, "names one option twice");
   const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
   return { options: JSON.stringify(Object.fromEntries(entries)), optionsKey: JSON.stringify(sorted) };
 }
 
-/** The 5102 of a compare-at price beside a price that is the product's. */
+/** The validationFailed of a compare-at price beside a price that is the product's. */
 export function notOwn(prefix = ""): AppError {
   return invalidField(
     `${prefix}compare_at_price`,
@@ -74,7 +74,7 @@ export function titleFrom(options: string): string {
 
 /**
  * All columns of a new variant but its place; without a price of its own it has the product's.
- * @throws AppError 5102 for a variant with neither title nor options, and for a compare-at price without a price.
+ * @throws validationFailed for a variant with neither title nor options, and for a compare-at price without a price.
  */
 export function completeVariant(columns: VariantColumns, prefix = "") {
   const { options = "{}", optionsKey = "[]" } = columns;

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
-import { all, get, statement } from "../../../db/statement.ts";
+import { all, get, param, statement } from "../../../db/statement.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import type { Rendered } from "../rendering.ts";
@@ -10,10 +10,8 @@ import { taken } from "../transfer/refusal.ts";
 import { completeVariant, type VariantColumns, variantColumns } from "./variant-input.ts";
 import type { VariantInput } from "./variant-model.ts";
 
-const param = sql.placeholder;
-
 /** How many variants a product can have. */
-export const mostVariants = 100;
+export const maxVariants = 100;
 
 // Prices and currency are the product's where the variant has no price of its own; the guard on their number stands in the statement.
 const insertRows = statement<Rendered>(sql`
@@ -30,7 +28,7 @@ const insertRows = statement<Rendered>(sql`
   from json_each(${param("rows")}) v join ${products} p
   where p.tenant_id = ${param("tenantId")} and p.id = ${param("productId")} and p.deleted_at is null
     and (select count(*) from ${productVariants} where product_id = p.id and deleted_at is null)
-      + json_array_length(${param("rows")}) <= ${sql.raw(String(mostVariants))}
+      + json_array_length(${param("rows")}) <= ${sql.raw(String(maxVariants))}
   returning rendered as json, version`);
 const findTaken = statement<{ place: number }>(sql`
   select key as place from json_each(${param("skus")})
@@ -41,7 +39,7 @@ const findTaken = statement<{ place: number }>(sql`
 
 /**
  * Columns of the variants that a product is created with, in their order.
- * @throws AppError 5102 naming the field (`variants.0.price`), 5302 for two with the same SKU or options.
+ * @throws validationFailed naming the field (`variants.0.price`), conflict for two with the same SKU or options.
  */
 export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   const rows = inputs.map((input, index) => {
@@ -77,7 +75,7 @@ export function insertVariant(tx: Ctx, productId: string, row: VariantColumns): 
 
 /**
  * Adds the variants that a product is created with, within its transaction.
- * @throws AppError 5302 naming the SKU that is taken.
+ * @throws conflict naming the SKU that is taken.
  */
 export async function insertVariants(tx: Ctx, productId: string, rows: readonly VariantColumns[]): Promise<void> {
   try {

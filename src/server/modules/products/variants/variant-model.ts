@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { nullable, timestamp } from "../../../values/schema.ts";
-import { mostPieces } from "../most-pieces.ts";
+import { maxPieces } from "../most-pieces.ts";
 
 const option = Type.String({ minLength: 1, maxLength: 100 });
 const fields = {
@@ -23,7 +23,7 @@ const fields = {
       description: "What it cost before, or elsewhere; follows the product's as `price` does.",
     }),
   ),
-  stock: nullable(Type.Integer({ minimum: 0, maximum: mostPieces, description: "Null: not counted." })),
+  stock: nullable(Type.Integer({ minimum: 0, maximum: maxPieces, description: "Null: not counted." })),
   position: Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Its place; after the others unless given." }),
 };
 
@@ -61,5 +61,5 @@ export const DeletedVariant = Type.Object(
   { $id: "DeletedVariant" },
 );
 
-/** The ids as they stand in the path; those that no record can have are answered as unknown (5301). */
+/** The ids as they stand in the path; those that no record can have are answered as unknown (notFound). */
 export const VariantParams = Type.Object({ id: Type.String(), variant_id: Type.String() });

@@ -3,7 +3,7 @@ import { app, staff, token } from "../../../http/access.ts";
 import { reply } from "../../../http/envelope.ts";
 import { defineRoute } from "../../../http/route.ts";
 import { ProductParams } from "../model.ts";
-import { mostVariants } from "./variant-insert.ts";
+import { maxVariants } from "./variant-insert.ts";
 import { DeletedVariant, Variant, VariantInput, VariantParams, VariantPatch } from "./variant-model.ts";
 import { addVariant, deleteVariant, getVariant, listVariants, patchVariant, replaceVariant } from "./variants.ts";
 
@@ -22,10 +22,10 @@ export const variantRoutes = [
     access: readers,
     params: ProductParams,
     reply: { data: Type.Array(Variant), page: true },
-    errors: [5301],
+    errors: ["notFound"],
     handle: async ({ ctx, params }) => ({
       json: await listVariants(ctx, params.id),
-      page: { next_cursor: null, has_more: false, limit: mostVariants },
+      page: { next_cursor: null, has_more: false, limit: maxVariants },
     }),
   }),
   defineRoute({
@@ -37,7 +37,7 @@ export const variantRoutes = [
     access: readers,
     params: VariantParams,
     reply: { data: Variant },
-    errors: [5301],
+    errors: ["notFound"],
     handle: ({ ctx, params }) => getVariant(ctx, params.id, params.variant_id),
   }),
   defineRoute({
@@ -50,7 +50,7 @@ export const variantRoutes = [
     params: ProductParams,
     body: VariantInput,
     reply: { status: 201, data: Variant },
-    errors: [5301, 5302, 5306],
+    errors: ["notFound", "conflict", "wrongState"],
     handle: ({ ctx, params, body }) => addVariant(ctx, params.id, body),
   }),
   defineRoute({
@@ -63,7 +63,7 @@ export const variantRoutes = [
     params: VariantParams,
     body: VariantInput,
     reply: { data: Variant },
-    errors: [5301, 5302],
+    errors: ["notFound", "conflict"],
     conditional: true,
     handle: ({ ctx, params, body, ifMatch }) => replaceVariant(ctx, params.id, params.variant_id, body, ifMatch),
   }),
@@ -77,7 +77,7 @@ export const variantRoutes = [
     params: VariantParams,
     body: VariantPatch,
     reply: { data: Variant },
-    errors: [5301, 5302],
+    errors: ["notFound", "conflict"],
     conditional: true,
     handle: ({ ctx, params, body, ifMatch }) => patchVariant(ctx, params.id, params.variant_id, body, ifMatch),
   }),
@@ -90,7 +90,7 @@ export const variantRoutes = [
     access: writers,
     params: VariantParams,
     reply: { data: DeletedVariant },
-    errors: [5301],
+    errors: ["notFound"],
     conditional: true,
     handle: async ({ ctx, params, ifMatch }) => {
       await deleteVariant(ctx, params.id, params.variant_id, ifMatch);

@@ -1,10 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
-import { type CompiledStatement, statement } from "../../../db/statement.ts";
+import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
 import type { Rendered } from "../rendering.ts";
 import { products, productVariants } from "../table.ts";
 import type { VariantColumns } from "./variant-input.ts";
-
-const param = sql.placeholder;
 
 /** SQL for the product of `productId`; it stands in a select from products, or in a subquery. */
 export const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null`;

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { bind, get, statement } from "../../../db/statement.ts";
+import { bind, get, param, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
-import { AppError } from "../../../errors.ts";
+import { type AppError, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
 import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { compileEvent } from "../../events/service.ts";
@@ -13,11 +13,10 @@ import { stockChanged } from "../stock.ts";
 import { products, productVariants } from "../table.ts";
 import { explaining, noSuchProduct, requireProductId } from "../transfer/refusal.ts";
 import { completeVariant, notOwn, titleFrom, type VariantColumns, variantColumns } from "./variant-input.ts";
-import { insertVariant, mostVariants } from "./variant-insert.ts";
+import { insertVariant, maxVariants } from "./variant-insert.ts";
 import type { VariantInput, VariantPatch } from "./variant-model.ts";
 import { changedNames, livingVariant as living, ofProduct, updateVariantStatement } from "./variant-statement.ts";
 
-const param = sql.placeholder;
 const seen = sql`(${param("seesDrafts")} or status = 'published')`;
 
 const selectVariants = statement<{ json: string }>(sql`
@@ -44,7 +43,7 @@ const productUpdated = compileEvent({
 
 /**
  * The variants of a product in their order, as a JSON array; customers see those of published products only.
- * @throws AppError 5301.
+ * @throws notFound.
  */
 export async function listVariants(ctx: Ctx, productId: string): Promise<string> {
   requireProductId(productId);
@@ -53,7 +52,7 @@ export async function listVariants(ctx: Ctx, productId: string): Promise<string>
   return row.json;
 }
 
-/** One variant of a product; customers see those of published products only. Errors: 5301. */
+/** One variant of a product; customers see those of published products only. Errors: notFound. */
 export async function getVariant(ctx: Ctx, productId: string, variantId: string): Promise<Rendered> {
   requireIds(productId, variantId);
   const values = { ...idsOf(ctx, productId, variantId), seesDrafts: seesDrafts(ctx) ? 1 : 0 };
@@ -65,7 +64,7 @@ export async function getVariant(ctx: Ctx, productId: string, variantId: string)
 /**
  * Adds a variant to a product, which from its first one on is sold by variant only. Its price is the product's, and
  * follows it, unless given; its place is after the others.
- * @throws AppError 5301, 5102, 5302 for options or a SKU that are taken, 5306 when there are as many as can be.
+ * @throws notFound, validationFailed, conflict for options or a SKU that are taken, wrongState when there are as many as can be.
  */
 export async function addVariant(ctx: Ctx, productId: string, input: VariantInput): Promise<Rendered> {
   requireProductId(productId);
@@ -79,14 +78,14 @@ export async function addVariant(ctx: Ctx, productId: string, input: VariantInpu
       return variant;
     }
     const product = await get(tx.db, selectVariants, { ...idsOf(tx, productId), seesDrafts: 1 });
-    throw product ? new AppError(5306, `A product has at most ${mostVariants} variants.`) : noSuchProduct();
+    throw product ? wrongState(`A product has at most ${maxVariants} variants.`) : noSuchProduct();
   });
 }
 
 /**
  * Replaces every field of a variant but its place, which stays unless given; its price goes back to the product's.
  * @param ifMatch the variant's version that must stand; null for any.
- * @throws AppError 5301, 5303, 5102, 5302.
+ * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function replaceVariant(
   ctx: Ctx,
@@ -101,7 +100,7 @@ export async function replaceVariant(
 /**
  * Changes the fields given. New options bring a new title where the old one was made from the old options.
  * @param ifMatch the variant's version that must stand; null for any.
- * @throws AppError 5301, 5303, 5102, 5302.
+ * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function patchVariant(
   ctx: Ctx,
@@ -116,7 +115,7 @@ export async function patchVariant(
 /**
  * Takes a variant out of the store. Its row stays for the orders that name it; its SKU and options are free again.
  * With the last one gone the product is sold by its own stock.
- * @throws AppError 5301, 5303.
+ * @throws notFound, preconditionFailed.
  */
 export async function deleteVariant(
   ctx: Ctx,
@@ -170,7 +169,7 @@ async function finishWrite(tx: Ctx, productId: string, edited?: { productId: str
 async function whyNot(tx: Ctx, productId: string, variantId: string, ifMatch: number | null): Promise<AppError> {
   const variant = await get(tx.db, selectStock, idsOf(tx, productId, variantId));
   if (!variant) return noSuchVariant();
-  return ifMatch !== null && ifMatch !== variant.version ? new AppError(5303) : notOwn();
+  return ifMatch !== null && ifMatch !== variant.version ? preconditionFailed() : notOwn();
 }
 
 function idsOf(ctx: Ctx, productId: string, variantId: string | null = null) {
@@ -183,5 +182,5 @@ function requireIds(productId: string, variantId: string): void {
 }
 
 function noSuchVariant(): AppError {
-  return new AppError(5301, "There is no such variant.");
+  return notFound("variant");
 }
