@@ -4,7 +4,7 @@ import { createExchange, type Exchange, type Question } from "./exchange.ts";
 import type { SeenRequest } from "./status.ts";
 
 /** One that hangs does not hold up the answer about the others for longer. */
-const timeoutMs = 500;
+const workerTimeoutMs = 500;
 
 /** How the process that speaks for all hears of one worker. */
 export interface WorkerLine {
@@ -61,7 +61,7 @@ export interface WorkerDesk {
  */
 export function createWorkerDesk(
   answer: (question: Question) => unknown,
-  timeoutMs = timeoutMs,
+  timeoutMs = workerTimeoutMs,
   notice: (level: "info" | "warn", message: string) => void = () => {},
 ): WorkerDesk {
   const seats = new Set<Seat>();
