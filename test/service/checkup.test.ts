@@ -13,10 +13,8 @@ import { files } from "../../src/server/health/environment/files.ts";
 import type { CheckupDeps } from "../../src/server/health/environment/finding.ts";
 import { mail } from "../../src/server/health/environment/mail.ts";
 import { replica } from "../../src/server/health/environment/replica.ts";
-import { formatBytes, formatSpan } from "../../src/server/health/environment/wording.ts";
 import { probeSmtp } from "../../src/server/modules/mail/probe.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
-import { quoteWord } from "../../src/server/values/shell-quote.ts";
 import { certificate } from "../support/certificate.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
@@ -275,12 +273,4 @@ onDatabase("replica", (suite) => {
     expect(await look(written + 2 * 60_000)).toEqual([]);
     lock?.release();
   });
-});
-
-test("sizes, spans and words are written as people and shells read them", () => {
-  expect([0, 1023, 1536, 200 * 1024 ** 2].map(formatBytes)).toEqual(["0 bytes", "1023 bytes", "1.5 KiB", "200 MiB"]);
-  expect([999, 1000, 59_000, hour, 49 * hour].map(formatSpan)).toEqual([
-    ...["0 seconds", "1 second", "59 seconds", "1 hour", "2 days"],
-  ]);
-  expect(["/srv/shop", "it's here", ""].map(quoteWord)).toEqual(["/srv/shop", "'it'\\''s here'", "''"]);
 });

@@ -1,4 +1,4 @@
-import { readSpan } from "../../server/values/duration.ts";
+import { parseDuration as readDuration } from "../../server/values/duration.ts";
 import { UsageError } from "./usage-error.ts";
 
 const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
@@ -8,7 +8,7 @@ const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]
  * @throws UsageError naming the flag.
  */
 export function parseDuration(flag: string, text: string): number {
-  const ms = text === "0" ? 0 : readSpan(text);
+  const ms = text === "0" ? 0 : readDuration(text);
   if (ms !== undefined) return ms;
   const message = "must be a number with s, m, h, d or w, such as 24h";
   throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
@@ -31,7 +31,7 @@ export function parsePastTime(flag: string, text: string, now: number): string {
 }
 
 function readMoment(flag: string, text: string, now: number, direction: 1 | -1): string {
-  const ms = readSpan(text);
+  const ms = readDuration(text);
   const at = ms === undefined ? readTime(text) : now + direction * ms;
   // Beyond the year 9999 RFC 3339 has no form.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();

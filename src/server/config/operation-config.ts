@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { readSpan } from "../values/duration.ts";
+import { parseDuration } from "../values/duration.ts";
 import { type Environment, invalidSetting, readVariable, type Setting } from "./environment.ts";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -122,7 +122,7 @@ function readToken(env: Environment, name: string): string | undefined {
 
 function readEvery({ value, source }: Setting): number | undefined {
   if (value === undefined || value === "0") return undefined;
-  const ms = readSpan(value);
+  const ms = parseDuration(value);
   // A timer takes no more than 24.8 days.
   if (ms === undefined || ms < 1000 || ms > 21 * 86_400_000) {
     throw invalidSetting(source, "must be a span from 1s to 21d, such as 24h; 0 makes none");

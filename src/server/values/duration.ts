@@ -1,8 +1,22 @@
 const msPerUnit: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const form = /^(\d{1,9})([smhdw])$/;
+const units: [name: string, ms: number][] = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+];
 
-/** A span such as `90d`, `24h`, `30m`, `45s` or `2w` in milliseconds; undefined for what is none. */
-export function readSpan(text: string): number | undefined {
+/** The milliseconds of a duration such as `90d`, `24h`, `30m`, `45s` or `2w`; undefined for any other text. */
+export function parseDuration(text: string): number | undefined {
   const [, amount, unit] = form.exec(text) ?? [];
   return unit === undefined ? undefined : Number(amount) * (msPerUnit[unit] as number);
+}
+
+/** Milliseconds for people, rounded in the largest unit that fits, whatever their sign: `3 days`, `1 hour`, `0 seconds`. */
+export function formatDuration(ms: number): string {
+  // With 1% of tolerance, 59 minutes and 59 seconds are an hour and not 60 minutes.
+  const [unit, length] = units.find(([, length]) => Math.abs(ms) >= 0.99 * length) ?? ["second", 1000];
+  const count = Math.round(Math.abs(ms) / length);
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }

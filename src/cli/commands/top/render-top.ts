@@ -1,7 +1,9 @@
+import { formatBytes } from "../../../server/values/bytes.ts";
+import { formatDuration } from "../../../server/values/duration.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { type Column, renderTable, truncateText } from "../../terminal/table.ts";
 import type { ServerActivity } from "./compare-status.ts";
-import { formatBytes, formatCount, formatMs, formatSpan } from "./quantities.ts";
+import { formatCount, formatMs } from "./quantities.ts";
 import { wrapParts } from "./wrap-parts.ts";
 
 interface Canvas {
@@ -62,7 +64,7 @@ export function renderTop(activity: ServerActivity, { columns, rows, color, note
 
 function describeServer({ version, url, uptime_seconds, workers }: ServerActivity): string[] {
   const processes = workers === 1 ? "1 process" : `${workers} workers`;
-  return [`Bodega ${version}`, `up ${formatSpan(uptime_seconds)}`, processes, url].map(escapeControls);
+  return [`Bodega ${version}`, `up ${formatDuration(uptime_seconds * 1000)}`, processes, url].map(escapeControls);
 }
 
 function summary(activity: ServerActivity): [label: string, parts: string[]][] {
@@ -105,7 +107,7 @@ function summary(activity: ServerActivity): [label: string, parts: string[]][] {
 function describeBackup({ at, last_backup_at, last_backup_failed_at }: ServerActivity): string {
   if (last_backup_failed_at !== null) return "last backup FAILED";
   if (last_backup_at === null) return "no backup";
-  return `backup ${formatSpan((Date.parse(at) - Date.parse(last_backup_at)) / 1000)} ago`;
+  return `backup ${formatDuration(Date.parse(at) - Date.parse(last_backup_at))} ago`;
 }
 
 /** Those that happen now, the most frequent first; else what has happened. */

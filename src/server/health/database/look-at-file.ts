@@ -1,7 +1,8 @@
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { formatBytes } from "../../values/bytes.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import type { CheckupDeps, Finding } from "../environment/finding.ts";
-import { formatBytes, formatMode } from "../environment/wording.ts";
+import { formatMode } from "../environment/wording.ts";
 
 const magic = "SQLite format 3\0";
 const headerBytes = 100;

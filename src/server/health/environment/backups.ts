@@ -5,8 +5,8 @@ import { readLastBackups } from "../../backup/last.ts";
 import { backupsFolder } from "../../backup/store/place.ts";
 import { get, statement } from "../../db/statement.ts";
 import { auditLog } from "../../modules/audit/table.ts";
+import { formatDuration } from "../../values/duration.ts";
 import type { Checkup, Finding } from "./finding.ts";
-import { formatSpan } from "./wording.ts";
 
 const day = 86_400_000;
 const hour = 3_600_000;
@@ -48,13 +48,13 @@ export const backups: Checkup = {
     const isFile = (config.databaseUrl ?? config.databaseSyncUrl) === undefined;
     const place = success && Date.parse(success.at) >= last ? success.place : isFile ? made?.place : undefined;
     if (place && isGone(place)) {
-      const message = `The last backup, made ${formatSpan(ageMs)} ago, is not at ${place} any more. Unless you have moved it, it is lost.`;
+      const message = `The last backup, made ${formatDuration(ageMs)} ago, is not at ${place} any more. Unless you have moved it, it is lost.`;
       return [...failed, finding("warning", message)];
     }
     const most = config.backupEveryMs === undefined ? oldMs : 2 * config.backupEveryMs + hour;
     return ageMs <= most
       ? failed
-      : [...failed, finding("warning", `The last backup is ${formatSpan(ageMs)} old. ${advice}`)];
+      : [...failed, finding("warning", `The last backup is ${formatDuration(ageMs)} old. ${advice}`)];
   },
 };
 

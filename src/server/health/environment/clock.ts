@@ -5,8 +5,8 @@ import { sql } from "drizzle-orm";
 import { get, statement } from "../../db/statement.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { events } from "../../modules/events/table.ts";
+import { formatDuration } from "../../values/duration.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
-import { formatSpan } from "./wording.ts";
 
 const minute = 60_000;
 /** One-time codes bear half a minute; the rest bears more. */
@@ -57,7 +57,7 @@ async function findBehindData({ ctx, now }: CheckupDeps): Promise<Finding[]> {
     {
       severity: ahead > wrongMs ? "error" : "warning",
       subject: "clock",
-      message: `The clock says ${toText(now())}, and something was written ${formatSpan(ahead)} later, at ${newest}.`,
+      message: `The clock says ${toText(now())}, and something was written ${formatDuration(ahead)} later, at ${newest}.`,
       remedy,
     },
   ];
@@ -108,7 +108,7 @@ function describeSkew(whose: string, subject: string, theirs: number, before: nu
     {
       severity: Math.abs(skew) > wrongMs ? "error" : "warning",
       subject,
-      message: `The clock is ${formatSpan(skew)} ${way} ${whose}. One-time codes and signed requests fail on one of them.`,
+      message: `The clock is ${formatDuration(skew)} ${way} ${whose}. One-time codes and signed requests fail on one of them.`,
       remedy,
     },
   ];

@@ -1,15 +1,13 @@
 import { existsSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { databaseFile } from "../../db/local/data-dir.ts";
+import { formatBytes, GiB, MiB } from "../../values/bytes.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import type { Checkup, Finding } from "./finding.ts";
-import { formatBytes } from "./wording.ts";
 
-const mebibyte = 1024 ** 2;
-const gibibyte = 1024 ** 3;
 /** From here on a full disk is near, however large the disk. */
-const leastBytes = 100 * mebibyte;
+const leastBytes = 100 * MiB;
 /** A tenth of a large disk is plenty. */
-const plentyBytes = 50 * gibibyte;
+const plentyBytes = 50 * GiB;
 
 /** Magic numbers of `statfs` (Linux). */
 const overNetwork: Record<number, string> = {
@@ -91,7 +89,7 @@ function judgeKind(dir: string, type: number, isContainer: boolean): Finding[] {
 }
 
 function judgeSpace(dir: string, free: number, total: number, database: number): Finding[] {
-  const wanted = gibibyte + 2 * database;
+  const wanted = GiB + 2 * database;
   const isTight = free < wanted || (free < total / 10 && free < plentyBytes);
   if (free >= leastBytes && !isTight) return [];
   const share = `${Math.floor((free / total) * 100)} %`;

@@ -4,12 +4,12 @@ import type { KeySecret } from "../../modules/app-keys/model.ts";
 import { judgeSecrets } from "../../modules/app-keys/secret-standing.ts";
 import { appKeySecrets, appKeys } from "../../modules/app-keys/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
+import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { inScope } from "../records/check.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 import { limitFindings } from "./limit-findings.ts";
-import { formatSpan } from "./wording.ts";
 
 const day = 86_400_000;
 const staleMs = 90 * day;
@@ -93,7 +93,7 @@ function findStale(key: Key, { now, command }: CheckupDeps): Finding[] {
   const usedMs = key.last_used_at === null ? null : now() - Date.parse(key.last_used_at);
   const changedMs = now() - Date.parse(key.updated_at);
   if (usedMs === null ? changedMs < neverUsedMs : usedMs < staleMs || changedMs < neverUsedMs) return [];
-  const since = usedMs === null ? "has never been used" : `has not been used for ${formatSpan(usedMs)}`;
+  const since = usedMs === null ? "has never been used" : `has not been used for ${formatDuration(usedMs)}`;
   return finding(key, `is published and ${since}.`, command(`key unpublish ${key.app_id}`));
 }
 
@@ -101,8 +101,8 @@ function findEnding(key: Key, { now, command }: CheckupDeps): Finding[] {
   const leftMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now();
   if (leftMs > soonMs) return [];
   const prolong = command(`key update ${key.app_id} --expires 90d`);
-  if (leftMs > 0) return finding(key, `ends in ${formatSpan(leftMs)}, on ${key.expires_at}.`, prolong);
-  const message = `ended ${formatSpan(leftMs)} ago and is still published: whoever uses it is refused.`;
+  if (leftMs > 0) return finding(key, `ends in ${formatDuration(leftMs)}, on ${key.expires_at}.`, prolong);
+  const message = `ended ${formatDuration(leftMs)} ago and is still published: whoever uses it is refused.`;
   return finding(key, `${message} Prolong it, or revoke it: ${command(`key revoke ${key.app_id} --yes`)}`, prolong);
 }
 
@@ -122,6 +122,6 @@ function findOverlap(key: Key, { now, command }: CheckupDeps): Finding[] {
   }
   const leftMs = Date.parse(until) - now();
   if (leftMs <= longOverlapMs) return [];
-  const message = `has an old secret that stays valid for ${formatSpan(leftMs)} more, until ${until}. See who uses it.`;
+  const message = `has an old secret that stays valid for ${formatDuration(leftMs)} more, until ${until}. See who uses it.`;
   return finding(key, message, command(`key show ${key.app_id}`));
 }

@@ -3,11 +3,12 @@ import { all, get, param, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { mailOutbox } from "../../modules/mail/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
+import { formatDuration } from "../../values/duration.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { inScope } from "../records/check.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 import { limitFindings } from "./limit-findings.ts";
-import { countOf, formatSpan } from "./wording.ts";
+import { countOf } from "./wording.ts";
 
 const overdueMs = 15 * 60_000;
 const recentMs = 7 * 86_400_000;
@@ -111,7 +112,7 @@ function describeLate({ now }: CheckupDeps, { namespace, waiting, since }: Waiti
       severity: "warning",
       subject: namespace,
       namespace,
-      message: `${countOf(waiting, "mail")} of ${namespace} wait, the oldest for ${formatSpan(ageMs)}.`,
+      message: `${countOf(waiting, "mail")} of ${namespace} wait, the oldest for ${formatDuration(ageMs)}.`,
       remedy: "See that a server runs and has BODEGA_SMTP_URL as well; its log says why mail waits.",
     },
   ];

@@ -2,10 +2,10 @@ import { isIP } from "node:net";
 import { connect } from "node:tls";
 import ipaddr from "ipaddr.js";
 import { shortDays } from "../../tls/judge-certificate.ts";
+import { formatDuration } from "../../values/duration.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { askPublic, type PublicCall } from "./ask-public.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
-import { formatSpan } from "./wording.ts";
 
 const dayMs = 86_400_000;
 const settled = "or correct --public-url (BODEGA_PUBLIC_URL)";
@@ -136,7 +136,7 @@ async function findShortCertificate(publicUrl: string, { now, timeoutMs }: Check
   return {
     severity: "warning",
     subject: publicUrl,
-    message: `The certificate at ${publicUrl} ends in ${formatSpan(until - now())}, ${toTimestamp(until)}.`,
+    message: `The certificate at ${publicUrl} ends in ${formatDuration(until - now())}, ${toTimestamp(until)}.`,
     remedy: "Renew it where TLS ends, and see why that has not happened by itself.",
   };
 }

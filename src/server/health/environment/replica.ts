@@ -4,8 +4,8 @@ import { sql } from "drizzle-orm";
 import { isServerRunning } from "../../db/local/server-lock.ts";
 import { get, statement } from "../../db/statement.ts";
 import { auditLog } from "../../modules/audit/table.ts";
+import { formatDuration } from "../../values/duration.ts";
 import type { Checkup } from "./finding.ts";
-import { formatSpan } from "./wording.ts";
 
 const lateMs = 60_000;
 
@@ -28,7 +28,7 @@ export const replica: Checkup = {
       {
         severity: "warning",
         subject: join(dataDir, "replica.db"),
-        message: `The local copy of ${new URL(databaseSyncUrl).host} is ${formatSpan(written - taken)} behind what was written there.`,
+        message: `The local copy of ${new URL(databaseSyncUrl).host} is ${formatDuration(written - taken)} behind what was written there.`,
         remedy: "See the server's log, and restart the server: the copy is fetched again where it does not fit.",
       },
     ];

@@ -1,12 +1,11 @@
 import { isServerRunning } from "../../db/local/server-lock.ts";
 import type { Database } from "../../db/session.ts";
+import { formatBytes, MiB } from "../../values/bytes.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
-import { formatBytes } from "./wording.ts";
 
-const mebibyte = 1024 ** 2;
 /** The server empties the log at 4 MiB, and at 16 MiB whatever else goes on. */
-const largeLog = 64 * mebibyte;
-const leastUnused = 16 * mebibyte;
+const largeLog = 64 * MiB;
+const leastUnused = 16 * MiB;
 
 /** How large a database is, in bytes; null where there is no file. */
 export interface DatabaseSize {

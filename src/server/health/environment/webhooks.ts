@@ -2,11 +2,12 @@ import { sql } from "drizzle-orm";
 import { all, param, statement } from "../../db/statement.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { webhookDeliveries, webhooks as webhookTable } from "../../modules/webhooks/table.ts";
+import { formatDuration } from "../../values/duration.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { inScope } from "../records/check.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 import { limitFindings } from "./limit-findings.ts";
-import { countOf, formatSpan } from "./wording.ts";
+import { countOf } from "./wording.ts";
 
 const recentMs = 7 * 86_400_000;
 const overdueMs = 3_600_000;
@@ -55,7 +56,7 @@ export const webhooks: Checkup = {
 
 function describeWebhook(one: Webhook, { now, command }: CheckupDeps): Finding {
   const { webhook_id: id, namespace, url, failed, waiting, since, last_error: error } = one;
-  const oldest = since === null ? "" : `, the oldest for ${formatSpan(now() - Date.parse(since))}`;
+  const oldest = since === null ? "" : `, the oldest for ${formatDuration(now() - Date.parse(since))}`;
   const parts = [
     ...(failed > 0 ? [`${countOf(failed, "delivery").replace(/ys$/, "ies")} failed within the last 7 days`] : []),
     ...(waiting > 0 ? [`${waiting} wait${oldest}`] : []),
