@@ -21,9 +21,9 @@ import {
 } from "../../src/server/modules/tenants/service.ts";
 import { newNamespace } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let ctx: SystemCtx;
   beforeAll(() => {
     ctx = { ...suite.app.system, actor: { kind: "terminal", account: "ana" }, requestId: "req-acts" };

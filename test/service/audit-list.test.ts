@@ -3,9 +3,9 @@ import type { SystemCtx } from "../../src/server/context.ts";
 import { type AuditFilter, listAudit } from "../../src/server/modules/audit/list.ts";
 import { recordAudit } from "../../src/server/modules/audit/service.ts";
 import { failureOf } from "../support/failure.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let ctx: SystemCtx;
   let start: number;
   const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();

@@ -7,9 +7,9 @@ import { createProduct } from "../../src/server/modules/products/service.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { tenantContext } from "../support/factories.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let here: Ctx;
   let there: Ctx;
   const ids: Record<string, string> = {};

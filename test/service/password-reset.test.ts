@@ -14,12 +14,12 @@ import { failureOf } from "../support/failure.ts";
 import { interrupted } from "../support/interrupted.ts";
 import { readResetCode } from "../support/mail.ts";
 import { hasPassword, otherCode } from "../support/password-reset.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
 const email = "ada@example.com";
 const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { code?: number }).code;
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   async function sent() {
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);

@@ -9,7 +9,7 @@ import { decodeText } from "../../src/server/modules/products/transfer/import-te
 import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
 import { addVariant } from "../../src/server/modules/products/variants/variants.ts";
 import { type ProductReply, tenantContext, type VariantReply } from "../support/factories.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
@@ -18,7 +18,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 /** A product of a file, with what its author says of it. */
 type Document = Partial<Omit<ProductReply, "variants">> & { variants?: Partial<VariantReply>[] };
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let ctx: Ctx;
   beforeEach(async () => {
     ctx = await tenantContext(await suite.shop());

@@ -13,9 +13,9 @@ import { resolveWebhookId } from "../../src/server/modules/webhooks/resolve.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { newNamespace, tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let here: Ctx;
   let there: Ctx;
   beforeAll(async () => {

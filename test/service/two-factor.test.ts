@@ -7,11 +7,11 @@ import { type Account, openAccount } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { readOutbox } from "../support/mail.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
 const spend = (ctx: Ctx, userId: string, otp: string) => inTransaction(ctx, (tx) => spendCode(tx, userId, otp));
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   /** A user with two-factor on, and the context of their store. */
   async function enrolled(): Promise<{ ctx: Ctx; account: Account; codes: string[] }> {
     const shop = await suite.shop();

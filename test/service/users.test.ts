@@ -21,7 +21,7 @@ import { goodPassword, openAccount, otherPassword } from "../support/account.ts"
 import { newAddress } from "../support/client.ts";
 import { type Shop, tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
 import { readAudit } from "../support/users.ts";
 
@@ -35,7 +35,7 @@ async function replaceHash(ctx: Ctx, id: string): Promise<void> {
   await inTransaction(ctx, (tx) => changePasswordHash(tx, id, { to: "another" }));
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   let ctx: Ctx;
   let foreign: Ctx;

@@ -2,13 +2,13 @@ import { beforeAll, expect, test } from "bun:test";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { type ApiReply, newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const home = "https://shop.example.com";
 const elsewhere = "https://evil.example";
 const allowed = (reply: ApiReply) => reply.headers.get("access-control-allow-origin");
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await suite.shop();

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { type CallOptions, newAddress } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 type Table = [name: string, send: (shop: Shop, other: Shop) => CallOptions][];
 
@@ -72,7 +72,7 @@ const nothing: Table = [
   ["app wrong and token by halves", () => ({ auth: "Bearer a:b", query: { token: "v2.x" } })],
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   let other: Shop;
   beforeAll(async () => {

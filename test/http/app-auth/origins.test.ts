@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { addOrigins, checkOrigin, removeOrigins, setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const list = [
   "shop.example.com",
@@ -99,7 +99,7 @@ const failing = [
   "https://shop.exam\tple.com",
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await suite.shop();

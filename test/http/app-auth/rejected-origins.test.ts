@@ -3,11 +3,11 @@ import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { listRejections, sweepRejections } from "../../../src/server/modules/app-keys/rejections.ts";
 import { deleteTenant } from "../../../src/server/modules/tenants/service.ts";
 import { newAddress } from "../../support/client.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const dayMs = 86_400_000;
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const open = async () => {
     const shop = await suite.shop();
     const appId = shop.key.app_id;

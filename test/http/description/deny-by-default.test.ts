@@ -8,7 +8,7 @@ import { knownScopes } from "../../../src/server/modules/app-keys/scopes.ts";
 import { startTestApp } from "../../support/app.ts";
 import { createClient, newAddress } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 /** The route with something in the place of its parameters. */
@@ -50,7 +50,7 @@ describe("what every route declares", () => {
   });
 });
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   let other: Shop;
   beforeAll(async () => {

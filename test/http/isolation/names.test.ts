@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ProductReply, Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 /** Makes one of everything whose name is unique in a store, and answers what came of it. */
 async function takeNames({ call }: Shop): Promise<unknown[]> {
@@ -19,7 +19,7 @@ async function takeNames({ call }: Shop): Promise<unknown[]> {
   return [...statuses, made.data?.slug, order.data?.number];
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("what is taken in one store is free in another: slugs, SKUs, addresses, order numbers, payments", async () => {
     const first = await takeNames(await suite.shop());
     expect(first).toEqual([201, 201, 201, 201, 201, 201, 200, "lamp", 1]);

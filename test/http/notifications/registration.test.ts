@@ -12,7 +12,7 @@ import {
   registerWith,
 } from "../../support/registrations.ts";
 import { runScenarios } from "../../support/scenarios.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const path = "/notifications/register/";
 const post = `POST ${path}`;
@@ -25,7 +25,7 @@ interface Offer {
   platforms: { platform: string; delivery: string }[];
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const rows = async (sql: string, ...args: string[]) =>
     (await suite.app.db.primary.execute({ sql, args })).rows.map((row) => ({ ...row }) as Record<string, unknown>);
   const idsIn = async (namespace: string) =>

@@ -7,11 +7,12 @@ import { actOn, makeOrder } from "../../support/orders.ts";
 import { readVapid } from "../../support/push-browser.ts";
 import type { Subscriber } from "../../support/push-service.ts";
 import { closePushServices, openPushes } from "../../support/pushes.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 afterAll(closePushServices);
 
-onEachDatabase(
+onDatabase(
+  "file",
   (suite) => {
     /** Registers a browser by HTTP, for whoever is signed in. */
     async function register(

@@ -3,7 +3,7 @@ import { openAccount } from "../../support/account.ts";
 import { addDevice } from "../../support/devices.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
 import { runScenarios } from "../../support/scenarios.ts";
-import { onDatabase, onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const send = "POST /notifications/send/";
 const sale = { title: "Sale", body: "Lamps for half" };
@@ -25,7 +25,7 @@ interface Told {
   [field: string]: unknown;
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const wrong = (name: string, body: object, field: string) => ({
     name: `${name} is refused`,
     request: send,

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type Account, openAccount } from "../../support/account.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
 import { actOn, countOrderRows, makeOrder, type OrderReply } from "../../support/orders.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 type Act = "cancel" | "pay" | "fulfill" | "refund";
 const acts: readonly Act[] = ["cancel", "pay", "fulfill", "refund"];
@@ -13,7 +13,7 @@ async function prepare(shop: Shop, order: OrderReply, act: Act): Promise<void> {
   if (act === "fulfill" || act === "refund") await actOn(shop, order, "pay");
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   async function open(): Promise<{ shop: Shop; product: string; eve: Account; order: OrderReply }> {
     const shop = await suite.shop();
     const { id: product } = await shop.createProduct({ stock: 20 });

@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import type { Shop } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply } from "../../support/orders.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 import { makeUser } from "../../support/users.ts";
 
 const second = 1000;
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   /** So many orders, a second apart. */
   async function fill(count: number): Promise<{ shop: Shop; made: OrderReply[]; product: string }> {
     const shop = await suite.shop();

@@ -3,9 +3,9 @@ import { openAccount, otherPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { readOutbox, readResetCode } from "../../support/mail.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const forgot = (shop: Shop, email: string, more: object = {}) =>
     shop.callAnonymously("POST /auth/password/forgot/", { body: { email, ...more }, address: newAddress() });
   const reset = (shop: Shop, email: string, code: string) =>

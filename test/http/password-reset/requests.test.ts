@@ -4,7 +4,7 @@ import type { ApiReply } from "../../support/client.ts";
 import { newAddress } from "../../support/client.ts";
 import { readOutbox } from "../../support/mail.ts";
 import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const forgot = "POST /auth/password/forgot/";
 const reset = "POST /auth/password/reset/";
@@ -122,7 +122,7 @@ const scenarios: ApiScenario[] = [
   },
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   runScenarios(suite, scenarios);
 
   test("credentials that are sent with either are not looked at", async () => {

@@ -7,11 +7,11 @@ import { type Account, goodPassword, openAccount, otherPassword } from "../../su
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { readOutbox } from "../../support/mail.ts";
 import { forgot, hasPassword, openAccountWithCode, requestCode, reset } from "../../support/password-reset.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const minute = 60_000;
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("the code that was mailed sets a new password", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     const { status, data } = await reset(shop, email, code);

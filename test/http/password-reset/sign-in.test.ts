@@ -3,9 +3,9 @@ import { goodPassword, openAccount, otherPassword } from "../../support/account.
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { openAccountWithCode, requestCode, reset } from "../../support/password-reset.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const login = (shop: Shop, email: string, password: string, otp?: string) =>
     shop.callAnonymously("POST /auth/login/", { body: { email, password, otp }, address: newAddress() });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createClient } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const body = { title: "Torch", price: 2 };
 /** Each endpoint, the scope it asks for, and a body that it would take. */
@@ -20,7 +20,7 @@ async function contents({ call }: Shop): Promise<string> {
   return JSON.stringify((await call("GET /products/")).data);
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   for (const { request, scope, send, done } of endpoints) {
     test(`${request} works with ${scope} alone`, async () => {
       const shop = await suite.shop();

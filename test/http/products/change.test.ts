@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ProductReply, Shop } from "../../support/factories.ts";
 import { runScenarios } from "../../support/scenarios.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const full = {
   title: "Lamp",
@@ -19,7 +19,7 @@ const full = {
 };
 const missing = "prod_01h455vb4pex5vsknk084sn02q";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("PUT replaces: what is not given returns to its default, except the slug", async () => {
     const { call, createProduct } = await suite.shop();
     const before = await createProduct(full);

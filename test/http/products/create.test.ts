@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import type { ProductReply } from "../../support/factories.ts";
 import { runScenarios } from "../../support/scenarios.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const lamp = { title: "Lamp", price: 19.99 };
 const request = "POST /products/";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("title and price make a complete product, and the rest has its defaults", async () => {
     const { call } = await suite.shop();
     const { status, data, headers } = await call<ProductReply>(request, { body: lamp });

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const variants = [
   { options: { size: "M" }, sku: "T-M", stock: 3 },
   { options: { size: "L" }, sku: "T-L", stock: 3 },
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("deleting a product frees its slug, and the SKUs and options of its variants", async () => {
     const { call, createProduct } = await suite.shop();
     const before = await createProduct({ title: "Shirt", variants });

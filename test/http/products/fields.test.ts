@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const lamp = { title: "Lamp", price: 1 };
 /** Brackets as deep as asked, in objects or arrays. */
@@ -58,7 +58,7 @@ const refused: [name: string, field: string, body: Record<string, unknown>][] = 
   ["a lone surrogate in metadata", "metadata", { metadata: { a: "\udfff" } }],
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("what a field cannot hold is 422 and named, on create, replace and patch alike", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct();

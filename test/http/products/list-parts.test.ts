@@ -3,7 +3,7 @@ import { indexTokens } from "../../../src/server/modules/products/list/search-wo
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, Call } from "../../support/client.ts";
 import type { ProductReply } from "../../support/factories.ts";
-import { onDatabase, onEachDatabase, type Suite } from "../../support/suite.ts";
+import { onDatabase, type Suite } from "../../support/suite.ts";
 
 const request = "GET /products/";
 type Query = Record<string, string | number>;
@@ -52,7 +52,7 @@ async function fill(suite: Suite, tenantId: string, count: number, status = oneO
   await suite.app.db.execute({ sql: words, args: [indexTokens(wordsOf, ["Title"]), tenantId] });
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("only the fields asked for are answered, with the id, in lists and alone", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct({ metadata: { title: "inner" } });

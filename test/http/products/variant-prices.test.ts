@@ -3,14 +3,14 @@ import { patchProduct } from "../../../src/server/modules/products/service.ts";
 import { addVariant } from "../../../src/server/modules/products/variants/variants.ts";
 import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../../support/factories.ts";
 import type { OrderReply } from "../../support/orders.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const sizes = [
   { options: { size: "S" }, stock: 9 },
   { options: { size: "M" }, price: 7, compare_at_price: 8 },
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const shirt = (shop: Shop, fields: object = {}) =>
     shop.createProduct({ title: "Shirt", price: 5, variants: sizes, ...fields });
   const read = async ({ call }: Shop, id: string) => (await call<ProductReply>(`GET /products/${id}/`)).data;

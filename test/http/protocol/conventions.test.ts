@@ -2,13 +2,13 @@ import { beforeAll, expect, test } from "bun:test";
 import { suspendTenant } from "../../../src/server/modules/tenants/service.ts";
 import { type CallOptions, newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const lamp = { title: "Lamp", price: 1 };
 const get = "GET /products/";
 const post = "POST /products/";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   let other: Shop;
   beforeAll(async () => {

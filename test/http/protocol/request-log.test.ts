@@ -2,9 +2,9 @@ import { beforeAll, expect, test } from "bun:test";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { secretForm } from "../../support/invariants.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await suite.shop();

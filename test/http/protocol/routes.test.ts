@@ -2,9 +2,9 @@ import { beforeAll, expect, test } from "bun:test";
 import type { Shop } from "../../support/factories.ts";
 import { checkReply } from "../../support/invariants.ts";
 import { request } from "../../support/raw-http.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await suite.shop();

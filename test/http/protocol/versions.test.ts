@@ -3,7 +3,7 @@ import { routes } from "../../../src/server/api/routes.ts";
 import type { Route } from "../../../src/server/http/route.ts";
 import type { ApiReply } from "../../support/client.ts";
 import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 /**
@@ -23,7 +23,7 @@ function readOf({ request, ...call }: RouteCall): RouteCall {
   return { ...rest, request: `GET ${record}` };
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld(await suite.shop());

@@ -5,7 +5,7 @@ import { closedVault } from "../../../src/server/security/secret-key.ts";
 import { openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
 import { createClient, newAddress } from "../../support/client.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 /** The tables in some row of which a text stands. */
 async function tablesWith(db: Database, text: string): Promise<string[]> {
@@ -20,7 +20,7 @@ async function tablesWith(db: Database, text: string): Promise<string[]> {
   return found;
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("of who fails to sign in or to prove a key, the address is in the audit log and nowhere else", async () => {
     const shop = await suite.shop();
     const { email } = await openAccount(shop);

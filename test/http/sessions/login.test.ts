@@ -4,7 +4,7 @@ import { createUser } from "../../../src/server/modules/users/service.ts";
 import { type Account, goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { type CallOptions, newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 interface Login {
   user_id: string;
@@ -19,7 +19,7 @@ const login = (shop: Shop, body: unknown, more: CallOptions = {}) =>
   shop.callAnonymously<Login>(request, { body, address: newAddress(), ...more });
 const bytesOf = ({ text, requestId }: { text: string; requestId: string }) => text.replace(requestId, "");
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   let account: Account;
   let good: { email: string; password: string };

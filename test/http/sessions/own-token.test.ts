@@ -3,7 +3,7 @@ import { type Account, goodPassword, openAccount } from "../../support/account.t
 import { type CallOptions, newAddress } from "../../support/client.ts";
 import { bearer, type Shop, tenantContext } from "../../support/factories.ts";
 import { request as rawRequest } from "../../support/raw-http.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 interface Session {
   user_id: string;
@@ -15,7 +15,7 @@ type Names = { user_id?: string; token?: string };
 const minute = 60_000;
 const routes = ["POST /auth/refresh/", "POST /auth/logout/"] as const;
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await suite.shop();

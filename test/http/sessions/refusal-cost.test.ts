@@ -7,14 +7,14 @@ import { createUser } from "../../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const ownKind = "$argon2id$v=19$m=19456,t=2,p=1$";
 const argon2Kind = "$argon2id$v=19$m=64,t=1,p=1$";
 const argon2 = `${argon2Kind}c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc`;
 const kindOf = (hash: string) => (hash.startsWith("$2") ? hash.slice(0, 7) : hash.slice(0, hash.indexOf(",p=") + 5));
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const login = (shop: Shop, body: Record<string, unknown>) =>
     shop.callAnonymously("POST /auth/login/", { body, address: newAddress() });
 

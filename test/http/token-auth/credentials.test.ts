@@ -10,7 +10,7 @@ import { type Account, openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
 import { type CallOptions, createClient, newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const read = "GET /products/";
 const create = "POST /products/";
@@ -38,7 +38,7 @@ const routes = [
   whoRoute("/staff/", "staffOnly", [staff]),
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   let account: Account;
   beforeAll(async () => {

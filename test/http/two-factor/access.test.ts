@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { type Account, openAccount } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const password = "Vermilion-Kettle-4871";
 /** Each endpoint, and a body that it would take. */
@@ -14,7 +14,7 @@ const endpoints = [
   { request: "POST /users/me/two-factor/recovery-codes/", body: { password, otp: "123456" } },
 ] as const;
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   let account: Account;
   let other: Account;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { goodPassword, openAccount } from "../../support/account.ts";
 import { readOutbox } from "../../support/mail.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const state = "GET /users/me/two-factor/";
 const disable = "POST /users/me/two-factor/disable/";
@@ -13,7 +13,7 @@ interface Codes {
   recovery_codes: string[];
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   async function enrolled() {
     const shop = await suite.shop();
     const account = await openAccount(shop);

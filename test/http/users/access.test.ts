@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type Account, openAccount } from "../../support/account.ts";
 import { createClient, newAddress } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 import { makeUser, readUsers } from "../../support/users.ts";
 
 /** Each endpoint, the scope it asks for, and a body that it would take. */
@@ -22,7 +22,7 @@ const roles = ["customer", "staff", "owner"] as const;
 
 const contents = async (shop: Shop) => JSON.stringify(await readUsers(shop));
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   for (const { request, scope, send, done } of endpoints) {
     test(`${request} works with ${scope} alone, and as staff`, async () => {
       const shop = await suite.shop();

@@ -3,7 +3,7 @@ import { goodPassword } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 import { makeUser, readAudit, readUsers, type UserReply } from "../../support/users.ts";
 
 const request = "POST /users/";
@@ -65,7 +65,7 @@ const refused: [name: string, fields: Record<string, unknown>, field: string][] 
 /** The code alone says what is wrong. */
 const weak = ["", "short", "Kettle-4871-Ver", "vermilion-kettle-4871", "Password123!Password123!"];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const scenarios: ApiScenario[] = refused.map(([name, fields, field]) => ({
     name: `${name} is 422 and named`,
     request,

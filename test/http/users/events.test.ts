@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
 import type { Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 import { makeUser, type UserReply } from "../../support/users.ts";
 
 interface UserEvent {
@@ -22,7 +22,7 @@ async function readUserEvents({ app, namespace }: Shop): Promise<UserEvent[]> {
   }));
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("each change of a user tells the feed of version, role and status, and of nothing personal", async () => {
     const shop = await suite.shop();
     const { id, email } = await makeUser(shop, { name: "Ada Personal", phone: "+351 1234" });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ApiReply } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { runScenarios } from "../../support/scenarios.ts";
-import { onEachDatabase, type Suite } from "../../support/suite.ts";
+import { onDatabase, type Suite } from "../../support/suite.ts";
 import { makeUser, type UserReply } from "../../support/users.ts";
 
 const request = "GET /users/";
@@ -48,7 +48,7 @@ async function fill(suite: Suite): Promise<Shop> {
   return shop;
 }
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("a store without users has an empty page", async () => {
     const shop = await suite.shop();
     const { data, page } = await list(shop, { include_total: "true" });

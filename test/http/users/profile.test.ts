@@ -3,14 +3,14 @@ import { type Account, goodPassword, openAccount, otherPassword } from "../../su
 import { newAddress } from "../../support/client.ts";
 import type { Shop } from "../../support/factories.ts";
 import { readOutbox } from "../../support/mail.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 import { makeUser, readAudit, type UserReply } from "../../support/users.ts";
 
 const request = "PATCH /users/me/";
 const password = goodPassword;
 const address = { line1: "Rua Augusta 1", city: "Lisboa", country: "PT", is_default: true };
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let shop: Shop;
   let account: Account;
   beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { type Account, openAccount } from "../../support/account.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 import { fillWishlist, type WishReply } from "../../support/wishlist.ts";
 
 const absentUser = "usr_01h455vb4pex5vsknk084sn02q";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   async function open(): Promise<{ shop: Shop; eve: Account }> {
     const shop = await suite.shop();
     return { shop, eve: await openAccount(shop) };
