@@ -6,7 +6,7 @@ import { findVerb } from "./framework/find-command.ts";
 import { asksForHelp, type GivenValues, parseVerbArgs, toRawArgs } from "./framework/parse-args.ts";
 import { fillMissing } from "./framework/prompt-missing.ts";
 import { type Failure, reportError } from "./framework/report-error.ts";
-import { createIo } from "./terminal/console.ts";
+import { createConsole } from "./terminal/console.ts";
 import { printJson } from "./terminal/output.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -27,9 +27,12 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     const verb = target.kind === "run" ? await loadVerb(commandTree, target.path) : undefined;
     if (verb === undefined || asksForHelp(target.rest, verb.args)) {
       const { renderHelp } = await import("./framework/help.ts");
-      const io = createIo(terminal, {});
-      const help = await renderHelp(target.path, failure.json ? { ...io, columns: undefined, color: false } : io);
-      await (failure.json ? printJson(io, { help }) : io.write(help));
+      const console = createConsole(terminal, {});
+      const help = await renderHelp(
+        target.path,
+        failure.json ? { ...console, columns: undefined, color: false } : console,
+      );
+      await (failure.json ? printJson(console, { help }) : console.write(help));
       return 0;
     }
     failure.args = verb.args;
@@ -46,8 +49,8 @@ export function reportCrash(error: unknown, terminal: Terminal): Promise<number>
 }
 
 async function runVerb(verb: Verb, values: GivenValues, terminal: Terminal): Promise<number> {
-  const io = createIo(terminal, values);
-  await fillMissing(verb, values, io);
+  const console = createConsole(terminal, values);
+  await fillMissing(verb, values, console);
   if (verb.longRunning) terminal.releaseSignals();
   const lists: VerbData["lists"] = {};
   for (const [name, arg] of Object.entries(verb.args as VerbArgs)) {
@@ -55,7 +58,7 @@ async function runVerb(verb: Verb, values: GivenValues, terminal: Terminal): Pro
     if (isList) lists[name] = (values[name] as string[] | undefined) ?? [];
   }
   const { runCommand } = await import("citty");
-  const data: VerbData = { io, tree: commandTree, lists };
+  const data: VerbData = { console, tree: commandTree, lists };
   const { result } = await runCommand(verb, { rawArgs: toRawArgs(verb.args, values), data });
   return typeof result === "number" ? result : 0;
 }

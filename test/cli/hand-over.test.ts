@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { withContext } from "../../src/cli/context/context.ts";
 import { handOver } from "../../src/cli/secrets/deliver.ts";
-import { createIo } from "../../src/cli/terminal/console.ts";
+import { createConsole } from "../../src/cli/terminal/console.ts";
 import { openTerminal } from "../../src/cli/terminal/terminal.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { AppError } from "../../src/server/errors.ts";
@@ -63,17 +63,21 @@ describe("a secret that nobody can take is not made, and the old one stays", () 
 
 describe("a secret goes into its file before it is valid", () => {
   function rotateInto(path: string, shop: PreparedShop, before: () => void, after: () => void) {
-    const io = createIo({ ...openTerminal(process), env: shop.env }, {});
-    return handOver({ "data-dir": undefined, "database-url": undefined }, io, { path, flag: "--secret-file" }, (give) =>
-      withContext({ "data-dir": shop.dataDir, "database-url": undefined }, io, (ctx) =>
-        inTransaction(ctx, async (tx) => {
-          const key = await rotateKey(tx, { appId: shop.appId, overlapMs: 0 });
-          before();
-          await give(key.app_secret, async () => {});
-          after();
-          return key;
-        }),
-      ),
+    const console = createConsole({ ...openTerminal(process), env: shop.env }, {});
+    return handOver(
+      { "data-dir": undefined, "database-url": undefined },
+      console,
+      { path, flag: "--secret-file" },
+      (give) =>
+        withContext({ "data-dir": shop.dataDir, "database-url": undefined }, console, (ctx) =>
+          inTransaction(ctx, async (tx) => {
+            const key = await rotateKey(tx, { appId: shop.appId, overlapMs: 0 });
+            before();
+            await give(key.app_secret, async () => {});
+            after();
+            return key;
+          }),
+        ),
     );
   }
 

@@ -17,10 +17,10 @@ export default defineVerb({
     "bodega completion zsh > ~/.zfunc/_bodega",
     "bodega completion fish > ~/.config/fish/completions/bodega.fish",
   ],
-  async run({ shell }, io, tree) {
+  async run({ shell }, console, tree) {
     const { renderCompletion } = await import("../completion/completion.ts");
     const script = await renderCompletion(tree, shell);
-    if (io.json) await printJson(io, { shell, script });
-    else await io.write(script);
+    if (console.json) await printJson(console, { shell, script });
+    else await console.write(script);
   },
 });

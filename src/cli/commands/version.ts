@@ -7,8 +7,8 @@ export default defineVerb({
   description: "Print the version",
   args: {},
   examples: ["bodega version", "bodega version --json"],
-  async run(_args, io) {
-    if (io.json || io.quiet) return printRecord(io, buildInfo, "version");
-    await io.write(`bodega ${buildInfo.version}\n`);
+  async run(_args, console) {
+    if (console.json || console.quiet) return printRecord(console, buildInfo, "version");
+    await console.write(`bodega ${buildInfo.version}\n`);
   },
 });

@@ -4,7 +4,7 @@ import { withDatabase } from "../context/context.ts";
 import { readCliConfig } from "../context/read-config.ts";
 import { leadingArgs, type SharedValues } from "../framework/args.ts";
 import { tokenize } from "../framework/parse-args.ts";
-import { createIo, type Io } from "../terminal/console.ts";
+import { type Console, createConsole } from "../terminal/console.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** Who presses Tab waits no longer. */
@@ -16,11 +16,11 @@ const timeoutMs = 3000;
  * @param argv the kind of name, the word as far as it is typed, and the words before it on the line.
  */
 export async function completeValues([kind = "", prefix = "", ...line]: string[], terminal: Terminal): Promise<void> {
-  const io = createIo(terminal, {});
-  const { namespace = io.env.BODEGA_NAMESPACE || undefined, ...flags } = readLine(line, io.env.HOME);
+  const console = createConsole(terminal, {});
+  const { namespace = console.env.BODEGA_NAMESPACE || undefined, ...flags } = readLine(line, console.env.HOME);
   const offer = async () => {
-    const names = await findNames(flags, io, { kind, prefix, namespace });
-    await io.write(names.map(({ value, description }) => `${flatten(value)}\t${flatten(description)}\n`).join(""));
+    const names = await findNames(flags, console, { kind, prefix, namespace });
+    await console.write(names.map(({ value, description }) => `${flatten(value)}\t${flatten(description)}\n`).join(""));
   };
   await Promise.race([offer().catch(() => {}), Bun.sleep(timeoutMs)]);
 }
@@ -31,13 +31,13 @@ export async function completeValues([kind = "", prefix = "", ...line]: string[]
  */
 export async function findNames(
   flags: Pick<SharedValues, "data-dir" | "database-url">,
-  io: Io,
+  console: Console,
   wanted: { kind: string; prefix: string; namespace: string | undefined },
 ): Promise<OfferedName[]> {
-  const { databaseUrl, databaseSyncUrl, dataDir } = readCliConfig(flags, io);
+  const { databaseUrl, databaseSyncUrl, dataDir } = readCliConfig(flags, console);
   const { databaseFile } = await import("../../server/db/local/data-dir.ts");
   if (databaseUrl === undefined && databaseSyncUrl === undefined && !existsSync(databaseFile(dataDir))) return [];
-  return withDatabase(flags, io, async (db) => {
+  return withDatabase(flags, console, async (db) => {
     const { completeNames } = await import("../../server/admin/complete-names.ts");
     return completeNames(db, wanted);
   });

@@ -4,7 +4,7 @@ import type { Config } from "../../server/config/config.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
 import type { Database } from "../../server/db/session.ts";
 import type { SharedValues } from "../framework/args.ts";
-import type { Io } from "../terminal/console.ts";
+import type { Console } from "../terminal/console.ts";
 import { remark } from "../terminal/output.ts";
 import { accountName } from "./account-name.ts";
 
@@ -21,11 +21,11 @@ const lockDeadlineMs = 30_000;
  */
 export async function withContext<T>(
   flags: DatabaseFlags,
-  io: Io,
+  console: Console,
   work: (ctx: SystemCtx, config: Config) => Promise<T>,
 ): Promise<T> {
-  await requireDatabase(flags, io);
-  return beginContext(flags, io, work);
+  await requireDatabase(flags, console);
+  return beginContext(flags, console, work);
 }
 
 /**
@@ -34,13 +34,13 @@ export async function withContext<T>(
  */
 export function beginContext<T>(
   flags: DatabaseFlags,
-  io: Io,
+  console: Console,
   work: (ctx: SystemCtx, config: Config) => Promise<T>,
 ): Promise<T> {
-  return withDatabase(flags, io, async (db, place, config) => {
+  return withDatabase(flags, console, async (db, place, config) => {
     const { prepareSchema } = await import("./prepare-schema.ts");
     const applied = await prepareSchema(db);
-    if (applied.length > 0) await remark(io, `Made a new database: ${place}`);
+    if (applied.length > 0) await remark(console, `Made a new database: ${place}`);
     const ctx = await makeContext(db, config);
     await recordMigration(ctx, applied);
     return work(ctx, config);
@@ -51,9 +51,9 @@ export function beginContext<T>(
  * Ends a verb that works on what there is, where there is nothing, before it makes any of it.
  * @throws notFound when the folder holds no database file.
  */
-export async function requireDatabase(flags: DatabaseFlags, io: Io): Promise<void> {
+export async function requireDatabase(flags: DatabaseFlags, console: Console): Promise<void> {
   const { readCliConfig } = await import("./read-config.ts");
-  const { databaseUrl, databaseSyncUrl, dataDir } = readCliConfig(flags, io);
+  const { databaseUrl, databaseSyncUrl, dataDir } = readCliConfig(flags, console);
   if (databaseUrl !== undefined || databaseSyncUrl !== undefined) return;
   const { databaseFile } = await import("../../server/db/local/data-dir.ts");
   if (existsSync(databaseFile(dataDir))) return;
@@ -70,10 +70,10 @@ export async function requireDatabase(flags: DatabaseFlags, io: Io): Promise<voi
  */
 export function withTenant<T>(
   flags: DatabaseFlags & { namespace: string },
-  io: Io,
+  console: Console,
   work: (ctx: Ctx) => Promise<T>,
 ): Promise<T> {
-  return withContext(flags, io, async (ctx) => {
+  return withContext(flags, console, async (ctx) => {
     const { requireTenant } = await import("../../server/modules/tenants/service.ts");
     return work({ ...ctx, tenant: await requireTenant(ctx, flags.namespace) });
   });
@@ -114,11 +114,11 @@ export async function recordMigration(ctx: SystemCtx, applied: string[]): Promis
  */
 export async function withDatabase<T>(
   flags: DatabaseFlags,
-  io: Io,
+  console: Console,
   work: (db: Database, place: string, config: Config) => Promise<T>,
 ): Promise<T> {
   const { readCliConfig } = await import("./read-config.ts");
-  const config = readCliConfig(flags, io);
+  const config = readCliConfig(flags, console);
   const { openDatabase } = await import("../../server/db/open.ts");
   const db = await openDatabase({
     dataDir: config.dataDir,

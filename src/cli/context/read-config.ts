@@ -1,7 +1,7 @@
 import { type Config, type ConfigFlags, readConfig } from "../../server/config/config.ts";
 import type { SharedValues } from "../framework/args.ts";
 import { UsageError } from "../framework/usage-error.ts";
-import type { Io } from "../terminal/console.ts";
+import type { Console } from "../terminal/console.ts";
 
 /**
  * The configuration from a verb's flags and the environment.
@@ -10,7 +10,7 @@ import type { Io } from "../terminal/console.ts";
  */
 export function readCliConfig(
   flags: Pick<SharedValues, "data-dir" | "database-url">,
-  io: Io,
+  console: Console,
   more: Omit<ConfigFlags, "dataDir" | "databaseUrl"> = {},
 ): Config {
   const databaseUrl = flags["database-url"];
@@ -21,7 +21,7 @@ export function readCliConfig(
       "Put the token into BODEGA_DATABASE_AUTH_TOKEN, or into a file that BODEGA_DATABASE_AUTH_TOKEN_FILE names.",
     );
   }
-  return readConfig({ ...more, dataDir: flags["data-dir"], databaseUrl }, io.env);
+  return readConfig({ ...more, dataDir: flags["data-dir"], databaseUrl }, console.env);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type CommandDef, defineCommand } from "citty";
-import type { Io } from "../terminal/console.ts";
+import type { Console } from "../terminal/console.ts";
 import { type ArgValues, type SharedValues, sharedArgs, type VerbArgs } from "./args.ts";
 import type { CommandTree } from "./command-tree.ts";
 
@@ -38,12 +38,12 @@ interface VerbDefinition<T extends VerbArgs> {
    * Calls one service and prints what it answers.
    * @returns the exit code, where it is not 0 though nothing failed.
    */
-  run(args: ArgValues<T> & SharedValues, io: Io, tree: CommandTree): Promise<number | void>;
+  run(args: ArgValues<T> & SharedValues, console: Console, tree: CommandTree): Promise<number | void>;
 }
 
 /** What `run.ts` hands to a verb through citty, which itself keeps only the last of a repeated flag. */
 export interface VerbData {
-  io: Io;
+  console: Console;
   tree: CommandTree;
   lists: Record<string, string[]>;
 }
@@ -55,9 +55,9 @@ export function defineVerb<const T extends VerbArgs>(definition: VerbDefinition<
     meta: { name: definition.name, description: definition.description },
     args,
     run({ args: parsed, data }) {
-      const { io, tree, lists } = data as VerbData;
+      const { console, tree, lists } = data as VerbData;
       const values = Object.keys(args).map((name) => [name, lists[name] ?? readValue(args, name, parsed[name])]);
-      return definition.run(Object.fromEntries(values), io, tree);
+      return definition.run(Object.fromEntries(values), console, tree);
     },
   });
   return {

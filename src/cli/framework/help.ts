@@ -1,5 +1,5 @@
 import { commandTree } from "../commands/command-tree.ts";
-import type { Io } from "../terminal/console.ts";
+import type { Console } from "../terminal/console.ts";
 import { breakWords, wrapWords } from "../terminal/wrap.ts";
 import { type Arg, positionalsOf, sharedArgs } from "./args.ts";
 import { loadVerb, verbsOf } from "./command-tree.ts";
@@ -13,8 +13,8 @@ const narrowest = 24;
 const indent = "  ";
 
 /** Help about the program, a noun or a verb, wrapped to the terminal; ends with a line break. */
-export async function renderHelp(path: readonly string[], io: Io): Promise<string> {
-  const page: Page = { blocks: [], width: Math.min(io.columns ?? widest, widest), color: io.color };
+export async function renderHelp(path: readonly string[], console: Console): Promise<string> {
+  const page: Page = { blocks: [], width: Math.min(console.columns ?? widest, widest), color: console.color };
   if (path.length === 0) await writeRoot(page);
   else if (path.length === 1 && verbsOf(commandTree, path[0] as string)) await writeNoun(page, path[0] as string);
   else await writeVerb(page, path);

@@ -1,4 +1,4 @@
-import type { Io } from "../terminal/console.ts";
+import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
 import type { Arg } from "./args.ts";
 import type { Verb } from "./command.ts";
@@ -11,21 +11,21 @@ const maxTold = 10;
 export async function fillMissing(
   { args, oneOf }: Pick<Verb, "args" | "oneOf">,
   values: GivenValues,
-  io: Io,
+  console: Console,
 ): Promise<void> {
   const missing = findMissing(args, values);
-  if (missing.length > 0 && !io.canAsk) throw missingError(missing);
-  for (const [name, arg] of sortQuestions(missing)) await fillIn(name, arg, values, io);
-  if (oneOf === undefined || !io.canAsk || Object.keys(oneOf.ways).some((name) => isGiven(values[name]))) return;
+  if (missing.length > 0 && !console.canAsk) throw missingError(missing);
+  for (const [name, arg] of sortQuestions(missing)) await fillIn(name, arg, values, console);
+  if (oneOf === undefined || !console.canAsk || Object.keys(oneOf.ways).some((name) => isGiven(values[name]))) return;
   const { askWay } = await import("../terminal/prompt.ts");
   const chosen = await askWay(oneOf.question, oneOf.ways);
   const arg = args[chosen] as Arg;
   if (arg.type === "boolean") values[chosen] = true;
-  else await fillIn(chosen, arg, values, io);
+  else await fillIn(chosen, arg, values, console);
 }
 
-async function fillIn(name: string, arg: Arg, values: GivenValues, io: Io): Promise<void> {
-  await tellNames(arg, values, io);
+async function fillIn(name: string, arg: Arg, values: GivenValues, console: Console): Promise<void> {
+  await tellNames(arg, values, console);
   const { askForArg } = await import("../terminal/prompt.ts");
   values[name] = await askForArg(name, arg);
 }
@@ -41,19 +41,19 @@ export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
 }
 
 /** Says which names there are to choose from, where they are few. Whatever goes wrong will be told by the verb itself. */
-async function tellNames({ completes: kind }: Arg, values: GivenValues, io: Io): Promise<void> {
-  if (kind === undefined || kind === "file" || kind === "directory" || io.quiet) return;
+async function tellNames({ completes: kind }: Arg, values: GivenValues, console: Console): Promise<void> {
+  if (kind === undefined || kind === "file" || kind === "directory" || console.quiet) return;
   const { findNames } = await import("../completion/complete-values.ts");
   const text = (name: string) => values[name] as string | undefined;
   const flags = { "data-dir": text("data-dir"), "database-url": text("database-url") };
   const wanted = { kind, prefix: "", namespace: text("namespace") };
-  const names = await findNames(flags, io, wanted).catch(() => []);
+  const names = await findNames(flags, console, wanted).catch(() => []);
   if (names.length === 0 || names.length > maxTold) return;
   const { truncateText } = await import("../terminal/table.ts");
   const width = Math.max(...names.map(({ value }) => Bun.stringWidth(value)));
   const lines = names.map(({ value, description }) => {
     const line = `  ${value}${" ".repeat(width - Bun.stringWidth(value))}  ${description}`;
-    return `${truncateText(escapeControls(line), io.screen?.columns ?? 80).trimEnd()}\n`;
+    return `${truncateText(escapeControls(line), console.screen?.columns ?? 80).trimEnd()}\n`;
   });
-  await io.say(lines.join(""));
+  await console.say(lines.join(""));
 }

@@ -2,7 +2,7 @@ import { AppError, internalError, unavailable } from "../../server/errors.ts";
 import type { DatabaseFlags } from "../context/context.ts";
 import { readCliConfig } from "../context/read-config.ts";
 import { CancelledError, UsageError } from "../framework/usage-error.ts";
-import type { Io } from "../terminal/console.ts";
+import type { Console } from "../terminal/console.ts";
 import { planSecretFile, type SecretFile } from "./secret-file.ts";
 
 // Every writer of the database waits meanwhile.
@@ -21,30 +21,30 @@ export type Give = (secret: string, show: () => Promise<void>) => Promise<void>;
  */
 export async function handOver<T>(
   args: DatabaseFlags,
-  io: Io,
+  console: Console,
   place: { path: string | undefined; flag: string },
   work: (give: Give) => Promise<T>,
 ): Promise<{ made: T; file: string | undefined }> {
   const file = place.path === undefined ? undefined : planSecretFile(place.path, place.flag);
-  if (file === undefined) requireReader(io, place.flag);
+  if (file === undefined) requireReader(console, place.flag);
   let isShown = false;
   let later: (() => Promise<void>) | undefined;
-  const made = await undoOnFailure(args, io, file === undefined ? [] : [file], (act) =>
+  const made = await undoOnFailure(args, console, file === undefined ? [] : [file], (act) =>
     work((secret, show) =>
       act(async () => {
         if (file !== undefined) return file.save(secret);
         // A terminal stopped with ctrl-S stops the process, which would hold up every writer: it is shown just after.
-        if (io.stdoutIsTerminal) {
-          const release = io.holdSignals();
+        if (console.stdoutIsTerminal) {
+          const release = console.holdSignals();
           later = () => show().finally(release);
           return;
         }
-        await showInTime(io, show);
+        await showInTime(console, show);
         isShown = true;
       }),
     ),
   ).catch((error) => {
-    throw isShown ? disownShown(args, io, error) : error;
+    throw isShown ? disownShown(args, console, error) : error;
   });
   await later?.();
   return { made, file: file?.path };
@@ -54,7 +54,7 @@ export async function handOver<T>(
  * Shows a secret on standard output, before it is valid and while it can still be undone.
  * @throws unavailable when it was not taken within a second, internalError when it could not be written or nobody reads.
  */
-export async function showInTime(io: Io, show: () => Promise<void>): Promise<void> {
+export async function showInTime(console: Console, show: () => Promise<void>): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     late.reject(unavailable("Standard output did not take the secret in time; nothing was changed."));
@@ -63,12 +63,12 @@ export async function showInTime(io: Io, show: () => Promise<void>): Promise<voi
     throw addWords(error, "Nothing was done.");
   });
   await Promise.race([shown, late.promise]).finally(() => clearTimeout(timer));
-  if (!io.hasReader()) throw internalError("Nobody reads standard output any more; nothing was done.");
+  if (!console.hasReader()) throw internalError("Nobody reads standard output any more; nothing was done.");
 }
 
 /** What failed after a secret was shown, with word that the secret came to nothing, where that is known. */
-export function disownShown(args: DatabaseFlags, io: Io, error: unknown): unknown {
-  return isRemote(args, io) ? error : addWords(error, "The secret on standard output is not valid.");
+export function disownShown(args: DatabaseFlags, console: Console, error: unknown): unknown {
+  return isRemote(args, console) ? error : addWords(error, "The secret on standard output is not valid.");
 }
 
 /**
@@ -78,21 +78,21 @@ export function disownShown(args: DatabaseFlags, io: Io, error: unknown): unknow
  */
 export async function undoOnFailure<T>(
   args: DatabaseFlags,
-  io: Io,
+  console: Console,
   files: readonly SecretFile[],
   work: (act: (give: () => Promise<void>) => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  let release: ReturnType<Io["holdSignals"]> | undefined;
+  let release: ReturnType<Console["holdSignals"]> | undefined;
   let isGiven = false;
   try {
     return await work(async (give) => {
-      release = io.holdSignals();
+      release = console.holdSignals();
       await give();
       isGiven = true;
     });
   } catch (error) {
     // A commit that a server was sent may stand though its answer was lost.
-    const isUnclear = isGiven && isRemote(args, io);
+    const isUnclear = isGiven && isRemote(args, console);
     if (!isUnclear) for (const file of files) await file.discard();
     if (isUnclear) throw addWords(error, "It is not known whether the change stands: look before you repeat it.");
     const signal = release?.();
@@ -103,8 +103,8 @@ export async function undoOnFailure<T>(
   }
 }
 
-function isRemote(args: DatabaseFlags, io: Io): boolean {
-  const { databaseUrl, databaseSyncUrl } = readCliConfig(args, io);
+function isRemote(args: DatabaseFlags, console: Console): boolean {
+  const { databaseUrl, databaseSyncUrl } = readCliConfig(args, console);
   return (databaseUrl ?? databaseSyncUrl) !== undefined;
 }
 
@@ -113,8 +113,8 @@ function isRemote(args: DatabaseFlags, io: Io): boolean {
  * @param flag takes it elsewhere.
  * @throws UsageError naming that flag.
  */
-export function requireReader(io: Io, flag: string): void {
-  if (!io.leadsNowhere()) return;
+export function requireReader(console: Console, flag: string): void {
+  if (!console.leadsNowhere()) return;
   throw new UsageError("Standard output is closed or /dev/null: nobody would see the secret.", {
     hint: `Have it written to a file with ${flag} <path>.`,
     details: [{ field: flag, message: "is required where standard output leads nowhere" }],

@@ -1,7 +1,7 @@
 import { AppError } from "../../server/errors.ts";
 import type { FlagArg, VerbArgs } from "../framework/args.ts";
 import { UsageError } from "../framework/usage-error.ts";
-import type { Io } from "../terminal/console.ts";
+import type { Console } from "../terminal/console.ts";
 
 const maxBytes = 4096;
 
@@ -34,15 +34,15 @@ interface PasswordChoice {
  */
 export async function takePassword(
   args: PasswordChoice,
-  io: Io,
+  console: Console,
   others: readonly string[] = [],
 ): Promise<{ password: string; isRandom: boolean }> {
   if (args["random-password"] || args["password-file"] !== undefined) {
     const { makePassword } = await import("./random-password.ts");
     return { password: makePassword(), isRandom: true };
   }
-  if (args["password-stdin"]) return { password: await readSecretLine(io, "--password-stdin"), isRandom: false };
-  if (io.canAsk) {
+  if (args["password-stdin"]) return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
+  if (console.canAsk) {
     const { askNewPassword } = await import("../terminal/prompt.ts");
     return { password: await askNewPassword(await loadCheck()), isRandom: false };
   }
@@ -69,13 +69,13 @@ export function checkPasswordFlags(args: PasswordChoice, given: Record<string, b
  * One line of standard input, without its line break and never shown; typed at a terminal it is hidden.
  * @throws UsageError when it is empty or more than a line.
  */
-export async function readSecretLine(io: Io, flag: string): Promise<string> {
-  if (io.stdinIsTerminal) {
-    if (!io.canAsk) throw inputError(flag, "needs a pipe or a file on standard input");
+export async function readSecretLine(console: Console, flag: string): Promise<string> {
+  if (console.stdinIsTerminal) {
+    if (!console.canAsk) throw inputError(flag, "needs a pipe or a file on standard input");
     const { askHidden } = await import("../terminal/prompt.ts");
     return askHidden(flag.includes("hash") ? "Password hash" : "Password");
   }
-  const line = (await io.readInput(maxBytes)).replace(/\r?\n$/, "");
+  const line = (await console.readInput(maxBytes)).replace(/\r?\n$/, "");
   if (line === "") throw inputError(flag, "found nothing on standard input");
   if (/[\r\n]/.test(line)) throw inputError(flag, "takes one line of standard input, and found more");
   return line;

@@ -3,7 +3,7 @@ import { commandLine } from "./command-line.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A terminal together with the manners that the shared flags ask for. */
-export interface Io extends Terminal {
+export interface Console extends Terminal {
   json: boolean;
   quiet: boolean;
   /** Colours on standard output. */
@@ -17,7 +17,7 @@ export interface Io extends Terminal {
 }
 
 /** Applies the shared flags. Colours need a terminal, and neither NO_COLOR (any non-empty value) nor TERM=dumb. */
-export function createIo(terminal: Terminal, flags: Partial<SharedValues>): Io {
+export function createConsole(terminal: Terminal, flags: Partial<SharedValues>): Console {
   const { env } = terminal;
   // The library that asks questions knows no flag, but it reads this.
   if (flags.color === false) env.NO_COLOR = "1";

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { internalError } from "../../server/errors.ts";
 import type { FlagArg } from "../framework/args.ts";
 import { UsageError } from "../framework/usage-error.ts";
-import type { Io } from "./console.ts";
+import type { Console } from "./console.ts";
 import { escapeJson } from "./escape.ts";
 import { confirmAction } from "./prompt.ts";
 
@@ -43,28 +43,28 @@ export interface ExportTarget {
  * @param mode who may read a file that is new; one that is replaced keeps its own.
  * @throws UsageError when it cannot be made, or would replace a file and nobody can be asked; CancelledError for a no.
  */
-export function openExport(io: Io, given: string, { mode = 0o666 } = {}): Promise<ExportTarget> {
-  return given === "-" ? Promise.resolve(standardOutput(io)) : openFile(io, given, mode);
+export function openExport(console: Console, given: string, { mode = 0o666 } = {}): Promise<ExportTarget> {
+  return given === "-" ? Promise.resolve(standardOutput(console)) : openFile(console, given, mode);
 }
 
-function standardOutput(io: Io): ExportTarget {
+function standardOutput(console: Console): ExportTarget {
   const nothing = async () => {};
   return {
     path: undefined,
-    isOnScreen: io.stdoutIsTerminal,
+    isOnScreen: console.stdoutIsTerminal,
     // Nobody's text can act on the terminal.
-    write: (text) => io.write(io.stdoutIsTerminal ? escapeJson(text) : text),
-    isAbandoned: () => !io.hasReader(),
+    write: (text) => console.write(console.stdoutIsTerminal ? escapeJson(text) : text),
+    isAbandoned: () => !console.hasReader(),
     finish: nothing,
     discard: nothing,
   };
 }
 
-async function openFile(io: Io, given: string, mode: number): Promise<ExportTarget> {
+async function openFile(console: Console, given: string, mode: number): Promise<ExportTarget> {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) throw unusable("is a folder", path);
-  if (found?.isFile()) await confirmAction(io, `Replace the file ${path}?`);
+  if (found?.isFile()) await confirmAction(console, `Replace the file ${path}?`);
   const isPlain = found === undefined || found.isFile();
   const place = isPlain ? join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`) : path;
   const file = await openForWriting(place, path, isPlain ? "wx" : "w", found?.isFile() ? found.mode & 0o777 : mode);

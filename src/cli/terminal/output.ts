@@ -1,5 +1,5 @@
 import { splitCommand } from "./command-line.ts";
-import type { Io } from "./console.ts";
+import type { Console } from "./console.ts";
 import { escapeControls, escapeJson } from "./escape.ts";
 import type { Column } from "./table.ts";
 import { wrapWords } from "./wrap.ts";
@@ -15,21 +15,21 @@ export interface ListView<Row> {
 }
 
 /** Prints one JSON value: indented on a terminal, on one line elsewhere. */
-export function printJson(io: Io, value: unknown): Promise<void> {
-  return io.write(`${escapeJson(JSON.stringify(value, null, io.stdoutIsTerminal ? 2 : undefined))}\n`);
+export function printJson(console: Console, value: unknown): Promise<void> {
+  return console.write(`${escapeJson(JSON.stringify(value, null, console.stdoutIsTerminal ? 2 : undefined))}\n`);
 }
 
 /** Prints a list: a JSON array, ids only, or a table. */
-export async function printList<Row>(io: Io, rows: readonly Row[], view: ListView<Row>): Promise<void> {
-  if (io.json) return printJson(io, rows);
-  if (rows.length === 0) return remark(io, view.empty);
-  if (io.quiet) return io.write(rows.map((row) => `${escapeControls(view.id(row))}\n`).join(""));
+export async function printList<Row>(console: Console, rows: readonly Row[], view: ListView<Row>): Promise<void> {
+  if (console.json) return printJson(console, rows);
+  if (rows.length === 0) return remark(console, view.empty);
+  if (console.quiet) return console.write(rows.map((row) => `${escapeControls(view.id(row))}\n`).join(""));
   const { layOutTable } = await import("./table.ts");
-  const { text, leftOut } = layOutTable(rows, view.columns, { width: io.columns, color: io.color });
-  await io.write(text);
+  const { text, leftOut } = layOutTable(rows, view.columns, { width: console.columns, color: console.color });
+  await console.write(text);
   if (leftOut.length > 0)
     await remark(
-      io,
+      console,
       `Left out for want of room: ${leftOut.join(", ")}. A wider terminal shows all, and so does --json.`,
     );
 }
@@ -38,17 +38,17 @@ export async function printList<Row>(io: Io, rows: readonly Row[], view: ListVie
  * Prints one record: a JSON object, its id only, or a line for each field.
  * @param idField which field `-q` prints.
  */
-export async function printRecord(io: Io, record: object, idField: string): Promise<void> {
-  if (io.json) return printJson(io, record);
+export async function printRecord(console: Console, record: object, idField: string): Promise<void> {
+  if (console.json) return printJson(console, record);
   const entries = Object.entries(record);
-  if (io.quiet) return io.write(`${formatValue(entries.find(([name]) => name === idField)?.[1])}\n`);
+  if (console.quiet) return console.write(`${formatValue(entries.find(([name]) => name === idField)?.[1])}\n`);
   const { renderFields } = await import("./fields.ts");
   const fields = entries.map(([name, value]) => [formatLabel(name), formatValue(value)] as const);
-  await io.write(renderFields(fields, { width: io.columns, color: io.color }));
+  await console.write(renderFields(fields, { width: console.columns, color: console.color }));
 }
 
 /** Sentences as they fit the terminal: a line that is too wide goes on below, as far in as it began. */
-export function fitLines({ columns }: Pick<Io, "columns">, text: string): string {
+export function fitLines({ columns }: Pick<Console, "columns">, text: string): string {
   if (columns === undefined) return text;
   const lines = text.split("\n").flatMap((line) => {
     const inset = line.slice(0, line.length - line.trimStart().length);
@@ -58,7 +58,7 @@ export function fitLines({ columns }: Pick<Io, "columns">, text: string): string
 }
 
 /** Where a text goes, and which database the commands in it are about. */
-type Reader = Pick<Io, "columns" | "command">;
+type Reader = Pick<Console, "columns" | "command">;
 
 /**
  * A stored or made text for people, escaped and fitted to the terminal. A command that it ends in names the database,
@@ -75,18 +75,18 @@ export function fitSentence({ columns, command: complete }: Reader, text: string
 }
 
 /** Standard error as a reader. */
-export function onScreen({ screen, command }: Pick<Io, "screen" | "command">): Reader {
+export function onScreen({ screen, command }: Pick<Console, "screen" | "command">): Reader {
   return { columns: screen?.columns, command };
 }
 
 /** Says something beside the answer; `-q` silences it, and `--json`, which keeps standard error to one object. */
-export async function remark(io: Io, text: string): Promise<void> {
-  if (!io.quiet && !io.json) await io.say(`${fitSentence(onScreen(io), text)}\n`);
+export async function remark(console: Console, text: string): Promise<void> {
+  if (!console.quiet && !console.json) await console.say(`${fitSentence(onScreen(console), text)}\n`);
 }
 
 /** Says what must not be missed, `-q` or not. */
-export async function warn(io: Io, text: string): Promise<void> {
-  await io.say(`${fitSentence(onScreen(io), `warning: ${text}`)}\n`);
+export async function warn(console: Console, text: string): Promise<void> {
+  await console.say(`${fitSentence(onScreen(console), `warning: ${text}`)}\n`);
 }
 
 /** One value for people: `yes`, `none`, `-`, or the text with control characters written out. */

@@ -1,4 +1,4 @@
-import type { Io } from "./console.ts";
+import type { Console } from "./console.ts";
 
 /** A bar on standard error that shows how far a long command is. */
 export interface Progress {
@@ -9,11 +9,11 @@ export interface Progress {
 }
 
 /** Begins a bar where somebody watches, and otherwise nothing. Without a total only the note is shown. */
-export async function startProgress(io: Io, total: number | undefined): Promise<Progress> {
-  if (!io.screen || io.quiet || io.json) return { show() {}, end() {} };
+export async function startProgress(console: Console, total: number | undefined): Promise<Progress> {
+  if (!console.screen || console.quiet || console.json) return { show() {}, end() {} };
   const { default: cliProgress } = await import("cli-progress");
   const bar = new cliProgress.SingleBar({
-    stream: io.screen,
+    stream: console.screen,
     format: total === undefined ? "{note}" : "[{bar}] {percentage}% {note}",
     barCompleteChar: "#",
     barIncompleteChar: "-",

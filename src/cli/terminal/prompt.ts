@@ -1,6 +1,6 @@
 import { type Arg, formatArg } from "../framework/args.ts";
 import { CancelledError, UsageError } from "../framework/usage-error.ts";
-import type { Io } from "./console.ts";
+import type { Console } from "./console.ts";
 import { escapeControls } from "./escape.ts";
 
 const showCursor = "\u001b[?25h";
@@ -30,9 +30,9 @@ export function askWay(question: string, ways: Readonly<Record<string, string>>)
  * Asks before a dangerous verb acts. `--yes` answers it.
  * @throws CancelledError for a no, UsageError naming `--yes` where nobody can be asked.
  */
-export async function confirmAction(io: Io, question: string): Promise<void> {
-  if (io.assumeYes) return;
-  if (!io.canAsk) throw needsFlag("--yes", question);
+export async function confirmAction(console: Console, question: string): Promise<void> {
+  if (console.assumeYes) return;
+  if (!console.canAsk) throw needsFlag("--yes", question);
   const agreed = await ask(({ confirm }) => confirm({ message: escapeControls(question), default: false }, streams));
   if (!agreed) throw new CancelledError();
 }
@@ -41,25 +41,30 @@ export async function confirmAction(io: Io, question: string): Promise<void> {
  * Ends a verb that will ask, before it looks for anything, where nobody can answer.
  * @throws UsageError naming `--yes`.
  */
-export function requireAnswer(io: Io, question: string): void {
-  if (!io.assumeYes && !io.canAsk) throw needsFlag("--yes", question);
+export function requireAnswer(console: Console, question: string): void {
+  if (!console.assumeYes && !console.canAsk) throw needsFlag("--yes", question);
 }
 
 /**
  * Has the name of what will be destroyed typed, or given as `--confirm <name>`; `--yes` is not enough.
  * @throws UsageError when the name differs, or where nobody can be asked; CancelledError for ctrl-C.
  */
-export async function confirmName(io: Io, warning: string, name: string, given: string | undefined): Promise<void> {
-  if (given === undefined && !io.canAsk) throw needsFlag(`--confirm ${name}`, warning);
-  const typed = given ?? (await askName(io, warning, name));
+export async function confirmName(
+  console: Console,
+  warning: string,
+  name: string,
+  given: string | undefined,
+): Promise<void> {
+  if (given === undefined && !console.canAsk) throw needsFlag(`--confirm ${name}`, warning);
+  const typed = given ?? (await askName(console, warning, name));
   if (typed === name) return;
   throw new UsageError(`The name given does not match ${JSON.stringify(name)}; nothing was done.`, {
     details: [{ field: "--confirm", message: `must be ${name}` }],
   });
 }
 
-async function askName(io: Io, warning: string, name: string): Promise<string> {
-  await io.say(`${escapeControls(warning)}\n`);
+async function askName(console: Console, warning: string, name: string): Promise<string> {
+  await console.say(`${escapeControls(warning)}\n`);
   const message = `Type ${escapeControls(name)} to go on:`;
   return (await ask(({ input }) => input({ message }, streams))).trim();
 }

@@ -45,7 +45,7 @@ export default defineVerb({
     "bodega audit list --event 'login.*' --failures --address 192.0.2.7",
     "bodega audit list --actor-kind terminal --limit 1000 --json",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const now = Date.now();
     const { listAudit } = await import("../../../server/modules/audit/list.ts");
     const limit = parseCount("--limit", args.limit);
@@ -61,13 +61,13 @@ export default defineVerb({
       limit,
     };
     const { namespace } = args;
-    const rows = await withContext(args, io, async (ctx) => {
+    const rows = await withContext(args, console, async (ctx) => {
       const { findUserId } = await import("../../../server/modules/users/resolve.ts");
       const idOf = (name: string | undefined) =>
         name?.includes("@") && namespace ? findUserId(ctx, namespace, name) : name;
       return listAudit(ctx, { ...filter, actor: await idOf(args.actor), subject: await idOf(args.subject) });
     });
-    await printList(io, rows, {
+    await printList(console, rows, {
       id: (row) => String(row.seq),
       empty: "Nothing of the kind has been written down.",
       columns: [
@@ -82,7 +82,7 @@ export default defineVerb({
       ],
     });
     const last = rows.at(-1);
-    if (last && rows.length === limit && last.seq > 1) await remark(io, `Older ones: --before ${last.seq}`);
+    if (last && rows.length === limit && last.seq > 1) await remark(console, `Older ones: --before ${last.seq}`);
   },
 });
 

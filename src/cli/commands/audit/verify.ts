@@ -17,14 +17,15 @@ export default defineVerb({
     "The exit code is 0 when the log is intact, and 1 when it is not. Whoever can write the database file can also write " +
       "a whole new log: only a head that was kept elsewhere, given with --expect, shows that.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { verifyAudit } = await import("../../../server/modules/audit/verify.ts");
-    const verdict = await withContext(args, io, (ctx) => verifyAudit(ctx, args));
+    const verdict = await withContext(args, console, (ctx) => verifyAudit(ctx, args));
     const { first, last, ...shown } = verdict;
     const head = last === null ? null : `${last.seq}:${last.hash}`;
-    if (io.json) await printRecord(io, verdict, "intact");
-    else await printRecord(io, { ...shown, from: first?.at, to: last?.at, head }, "head");
-    if (verdict.intact && head !== null) await remark(io, "Keep the head elsewhere, for --expect at the next time.");
+    if (console.json) await printRecord(console, verdict, "intact");
+    else await printRecord(console, { ...shown, from: first?.at, to: last?.at, head }, "head");
+    if (verdict.intact && head !== null)
+      await remark(console, "Keep the head elsewhere, for --expect at the next time.");
     return verdict.intact ? 0 : 1;
   },
 });

@@ -1,5 +1,5 @@
 import type { RestorePlan } from "../../../server/backup/restore/restore.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { formatValue } from "../../terminal/output.ts";
 
 const names = ["stores", "users", "products", "orders", "last_act_at"] as const;
@@ -9,7 +9,7 @@ const names = ["stores", "users", "products", "orders", "last_act_at"] as const;
  * whether one may replace the other sees the two whole.
  */
 export async function renderComparison(
-  { columns, color }: Pick<Io, "columns" | "color">,
+  { columns, color }: Pick<Console, "columns" | "color">,
   { taken, present }: Pick<RestorePlan, "taken" | "present">,
 ): Promise<string> {
   const { manifest, inspection } = taken;

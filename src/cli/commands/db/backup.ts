@@ -4,7 +4,7 @@ import { readCliConfig } from "../../context/read-config.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { CancelledError, UsageError } from "../../framework/usage-error.ts";
 import { buildCommand } from "../../terminal/build-info.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { printRecord, remark, warn } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
@@ -47,45 +47,47 @@ export default defineVerb({
     "S3 takes its account from BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY, and BODEGA_S3_ENDPOINT and " +
       "BODEGA_S3_REGION where it is not Amazon's own. `bodega serve --backup-every 24h` makes backups by itself.",
   ],
-  async run(args, io) {
-    const config = readCliConfig(args, io);
+  async run(args, console) {
+    const config = readCliConfig(args, console);
     const { readPlace, backupsFolder } = await import("../../../server/backup/store/place.ts");
     const { readJob } = await import("../../../server/backup/job.ts");
     const place = readPlace(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
     const work = { config, place, keep: readKeep(args.keep), includeKey: args["include-key"] };
-    const job = readJob(io.env);
+    const job = readJob(console.env);
     if (job !== undefined) {
       const { beBackupProcess } = await import("./backup-process.ts");
       return beBackupProcess(job, work);
     }
-    if (place.kind === "stdout") refuseOnScreen(io);
-    await requireDatabase(args, io);
+    if (place.kind === "stdout") refuseOnScreen(console);
+    await requireDatabase(args, console);
     const isNamed = place.kind === "stdout" || place.name !== undefined;
     if (isNamed && args.keep !== undefined) throw badKeep("needs a folder or an s3://bucket/prefix in --to");
-    if (place.kind === "folder" && place.name !== undefined) await confirmReplacing(io, `${place.path}/${place.name}`);
+    if (place.kind === "folder" && place.name !== undefined)
+      await confirmReplacing(console, `${place.path}/${place.name}`);
     const { runBackup } = await import("../../../server/backup/run-backup.ts");
-    const { env } = io;
-    const report = await watch(io, (onStep, signal) =>
+    const { env } = console;
+    const report = await watch(console, (onStep, signal) =>
       runBackup({ ...work, command: buildCommand(), env, by: "terminal", onStep, signal }),
     );
-    await printReport(io, report, place.kind === "stdout");
+    await printReport(console, report, place.kind === "stdout");
   },
 });
 
 /** Runs it under a progress bar; ctrl-C ends it, and what it has made so far goes. */
 async function watch(
-  io: Io,
+  console: Console,
   work: (onStep: (step: BackupStep) => void, signal: AbortSignal) => Promise<BackupReport>,
 ): Promise<BackupReport> {
   const stop = new AbortController();
-  io.onInterrupt(() => stop.abort(new CancelledError()));
-  const progress = await startProgress(io, 2 * halfway);
+  console.onInterrupt(() => stop.abort(new CancelledError()));
+  const progress = await startProgress(console, 2 * halfway);
   try {
     return await work(({ step, done = 0, total = 0 }) => {
       const share = total > 0 ? Math.min(1, done / total) * halfway : 0;
       if (step === "waiting") {
         progress.show(0, "waiting for another backup to end");
-        if (!io.screen) void remark(io, "Another backup of this data directory is being made: waiting for it to end.");
+        if (!console.screen)
+          void remark(console, "Another backup of this data directory is being made: waiting for it to end.");
       } else progress.show(step === "copying" ? share : halfway + (step === "packing" ? share : 0), step);
     }, stop.signal);
   } finally {
@@ -93,11 +95,18 @@ async function watch(
   }
 }
 
-async function printReport(io: Io, { warnings, removed, ...report }: BackupReport, isOnStdout: boolean): Promise<void> {
-  for (const warning of warnings) if (!io.json) await warn(io, `The backup is made, but ${warning}`);
+async function printReport(
+  console: Console,
+  { warnings, removed, ...report }: BackupReport,
+  isOnStdout: boolean,
+): Promise<void> {
+  for (const warning of warnings) if (!console.json) await warn(console, `The backup is made, but ${warning}`);
   if (isOnStdout)
-    return remark(io, `The backup is written: ${report.database_bytes} bytes of database, ${report.stores} stores`);
-  await printRecord(io, { ...report, removed, ...(io.json && { warnings }) }, "backup");
+    return remark(
+      console,
+      `The backup is written: ${report.database_bytes} bytes of database, ${report.stores} stores`,
+    );
+  await printRecord(console, { ...report, removed, ...(console.json && { warnings }) }, "backup");
 }
 
 function readKeep(text: string | undefined): number | undefined {
@@ -110,9 +119,10 @@ function badKeep(message: string): UsageError {
   return new UsageError(`--keep ${message}.`, { details: [{ field: "--keep", message }] });
 }
 
-function refuseOnScreen(io: Io): void {
-  if (io.json) throw new UsageError("--json would stand within the backup.", { hint: "Give --to <file> as well." });
-  if (!io.stdoutIsTerminal) return;
+function refuseOnScreen(console: Console): void {
+  if (console.json)
+    throw new UsageError("--json would stand within the backup.", { hint: "Give --to <file> as well." });
+  if (!console.stdoutIsTerminal) return;
   const message = "needs a file or pipe behind it, not a terminal";
   throw new UsageError(`--to - ${message}.`, {
     hint: "bodega db backup --to - > shop.tar.gz",
@@ -120,6 +130,6 @@ function refuseOnScreen(io: Io): void {
   });
 }
 
-async function confirmReplacing(io: Io, path: string): Promise<void> {
-  if (await Bun.file(path).exists()) await confirmAction(io, `Replace the file ${path}?`);
+async function confirmReplacing(console: Console, path: string): Promise<void> {
+  if (await Bun.file(path).exists()) await confirmAction(console, `Replace the file ${path}?`);
 }

@@ -15,22 +15,22 @@ export default defineVerb({
     "The exit code is 0 when nothing is wrong, and 1 when something is. bodega doctor looks at what is around the " +
       "database as well, and mends what can be mended.",
   ],
-  async run(args, io) {
-    const config = readCliConfig(args, io);
+  async run(args, console) {
+    const config = readCliConfig(args, console);
     const { checkDatabase } = await import("../../../server/health/check-database.ts");
     // Reading holds up the process, which then could not hear of ctrl-C; nothing is left half-done by its end.
-    io.releaseSignals();
+    console.releaseSignals();
     const command = commandLine(args);
-    const onStep = io.stderrIsTerminal ? (name: string) => remark(io, `Checking: ${name}`) : undefined;
+    const onStep = console.stderrIsTerminal ? (name: string) => remark(console, `Checking: ${name}`) : undefined;
     const report = await checkDatabase(config, {
       now: Date.now,
       command,
       ...(onStep && { onStep }),
     });
-    if (io.json) await printJson(io, report);
+    if (console.json) await printJson(console, report);
     else {
       const { printExamination } = await import("../doctor/print.ts");
-      await printExamination(io, report, command("doctor --fix"));
+      await printExamination(console, report, command("doctor --fix"));
     }
     return report.ok ? 0 : 1;
   },

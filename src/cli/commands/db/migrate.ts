@@ -8,16 +8,16 @@ export default defineVerb({
   args: {},
   examples: ["bodega db migrate", "bodega db migrate --data-dir /var/lib/bodega --json"],
   notes: ["bodega serve does the same when it starts."],
-  async run(args, io) {
+  async run(args, console) {
     const { migrate } = await import("../../../server/db/migrate.ts");
-    const { applied } = await withDatabase(args, io, async (db, _place, config) => {
+    const { applied } = await withDatabase(args, console, async (db, _place, config) => {
       const done = await migrate(db);
       await recordMigration(await makeContext(db, config), done.applied);
       return done;
     });
-    if (io.json) return printJson(io, { applied });
+    if (console.json) return printJson(console, { applied });
     if (applied.length > 0)
-      await io.write(applied.map((name) => (io.quiet ? `${name}\n` : `applied ${name}\n`)).join(""));
-    else if (!io.quiet) await io.write("The schema is up to date.\n");
+      await console.write(applied.map((name) => (console.quiet ? `${name}\n` : `applied ${name}\n`)).join(""));
+    else if (!console.quiet) await console.write("The schema is up to date.\n");
   },
 });

@@ -2,7 +2,7 @@ import type { RekeyReport } from "../../../server/admin/rekey.ts";
 import { withContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineVerb } from "../../framework/command.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { formatValue, printJson, printRecord, remark, warn } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 
@@ -21,38 +21,38 @@ export default defineVerb({
       "what they liked stays counted, and they can take it back no more. Passwords, users' tokens and app keys do not " +
       "depend on the key.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { wrongState } = await import("../../../server/errors.ts");
     const { isServerRunning } = await import("../../../server/db/local/server-lock.ts");
-    const { dataDir } = readCliConfig(args, io);
+    const { dataDir } = readCliConfig(args, console);
     if (await isServerRunning(dataDir)) {
       throw wrongState(`A server is running on ${dataDir}. Stop it first: it works with the old key.`);
     }
     await confirmAction(
-      io,
+      console,
       "Give the old key up? Waiting mail, reset codes, second factors, the secrets of webhooks and the devices that " +
         "registered for notifications are lost.",
     );
     const { rekeyDatabase } = await import("../../../server/admin/rekey.ts");
-    await printReport(io, await withContext(args, io, rekeyDatabase));
+    await printReport(console, await withContext(args, console, rekeyDatabase));
   },
 });
 
-async function printReport(io: Io, report: RekeyReport): Promise<void> {
+async function printReport(console: Console, report: RekeyReport): Promise<void> {
   const { two_factor_users: users, webhooks, ...shown } = report;
-  if (io.json) return printJson(io, report);
-  if (!report.rekeyed) return remark(io, "The database has the present key already; nothing has changed.");
-  if (!io.quiet)
-    await printRecord(io, { ...shown, two_factor_users: users.length, webhooks: webhooks.length }, "rekeyed");
-  if (webhooks.length > 0) await warn(io, "These webhooks tell nothing until they have a new secret:");
+  if (console.json) return printJson(console, report);
+  if (!report.rekeyed) return remark(console, "The database has the present key already; nothing has changed.");
+  if (!console.quiet)
+    await printRecord(console, { ...shown, two_factor_users: users.length, webhooks: webhooks.length }, "rekeyed");
+  if (webhooks.length > 0) await warn(console, "These webhooks tell nothing until they have a new secret:");
   for (const { namespace, webhook_id, url } of webhooks.slice(0, maxNamed)) {
-    await io.say(`  bodega webhook rotate -n ${namespace} ${webhook_id}  # ${formatValue(url)}\n`);
+    await console.say(`  bodega webhook rotate -n ${namespace} ${webhook_id}  # ${formatValue(url)}\n`);
   }
-  if (webhooks.length > maxNamed) await remark(io, `and ${webhooks.length - maxNamed} more, which --json lists`);
+  if (webhooks.length > maxNamed) await remark(console, `and ${webhooks.length - maxNamed} more, which --json lists`);
   if (users.length === 0) return;
-  await warn(io, "These users cannot sign in until their second factor is reset:");
+  await warn(console, "These users cannot sign in until their second factor is reset:");
   for (const { namespace, user_id, email } of users.slice(0, maxNamed)) {
-    await io.say(`  bodega user reset-two-factor -n ${namespace} ${user_id}  # ${formatValue(email)}\n`);
+    await console.say(`  bodega user reset-two-factor -n ${namespace} ${user_id}  # ${formatValue(email)}\n`);
   }
-  if (users.length > maxNamed) await remark(io, `and ${users.length - maxNamed} more, which --json lists`);
+  if (users.length > maxNamed) await remark(console, `and ${users.length - maxNamed} more, which --json lists`);
 }

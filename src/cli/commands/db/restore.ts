@@ -4,7 +4,7 @@ import { accountName } from "../../context/account-name.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { CancelledError } from "../../framework/usage-error.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { formatValue, printJson, printRecord, remark, warn } from "../../terminal/output.ts";
 import { type Progress, startProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
@@ -48,8 +48,8 @@ export default defineVerb({
       "the backup was made is then only there: orders, sign-ins, keys and tokens, and what was revoked is valid again.",
     "Into a libSQL server (--database-url) a backup goes only when the database there is empty.",
   ],
-  async run(args, io) {
-    const config = readCliConfig(args, io);
+  async run(args, console) {
+    const config = readCliConfig(args, console);
     const isDryRun = args["dry-run"];
     const { readSource } = await import("../../../server/backup/store/place.ts");
     const { isServerRunning } = await import("../../../server/db/local/server-lock.ts");
@@ -60,13 +60,13 @@ export default defineVerb({
     const { makeTakingFolder } = await import("../../../server/backup/restore/temp-dir.ts");
     const source = readSource(args.backup, "<backup>");
     if (!isDryRun && (await isServerRunning(config.dataDir))) throw serverRuns(config.dataDir);
-    const stop = listenForStop(io);
+    const stop = listenForStop(console);
     const folder = await makeTakingFolder(config.dataDir, !isDryRun);
     const remove = () => folder.remove();
     const terminate = () => process.exit(terminatedExitCode);
     process.once("exit", remove).once("SIGTERM", terminate);
     try {
-      const plan = await watch(io, stop, async (progress, signal) => {
+      const plan = await watch(console, stop, async (progress, signal) => {
         const stdin = () => process.stdin;
         const onStep = (step: TakeStep) => showStep(progress, step);
         const taken = await takeBackup(source, config, folder.path, { stdin, onStep, signal });
@@ -74,16 +74,16 @@ export default defineVerb({
         return planRestore(taken, config);
       });
       const summary = summarize(args.backup, plan);
-      if (isDryRun) return await printDryRun(io, summary, plan);
-      for (const warning of plan.warnings) if (!io.json) await warn(io, warning);
-      if (!io.quiet && !io.json) await io.say(await renderComparison(io, plan));
+      if (isDryRun) return await printDryRun(console, summary, plan);
+      for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
+      if (!console.quiet && !console.json) await console.say(await renderComparison(console, plan));
       stop.isAsking = true;
       await confirmAction(
-        io,
+        console,
         plan.present === null ? "Restore this backup?" : "Replace the present database by this backup?",
       );
       stop.isAsking = false;
-      const { kept, keyRestored } = await watch(io, stop, (progress, signal) =>
+      const { kept, keyRestored } = await watch(console, stop, (progress, signal) =>
         applyRestore(plan, config, {
           actor: { kind: "terminal", account: accountName() },
           withKey: args["with-key"],
@@ -91,7 +91,7 @@ export default defineVerb({
           onProgress: (done, total) => progress.show((done / Math.max(total, 1)) * 100, "loading"),
         }),
       );
-      await printResult(io, { ...summary, restored: true, kept, key_restored: keyRestored }, plan);
+      await printResult(console, { ...summary, restored: true, kept, key_restored: keyRestored }, plan);
     } finally {
       process.off("exit", remove).off("SIGTERM", terminate);
       remove();
@@ -100,9 +100,9 @@ export default defineVerb({
 });
 
 /** Listens for ctrl-C from now on, also between the steps. */
-function listenForStop(io: Io): Stop {
+function listenForStop(console: Console): Stop {
   const stop: Stop = { controller: new AbortController(), isAsking: false };
-  io.onInterrupt(() => {
+  console.onInterrupt(() => {
     stop.controller.abort(new CancelledError());
     if (stop.isAsking) process.exit(interruptedExitCode);
   });
@@ -110,10 +110,14 @@ function listenForStop(io: Io): Stop {
 }
 
 /** Runs a step under a progress bar that ctrl-C ends. */
-async function watch<T>(io: Io, stop: Stop, work: (progress: Progress, signal: AbortSignal) => Promise<T>): Promise<T> {
+async function watch<T>(
+  console: Console,
+  stop: Stop,
+  work: (progress: Progress, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const { signal } = stop.controller;
   signal.throwIfAborted();
-  const progress = await startProgress(io, 100);
+  const progress = await startProgress(console, 100);
   try {
     return await work(progress, signal);
   } catch (error) {
@@ -153,21 +157,21 @@ function summarize(from: string, { taken, present, key, warnings }: RestorePlan)
 
 type Summary = ReturnType<typeof summarize>;
 
-async function printDryRun(io: Io, summary: Summary, plan: RestorePlan): Promise<void> {
-  if (io.json) return printJson(io, summary);
-  if (!io.quiet) await io.write(await renderComparison(io, plan));
-  for (const warning of plan.warnings) await warn(io, warning);
-  await remark(io, "The backup is sound. Nothing was changed.");
+async function printDryRun(console: Console, summary: Summary, plan: RestorePlan): Promise<void> {
+  if (console.json) return printJson(console, summary);
+  if (!console.quiet) await console.write(await renderComparison(console, plan));
+  for (const warning of plan.warnings) await warn(console, warning);
+  await remark(console, "The backup is sound. Nothing was changed.");
 }
 
-async function printResult(io: Io, summary: Summary, { present }: RestorePlan): Promise<void> {
-  if (io.json) return printJson(io, summary);
+async function printResult(console: Console, summary: Summary, { present }: RestorePlan): Promise<void> {
+  if (console.json) return printJson(console, summary);
   const { restored, kept, key_restored } = summary;
-  if (io.quiet) return kept === null ? undefined : io.write(`${formatValue(kept)}\n`);
-  await printRecord(io, { restored, kept, key_restored }, "kept");
+  if (console.quiet) return kept === null ? undefined : console.write(`${formatValue(kept)}\n`);
+  await printRecord(console, { restored, kept, key_restored }, "kept");
   if (present !== null) {
     await remark(
-      io,
+      console,
       "Who signed in since the backup was made signs in again; keys and tokens that were revoked since are valid again.",
     );
   }

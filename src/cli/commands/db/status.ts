@@ -10,17 +10,17 @@ export default defineVerb({
   notes: [
     "The exit code is 0 when the schema is up to date, and 1 when migrations wait or it is newer than the program.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { migrationStatus } = await import("../../../server/db/migrate.ts");
-    await requireDatabase(args, io);
-    const status = await withDatabase(args, io, (db) => migrationStatus(db));
+    await requireDatabase(args, console);
+    const status = await withDatabase(args, console, (db) => migrationStatus(db));
     const migrations = status.map(({ name, appliedAt }) => ({ name, applied_at: appliedAt }));
     const waiting = migrations.filter(({ applied_at }) => applied_at === null).length;
     const isNewer = status.some(({ isKnown }) => !isKnown);
     const isUpToDate = waiting === 0 && !isNewer;
-    if (io.json) await printJson(io, { up_to_date: isUpToDate, migrations });
+    if (console.json) await printJson(console, { up_to_date: isUpToDate, migrations });
     else {
-      await printList(io, migrations, {
+      await printList(console, migrations, {
         id: (migration) => migration.name,
         empty: "There are no migrations.",
         columns: [
@@ -28,8 +28,8 @@ export default defineVerb({
           { header: "APPLIED", value: (migration) => migration.applied_at ?? "waiting" },
         ],
       });
-      if (isNewer) await remark(io, "The schema is newer than this program: run the version that made it.");
-      else if (waiting > 0) await remark(io, "Bring the schema up to date with: bodega db migrate");
+      if (isNewer) await remark(console, "The schema is newer than this program: run the version that made it.");
+      else if (waiting > 0) await remark(console, "Bring the schema up to date with: bodega db migrate");
     }
     return isUpToDate ? 0 : 1;
   },

@@ -16,10 +16,10 @@ export default defineVerb({
     `It keeps to a folder of its own, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another, ` +
       "and what you change there stays. Its key's secret is kept there too, so that the requests printed always work.",
   ],
-  async run(args, io) {
-    const isNamed = io.env.BODEGA_DATA_DIR || io.env.BODEGA_DATA_DIR_FILE;
+  async run(args, console) {
+    const isNamed = console.env.BODEGA_DATA_DIR || console.env.BODEGA_DATA_DIR_FILE;
     const dataDir = args["data-dir"] ?? (isNamed ? undefined : defaultDataDir);
-    const config = readCliConfig({ ...args, "data-dir": dataDir }, io, readServerFlags(args));
+    const config = readCliConfig({ ...args, "data-dir": dataDir }, console, readServerFlags(args));
     const { runServer } = await import("../../../server/runtime/serve.ts");
     const { seedDemo } = await import("../../../server/admin/demo.ts");
     let store: Awaited<ReturnType<typeof seedDemo>>;
@@ -27,15 +27,15 @@ export default defineVerb({
     return runServer(
       { ...config, tls: undefined },
       {
-        ...describeServerProcess(io),
+        ...describeServerProcess(console),
         prepare: async (db, vault) => {
           store = await seedDemo(db, vault, Date.now, config.dataDir);
         },
         onReady: async (url) => {
           const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
           const answer = { url, data_dir: config.dataDir, namespace, app_id, app_secret, product_id, email, password };
-          if (io.json) await printJson(io, answer);
-          else await io.write(formatDemoGuide(answer));
+          if (console.json) await printJson(console, answer);
+          else await console.write(formatDemoGuide(answer));
         },
       },
     );

@@ -6,7 +6,7 @@ import { namespaceArg } from "../../framework/args.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { buildInfo, madeAt } from "../../terminal/build-info.ts";
 import { commandLine } from "../../terminal/command-line.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { printJson } from "../../terminal/output.ts";
 import { addressFlags, readAddressFlags } from "../serve/server-process.ts";
 
@@ -31,7 +31,7 @@ export default defineVerb({
       "A server may be running; give the flags that it has, or run this in its environment. The ledger of points and the " +
       "numbers of orders are never rewritten.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { namespace, fix, strict } = args;
     const { version } = buildInfo;
     const command = commandLine(args);
@@ -44,30 +44,33 @@ export default defineVerb({
       command,
     };
     const { examine, examineFolder } = await import("../../../server/health/doctor.ts");
-    const config = readSettings(args, io);
+    const config = readSettings(args, console);
     const { startProgress } = await import("../../terminal/progress.ts");
-    const progress = await startProgress(io, 100);
+    const progress = await startProgress(console, 100);
     const onProgress = (done: number, total: number, running: readonly string[]) =>
       progress.show((100 * done) / total, `Checking: ${running.join(", ")}`);
     const looking =
       config instanceof AppError
-        ? examineFolder(readDataDir({ dataDir: args["data-dir"] }, io.env), config, { fix, deps })
+        ? examineFolder(readDataDir({ dataDir: args["data-dir"] }, console.env), config, { fix, deps })
         : examine(config, { namespace, fix, strict, makeContext, onProgress, deps });
     const report = await looking.finally(() => progress.end());
-    if (io.json) await printJson(io, report);
+    if (console.json) await printJson(console, report);
     else {
       const { printExamination } = await import("./print.ts");
       const mending = command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
-      await printExamination(io, report, fix ? null : mending);
+      await printExamination(console, report, fix ? null : mending);
     }
     return report.ok ? 0 : 1;
   },
 });
 
 /** The configuration, or what is wrong with it: also then there is something to look at. What is wrong with a flag is thrown. */
-function readSettings(args: Parameters<typeof readAddressFlags>[0] & Parameters<typeof readCliConfig>[0], io: Io) {
+function readSettings(
+  args: Parameters<typeof readAddressFlags>[0] & Parameters<typeof readCliConfig>[0],
+  console: Console,
+) {
   try {
-    return readCliConfig(args, io, readAddressFlags(args));
+    return readCliConfig(args, console, readAddressFlags(args));
   } catch (error) {
     if (!(error instanceof AppError) || error.details?.some(({ field }) => field.startsWith("--"))) throw error;
     return error;

@@ -1,6 +1,6 @@
 import type { Examination } from "../../../server/health/doctor.ts";
 import type { Drift } from "../../../server/health/records/run-checks.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, formatValue, printList } from "../../terminal/output.ts";
 import { wrapWords } from "../../terminal/wrap.ts";
@@ -20,38 +20,38 @@ const commands = /^(?:bodega|chmod|chown|sudo|mount|du|fuser|timedatectl|echo|ki
  * Prints what has been found: a paragraph each, worst first, then the records that have drifted, then a summary.
  * @param mending the command that mends what can be; null where that has been tried already.
  */
-export async function printExamination(io: Io, report: Examination, mending: string | null): Promise<void> {
+export async function printExamination(console: Console, report: Examination, mending: string | null): Promise<void> {
   const { findings, drift, notes } = report;
-  if (io.quiet) return printSubjects(io, report);
-  if (findings.length > 0) await io.write(findings.map((one) => renderFinding(io, one)).join(""));
-  if (drift.length > 0) await printDrift(io, drift);
+  if (console.quiet) return printSubjects(console, report);
+  if (findings.length > 0) await console.write(findings.map((one) => renderFinding(console, one)).join(""));
+  if (drift.length > 0) await printDrift(console, drift);
   for (const { check, namespace, text } of notes) {
-    await sayLine(io, `${check}${namespace === null ? "" : ` in ${namespace}`}: ${text}`);
+    await sayLine(console, `${check}${namespace === null ? "" : ` in ${namespace}`}: ${text}`);
   }
-  await sayLine(io, summarize(report));
+  await sayLine(console, summarize(report));
   const isMendable = [...findings, ...drift].some(({ fixable, fixed }) => fixable && !fixed);
-  if (mending !== null && isMendable) await io.say(renderMending(mending, io.columns));
+  if (mending !== null && isMendable) await console.say(renderMending(mending, console.columns));
 }
 
-function sayLine(io: Io, text: string): Promise<void> {
-  return io.say(`${fitLines(io, escapeControls(text))}\n`);
+function sayLine(console: Console, text: string): Promise<void> {
+  return console.say(`${fitLines(console, escapeControls(text))}\n`);
 }
 
 /** Of what needs somebody; what is merely good to know is left out. */
-async function printSubjects(io: Io, { findings, drift }: Examination): Promise<void> {
+async function printSubjects(console: Console, { findings, drift }: Examination): Promise<void> {
   const subjects = [
     ...findings.filter(({ severity }) => severity !== "note").map(({ subject }) => subject),
     ...drift.map(({ record }) => record),
   ];
-  await io.write(subjects.map((subject) => `${escapeControls(subject)}\n`).join(""));
+  await console.write(subjects.map((subject) => `${escapeControls(subject)}\n`).join(""));
 }
 
-function renderFinding(io: Io, { check, severity, message, remedy, fixed }: ToldFinding): string {
-  const mark = io.color ? `\u001b[${colors[severity]}m${severity}\u001b[39m` : severity;
-  const text = wrap(escapeControls(`${severity}: ${check}: ${message}`), "", io.columns);
+function renderFinding(console: Console, { check, severity, message, remedy, fixed }: ToldFinding): string {
+  const mark = console.color ? `\u001b[${colors[severity]}m${severity}\u001b[39m` : severity;
+  const text = wrap(escapeControls(`${severity}: ${check}: ${message}`), "", console.columns);
   const lines = [`${mark}${text.slice(severity.length)}`];
   if (fixed) lines.push(`${indent}mended`);
-  else if (remedy !== null) lines.push(renderRemedy(escapeControls(remedy), io.columns));
+  else if (remedy !== null) lines.push(renderRemedy(escapeControls(remedy), console.columns));
   return `${lines.join("\n")}\n`;
 }
 
@@ -79,9 +79,9 @@ function wrap(text: string, begin: string, width: number | undefined): string {
     .replace(/^/, begin);
 }
 
-async function printDrift(io: Io, drift: readonly Drift[]): Promise<void> {
+async function printDrift(console: Console, drift: readonly Drift[]): Promise<void> {
   const shown = drift.slice(0, maxShown);
-  await printList(io, shown, {
+  await printList(console, shown, {
     id: (one) => one.record,
     empty: "",
     columns: [
@@ -94,7 +94,8 @@ async function printDrift(io: Io, drift: readonly Drift[]): Promise<void> {
       { header: "STATE", value: formatState, whole: true },
     ],
   });
-  if (drift.length > shown.length) await sayLine(io, `and ${drift.length - shown.length} more, which --json lists`);
+  if (drift.length > shown.length)
+    await sayLine(console, `and ${drift.length - shown.length} more, which --json lists`);
 }
 
 function formatState({ fixed, fixable }: Drift): string {

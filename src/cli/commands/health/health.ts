@@ -20,14 +20,16 @@ export default defineVerb({
     "On its own machine a server is asked over https where it speaks that, and the name in its certificate is not judged; " +
       "that of --url is, and NODE_EXTRA_CA_CERTS names further authorities.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const timeoutMs = parseDuration("--timeout", args.timeout);
     if (args.url !== undefined) refuseSecret("--url", args.url, "Health is asked without credentials.");
-    const own = () => formatServerUrl(readCliConfig(args, io, { host: args.host, port: args.port }));
+    const own = () => formatServerUrl(readCliConfig(args, console, { host: args.host, port: args.port }));
     const health = await (args.url === undefined ? probeOwnHealth(own(), timeoutMs) : probeHealth(args.url, timeoutMs));
-    if (io.json) await printJson(io, health);
-    else if (!io.quiet) {
-      await io.write(fitLines(io, `${escapeControls(`${health.status}: ${health.message} (${health.url})`)}\n`));
+    if (console.json) await printJson(console, health);
+    else if (!console.quiet) {
+      await console.write(
+        fitLines(console, `${escapeControls(`${health.status}: ${health.message} (${health.url})`)}\n`),
+      );
     }
     return health.status === "ready" ? 0 : 1;
   },

@@ -7,7 +7,7 @@ import { checkFields } from "../../../server/modules/tenants/input.ts";
 import { parseNamespace } from "../../../server/modules/tenants/namespace.ts";
 import { userColumns } from "../../../server/modules/users/input.ts";
 import { UsageError } from "../../framework/usage-error.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { type InitArgs, initFlags, wantsRandomPassword } from "./flags.ts";
 import { checkKeyName } from "./key-answers.ts";
 
@@ -55,14 +55,14 @@ export function checkPassword(password: string): void {
  * @param namespace undefined where the flags leave it open.
  * @throws UsageError
  */
-export function requireFlags(args: InitArgs, io: Io, namespace: string | undefined, shop: Shop): void {
+export function requireFlags(args: InitArgs, console: Console, namespace: string | undefined, shop: Shop): void {
   const missing: string[] = [];
   if (namespace === undefined) missing.push(args.title === undefined ? "--title" : "--namespace");
   if (shop.owner === null && args.owner) {
     if (args["owner-email"] === undefined) missing.push("--owner-email");
     if (!args["owner-password-stdin"] && !wantsRandomPassword(args)) missing.push("--owner-password-stdin");
   }
-  const hasSender = args["mail-from"] !== undefined || readVariable(io.env, "BODEGA_MAIL_FROM") !== undefined;
+  const hasSender = args["mail-from"] !== undefined || readVariable(console.env, "BODEGA_MAIL_FROM") !== undefined;
   if (args["smtp-url-file"] !== undefined && !hasSender) missing.push("--mail-from");
   if (missing.length === 0) return;
   const isUnfit = namespace === undefined && args.title !== undefined;

@@ -5,7 +5,7 @@ import { compareSettings } from "../../../server/config/env-file-write.ts";
 import { databaseFile } from "../../../server/db/local/data-dir.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
 import { withContext } from "../../context/context.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { remark } from "../../terminal/output.ts";
 import type { Answers } from "./answers.ts";
 import { checkPassword, requireFlags } from "./check-flags.ts";
@@ -22,37 +22,37 @@ const nothing: Shop = { store: null, owner: null, key: null };
  * All answers, from the flags and, at a terminal, by asking for what they leave open and what does not stand yet. Writes nothing.
  * @throws UsageError that names everything that is missing where nobody can be asked; CancelledError.
  */
-export async function gatherAnswers(args: InitArgs, io: Io, config: Config): Promise<Answers> {
+export async function gatherAnswers(args: InitArgs, console: Console, config: Config): Promise<Answers> {
   const hasDatabase = isThere(config);
-  const look = <T>(work: Parameters<typeof withContext<T>>[2]) => withContext(flagsOf(args, config), io, work);
+  const look = <T>(work: Parameters<typeof withContext<T>>[2]) => withContext(flagsOf(args, config), console, work);
   const standing = hasDatabase ? (await look((ctx) => listTenants(ctx))).map(({ namespace }) => namespace) : [];
   const stands = (namespace: string | undefined) =>
     namespace !== undefined && standing.includes(namespace)
       ? look((ctx) => findShop(ctx, namespace))
       : Promise.resolve(nothing);
-  if (!io.canAsk) {
+  if (!console.canAsk) {
     const found = findNamespace(args, standing);
-    requireFlags(args, io, found, await stands(found));
+    requireFlags(args, console, found, await stands(found));
   }
-  if (io.canAsk) await greet(io, config, hasDatabase);
-  const named = io.canAsk
+  if (console.canAsk) await greet(console, config, hasDatabase);
+  const named = console.canAsk
     ? await askNamespace(args, standing)
     : { namespace: findNamespace(args, standing) as string, title: args.title };
   const shop = await stands(named.namespace);
-  if (io.canAsk) await tellStanding(io, shop);
-  const store = shop.store === null ? await takeStore(args, io, named) : null;
-  const owner = shop.owner === null && args.owner ? await takeOwner(args, io) : null;
+  if (console.canAsk) await tellStanding(console, shop);
+  const store = shop.store === null ? await takeStore(args, console, named) : null;
+  const owner = shop.owner === null && args.owner ? await takeOwner(args, console) : null;
   // Before a mail server hears of it.
   if (owner !== null) checkPassword(owner.password);
-  const key = shop.key === null ? await takeKey(args, io) : null;
+  const key = shop.key === null ? await takeKey(args, console) : null;
   const secretFile =
-    args["secret-file"] ?? (key && io.canAsk ? await askSecretFile(named.namespace, key.name) : undefined);
+    args["secret-file"] ?? (key && console.canAsk ? await askSecretFile(named.namespace, key.name) : undefined);
   const { title, language } = store ?? (shop.store as NonNullable<typeof shop.store>);
   const to = owner?.email ?? shop.owner?.email;
   const isKept = compareSettings(config.dataDir, { [smtpVariable]: "" }).kept.length > 0;
   const wantsMail = args.mail && !isKept && (config.smtpUrl === undefined || args["smtp-url-file"] !== undefined);
-  const mail = wantsMail ? await takeMail(args, io, { title, language, to }) : null;
-  return { namespace: named.namespace, store, owner, key, secretFile, mail, run: await takeRun(args, io) };
+  const mail = wantsMail ? await takeMail(args, console, { title, language, to }) : null;
+  return { namespace: named.namespace, store, owner, key, secretFile, mail, run: await takeRun(args, console) };
 }
 
 /** The same database for every look at it, and for what is written. */
@@ -64,19 +64,19 @@ function isThere({ databaseUrl, databaseSyncUrl, dataDir }: Config): boolean {
   return (databaseUrl ?? databaseSyncUrl) !== undefined || existsSync(databaseFile(dataDir));
 }
 
-async function greet(io: Io, config: Config, hasDatabase: boolean): Promise<void> {
+async function greet(console: Console, config: Config, hasDatabase: boolean): Promise<void> {
   await remark(
-    io,
+    console,
     `${hasDatabase ? "There is a database already: what is missing is added, and nothing that stands is changed" : "A few questions, and the shop is open"} (${config.dataDir}).`,
   );
-  await remark(io, "Nothing is written before the last answer; ctrl-C leaves.");
-  await remark(io, "");
+  await remark(console, "Nothing is written before the last answer; ctrl-C leaves.");
+  await remark(console, "");
 }
 
-async function tellStanding(io: Io, { store, owner, key }: Shop): Promise<void> {
+async function tellStanding(console: Console, { store, owner, key }: Shop): Promise<void> {
   if (store !== null)
-    await remark(io, `Store   ${store.namespace}: ${store.title}, ${store.currency}, ${store.language}`);
-  if (owner !== null) await remark(io, `Owner   ${owner.email}`);
+    await remark(console, `Store   ${store.namespace}: ${store.title}, ${store.currency}, ${store.language}`);
+  if (owner !== null) await remark(console, `Owner   ${owner.email}`);
   if (key !== null)
-    await remark(io, `Key     ${key.name} (${key.app_id}), ${key.published ? "published" : "not published"}`);
+    await remark(console, `Key     ${key.name} (${key.app_id}), ${key.published ? "published" : "not published"}`);
 }

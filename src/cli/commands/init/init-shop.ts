@@ -11,7 +11,7 @@ import { readCliConfig } from "../../context/read-config.ts";
 import { CancelledError, UsageError } from "../../framework/usage-error.ts";
 import { disownShown, requireReader, showInTime, undoOnFailure } from "../../secrets/deliver.ts";
 import { planSecretFile, type SecretFile } from "../../secrets/secret-file.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { remark } from "../../terminal/output.ts";
 import { formatServerUrl } from "../health/probe-health.ts";
 import { readServerFlags } from "../serve/server-process.ts";
@@ -40,26 +40,26 @@ import {
  * Where no terminal shows them, secrets are told before they are valid, with all that is about to be.
  * @throws UsageError, AppError of the services, CancelledError; then nothing of the shop was written.
  */
-export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
+export async function initShop(args: InitArgs, console: Console): Promise<Outcome> {
   checkFlags(args);
   const isService = givenRun(args) === "systemd" || givenRun(args) === "unit";
-  let config = readInitConfig(args, io, isService);
+  let config = readInitConfig(args, console, isService);
   // What is in the way of a unit is said before anybody has answered a question.
   if (givenRun(args) === "systemd") requireWritable(describeUnit(config, args["unit-dir"]));
-  const answers = await gatherAnswers(args, io, config);
-  if (answers.run === "systemd" && givenRun(args) === undefined) config = readInitConfig(args, io, canInstall());
+  const answers = await gatherAnswers(args, console, config);
+  if (answers.run === "systemd" && givenRun(args) === undefined) config = readInitConfig(args, console, canInstall());
   // What is told before the server listens names its address too.
-  if (answers.run === "serve" && config.port === 0 && !io.stdoutIsTerminal) {
+  if (answers.run === "serve" && config.port === 0 && !console.stdoutIsTerminal) {
     config = { ...config, port: await findFreePort(config.host) };
   }
   const isAUnit = answers.run === "systemd" || answers.run === "unit";
   const unit = isAUnit ? describeUnit(config, args["unit-dir"]) : null;
   if (answers.run === "systemd" && unit !== null) requireWritable(unit);
-  if (io.canAsk) await confirmAnswers(io, config, answers, unit);
-  const starts = answers.run === "systemd" && unit?.standing === null && (await agreeToStart(unit, io));
-  const wanted = wantedSettings(args, io, answers);
+  if (console.canAsk) await confirmAnswers(console, config, answers, unit);
+  const starts = answers.run === "systemd" && unit?.standing === null && (await agreeToStart(unit, console));
+  const wanted = wantedSettings(args, console, answers);
   // From here on it is a matter of moments, and is not left half-done.
-  const release = io.holdSignals();
+  const release = console.holdSignals();
   const foresee = (setup: ShopSetup, files: Files): Outcome => {
     const { missing, kept } = compareSettings(config.dataDir, wanted);
     const settings = { path: settingsPath(config.dataDir), written: missing, kept };
@@ -80,13 +80,13 @@ export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
       release,
     };
   };
-  const outcome = await writeShop(args, io, config, answers, foresee).catch((error) => {
+  const outcome = await writeShop(args, console, config, answers, foresee).catch((error) => {
     release();
     throw error;
   });
   try {
     outcome.settings = addSettings(config.dataDir, wanted);
-    outcome.config = { ...readInitConfig({ ...args, "data-dir": config.dataDir }, io, false), port: config.port };
+    outcome.config = { ...readInitConfig({ ...args, "data-dir": config.dataDir }, console, false), port: config.port };
     if (outcome.unit?.written) outcome.unit.written = writeUnit(outcome.unit);
     if (starts) startService();
   } catch (error) {
@@ -97,16 +97,16 @@ export async function initShop(args: InitArgs, io: Io): Promise<Outcome> {
 }
 
 /** A service of the machine has its data below /var/lib, unless a folder is named, or there is a shop in the usual one. */
-function readInitConfig(args: InitArgs, io: Io, isForMachine: boolean): Config {
-  const isNamed = args["data-dir"] !== undefined || io.env.BODEGA_DATA_DIR || io.env.BODEGA_DATA_DIR_FILE;
+function readInitConfig(args: InitArgs, console: Console, isForMachine: boolean): Config {
+  const isNamed = args["data-dir"] !== undefined || console.env.BODEGA_DATA_DIR || console.env.BODEGA_DATA_DIR_FILE;
   const isRoot = process.getuid?.() === 0;
   const isUsual = isNamed || existsSync(databaseFile(resolve(defaultDataDir)));
   const dataDir = isForMachine && isRoot && !isUsual ? systemDataDir : args["data-dir"];
   const more = { ...readServerFlags(args), publicUrl: args["public-url"] };
-  return readCliConfig({ ...args, "data-dir": dataDir }, io, more);
+  return readCliConfig({ ...args, "data-dir": dataDir }, console, more);
 }
 
-async function confirmAnswers(io: Io, config: Config, answers: Answers, unit: Unit | null): Promise<void> {
+async function confirmAnswers(console: Console, config: Config, answers: Answers, unit: Unit | null): Promise<void> {
   const { namespace, store, owner, key, mail } = answers;
   const lines = [
     store && `Store     ${store.title} (${namespace}), ${store.currency}, ${store.language}`,
@@ -117,10 +117,10 @@ async function confirmAnswers(io: Io, config: Config, answers: Answers, unit: Un
     answers.run === "systemd" && unit?.standing === null && `Service   ${unit.path}`,
     `Folder    ${config.dataDir}`,
   ];
-  await remark(io, "");
-  for (const line of lines) if (line) await remark(io, `  ${line}`);
-  if (unit?.warning !== undefined) await remark(io, `  warning: ${unit.warning}`);
-  if (!io.assumeYes && !(await askYesNo("Make it so?", true))) throw new CancelledError();
+  await remark(console, "");
+  for (const line of lines) if (line) await remark(console, `  ${line}`);
+  if (unit?.warning !== undefined) await remark(console, `  warning: ${unit.warning}`);
+  if (!console.assumeYes && !(await askYesNo("Make it so?", true))) throw new CancelledError();
 }
 
 /** The files that secrets were written to. */
@@ -129,7 +129,7 @@ type Files = Outcome["files"];
 /** Secrets are in their files, or shown, before they are valid; the rows stand together or not at all. */
 async function writeShop(
   args: InitArgs,
-  io: Io,
+  console: Console,
   config: Config,
   answers: Answers,
   foresee: (setup: ShopSetup, files: Files) => Outcome,
@@ -140,8 +140,8 @@ async function writeShop(
   if (secret !== undefined && secret.path === password?.path) {
     throw new UsageError("--secret-file and --owner-password-file name the same file.");
   }
-  if (key !== null && secret === undefined) requireReader(io, "--secret-file");
-  if (owner?.isRandom && password === undefined) requireReader(io, "--owner-password-file");
+  if (key !== null && secret === undefined) requireReader(console, "--secret-file");
+  if (owner?.isRandom && password === undefined) requireReader(console, "--owner-password-file");
   const prepared =
     owner && (await prepareUser({ actor: { kind: "terminal" } }, { ...ownerFields(owner), role: "owner" }));
   const flags = flagsOf(args, config);
@@ -154,8 +154,8 @@ async function writeShop(
     });
   };
   let told: Outcome | undefined;
-  const setup = await undoOnFailure(flags, io, planned, (give) =>
-    beginContext(flags, io, (ctx) =>
+  const setup = await undoOnFailure(flags, console, planned, (give) =>
+    beginContext(flags, console, (ctx) =>
       setUpShop(ctx, { namespace, store, owner: prepared, key }, (shop) =>
         give(async () => {
           // Who came second of two has made nothing.
@@ -163,14 +163,14 @@ async function writeShop(
           if (made.key && keyMade !== null && "app_secret" in keyMade) await secret?.save(keyMade.app_secret);
           if (made.owner && owner !== null) await password?.save(owner.password);
           const outcome = outcomeOf(shop);
-          if (io.stdoutIsTerminal || !holdsSecrets(outcome)) return;
-          await showInTime(io, () => printOutcome(io, outcome, formatServerUrl(config)));
+          if (console.stdoutIsTerminal || !holdsSecrets(outcome)) return;
+          await showInTime(console, () => printOutcome(console, outcome, formatServerUrl(config)));
           told = { ...outcome, isTold: true };
         }),
       ),
     ),
   ).catch((error) => {
-    throw told === undefined ? error : disownShown(flags, io, error);
+    throw told === undefined ? error : disownShown(flags, console, error);
   });
   return told ?? outcomeOf(setup);
 }
@@ -191,9 +191,9 @@ function ownerFields({ email, name, password }: NonNullable<Answers["owner"]>) {
 }
 
 /** What the server and every later command have to know, as far as it was said here. */
-function wantedSettings(args: InitArgs, io: Io, answers: Answers): Record<string, string> {
+function wantedSettings(args: InitArgs, console: Console, answers: Answers): Record<string, string> {
   // One that stands is not tried again, but a difference is told.
-  const mail = answers.mail ?? (args.mail ? readGiven(args, io) : null);
+  const mail = answers.mail ?? (args.mail ? readGiven(args, console) : null);
   const given: Record<string, string | undefined> = {
     BODEGA_DATABASE_URL: args["database-url"],
     BODEGA_HOST: args.host,

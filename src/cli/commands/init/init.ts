@@ -25,16 +25,16 @@ export default defineVerb({
     "The unit of --systemd lets the server reach its own folder and the network, and nothing else. With --systemd as root, the data directory is " +
       "/var/lib/bodega unless another is named or bodega-data is there. A unit that stands is never overwritten.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { initShop } = await import("./init-shop.ts");
     const { holdsSecrets, tellOutcome } = await import("./outcome.ts");
-    const outcome = await initShop(args, io);
+    const outcome = await initShop(args, console);
     const { config, failure, release } = outcome;
     if (outcome.run !== "serve" || failure !== undefined) {
       // Who asks for nothing secret may stop it while nobody reads.
       const isSecret = holdsSecrets(outcome) && !outcome.isTold;
       if (!isSecret) release();
-      await tellOutcome(io, outcome, formatServerUrl(config));
+      await tellOutcome(console, outcome, formatServerUrl(config));
       if (failure !== undefined) throw failure;
       if (isSecret) release();
       return;
@@ -42,18 +42,18 @@ export default defineVerb({
     let isTold = false;
     const tell = async (url: string) => {
       isTold = true;
-      await tellOutcome(io, outcome, url);
+      await tellOutcome(console, outcome, url);
       // Only now may it be stopped: the server has come to listen meanwhile.
       const signal = release();
       if (signal !== undefined) process.kill(process.pid, signal);
     };
     const { runServer } = await import("../../../server/runtime/serve.ts");
-    io.releaseSignals();
+    console.releaseSignals();
     try {
-      return await runServer(config, { ...describeServerProcess(io), onReady: tell });
+      return await runServer(config, { ...describeServerProcess(console), onReady: tell });
     } finally {
       // The shop stands though it is not served now, and its secrets are told this once.
-      if (!isTold) await tellOutcome(io, outcome, formatServerUrl(config));
+      if (!isTold) await tellOutcome(console, outcome, formatServerUrl(config));
     }
   },
 });

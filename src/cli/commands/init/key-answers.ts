@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from "node:path";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import { slugFrom } from "../../../server/modules/products/slug.ts";
 import { requireText } from "../../../server/values/text.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { remark } from "../../terminal/output.ts";
 import type { Answers } from "./answers.ts";
 import type { InitArgs } from "./flags.ts";
@@ -12,14 +12,14 @@ import { askChoice, askText, askYesNo, beginPart } from "./questions.ts";
 const usualName = "web";
 
 /** The first key, from the flags and by asking. Without a terminal it is unpublished unless the flags say otherwise. */
-export async function takeKey(args: InitArgs, io: Io): Promise<NonNullable<Answers["key"]>> {
+export async function takeKey(args: InitArgs, console: Console): Promise<NonNullable<Answers["key"]>> {
   const { "key-name": name, publish } = args;
-  if (!io.canAsk) return { name: name ?? usualName, publish: publish ?? false, origins: args.origin };
-  await beginPart(io, "A key is what a program needs to use the store: a website, an app, an importer.");
+  if (!console.canAsk) return { name: name ?? usualName, publish: publish ?? false, origins: args.origin };
+  await beginPart(console, "A key is what a program needs to use the store: a website, an app, an importer.");
   return {
     name: name ?? (await askText("What is the first key for?", { suggestion: usualName, check: checkKeyName })),
     publish: publish ?? (await askYesNo("Publish it at once? (else calls with it fail)", true)),
-    origins: args.origin.length > 0 || !args.origins ? args.origin : await askOrigins(io),
+    origins: args.origin.length > 0 || !args.origins ? args.origin : await askOrigins(console),
   };
 }
 
@@ -54,8 +54,8 @@ export function checkKeyName(name: string): string {
   return requireText("key_name", name, 100);
 }
 
-async function askOrigins(io: Io): Promise<string[]> {
-  await remark(io, "  Browsers may use it from sites that you name, such as shop.example.com or *.example.com.");
+async function askOrigins(console: Console): Promise<string[]> {
+  await remark(console, "  Browsers may use it from sites that you name, such as shop.example.com or *.example.com.");
   const message = "Sites that may use it (empty: programs only)";
   return splitOrigins(
     await askText(message, { optional: true, check: (text) => splitOrigins(text).map(parseOriginPattern) }),

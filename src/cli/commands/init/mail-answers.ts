@@ -5,7 +5,7 @@ import { AppError, invalidField } from "../../../server/errors.ts";
 import { tryServer } from "../../../server/modules/mail/trial.ts";
 import { parseFromAddress } from "../../../server/values/mail-address.ts";
 import { UsageError } from "../../framework/usage-error.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { warn } from "../../terminal/output.ts";
 import { askHidden } from "../../terminal/prompt.ts";
@@ -47,13 +47,13 @@ interface Parts {
  * The mail server, tried at once; null where nobody wants one.
  * @throws unavailable or wrongState when it does not take the test mail and nobody can be asked what to do.
  */
-export async function takeMail(args: InitArgs, io: Io, store: TrialStore): Promise<MailAnswer | null> {
-  const given = readGiven(args, io);
+export async function takeMail(args: InitArgs, console: Console, store: TrialStore): Promise<MailAnswer | null> {
+  const given = readGiven(args, console);
   if (given !== null && !args["mail-test"]) return { ...given, trial: null };
-  if (given !== null && !io.canAsk) return { ...given, trial: await tryMailServer(given, store, io) };
-  if (!io.canAsk) return null;
+  if (given !== null && !console.canAsk) return { ...given, trial: await tryMailServer(given, store, console) };
+  if (!console.canAsk) return null;
   if (given === null) {
-    await beginPart(io, "Mail carries password resets, and notices about accounts.");
+    await beginPart(console, "Mail carries password resets, and notices about accounts.");
     if (!(await askYesNo("Send mail through a mail server?", true))) return null;
   }
   let parts: Parts | undefined;
@@ -65,16 +65,16 @@ export async function takeMail(args: InitArgs, io: Io, store: TrialStore): Promi
       server = asked.server;
     }
     if (!args["mail-test"]) return { ...server, trial: null };
-    await io.say(
+    await console.say(
       `Trying ${new URL(server.smtpUrl).host} with a mail to ${escapeControls(addressee(server, store))} …\n`,
     );
     try {
-      const trial = await tryMailServer(server, store, io);
-      await io.say(`It was taken: ${escapeControls(trial.answer)}\n`);
+      const trial = await tryMailServer(server, store, console);
+      await console.say(`It was taken: ${escapeControls(trial.answer)}\n`);
       return { ...server, trial };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      await io.say(`It was not: ${escapeControls(error.message)}\n`);
+      await console.say(`It was not: ${escapeControls(error.message)}\n`);
     }
     const next = await askChoice("What now?", [
       { value: "again", name: "try again" },
@@ -89,10 +89,10 @@ export async function takeMail(args: InitArgs, io: Io, store: TrialStore): Promi
 }
 
 /** The address in the file that the flags name, judged by the rules of the configuration; null without one. */
-export function readGiven(args: InitArgs, io: Io): Server | null {
+export function readGiven(args: InitArgs, console: Console): Server | null {
   const path = args["smtp-url-file"];
   if (path === undefined) return null;
-  const mailFrom = args["mail-from"] ?? readVariable(io.env, "BODEGA_MAIL_FROM");
+  const mailFrom = args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
   const smtpUrl = readFile(path);
   readConfig({ dataDir: "/dev/null" }, { BODEGA_SMTP_URL: smtpUrl, BODEGA_MAIL_FROM: mailFrom });
   return { smtpUrl: smtpUrl.replaceAll("'", "%27"), mailFrom: mailFrom as string };
@@ -155,7 +155,11 @@ function addressee(server: Server, store: TrialStore): string {
   return store.to ?? parseFromAddress(server.mailFrom)?.address ?? server.mailFrom;
 }
 
-async function tryMailServer(server: Server, store: TrialStore, io: Io): Promise<NonNullable<MailAnswer["trial"]>> {
+async function tryMailServer(
+  server: Server,
+  store: TrialStore,
+  console: Console,
+): Promise<NonNullable<MailAnswer["trial"]>> {
   const { title, language } = store;
   const { to, answer, encrypted, authenticated, host } = await tryServer({
     to: addressee(server, store),
@@ -164,9 +168,9 @@ async function tryMailServer(server: Server, store: TrialStore, io: Io): Promise
     store: { title, language, domain: null, url: null, logo: null },
     now: Date.now,
   });
-  if (!encrypted && !io.json) {
+  if (!encrypted && !console.json) {
     const also = authenticated ? ", and so did user and password" : "";
-    await warn(io, `The mail went to ${host} without encryption${also}: the server offers none.`);
+    await warn(console, `The mail went to ${host} without encryption${also}: the server offers none.`);
   }
   return { to, answer, encrypted, authenticated };
 }

@@ -3,7 +3,7 @@ import type { Config } from "../../../server/config/config.ts";
 import type { WrittenSettings } from "../../../server/config/env-file-write.ts";
 import { internalError } from "../../../server/errors.ts";
 import { commandLine } from "../../terminal/command-line.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { printJson, remark, warn } from "../../terminal/output.ts";
 import { toUserRecord } from "../user/print.ts";
@@ -38,13 +38,13 @@ export interface Outcome {
  * Hands the outcome over, and says how to make other secrets where nobody has taken those that are in it.
  * @throws internalError then, and when it cannot be written.
  */
-export async function tellOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
+export async function tellOutcome(console: Console, outcome: Outcome, url: string): Promise<void> {
   if (outcome.isTold) return;
-  const failure: unknown = await printOutcome(io, outcome, url).then(
+  const failure: unknown = await printOutcome(console, outcome, url).then(
     () => undefined,
     (error: unknown) => error,
   );
-  const lost = io.hasReader() && failure === undefined ? [] : listLost(outcome);
+  const lost = console.hasReader() && failure === undefined ? [] : listLost(outcome);
   if (lost.length > 0) {
     const message = "The shop stands, but what is secret could not be shown on standard output, and is lost.";
     throw internalError(message, { remedy: `Make other ones: ${lost.join(" and ")}`, cause: failure });
@@ -71,21 +71,21 @@ function listLost(outcome: Outcome): string[] {
 }
 
 /** Hands the outcome over: one JSON value, `<app_id>:<app_secret>` and `<user_id>:<password>` with `-q`, else a guide. Secrets are in it this once. */
-export async function printOutcome(io: Io, outcome: Outcome, url: string): Promise<void> {
+export async function printOutcome(console: Console, outcome: Outcome, url: string): Promise<void> {
   const { unit, compose, kept } = outcome;
   const secret = readSecret(outcome);
-  if (io.json) return printJson(io, toJson(outcome, url));
-  if (io.quiet) return io.write(formatIds(outcome, secret));
-  for (const sentence of kept) await remark(io, `kept: ${sentence}`);
-  if (unit !== null) await tellUnit(io, outcome);
-  if (compose?.warning !== undefined) await warn(io, compose.warning);
-  if (compose !== null) await io.write(compose.text);
+  if (console.json) return printJson(console, toJson(outcome, url));
+  if (console.quiet) return console.write(formatIds(outcome, secret));
+  for (const sentence of kept) await remark(console, `kept: ${sentence}`);
+  if (unit !== null) await tellUnit(console, outcome);
+  if (compose?.warning !== undefined) await warn(console, compose.warning);
+  if (compose !== null) await console.write(compose.text);
   // A file that was asked for is the answer, to be redirected; all else stands beside it.
   const isBeside = outcome.run === "unit" || compose !== null;
-  const guide = formatGuide(outcome, url, secret, isBeside ? io.screen?.columns : io.columns);
-  await (isBeside ? io.say(guide) : io.write(guide));
+  const guide = formatGuide(outcome, url, secret, isBeside ? console.screen?.columns : console.columns);
+  await (isBeside ? console.say(guide) : console.write(guide));
   if (holdsSecrets(outcome)) {
-    await warn(io, "What is secret is shown this once; it cannot be read again.");
+    await warn(console, "What is secret is shown this once; it cannot be read again.");
   }
 }
 
@@ -103,28 +103,28 @@ function readSecret({ setup, files }: Outcome): string | undefined {
   return setup.key.app_secret;
 }
 
-async function tellUnit(io: Io, { unit, run, settings }: Outcome): Promise<void> {
+async function tellUnit(console: Console, { unit, run, settings }: Outcome): Promise<void> {
   if (unit === null) return;
-  if (unit.warning !== undefined) await warn(io, unit.warning);
-  await warnOfEnvironment(io, settings.path);
-  if (run === "unit") return io.write(unit.text);
-  if (unit.written) return remark(io, `Wrote ${unit.path}`);
-  if (unit.standing === undefined) return remark(io, `${unit.path} stands already.`);
-  await remark(io, `kept: ${unit.path} stays as it is. Lines of it that would be otherwise:`);
-  for (const line of compareLines(unit.standing ?? "", unit.text)) await remark(io, `  ${line}`);
+  if (unit.warning !== undefined) await warn(console, unit.warning);
+  await warnOfEnvironment(console, settings.path);
+  if (run === "unit") return console.write(unit.text);
+  if (unit.written) return remark(console, `Wrote ${unit.path}`);
+  if (unit.standing === undefined) return remark(console, `${unit.path} stands already.`);
+  await remark(console, `kept: ${unit.path} stays as it is. Lines of it that would be otherwise:`);
+  for (const line of compareLines(unit.standing ?? "", unit.text)) await remark(console, `  ${line}`);
   await remark(
-    io,
+    console,
     `Change them there, or remove the file and give the same command again; then: systemctl daemon-reload`,
   );
 }
 
 /** A service starts without the environment of whoever made it. */
-async function warnOfEnvironment(io: Io, path: string): Promise<void> {
-  const names = Object.keys(io.env).filter(
-    (name) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && io.env[name],
+async function warnOfEnvironment(console: Console, path: string): Promise<void> {
+  const names = Object.keys(console.env).filter(
+    (name) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && console.env[name],
   );
   if (names.length > 0)
-    await warn(io, `The service will not see ${names.join(", ")} of this environment: put it into ${path}`);
+    await warn(console, `The service will not see ${names.join(", ")} of this environment: put it into ${path}`);
 }
 
 function toJson(outcome: Outcome, url: string) {

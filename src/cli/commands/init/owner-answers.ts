@@ -2,20 +2,20 @@ import { parseEmail } from "../../../server/modules/users/email.ts";
 import { requireText } from "../../../server/values/text.ts";
 import { loadCheck, readSecretLine } from "../../secrets/passwords.ts";
 import { makePassword } from "../../secrets/random-password.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { askNewPassword } from "../../terminal/prompt.ts";
 import type { OwnerAnswer } from "./answers.ts";
 import { type InitArgs, wantsRandomPassword } from "./flags.ts";
 import { askChoice, askText, beginPart } from "./questions.ts";
 
 /** The account of the store's owner, from the flags and by asking. */
-export async function takeOwner(args: InitArgs, io: Io): Promise<OwnerAnswer> {
-  if (io.canAsk && args["owner-email"] === undefined)
-    await beginPart(io, "The owner may do everything in the store, and signs in with an email and a password.");
+export async function takeOwner(args: InitArgs, console: Console): Promise<OwnerAnswer> {
+  if (console.canAsk && args["owner-email"] === undefined)
+    await beginPart(console, "The owner may do everything in the store, and signs in with an email and a password.");
   const email =
     args["owner-email"] ?? (await askText("Email of the owner", { check: (text) => parseEmail("email", text) }));
-  const name = args["owner-name"] ?? (io.canAsk ? await askName() : "");
-  return { email, name: name === "" ? null : name, ...(await takePassword(args, io)) };
+  const name = args["owner-name"] ?? (console.canAsk ? await askName() : "");
+  return { email, name: name === "" ? null : name, ...(await takePassword(args, console)) };
 }
 
 function askName(): Promise<string> {
@@ -25,9 +25,9 @@ function askName(): Promise<string> {
   });
 }
 
-async function takePassword(args: InitArgs, io: Io): Promise<{ password: string; isRandom: boolean }> {
+async function takePassword(args: InitArgs, console: Console): Promise<{ password: string; isRandom: boolean }> {
   if (args["owner-password-stdin"])
-    return { password: await readSecretLine(io, "--owner-password-stdin"), isRandom: false };
+    return { password: await readSecretLine(console, "--owner-password-stdin"), isRandom: false };
   const isRandom =
     wantsRandomPassword(args) ||
     (await askChoice("Password of the owner", [

@@ -1,5 +1,5 @@
 import { AppError } from "../../../server/errors.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { remark } from "../../terminal/output.ts";
 import { ask, streams } from "../../terminal/prompt.ts";
 
@@ -54,9 +54,9 @@ export function askYesNo(message: string, suggestion: boolean): Promise<boolean>
 }
 
 /** Says what the next questions are about. */
-export async function beginPart(io: Io, text: string): Promise<void> {
-  await remark(io, "");
-  await remark(io, text);
+export async function beginPart(console: Console, text: string): Promise<void> {
+  await remark(console, "");
+  await remark(console, text);
 }
 
 /** What a check finds wrong, as a prompt takes it. */

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import type { RunAnswer } from "./answers.ts";
 import type { InitArgs } from "./flags.ts";
 import { askChoice, type Choice } from "./questions.ts";
@@ -8,10 +8,10 @@ import { askChoice, type Choice } from "./questions.ts";
 export const systemDataDir = "/var/lib/bodega";
 
 /** How the server is to run from now on. */
-export async function takeRun(args: InitArgs, io: Io): Promise<RunAnswer> {
+export async function takeRun(args: InitArgs, console: Console): Promise<RunAnswer> {
   const given = givenRun(args);
   if (given !== undefined) return given;
-  if (!io.canAsk) return "nothing";
+  if (!console.canAsk) return "nothing";
   const choices: Choice<RunAnswer>[] = [
     { value: "serve", name: "now, in this terminal" },
     canInstall()

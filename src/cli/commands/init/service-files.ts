@@ -4,7 +4,7 @@ import { isTemporary, renderUnit, stateDirectoryOf, unitName } from "../../../se
 import type { Config } from "../../../server/config/config.ts";
 import { unavailable } from "../../../server/errors.ts";
 import { isExecutable } from "../../terminal/build-info.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { askYesNo } from "./questions.ts";
 
 const systemUnits = "/etc/systemd/system";
@@ -66,10 +66,10 @@ export const startCommands = [
 ] as const;
 
 /** Whether the service is to be started: where systemd runs, and somebody agrees. */
-export async function agreeToStart({ path }: Unit, io: Io): Promise<boolean> {
+export async function agreeToStart({ path }: Unit, console: Console): Promise<boolean> {
   const canStart = process.getuid?.() === 0 && existsSync("/run/systemd/system") && dirname(path) === systemUnits;
-  if (!canStart || !(io.assumeYes || io.canAsk)) return false;
-  return io.assumeYes || askYesNo("Start it now, and with the machine from now on?", true);
+  if (!canStart || !(console.assumeYes || console.canAsk)) return false;
+  return console.assumeYes || askYesNo("Start it now, and with the machine from now on?", true);
 }
 
 /**

@@ -4,7 +4,7 @@ import { parseCurrency } from "../../../server/modules/tenants/currency.ts";
 import { checkFields } from "../../../server/modules/tenants/input.ts";
 import { parseLanguage } from "../../../server/modules/tenants/language.ts";
 import { parseNamespace } from "../../../server/modules/tenants/namespace.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { remark } from "../../terminal/output.ts";
 import type { Answers } from "./answers.ts";
 import type { InitArgs } from "./flags.ts";
@@ -51,10 +51,10 @@ export async function askNamespace(
 /** What a new store needs besides its namespace; without a terminal, what the flags leave open is as `tenant create` has it. */
 export async function takeStore(
   args: InitArgs,
-  io: Io,
+  console: Console,
   { namespace, title }: { namespace: string; title: string | undefined },
 ): Promise<NonNullable<Answers["store"]>> {
-  if (!io.canAsk) {
+  if (!console.canAsk) {
     const { currency = "EUR", language = "en" } = args;
     return {
       title: title ?? args.title ?? namespace,
@@ -62,20 +62,20 @@ export async function takeStore(
       language: parseLanguage("language", language),
     };
   }
-  const suggested = suggestFromLocale(io.env);
+  const suggested = suggestFromLocale(console.env);
   const name =
     title ??
     args.title ??
     (await askText("What is the store called?", { check: (text) => checkFields({ title: text }) }));
   const currency = args.currency ?? (await askSearch("Currency of its prices", listCurrencies(), suggested.currency));
-  const language = args.language ?? (await askLanguage(io, suggested.language));
+  const language = args.language ?? (await askLanguage(console, suggested.language));
   return { title: name, currency: parseCurrency(currency), language: parseLanguage("language", language) };
 }
 
-async function askLanguage(io: Io, suggestion: string): Promise<string> {
+async function askLanguage(console: Console, suggestion: string): Promise<string> {
   const check = (text: string) => parseLanguage("language", text);
   const language = await askText("Language of its texts, such as en or pt-BR", { suggestion, check });
-  await remark(io, "  Other languages are added product by product, as translations.");
+  await remark(console, "  Other languages are added product by product, as translations.");
   return language;
 }
 

@@ -3,7 +3,7 @@ import type { getKey, issueKey, publishKey } from "../../../server/modules/app-k
 import { withContext } from "../../context/context.ts";
 import { type FlagArg, namespaceArg, type PositionalArg, type SharedValues } from "../../framework/args.ts";
 import { handOver } from "../../secrets/deliver.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { printRecord, remark, warn } from "../../terminal/output.ts";
 
@@ -40,8 +40,12 @@ type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };
  * Runs work on the key that is named by id, or by name where `-n` says in which tenant.
  * @throws notFound when there is none, or it is another tenant's; conflict for a name that several keys have.
  */
-export function withKey<T>(args: KeyArgs, io: Io, work: (ctx: SystemCtx, appId: string) => Promise<T>): Promise<T> {
-  return withContext(args, io, async (ctx) => {
+export function withKey<T>(
+  args: KeyArgs,
+  console: Console,
+  work: (ctx: SystemCtx, appId: string) => Promise<T>,
+): Promise<T> {
+  return withContext(args, console, async (ctx) => {
     const { resolveKeyId } = await import("../../../server/modules/app-keys/resolve.ts");
     return work(ctx, await resolveKeyId(ctx, args.app_id, args.namespace));
   });
@@ -53,9 +57,9 @@ export function describeKey({ name, app_id, namespace }: AppKey): string {
 }
 
 /** Prints a key without its secret: whole as JSON, for people without the list of its secrets' times. */
-export function printKey(io: Io, key: AppKey | AppKeyDetails): Promise<void> {
-  if (io.json || !("secrets" in key)) return printRecord(io, key, "app_id");
-  return printRecord(io, { ...key, secrets: key.secrets.length }, "app_id");
+export function printKey(console: Console, key: AppKey | AppKeyDetails): Promise<void> {
+  if (console.json || !("secrets" in key)) return printRecord(console, key, "app_id");
+  return printRecord(console, { ...key, secrets: key.secrets.length }, "app_id");
 }
 
 /**
@@ -64,32 +68,32 @@ export function printKey(io: Io, key: AppKey | AppKeyDetails): Promise<void> {
  */
 export async function deliverSecret(
   args: SharedValues & { "secret-file": string | undefined },
-  io: Io,
+  console: Console,
   make: (ctx: SystemCtx) => Promise<IssuedAppKey>,
 ): Promise<IssuedAppKey> {
   const { inTransaction } = await import("../../../server/db/transaction.ts");
   const place = { path: args["secret-file"], flag: "--secret-file" };
-  const { made, file } = await handOver(args, io, place, (give) =>
-    withContext(args, io, (ctx) =>
+  const { made, file } = await handOver(args, console, place, (give) =>
+    withContext(args, console, (ctx) =>
       inTransaction(ctx, async (tx) => {
         const issued = await make(tx);
-        await give(issued.app_secret, () => showIssued(io, issued));
+        await give(issued.app_secret, () => showIssued(console, issued));
         return issued;
       }),
     ),
   );
   if (file === undefined) {
-    if (!io.json) await warn(io, "The secret is shown this once; it cannot be read again.");
+    if (!console.json) await warn(console, "The secret is shown this once; it cannot be read again.");
     return made;
   }
   const { app_secret: _, ...key } = made;
-  if (io.json) await printRecord(io, { ...key, secret_file: file }, "app_id");
-  else await printKey(io, key);
-  await remark(io, `The secret is in ${file}`);
+  if (console.json) await printRecord(console, { ...key, secret_file: file }, "app_id");
+  else await printKey(console, key);
+  await remark(console, `The secret is in ${file}`);
   return made;
 }
 
-function showIssued(io: Io, issued: IssuedAppKey): Promise<void> {
-  if (!io.quiet || io.json) return printRecord(io, issued, "app_id");
-  return io.write(`${escapeControls(`${issued.app_id}:${issued.app_secret}`)}\n`);
+function showIssued(console: Console, issued: IssuedAppKey): Promise<void> {
+  if (!console.quiet || console.json) return printRecord(console, issued, "app_id");
+  return console.write(`${escapeControls(`${issued.app_id}:${issued.app_secret}`)}\n`);
 }

@@ -36,18 +36,18 @@ export default defineVerb({
     "A key is issued active and unpublished: calls with it fail until it is published. " +
       "The secret is handed over once and kept only as a hash.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const expiresAt = args.expires === undefined ? undefined : parseTime("--expires", args.expires, Date.now());
     const { issueKey, listKeys } = await import("../../../server/modules/app-keys/service.ts");
     const { namespace, name, publish } = args;
     const scopes = args.scope.length > 0 ? args.scope : undefined;
     let hasNamesake = false;
-    const key = await deliverSecret(args, io, async (ctx) => {
+    const key = await deliverSecret(args, console, async (ctx) => {
       const alike = await listKeys(ctx, { namespace, name });
       hasNamesake = alike.some((other) => other.name === name && other.revoked_at === null);
       return issueKey(ctx, { namespace, name, scopes, publish, expiresAt });
     });
-    if (hasNamesake) await remark(io, "Another key has this name, so that it names neither: use their ids.");
-    if (!publish) await remark(io, `It is not published yet: bodega key publish ${key.app_id}`);
+    if (hasNamesake) await remark(console, "Another key has this name, so that it names neither: use their ids.");
+    if (!publish) await remark(console, `It is not published yet: bodega key publish ${key.app_id}`);
   },
 });

@@ -26,15 +26,15 @@ export default defineVerb({
   notes: [
     "It warns of keys that have expired or will within 30 days, and of old secrets that end within a day and are still used.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { namespace, state, name, scope, expiring } = args;
     const expiringMs = expiring === undefined ? undefined : parseDuration("--expiring", expiring);
     const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
     const filter = { namespace, state, name, scope, expiringMs };
-    const keys = await withContext(args, io, (ctx) => listKeys(ctx, filter));
+    const keys = await withContext(args, console, (ctx) => listKeys(ctx, filter));
     const isFiltered = [state, name, scope, expiring].some((given) => given !== undefined);
     const now = Date.now();
-    await printList(io, keys, {
+    await printList(console, keys, {
       id: (key) => key.app_id,
       empty: isFiltered
         ? "There is no such key."
@@ -49,6 +49,6 @@ export default defineVerb({
         { header: "EXPIRES", value: (key) => formatAge(key.expires_at, now) },
       ],
     });
-    await warnOfKeys(io, keys, now);
+    await warnOfKeys(console, keys, now);
   },
 });

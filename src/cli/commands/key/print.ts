@@ -1,5 +1,5 @@
 import { keyState } from "../../../server/modules/app-keys/key-state.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { fitSentence, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { formatAge, formatMoment } from "../../terminal/relative-time.ts";
 import type { AppKeyDetails } from "./app-key.ts";
@@ -10,8 +10,8 @@ const dayMs = 86_400_000;
 const soonMs = 30 * dayMs;
 
 /** Prints one key: a JSON object, its id only, or all of it for people: what it is, then a paragraph for each secret. */
-export async function printKeySheet(io: Io, key: AppKeyDetails, now: number): Promise<void> {
-  if (io.json) return printJson(io, key);
+export async function printKeySheet(console: Console, key: AppKeyDetails, now: number): Promise<void> {
+  if (console.json) return printJson(console, key);
   const { active: _active, published: _published, secrets, ...rest } = key;
   const { app_id, namespace, name, scopes, origins, enforce_origins, allow_no_origin } = rest;
   const record = {
@@ -27,10 +27,10 @@ export async function printKeySheet(io: Io, key: AppKeyDetails, now: number): Pr
     ...(key.revoked_at !== null && { revoked: formatMoment(key.revoked_at, now) }),
     last_used: formatMoment(key.last_used_at, now),
   };
-  await printRecord(io, record, "app_id");
-  if (io.quiet || secrets.length === 0) return;
+  await printRecord(console, record, "app_id");
+  if (console.quiet || secrets.length === 0) return;
   const lines = secrets.flatMap((secret) => ["", ...describeSecret(secret, key, now)]);
-  await io.write(lines.map((line) => `${fitSentence(io, line)}\n`).join(""));
+  await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
 }
 
 function describeSecret(secret: Secret, key: AppKeyDetails, now: number): string[] {
@@ -67,9 +67,9 @@ function judge(secret: Secret, key: AppKeyDetails, now: number): string {
  * Says of each key in force that expires within thirty days or has expired, and which overlap ends while it is used;
  * with `-q` nothing, since they are remarks to a list.
  */
-export async function warnOfKeys(io: Io, keys: readonly AppKeyDetails[], now: number): Promise<void> {
-  if (io.json || io.quiet) return;
-  for (const key of keys) for (const warning of findWarnings(key, now)) await warn(io, warning);
+export async function warnOfKeys(console: Console, keys: readonly AppKeyDetails[], now: number): Promise<void> {
+  if (console.json || console.quiet) return;
+  for (const key of keys) for (const warning of findWarnings(key, now)) await warn(console, warning);
 }
 
 function findWarnings(key: AppKeyDetails, now: number): string[] {

@@ -14,11 +14,11 @@ export default defineVerb({
     "It takes effect on the next request, with the server running. The present secret stays as it is; bodega key show says " +
       "when the old ones were last used.",
   ],
-  async run(args, io) {
-    requireAnswer(io, `End the old secrets of ${args.app_id}?`);
+  async run(args, console) {
+    requireAnswer(console, `End the old secrets of ${args.app_id}?`);
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
     const { retireSecrets } = await import("../../../server/modules/app-keys/rotation.ts");
-    const key = await withKey(args, io, getKey);
+    const key = await withKey(args, console, getKey);
     const [, ...old] = key.secrets;
     if (old.length > 0) {
       const last =
@@ -28,12 +28,12 @@ export default defineVerb({
           .at(-1) || null;
       const used = `${old.length === 1 ? "It was" : "They were"} last used: ${formatAge(last, Date.now())}`;
       await confirmAction(
-        io,
+        console,
         `End ${old.length === 1 ? "the old secret" : `${old.length} old secrets`} of ${describeKey(key)}? ${used}.`,
       );
     }
-    const after = await withContext(args, io, (ctx) => retireSecrets(ctx, key.app_id));
-    await printKey(io, after);
-    if (after.retired === 0) await remark(io, "It has no old secret; nothing has changed.");
+    const after = await withContext(args, console, (ctx) => retireSecrets(ctx, key.app_id));
+    await printKey(console, after);
+    if (after.retired === 0) await remark(console, "It has no old secret; nothing has changed.");
   },
 });

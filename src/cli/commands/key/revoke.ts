@@ -12,11 +12,11 @@ export default defineVerb({
     "bodega key revoke app_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --json",
   ],
   notes: ["It takes effect on the next request, with the server running, and cannot be undone."],
-  async run(args, io) {
-    requireAnswer(io, `Revoke ${args.app_id}? Every call with it will fail, for good.`);
+  async run(args, console) {
+    requireAnswer(console, `Revoke ${args.app_id}? Every call with it will fail, for good.`);
     const { getKey, revokeKey } = await import("../../../server/modules/app-keys/service.ts");
-    const key = await withKey(args, io, getKey);
-    await confirmAction(io, `Revoke ${describeKey(key)}? Every call with it will fail, for good.`);
-    await printKey(io, await withContext(args, io, (ctx) => revokeKey(ctx, key.app_id)));
+    const key = await withKey(args, console, getKey);
+    await confirmAction(console, `Revoke ${describeKey(key)}? Every call with it will fail, for good.`);
+    await printKey(console, await withContext(args, console, (ctx) => revokeKey(ctx, key.app_id)));
   },
 });

@@ -26,18 +26,18 @@ export default defineVerb({
     "Without --overlap the old secrets end at once: right after a leak, and an outage for callers otherwise. " +
       "It is asked for, and needs --yes where nobody can be asked.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const overlapMs = parseDuration("--overlap", args.overlap);
     const { requireOverlap, rotateKey } = await import("../../../server/modules/app-keys/rotation.ts");
     requireOverlap(overlapMs);
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
     const question = (key: string) =>
       `End the present secret of ${key} at once? --overlap 24h would give its callers a day.`;
-    if (overlapMs === 0) requireAnswer(io, question(args.app_id));
-    const key = await withKey(args, io, getKey);
-    if (overlapMs === 0) await confirmAction(io, question(describeKey(key)));
-    await deliverSecret(args, io, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs }));
-    if (overlapMs === 0) return remark(io, "The old secrets have ended.");
-    await remark(io, `The old secrets end in ${args.overlap}; sooner with: bodega key retire ${key.app_id}`);
+    if (overlapMs === 0) requireAnswer(console, question(args.app_id));
+    const key = await withKey(args, console, getKey);
+    if (overlapMs === 0) await confirmAction(console, question(describeKey(key)));
+    await deliverSecret(args, console, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs }));
+    if (overlapMs === 0) return remark(console, "The old secrets have ended.");
+    await remark(console, `The old secrets end in ${args.overlap}; sooner with: bodega key retire ${key.app_id}`);
   },
 });

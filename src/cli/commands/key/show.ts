@@ -15,8 +15,8 @@ export default defineVerb({
     "Secrets themselves are kept nowhere. A use is noted at most once a minute. An old secret may go once the present one " +
       "is in use, and it was not used since that was made, or not for a day.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
-    await printKeySheet(io, await withKey(args, io, getKey), Date.now());
+    await printKeySheet(console, await withKey(args, console, getKey), Date.now());
   },
 });

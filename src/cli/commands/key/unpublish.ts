@@ -10,8 +10,8 @@ export default defineVerb({
     "bodega key unpublish app_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
   ],
   notes: ["It takes effect on the next request, with the server running."],
-  async run(args, io) {
+  async run(args, console) {
     const { unpublishKey } = await import("../../../server/modules/app-keys/service.ts");
-    await printKey(io, await withKey(args, io, unpublishKey));
+    await printKey(console, await withKey(args, console, unpublishKey));
   },
 });

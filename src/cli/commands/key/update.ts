@@ -32,7 +32,7 @@ export default defineVerb({
     "bodega key update -n demo web --name storefront --expires never --json",
   ],
   notes: ["It takes effect on the next request, with the server running. Only the flags given change anything."],
-  async run(args, io) {
+  async run(args, console) {
     const now = Date.now();
     const { name, scope, expires } = args;
     if (name === undefined && scope.length === 0 && expires === undefined) {
@@ -44,6 +44,6 @@ export default defineVerb({
       ...(expires !== undefined && { expiresAt: expires === "never" ? null : parseTime("--expires", expires, now) }),
     };
     const { updateKey } = await import("../../../server/modules/app-keys/update.ts");
-    await printKeySheet(io, await withKey(args, io, (ctx, appId) => updateKey(ctx, appId, patch)), now);
+    await printKeySheet(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)), now);
   },
 });

@@ -37,12 +37,12 @@ export default defineVerb({
     "queued: waits for its next attempt, or for a mail server to be configured. failed: was refused, or given up after " +
       "ten attempts. expired: not sent while it was of use. dropped: nobody has the address it was asked for.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const limit = parseCount("--limit", args.limit);
     const since = args.since === undefined ? undefined : parsePastTime("--since", args.since, Date.now());
     const { listMail } = await import("../../../server/modules/mail/list.ts");
     const { demoNamespace, isDemoDir } = await import("../../../server/admin/demo.ts");
-    const mails = await withContext(args, io, (ctx, { dataDir, databaseUrl, databaseSyncUrl }) => {
+    const mails = await withContext(args, console, (ctx, { dataDir, databaseUrl, databaseSyncUrl }) => {
       const isDemo = databaseUrl === undefined && databaseSyncUrl === undefined && isDemoDir(dataDir);
       return listMail(ctx, {
         namespace: args.namespace,
@@ -56,7 +56,7 @@ export default defineVerb({
       });
     });
     const hasCodes = mails.some(({ code }) => code !== undefined);
-    await printList(io, mails, {
+    await printList(console, mails, {
       id: (mail) => mail.id,
       empty: "There is no such mail.",
       columns: [

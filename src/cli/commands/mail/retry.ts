@@ -20,11 +20,11 @@ export default defineVerb({
     },
   },
   examples: ["bodega mail retry mail_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega mail retry --all -n demo --json"],
-  async run(args, io) {
+  async run(args, console) {
     if (args.all === args.id.length > 0) throw new UsageError("Give either the ids of mails or --all.");
     const { retryMail } = await import("../../../server/modules/mail/retry.ts");
     const which = args.all ? "all" : args.id;
-    const retried = await withContext(args, io, (ctx) => retryMail(ctx, { namespace: args.namespace, which }));
-    await printRecord(io, { retried }, "retried");
+    const retried = await withContext(args, console, (ctx) => retryMail(ctx, { namespace: args.namespace, which }));
+    await printRecord(console, { retried }, "retried");
   },
 });

@@ -16,9 +16,13 @@ export default defineVerb({
     "bodega mail show mail_01k8z3v5x2f1rt9m6q7wbn4hcd --show-recipients --json",
   ],
   notes: ["What a mail says is shown to nobody but its recipient."],
-  async run(args, io) {
+  async run(args, console) {
     const { getMail } = await import("../../../server/modules/mail/list.ts");
     const { id, namespace, "show-recipients": showRecipients } = args;
-    await printRecord(io, await withContext(args, io, (ctx) => getMail(ctx, id, { namespace, showRecipients })), "id");
+    await printRecord(
+      console,
+      await withContext(args, console, (ctx) => getMail(ctx, id, { namespace, showRecipients })),
+      "id",
+    );
   },
 });

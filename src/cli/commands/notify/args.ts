@@ -1,7 +1,7 @@
 import type { AcceptedMessage } from "../../../server/modules/notifications/messages/message.ts";
 import type { MessageWithDeliveries } from "../../../server/modules/notifications/messages/message-model.ts";
 import { type FlagArg, namespaceArg } from "../../framework/args.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { formatValue, printRecord, warn } from "../../terminal/output.ts";
 
 /** The store whose devices are told something. */
@@ -15,12 +15,12 @@ export function toMessageRecord<M extends Message>({ id, ...rest }: M) {
 }
 
 /** Prints one message; people read counts as words. One that was only tried has no id. */
-export async function printMessage(io: Io, message: Message): Promise<void> {
+export async function printMessage(console: Console, message: Message): Promise<void> {
   const record = toMessageRecord(message);
-  if (io.quiet && record.message_id === null) return;
-  if (io.json) return printRecord(io, record, "message_id");
+  if (console.quiet && record.message_id === null) return;
+  if (console.json) return printRecord(console, record, "message_id");
   const shown = Object.entries(record).map(([name, value]) => [name, showPart(name, value)]);
-  return printRecord(io, Object.fromEntries(shown), "message_id");
+  return printRecord(console, Object.fromEntries(shown), "message_id");
 }
 
 /** Whom a message is for. */
@@ -36,10 +36,16 @@ export function formatCounts(counts: Readonly<Record<string, number>>): string {
 }
 
 /** Says which devices a message does not reach. The server may have settings that this command has not. */
-export async function warnOfUndeliverable(io: Io, { undeliverable, recipients }: AcceptedMessage): Promise<void> {
-  if (io.json) return;
+export async function warnOfUndeliverable(
+  console: Console,
+  { undeliverable, recipients }: AcceptedMessage,
+): Promise<void> {
+  if (console.json) return;
   for (const { platform, message } of undeliverable) {
-    await warn(io, `${recipients[platform]} of ${platform}: ${message}, as far as this command's environment says`);
+    await warn(
+      console,
+      `${recipients[platform]} of ${platform}: ${message}, as far as this command's environment says`,
+    );
   }
 }
 

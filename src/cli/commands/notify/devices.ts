@@ -19,16 +19,16 @@ export default defineVerb({
     "bodega notify devices -n demo --user ada@example.com --json",
   ],
   notes: ["Endpoints and tokens are not shown: whoever knows one can send to it."],
-  async run(args, io) {
+  async run(args, console) {
     const limit = parseCount("--limit", args.limit);
     const { topic, user, platform } = args;
     const { listRegistrations } = await import("../../../server/modules/notifications/registrations/registrations.ts");
-    const devices = await withTenant(args, io, async (ctx) => {
+    const devices = await withTenant(args, console, async (ctx) => {
       const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
       const userId = user === undefined ? undefined : await resolveUserId(ctx, user);
       return listRegistrations(ctx, { topic, userId, platform, limit });
     });
-    await printList(io, devices, {
+    await printList(console, devices, {
       id: (device) => device.registration_id,
       empty: "There is no such device.",
       columns: [
@@ -41,6 +41,6 @@ export default defineVerb({
         { header: "CREATED", value: (device) => device.created_at },
       ],
     });
-    if (devices.length === limit) await remark(io, `There may be more than ${limit}: give a greater --limit.`);
+    if (devices.length === limit) await remark(console, `There may be more than ${limit}: give a greater --limit.`);
   },
 });

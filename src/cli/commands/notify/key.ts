@@ -11,9 +11,9 @@ export default defineVerb({
     "It is applicationServerKey of pushManager.subscribe(), one for all stores, and no secret. Shops also find it in " +
       "GET /notifications/register/.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { ensureVapidKeys } = await import("../../../server/modules/notifications/providers/vapid.ts");
-    const { publicKey } = await withContext(args, io, ensureVapidKeys);
-    await printRecord(io, { vapid_public_key: publicKey }, "vapid_public_key");
+    const { publicKey } = await withContext(args, console, ensureVapidKeys);
+    await printRecord(console, { vapid_public_key: publicKey }, "vapid_public_key");
   },
 });

@@ -21,18 +21,18 @@ export default defineVerb({
     "bodega notify list -n demo --limit 1000 --json",
   ],
   notes: ["Messages are kept for thirty days. What devices are told of orders is not among them."],
-  async run(args, io) {
+  async run(args, console) {
     const limit = parseCount("--limit", args.limit);
     const { topic, user } = args;
     const since = args.since === undefined ? undefined : parsePastTime("--since", args.since, Date.now());
     const { listMessageRecords } = await import("../../../server/modules/notifications/messages/messages.ts");
-    const messages = await withTenant(args, io, async (ctx) => {
+    const messages = await withTenant(args, console, async (ctx) => {
       const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
       const userId = user === undefined ? undefined : await resolveUserId(ctx, user);
       return listMessageRecords(ctx, limit, { topic, userId, since });
     });
-    if (io.json) return printJson(io, messages.map(toMessageRecord));
-    await printList(io, messages, {
+    if (console.json) return printJson(console, messages.map(toMessageRecord));
+    await printList(console, messages, {
       id: (message) => message.id,
       empty: "The store has told its devices nothing of the kind.",
       columns: [

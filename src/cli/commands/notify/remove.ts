@@ -16,11 +16,11 @@ export default defineVerb({
     "bodega notify remove -n demo reg_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --json",
   ],
   notes: ["A browser or app that asks again is registered again."],
-  async run(args, io) {
+  async run(args, console) {
     const { registration_id: id } = args;
-    await confirmAction(io, `Forget ${id}? It is told nothing more.`);
+    await confirmAction(console, `Forget ${id}? It is told nothing more.`);
     const { removeRegistration } = await import("../../../server/modules/notifications/registrations/registrations.ts");
-    const removed = await withTenant(args, io, (ctx) => removeRegistration(ctx, id));
-    await printRecord(io, removed, "registration_id");
+    const removed = await withTenant(args, console, (ctx) => removeRegistration(ctx, id));
+    await printRecord(console, removed, "registration_id");
   },
 });

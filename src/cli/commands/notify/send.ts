@@ -57,22 +57,22 @@ export default defineVerb({
     "The running server sends it within a second, and tries again for as long as --ttl says; where none runs, it waits.",
     "Browsers are always reached. Android needs BODEGA_FCM_CREDENTIALS and iOS BODEGA_APNS_KEY in the server's environment.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { "dry-run": isDryRun, namespace } = args;
     const fields = await readMessage(args);
     const { describeMessage, prepareMessage, sendMessage } = await import(
       "../../../server/modules/notifications/messages/message.ts"
     );
-    const message = await withTenant(args, io, async (ctx) => {
+    const message = await withTenant(args, console, async (ctx) => {
       const prepared = await prepareMessage(ctx, { ...fields, ...(await readUser(ctx, args.user)) });
       if (isDryRun) return describeMessage(ctx, prepared);
-      if (args.everyone) await confirmAction(io, `Tell ${countDevices(prepared)} of ${namespace}?`);
+      if (args.everyone) await confirmAction(console, `Tell ${countDevices(prepared)} of ${namespace}?`);
       return sendMessage(ctx, prepared);
     });
-    await printMessage(io, message);
-    await warnOfUndeliverable(io, message);
-    if (sumOf(message.recipients) === 0) await remark(io, "No device fits now.");
-    if (!isDryRun) await remark(io, `See what becomes of it: bodega notify show -n ${namespace} ${message.id}`);
+    await printMessage(console, message);
+    await warnOfUndeliverable(console, message);
+    if (sumOf(message.recipients) === 0) await remark(console, "No device fits now.");
+    if (!isDryRun) await remark(console, `See what becomes of it: bodega notify show -n ${namespace} ${message.id}`);
   },
 });
 

@@ -19,9 +19,9 @@ export default defineVerb({
       "taken; failed for good; dropped, since nobody is there any more; expired before they could be reached.",
     "Messages are kept for thirty days.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { getMessage } = await import("../../../server/modules/notifications/messages/messages.ts");
-    const { json } = await withTenant(args, io, (ctx) => getMessage(ctx, args.message_id));
-    await printMessage(io, JSON.parse(json) as MessageWithDeliveries);
+    const { json } = await withTenant(args, console, (ctx) => getMessage(ctx, args.message_id));
+    await printMessage(console, JSON.parse(json) as MessageWithDeliveries);
   },
 });

@@ -34,19 +34,19 @@ export default defineVerb({
       "has an apostrophe before it in CSV, so that no spreadsheet runs it as a formula.",
     "NDJSON has one order a line, as GET /orders/{id}/ answers it.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const filter = { ...readOrderFilter(args, Date.now()), sort: "created_at" as const };
     const format = args.format ?? formatOf(args.output) ?? "csv";
-    if (io.json && args.output === "-") {
+    if (console.json && args.output === "-") {
       throw new UsageError("--json would stand among the orders.", { hint: "Give --output <file> as well." });
     }
-    const { count, path } = await withTenant(args, io, async (ctx) => {
+    const { count, path } = await withTenant(args, console, async (ctx) => {
       const { readOrderPages } = await import("../../../server/modules/orders/order-views.ts");
       const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
       const wanted = { ...filter, ...(await resolveCustomer(ctx, args.customer)) };
       // Orders hold names and addresses.
-      const target = await openExport(io, args.output, { mode: 0o600 });
-      const progress = await startProgress(target.isOnScreen ? { ...io, screen: undefined } : io, undefined);
+      const target = await openExport(console, args.output, { mode: 0o600 });
+      const progress = await startProgress(target.isOnScreen ? { ...console, screen: undefined } : console, undefined);
       let count = 0;
       try {
         if (format === "csv") await target.write(orderCsvHeader);
@@ -65,8 +65,8 @@ export default defineVerb({
       }
       return { count, path: target.path };
     });
-    if (io.json) await printJson(io, { exported: count, format, output: path });
-    else if (path !== undefined) await remark(io, `${count} orders are in ${path}`);
+    if (console.json) await printJson(console, { exported: count, format, output: path });
+    else if (path !== undefined) await remark(console, `${count} orders are in ${path}`);
   },
 });
 

@@ -25,15 +25,15 @@ export default defineVerb({
     "bodega order list -n demo --status paid --customer ada@example.com",
     "bodega order list -n demo --since 2030-01-01 --until 2030-02-01 --limit 1000 --json",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const limit = parseCount("--limit", args.limit);
     const filter = readOrderFilter(args, Date.now());
-    const { views, hasMore } = await withTenant(args, io, async (ctx) => {
+    const { views, hasMore } = await withTenant(args, console, async (ctx) => {
       const { listOrderViews } = await import("../../../server/modules/orders/order-views.ts");
       return listOrderViews(ctx, { ...filter, ...(await resolveCustomer(ctx, args.customer)) }, limit);
     });
-    if (io.json) return printJson(io, views.map(toOrderRecord));
-    await printList(io, views, {
+    if (console.json) return printJson(console, views.map(toOrderRecord));
+    await printList(console, views, {
       id: ({ order }) => order.id,
       empty: "There is no such order.",
       columns: [
@@ -46,7 +46,7 @@ export default defineVerb({
         { header: "CREATED", value: ({ order }) => order.created_at },
       ],
     });
-    if (hasMore) await remark(io, `There are more than ${limit}: give a greater --limit.`);
+    if (hasMore) await remark(console, `There are more than ${limit}: give a greater --limit.`);
   },
 });
 

@@ -1,17 +1,17 @@
 import type { OrderView } from "../../../server/modules/orders/order-views.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { formatValue, printJson, printList, printRecord } from "../../terminal/output.ts";
 import { formatAmount, formatCustomer, toOrderRecord } from "./args.ts";
 
 /** Prints one order: a JSON object, its id only, or all of it for people: what it is, then its lines, then its refunds. */
-export async function printOrder(io: Io, view: OrderView): Promise<void> {
+export async function printOrder(console: Console, view: OrderView): Promise<void> {
   const record = toOrderRecord(view);
-  if (io.json) return printJson(io, record);
-  if (io.quiet) return printRecord(io, record, "order_id");
+  if (console.json) return printJson(console, record);
+  if (console.quiet) return printRecord(console, record, "order_id");
   const { order } = view;
   const amount = (minor: number) => formatAmount(minor, view);
   await printRecord(
-    io,
+    console,
     {
       order_id: order.id,
       number: order.number,
@@ -45,15 +45,15 @@ export async function printOrder(io: Io, view: OrderView): Promise<void> {
     },
     "order_id",
   );
-  await io.write("\n");
-  await printLines(io, view);
+  await console.write("\n");
+  await printLines(console, view);
   if (order.refunds.length === 0) return;
-  await io.write("\n");
-  await printRefunds(io, view);
+  await console.write("\n");
+  await printRefunds(console, view);
 }
 
-function printLines(io: Io, view: OrderView): Promise<void> {
-  return printList(io, view.order.items, {
+function printLines(console: Console, view: OrderView): Promise<void> {
+  return printList(console, view.order.items, {
     id: (line) => line.id,
     empty: "The order has no lines.",
     columns: [
@@ -71,8 +71,8 @@ function printLines(io: Io, view: OrderView): Promise<void> {
   });
 }
 
-function printRefunds(io: Io, view: OrderView): Promise<void> {
-  return printList(io, view.order.refunds, {
+function printRefunds(console: Console, view: OrderView): Promise<void> {
+  return printList(console, view.order.refunds, {
     id: (refund) => refund.id,
     empty: "The order has no refunds.",
     columns: [

@@ -12,14 +12,14 @@ export default defineVerb({
     namespace: orderNamespaceArg,
   },
   examples: ["bodega order show -n demo 17", "bodega order show -n demo ord_01k8z3v5x2f1rt9m6q7wbn4hcd --json"],
-  async run(args, io) {
-    const view = await withTenant(args, io, async (ctx) => {
+  async run(args, console) {
+    const view = await withTenant(args, console, async (ctx) => {
       const { resolveOrderId } = await import("../../../server/modules/orders/resolve.ts");
       const { listOrderViews } = await import("../../../server/modules/orders/order-views.ts");
       return (await listOrderViews(ctx, { ids: await resolveOrderId(ctx, args.order) }, 1)).views[0];
     });
     // Only one that was removed a moment ago.
     if (view === undefined) throw notFound("order");
-    await printOrder(io, view);
+    await printOrder(console, view);
   },
 });

@@ -8,9 +8,9 @@ export default defineVerb({
   args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
   examples: ["bodega origin add app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'"],
   notes: ["Entries that stand on the list already are left alone."],
-  async run(args, io) {
+  async run(args, console) {
     const { addOrigins } = await import("../../../server/modules/app-keys/origins.ts");
     const { origin: origins } = args;
-    await printOrigins(io, await withKey(args, io, (ctx, appId) => addOrigins(ctx, { appId, origins })));
+    await printOrigins(console, await withKey(args, console, (ctx, appId) => addOrigins(ctx, { appId, origins })));
   },
 });

@@ -31,7 +31,7 @@ export default defineVerb({
     "Below the verdict stands what each entry of the list makes of the origin, what to do, and which origins the server has " +
       "refused to this key in the last thirty days. Only calls with the right secret are among these.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     if ((args.origin === undefined) !== args.none) {
       throw new UsageError("Give either <origin> or --none.", {
         details: [{ field: "<origin>", message: "is required, or --none" }],
@@ -39,10 +39,10 @@ export default defineVerb({
     }
     const { explainOrigin } = await import("../../../server/modules/app-keys/origin-explanation.ts");
     const origin = args.origin ?? null;
-    const verdict = await withKey(args, io, (ctx, appId) => explainOrigin(ctx, { appId, origin }));
-    const advice = verdict.advice && completeCommand(verdict.advice, io.command);
-    if (io.json) await printJson(io, { ...verdict, advice });
-    else await printVerdict(io, verdict, Date.now());
+    const verdict = await withKey(args, console, (ctx, appId) => explainOrigin(ctx, { appId, origin }));
+    const advice = verdict.advice && completeCommand(verdict.advice, console.command);
+    if (console.json) await printJson(console, { ...verdict, advice });
+    else await printVerdict(console, verdict, Date.now());
     return verdict.allowed ? 0 : 1;
   },
 });

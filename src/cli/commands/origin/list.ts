@@ -17,12 +17,12 @@ export default defineVerb({
     "As JSON it is the plain list; bodega key show says whether it is enforced.",
     "With --rejected: origins of calls that had the right secret, the newest fifty; as JSON one without an origin has an empty one.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     if (args.rejected) {
       const { listRejections } = await import("../../../server/modules/app-keys/rejections.ts");
       const now = Date.now();
-      const rejected = await withKey(args, io, listRejections);
-      return printList(io, rejected, {
+      const rejected = await withKey(args, console, listRejections);
+      return printList(console, rejected, {
         id: (refused) => formatOrigin(refused),
         empty: "No origin was refused in the last thirty days.",
         columns: [
@@ -34,14 +34,14 @@ export default defineVerb({
       });
     }
     const { listOrigins } = await import("../../../server/modules/app-keys/origins.ts");
-    const key = await withKey(args, io, listOrigins);
-    if (io.json) return printJson(io, key.origins);
-    await printList(io, key.origins, {
+    const key = await withKey(args, console, listOrigins);
+    if (console.json) return printJson(console, key.origins);
+    await printList(console, key.origins, {
       id: (origin) => origin,
       empty: "The list is empty.",
       columns: [{ header: "ORIGIN", value: (origin) => origin, whole: true }],
     });
-    if (!key.enforce_origins) return remark(io, "The list is not enforced: the key may be used from anywhere.");
-    await remark(io, `Requests without an Origin are ${key.allow_no_origin ? "allowed" : "refused"}.`);
+    if (!key.enforce_origins) return remark(console, "The list is not enforced: the key may be used from anywhere.");
+    await remark(console, `Requests without an Origin are ${key.allow_no_origin ? "allowed" : "refused"}.`);
   },
 });

@@ -1,6 +1,6 @@
 import type { OriginExplanation } from "../../../server/modules/app-keys/origin-explanation.ts";
 import type { PositionalArg } from "../../framework/args.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitSentence } from "../../terminal/output.ts";
 import { formatMoment } from "../../terminal/relative-time.ts";
@@ -16,9 +16,9 @@ export const originsArg = {
 } as const satisfies PositionalArg;
 
 /** Prints the key whose list was changed; `-q` prints the list. */
-export async function printOrigins(io: Io, key: AppKey): Promise<void> {
-  if (!io.quiet || io.json) return printKey(io, key);
-  await io.write(key.origins.map((origin) => `${escapeControls(origin)}\n`).join(""));
+export async function printOrigins(console: Console, key: AppKey): Promise<void> {
+  if (!console.quiet || console.json) return printKey(console, key);
+  await console.write(key.origins.map((origin) => `${escapeControls(origin)}\n`).join(""));
 }
 
 /** An origin that was refused, for people. */
@@ -27,10 +27,10 @@ export function formatOrigin({ origin }: { origin: string }): string {
 }
 
 /** Says whether an origin is allowed, what each entry makes of it, what to do, and what was refused lately; `-q`: the first only. */
-export async function printVerdict(io: Io, verdict: OriginExplanation, now: number): Promise<void> {
+export async function printVerdict(console: Console, verdict: OriginExplanation, now: number): Promise<void> {
   const { allowed, reason, entries, advice, rejected } = verdict;
   const word = allowed ? "allowed" : "refused";
-  if (io.quiet) return io.write(`${word}\n`);
+  if (console.quiet) return console.write(`${word}\n`);
   const lines = [`${word}: ${reason}`];
   if (entries.length > 0) lines.push("", "Entries of the list");
   lines.push(...entries.map(({ pattern, matches, why }) => `  ${matches ? "fits" : "no  "}  ${pattern}: ${why}`));
@@ -40,5 +40,5 @@ export async function printVerdict(io: Io, verdict: OriginExplanation, now: numb
     const times = refused.attempts === 1 ? "once" : `${refused.attempts} times`;
     lines.push(`  ${formatOrigin(refused)}: ${times}, last ${formatMoment(refused.last_at, now)}`);
   }
-  await io.write(lines.map((line) => `${fitSentence(io, line)}\n`).join(""));
+  await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
 }

@@ -10,9 +10,9 @@ export default defineVerb({
   notes: [
     "The list stays enforced even when it is empty; bodega origin set <app_id> --any opens the key to every origin.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { removeOrigins } = await import("../../../server/modules/app-keys/origins.ts");
     const { origin: origins } = args;
-    await printOrigins(io, await withKey(args, io, (ctx, appId) => removeOrigins(ctx, { appId, origins })));
+    await printOrigins(console, await withKey(args, console, (ctx, appId) => removeOrigins(ctx, { appId, origins })));
   },
 });

@@ -30,7 +30,7 @@ export default defineVerb({
     "Requests without an Origin are refused unless --allow-no-origin is given; " +
       "with that flag alone, only they are allowed, so that no browser can use the key.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { any, origin: origins, "allow-no-origin": allowNoOrigin } = args;
     if (any && (origins.length > 0 || allowNoOrigin))
       throw new UsageError("--any goes with no origin and no other flag.");
@@ -42,6 +42,6 @@ export default defineVerb({
     }
     const { setOrigins } = await import("../../../server/modules/app-keys/origins.ts");
     const input = { origins, allowNoOrigin, enforce: !any };
-    await printOrigins(io, await withKey(args, io, (ctx, appId) => setOrigins(ctx, { appId, ...input })));
+    await printOrigins(console, await withKey(args, console, (ctx, appId) => setOrigins(ctx, { appId, ...input })));
   },
 });

@@ -3,7 +3,7 @@ import type { listProducts, ProductDocument } from "../../../server/modules/prod
 import { currencyDigits } from "../../../server/modules/tenants/currency.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import { type FlagArg, namespaceArg, type PositionalArg } from "../../framework/args.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { formatValue, printList, printRecord } from "../../terminal/output.ts";
 
 type ProductListQuery = Parameters<typeof listProducts>[1];
@@ -63,13 +63,13 @@ export async function listProductRecords(
 }
 
 /** Prints one product: a JSON object, its id only, or all of it for people: what it is, then its variants. */
-export async function printProduct(io: Io, product: ProductDocument): Promise<void> {
+export async function printProduct(console: Console, product: ProductDocument): Promise<void> {
   const record = toProductRecord(product);
-  if (io.json || io.quiet) return printRecord(io, record, "product_id");
+  if (console.json || console.quiet) return printRecord(console, record, "product_id");
   const { variants, currency, price_minor, stock, available, images, metadata, translations, ...rest } = record;
   const { price: _price, compare_at_price, ...fields } = rest;
   await printRecord(
-    io,
+    console,
     {
       ...fields,
       price: formatPrice(price_minor, currency),
@@ -83,8 +83,8 @@ export async function printProduct(io: Io, product: ProductDocument): Promise<vo
     "product_id",
   );
   if (variants.length === 0) return;
-  await io.write("\n");
-  await printList(io, variants, {
+  await console.write("\n");
+  await printList(console, variants, {
     id: (variant) => variant.id,
     empty: "",
     columns: [

@@ -31,17 +31,17 @@ export default defineVerb({
     "`bodega product import` reads both back, to the letter. A file takes its place once it is whole; one that is there " +
       "already is asked about, or replaced with --yes.",
   ],
-  async run(args, io) {
-    if (io.json && args.output === "-") {
+  async run(args, console) {
+    if (console.json && args.output === "-") {
       throw new UsageError("--json would stand among the products.", { hint: "Give --output <file> as well." });
     }
     const format = args.format ?? formatOf(args.output) ?? "csv";
     const { countProducts, exportProducts } = await import("../../../server/modules/products/transfer/export.ts");
     const { csvHeader, writeCsvProduct } = await import("../../../server/modules/products/transfer/csv-write.ts");
-    const count = await withTenant(args, io, async (ctx) => {
+    const count = await withTenant(args, console, async (ctx) => {
       const filter = { status: args.status };
-      const target = await openExport(io, args.output);
-      const progress = await startProgress(io, io.screen && (await countProducts(ctx, filter)));
+      const target = await openExport(console, args.output);
+      const progress = await startProgress(console, console.screen && (await countProducts(ctx, filter)));
       let count = 0;
       try {
         if (format === "csv") await target.write(csvHeader);
@@ -61,7 +61,7 @@ export default defineVerb({
       }
       return count;
     });
-    if (io.json) await printJson(io, { exported: count, format, output: args.output });
-    else if (args.output !== "-") await remark(io, `${count} products are in ${args.output}`);
+    if (console.json) await printJson(console, { exported: count, format, output: args.output });
+    else if (args.output !== "-") await remark(console, `${count} products are in ${args.output}`);
   },
 });

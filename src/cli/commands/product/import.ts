@@ -44,18 +44,18 @@ export default defineVerb({
       "semicolons stand between cells. Lines that follow each other with the same id, slug or SKU are variants of one product.",
     "A dry run undoes some hundred products at a time: lines that clash over a longer distance pass it.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const format = args.format ?? formatOf(args.file);
     if (format === undefined) {
       throw new UsageError("The name of the file does not tell what it is.", { hint: "Give --format csv or ndjson." });
     }
     const stop = new AbortController();
-    const source = await openSource(args.file, io, stop.signal);
+    const source = await openSource(args.file, console, stop.signal);
     const { decodeText } = await import("../../../server/modules/products/transfer/import-text.ts");
     const { readCsv } = await import("../../../server/modules/products/transfer/csv-read.ts");
     const { readNdjson } = await import("../../../server/modules/products/transfer/ndjson-read.ts");
     const { importProducts, ImportFailure } = await import("../../../server/modules/products/transfer/import.ts");
-    const progress = await startProgress(io, source.size);
+    const progress = await startProgress(console, source.size);
     let read = 0;
     async function* counted() {
       for await (const piece of source.bytes) {
@@ -65,10 +65,10 @@ export default defineVerb({
     }
     const text = decodeText(counted());
     const items = format === "csv" ? readCsv(text, args.delimiter && delimiters[args.delimiter]) : readNdjson(text);
-    io.onInterrupt(() => stop.abort());
+    console.onInterrupt(() => stop.abort());
     const isDryRun = args["dry-run"];
     try {
-      const result = await withTenant(args, io, (ctx) =>
+      const result = await withTenant(args, console, (ctx) =>
         importProducts(ctx, items, {
           onError: args["on-error"],
           isDryRun,
@@ -78,11 +78,11 @@ export default defineVerb({
         }),
       );
       progress.end();
-      return await printImport(io, result, isDryRun);
+      return await printImport(console, result, isDryRun);
     } catch (error) {
       progress.end();
       if (!(error instanceof ImportFailure)) throw error;
-      await printImport(io, error.result, isDryRun);
+      await printImport(console, error.result, isDryRun);
       throw error.cause;
     } finally {
       await source.close();

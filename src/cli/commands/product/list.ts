@@ -26,7 +26,7 @@ export default defineVerb({
     "bodega product list -n demo --sort=-price --limit 10 --json",
   ],
   notes: ["A word is found at the beginning of any word of title, description, tags, SKU or variants."],
-  async run(args, io) {
+  async run(args, console) {
     const limit = parseCount("--limit", args.limit);
     const { query, status, since, sort } = args;
     const filter = {
@@ -35,8 +35,8 @@ export default defineVerb({
       ...(sort !== undefined && { sort }),
       ...(since !== undefined && { "created_at[gte]": parsePastTime("--since", since, Date.now()) }),
     };
-    const { products, hasMore } = await withTenant(args, io, (ctx) => listProductRecords(ctx, filter, limit));
-    await printList(io, products, {
+    const { products, hasMore } = await withTenant(args, console, (ctx) => listProductRecords(ctx, filter, limit));
+    await printList(console, products, {
       id: (product) => product.product_id,
       empty:
         Object.keys(filter).length > 0
@@ -52,6 +52,6 @@ export default defineVerb({
         { header: "VARIANTS", value: (product) => String(product.variants.length) },
       ],
     });
-    if (hasMore) await remark(io, `There are more than ${limit}: give a greater --limit.`);
+    if (hasMore) await remark(console, `There are more than ${limit}: give a greater --limit.`);
   },
 });

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { UsageError } from "../../framework/usage-error.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 
 /** A file to read: its pieces, and how many bytes it has where that is known. */
 export interface ProductSource {
@@ -15,8 +15,8 @@ export interface ProductSource {
  * Opens a file, or standard input for `-`. With `signal` its reading ends with an error.
  * @throws UsageError for one that is not there, cannot be read or is a folder.
  */
-export async function openSource(path: string, io: Io, signal: AbortSignal): Promise<ProductSource> {
-  if (path === "-") return { bytes: io.streamInput(signal), size: undefined, close: async () => {} };
+export async function openSource(path: string, console: Console, signal: AbortSignal): Promise<ProductSource> {
+  if (path === "-") return { bytes: console.streamInput(signal), size: undefined, close: async () => {} };
   const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     throw fileFault("<file>", path, "cannot be read", error);
   });

@@ -12,12 +12,12 @@ export default defineVerb({
     "bodega product show -n demo LAMP-1",
     "bodega product show -n demo prod_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { resolveProductId } = await import("../../../server/modules/products/resolve.ts");
     const { getProduct } = await import("../../../server/modules/products/service.ts");
-    const { json } = await withTenant(args, io, async (ctx) =>
+    const { json } = await withTenant(args, console, async (ctx) =>
       getProduct(ctx, await resolveProductId(ctx, args.product)),
     );
-    await printProduct(io, JSON.parse(json) as ProductDocument);
+    await printProduct(console, JSON.parse(json) as ProductDocument);
   },
 });

@@ -65,8 +65,8 @@ export default defineVerb({
       "a second signal ends the server at once. The log goes to standard error.",
     "A certificate that changes is presented within seconds to who connects from then on; SIGHUP looks for it at once.",
   ],
-  async run(args, io) {
-    const config = readCliConfig(args, io, {
+  async run(args, console) {
+    const config = readCliConfig(args, console, {
       ...readServerFlags(args),
       workers: args.workers,
       ...readAddressFlags(args),
@@ -78,9 +78,9 @@ export default defineVerb({
     });
     const { runServer } = await import("../../../server/runtime/serve.ts");
     return runServer(config, {
-      ...describeServerProcess(io),
+      ...describeServerProcess(console),
       onReady: async (url) => {
-        if (io.json) await printJson(io, { url, data_dir: config.dataDir });
+        if (console.json) await printJson(console, { url, data_dir: config.dataDir });
       },
     });
   },

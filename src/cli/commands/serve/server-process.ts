@@ -1,7 +1,7 @@
 import { logLevels } from "../../../server/config/operation-config.ts";
 import type { ArgValues, VerbArgs } from "../../framework/args.ts";
 import { buildInfo, isExecutable } from "../../terminal/build-info.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 
 /** The flags of every verb that starts a server. */
 export const serverFlags = {
@@ -74,14 +74,14 @@ export function readAddressFlags(args: ArgValues<typeof addressFlags>) {
 }
 
 /** How a server speaks and is started again; its announcement in words gives way to `--json` and `-q`. */
-export function describeServerProcess(io: Io) {
+export function describeServerProcess(console: Console) {
   return {
     version: buildInfo.version,
-    env: io.env,
+    env: console.env,
     command: isExecutable ? [process.execPath] : [process.execPath, Bun.main],
     print: async (text: string) => {
-      if (!io.json && !io.quiet) await io.write(text);
+      if (!console.json && !console.quiet) await console.write(text);
     },
-    writeLog: (text: string) => io.say(text),
+    writeLog: (text: string) => console.say(text),
   };
 }

@@ -13,11 +13,11 @@ export default defineVerb({
     "bodega tenant create demo --domain shop.example.com --language pt-BR --json",
   ],
   notes: ["Without --title the namespace is the title. The currency is EUR and the language en unless given."],
-  async run(args, io) {
+  async run(args, console) {
     const { createTenant } = await import("../../../server/modules/tenants/service.ts");
-    const tenant = await beginContext(args, io, (ctx) =>
+    const tenant = await beginContext(args, console, (ctx) =>
       createTenant(ctx, { namespace: args.tenant, ...readTenantFlags(args) }),
     );
-    await printRecord(io, tenant, "namespace");
+    await printRecord(console, tenant, "namespace");
   },
 });

@@ -15,10 +15,10 @@ export default defineVerb({
   },
   examples: ["bodega tenant delete demo", "bodega tenant delete demo --confirm demo --json"],
   notes: ["It prints the tenant as it was. --yes is not enough for what cannot be undone."],
-  async run(args, io) {
+  async run(args, console) {
     const warning = `This deletes ${args.tenant} with its keys, products and everything else, for good.`;
-    await confirmName(io, warning, args.tenant, args.confirm);
+    await confirmName(console, warning, args.tenant, args.confirm);
     const { deleteTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(io, await withContext(args, io, (ctx) => deleteTenant(ctx, args.tenant)), "namespace");
+    await printRecord(console, await withContext(args, console, (ctx) => deleteTenant(ctx, args.tenant)), "namespace");
   },
 });

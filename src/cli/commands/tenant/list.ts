@@ -14,11 +14,11 @@ export default defineVerb({
     "bodega tenant list --status suspended --query shop --json",
     "bodega tenant list -q",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { listTenants } = await import("../../../server/modules/tenants/service.ts");
     const { status, query: q } = args;
     const isFiltered = status !== undefined || q !== undefined;
-    await printList(io, await withContext(args, io, (ctx) => listTenants(ctx, { status, q })), {
+    await printList(console, await withContext(args, console, (ctx) => listTenants(ctx, { status, q })), {
       id: (tenant) => tenant.namespace,
       empty: isFiltered
         ? "There is no such tenant."

@@ -9,8 +9,8 @@ export default defineVerb({
   description: "Open a suspended tenant again",
   args: { tenant: tenantArg, namespace: namespaceArg },
   examples: ["bodega tenant resume demo", "bodega tenant resume demo --json"],
-  async run(args, io) {
+  async run(args, console) {
     const { resumeTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(io, await withContext(args, io, (ctx) => resumeTenant(ctx, args.tenant)), "namespace");
+    await printRecord(console, await withContext(args, console, (ctx) => resumeTenant(ctx, args.tenant)), "namespace");
   },
 });

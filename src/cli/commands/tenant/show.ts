@@ -9,8 +9,8 @@ export default defineVerb({
   description: "Show one tenant",
   args: { tenant: tenantArg, namespace: namespaceArg },
   examples: ["bodega tenant show demo", "bodega tenant show demo --json"],
-  async run(args, io) {
+  async run(args, console) {
     const { getTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(io, await withContext(args, io, (ctx) => getTenant(ctx, args.tenant)), "namespace");
+    await printRecord(console, await withContext(args, console, (ctx) => getTenant(ctx, args.tenant)), "namespace");
   },
 });

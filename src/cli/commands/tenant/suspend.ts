@@ -13,9 +13,9 @@ export default defineVerb({
   notes: [
     "It takes effect on the next request, with the server running. Undo it with: bodega tenant resume <namespace>",
   ],
-  async run(args, io) {
-    await confirmAction(io, `Suspend ${args.tenant}? Every request to it will fail until it is resumed.`);
+  async run(args, console) {
+    await confirmAction(console, `Suspend ${args.tenant}? Every request to it will fail until it is resumed.`);
     const { suspendTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(io, await withContext(args, io, (ctx) => suspendTenant(ctx, args.tenant)), "namespace");
+    await printRecord(console, await withContext(args, console, (ctx) => suspendTenant(ctx, args.tenant)), "namespace");
   },
 });

@@ -11,12 +11,16 @@ export default defineVerb({
   args: { tenant: tenantArg, ...tenantFlags, namespace: namespaceArg },
   examples: ['bodega tenant update demo --title "The demo store"', "bodega tenant update demo --logo="],
   notes: ["Only the flags given change anything. An empty --domain=, --url= or --logo= clears it."],
-  async run(args, io) {
+  async run(args, console) {
     const patch = readTenantFlags(args);
     if (Object.values(patch).every((value) => value === undefined)) {
       throw new UsageError("Nothing to change.", { hint: `Give one of --${Object.keys(tenantFlags).join(", --")}.` });
     }
     const { updateTenant } = await import("../../../server/modules/tenants/service.ts");
-    await printRecord(io, await withContext(args, io, (ctx) => updateTenant(ctx, args.tenant, patch)), "namespace");
+    await printRecord(
+      console,
+      await withContext(args, console, (ctx) => updateTenant(ctx, args.tenant, patch)),
+      "namespace",
+    );
   },
 });

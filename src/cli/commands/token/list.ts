@@ -15,15 +15,15 @@ export default defineVerb({
   },
   examples: ["bodega token list -n demo", "bodega token list -n demo --user ada@example.com --all-states --json"],
   notes: ["A token itself is shown to nobody but the user who signs in; only a hash of it is kept."],
-  async run(args, io) {
+  async run(args, console) {
     const { listTokens } = await import("../../../server/modules/tokens/list.ts");
     const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
     const limit = parseCount("--limit", args.limit);
-    const tokens = await withTenant(args, io, async (ctx) => {
+    const tokens = await withTenant(args, console, async (ctx) => {
       const userId = args.user === undefined ? undefined : await resolveUserId(ctx, args.user);
       return listTokens(ctx, { userId, allStates: args["all-states"], limit });
     });
-    await printList(io, tokens, {
+    await printList(console, tokens, {
       id: (token) => token.token_id,
       empty: "Nobody is signed in.",
       columns: [
@@ -35,6 +35,6 @@ export default defineVerb({
         { header: "EXPIRES", value: (token) => token.expires_at },
       ],
     });
-    if (tokens.length === limit) await remark(io, `There may be more than ${limit}: give a greater --limit.`);
+    if (tokens.length === limit) await remark(console, `There may be more than ${limit}: give a greater --limit.`);
   },
 });

@@ -28,19 +28,19 @@ export default defineVerb({
     "bodega token revoke -n demo --all --yes",
   ],
   notes: ["It takes effect on the next request, with the server running."],
-  async run(args, io) {
+  async run(args, console) {
     const { user, all, "token-id": tokenId } = args;
     if ([tokenId !== undefined, user !== undefined, all].filter(Boolean).length !== 1) {
       throw new UsageError("Give exactly one of --token-id, --user and --all.");
     }
-    if (all) await confirmAction(io, `End every token of ${args.namespace}? Every user must sign in again.`);
+    if (all) await confirmAction(console, `End every token of ${args.namespace}? Every user must sign in again.`);
     const { revokeAllTokens, revokeToken, revokeTokensOf } = await import("../../../server/modules/tokens/service.ts");
     const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
-    const revoked = await withTenant(args, io, async (ctx) => {
+    const revoked = await withTenant(args, console, async (ctx) => {
       if (tokenId !== undefined) return revokeToken(ctx, tokenId);
       if (user !== undefined) return revokeTokensOf(ctx, await resolveUserId(ctx, user));
       return revokeAllTokens(ctx);
     });
-    await printRecord(io, { revoked }, "revoked");
+    await printRecord(console, { revoked }, "revoked");
   },
 });

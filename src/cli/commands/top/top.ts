@@ -5,7 +5,7 @@ import { defineVerb } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/duration.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { commandLine } from "../../terminal/command-line.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { compareStatus, type ServerActivity } from "./compare-status.ts";
 
@@ -32,15 +32,15 @@ export default defineVerb({
       "(TERM=dumb), and with --json, it looks once. Rates and latencies are those between two looks. Counts run from the start of the server, over all workers.",
     "It asks the server of the data directory on this machine, as the account that the server runs under.",
   ],
-  async run(args, io) {
-    const canDraw = io.stdoutIsTerminal && io.env.TERM !== "dumb";
-    const isLive = canDraw && !args.once && !io.json && !io.quiet;
+  async run(args, console) {
+    const canDraw = console.stdoutIsTerminal && console.env.TERM !== "dumb";
+    const isLive = canDraw && !args.once && !console.json && !console.quiet;
     const intervalMs = parseDuration("--interval", args.interval ?? (isLive ? "2s" : "1s"));
     if (intervalMs < 1000 || intervalMs > longestMs) {
       const message = "must be from 1s to 1h";
       throw new UsageError(`--interval ${message}.`, { details: [{ field: "--interval", message }] });
     }
-    const { dataDir } = readCliConfig(args, io);
+    const { dataDir } = readCliConfig(args, console);
     const { askServer } = await import("../../../server/monitoring/control/client.ts");
     const look: Look = async (signal) => {
       const reply = await askServer(dataDir, "/status", signal);
@@ -49,12 +49,12 @@ export default defineVerb({
         `No server of ${dataDir} answers this account. Start one with ${commandLine(args)("serve")}, or name its --data-dir.`,
       );
     };
-    if (isLive) return watch(look, intervalMs, io);
+    if (isLive) return watch(look, intervalMs, console);
     const activity = await lookTwice(look, intervalMs);
-    if (io.json || io.quiet) return printRecord(io, activity, "url");
+    if (console.json || console.quiet) return printRecord(console, activity, "url");
     const { renderTop } = await import("./render-top.ts");
-    const lines = renderTop(activity, { columns: io.columns ?? 100, rows: undefined, color: io.color });
-    await io.write(`${lines.join("\n")}\n`);
+    const lines = renderTop(activity, { columns: console.columns ?? 100, rows: undefined, color: console.color });
+    await console.write(`${lines.join("\n")}\n`);
   },
 });
 
@@ -64,18 +64,18 @@ async function lookTwice(look: Look, intervalMs: number): Promise<ServerActivity
   return compareStatus(first, await look());
 }
 
-async function watch(look: Look, intervalMs: number, io: Io): Promise<number> {
+async function watch(look: Look, intervalMs: number, console: Console): Promise<number> {
   const { renderTop } = await import("./render-top.ts");
   const { openScreen } = await import("./screen.ts");
   // Whoever has no server to watch should not see the screen change for it.
   let before = await look();
   let activity = compareStatus(before, before);
   let pauseMs = Math.min(firstMs, intervalMs);
-  io.releaseSignals();
+  console.releaseSignals();
   const screen = openScreen(process);
   const leaving = new AbortController();
   let note: string | undefined;
-  const draw = () => screen.draw(renderTop(activity, { ...screen.size(), color: io.color, note }));
+  const draw = () => screen.draw(renderTop(activity, { ...screen.size(), color: console.color, note }));
   screen.onResize(draw);
   try {
     draw();

@@ -28,13 +28,13 @@ export default defineVerb({
     "At a terminal the password is asked for, hidden. A password has at least 16 characters with lower case, upper " +
       "case, digit and special character, and is not a common one.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { email, "password-hash-stdin": isHash } = args;
     checkPasswordFlags(args, { "--password-hash-stdin": isHash, "--no-password": !args.password });
     const { addUser, prepareUser } = await import("../../../server/modules/users/service.ts");
     const { inTransaction } = await import("../../../server/db/transaction.ts");
     const create = (secret: { password?: string; password_hash?: string }, give = async (_user: User) => {}) =>
-      withTenant(args, io, async (ctx) => {
+      withTenant(args, console, async (ctx) => {
         const prepared = await prepareUser(ctx, { email, ...readUserFlags(args), ...secret });
         return inTransaction(ctx, async (tx) => {
           const user = await addUser(tx, prepared);
@@ -42,12 +42,15 @@ export default defineVerb({
           return user;
         });
       });
-    if (!args.password) return printUser(io, await create({}));
+    if (!args.password) return printUser(console, await create({}));
     if (isHash) {
-      return printUser(io, await create({ password_hash: await readSecretLine(io, "--password-hash-stdin") }));
+      return printUser(
+        console,
+        await create({ password_hash: await readSecretLine(console, "--password-hash-stdin") }),
+      );
     }
-    const { password, isRandom } = await takePassword(args, io, ["--password-hash-stdin", "--no-password"]);
-    if (isRandom) return deliverPassword(args, io, password, (give) => create({ password }, give));
-    await printUser(io, await create({ password }));
+    const { password, isRandom } = await takePassword(args, console, ["--password-hash-stdin", "--no-password"]);
+    if (isRandom) return deliverPassword(args, console, password, (give) => create({ password }, give));
+    await printUser(console, await create({ password }));
   },
 });

@@ -17,16 +17,16 @@ export default defineVerb({
     "bodega user delete -n demo usr_01k8z3v5x2f1rt9m6q7wbn4hcd --confirm ada@example.com --json",
   ],
   notes: ["It prints the user as they were. --yes is not enough for what cannot be undone."],
-  async run(args, io) {
+  async run(args, console) {
     const { deleteUser, getUser } = await import("../../../server/modules/users/service.ts");
     const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
-    const user = await withTenant(args, io, async (ctx) => {
+    const user = await withTenant(args, console, async (ctx) => {
       const found = await getUser(ctx, await resolveUserId(ctx, args.user));
       const warning = `This deletes ${found.email} (${found.id}) with all that is known of them, for good.`;
-      await confirmName(io, warning, found.email, args.confirm);
+      await confirmName(console, warning, found.email, args.confirm);
       await deleteUser(ctx, found.id, null);
       return found;
     });
-    await printUser(io, user);
+    await printUser(console, user);
   },
 });

@@ -8,8 +8,8 @@ export default defineVerb({
   args: { user: userArg, namespace: userNamespaceArg },
   examples: ["bodega user disable -n demo ada@example.com"],
   notes: ["It takes effect on the next request, with the server running. Undo it with: bodega user enable"],
-  async run(args, io) {
+  async run(args, console) {
     const { setStatus } = await import("../../../server/modules/users/change.ts");
-    await printUser(io, await withUser(args, io, (ctx, id) => setStatus(ctx, id, "disabled")));
+    await printUser(console, await withUser(args, console, (ctx, id) => setStatus(ctx, id, "disabled")));
   },
 });

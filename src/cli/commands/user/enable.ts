@@ -7,8 +7,8 @@ export default defineVerb({
   description: "Let a disabled user sign in again",
   args: { user: userArg, namespace: userNamespaceArg },
   examples: ["bodega user enable -n demo ada@example.com"],
-  async run(args, io) {
+  async run(args, console) {
     const { setStatus } = await import("../../../server/modules/users/change.ts");
-    await printUser(io, await withUser(args, io, (ctx, id) => setStatus(ctx, id, "active")));
+    await printUser(console, await withUser(args, console, (ctx, id) => setStatus(ctx, id, "active")));
   },
 });

@@ -16,15 +16,15 @@ export default defineVerb({
     limit: { type: "string", valueHint: "number", default: "1000", description: "How many at most" },
   },
   examples: ["bodega user list -n demo --role staff", "bodega user list -n demo --query ada --limit 100000 --json"],
-  async run(args, io) {
+  async run(args, console) {
     const limit = parseCount("--limit", args.limit);
     const filter = {
       ...(args.query !== undefined && { q: args.query }),
       ...(args.role !== undefined && { role: args.role }),
       ...(args.status !== undefined && { status: args.status }),
     };
-    const { users, hasMore } = await withTenant(args, io, (ctx) => listUserRecords(ctx, filter, limit));
-    await printList(io, users, {
+    const { users, hasMore } = await withTenant(args, console, (ctx) => listUserRecords(ctx, filter, limit));
+    await printList(console, users, {
       id: (user) => user.user_id,
       empty: `There is no such user. Make one: bodega user create -n ${args.namespace} --email <address>`,
       columns: [
@@ -37,6 +37,6 @@ export default defineVerb({
         { header: "LAST SIGN-IN", value: (user) => formatValue(user.last_login_at) },
       ],
     });
-    if (hasMore) await remark(io, `There are more than ${limit}: give a greater --limit.`);
+    if (hasMore) await remark(console, `There are more than ${limit}: give a greater --limit.`);
   },
 });

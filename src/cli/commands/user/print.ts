@@ -4,7 +4,7 @@ import type { getUser } from "../../../server/modules/users/service.ts";
 import { type DatabaseFlags, withTenant } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";
 import { handOver } from "../../secrets/deliver.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { printRecord, remark, warn } from "../../terminal/output.ts";
 
@@ -24,16 +24,16 @@ export function toUserRecord({ id, ...rest }: User): UserRecord {
  * Runs work on the user that is named by id or email.
  * @throws notFound when the tenant has no such user.
  */
-export function withUser<T>(args: UserArgs, io: Io, work: (ctx: Ctx, id: string) => Promise<T>): Promise<T> {
-  return withTenant(args, io, async (ctx) => {
+export function withUser<T>(args: UserArgs, console: Console, work: (ctx: Ctx, id: string) => Promise<T>): Promise<T> {
+  return withTenant(args, console, async (ctx) => {
     const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
     return work(ctx, await resolveUserId(ctx, args.user));
   });
 }
 
 /** Prints one user. */
-export function printUser(io: Io, user: User): Promise<void> {
-  return printRecord(io, toUserRecord(user), "user_id");
+export function printUser(console: Console, user: User): Promise<void> {
+  return printRecord(console, toUserRecord(user), "user_id");
 }
 
 /**
@@ -43,26 +43,26 @@ export function printUser(io: Io, user: User): Promise<void> {
  */
 export async function deliverPassword(
   args: DatabaseFlags & { "password-file": string | undefined },
-  io: Io,
+  console: Console,
   password: string,
   work: (give: (user: User) => Promise<void>) => Promise<User>,
 ): Promise<void> {
   const place = { path: args["password-file"], flag: "--password-file" };
-  const { made, file } = await handOver(args, io, place, (give) =>
-    work((user) => give(password, () => showPassword(io, toUserRecord(user), password))),
+  const { made, file } = await handOver(args, console, place, (give) =>
+    work((user) => give(password, () => showPassword(console, toUserRecord(user), password))),
   );
   if (file === undefined) {
-    if (!io.json) await warn(io, "The password is shown this once; it cannot be read again.");
+    if (!console.json) await warn(console, "The password is shown this once; it cannot be read again.");
     return;
   }
   const record = toUserRecord(made);
-  await printRecord(io, io.json ? { ...record, password_file: file } : record, "user_id");
-  await remark(io, `The password is in ${file}`);
+  await printRecord(console, console.json ? { ...record, password_file: file } : record, "user_id");
+  await remark(console, `The password is in ${file}`);
 }
 
-function showPassword(io: Io, user: UserRecord, password: string): Promise<void> {
-  if (!io.quiet || io.json) return printRecord(io, { ...user, password }, "user_id");
-  return io.write(`${escapeControls(`${user.user_id}:${password}`)}\n`);
+function showPassword(console: Console, user: UserRecord, password: string): Promise<void> {
+  if (!console.quiet || console.json) return printRecord(console, { ...user, password }, "user_id");
+  return console.write(`${escapeControls(`${user.user_id}:${password}`)}\n`);
 }
 
 /** So many a page; the service's most. */

@@ -10,15 +10,15 @@ export default defineVerb({
   args: { user: userArg, namespace: userNamespaceArg },
   examples: ["bodega user reset-two-factor -n demo ada@example.com --yes"],
   notes: ["The password alone signs in from then on, until the user switches two-factor on again."],
-  async run(args, io) {
-    await confirmAction(io, `Switch two-factor off for ${args.user}? The password alone will sign in.`);
+  async run(args, console) {
+    await confirmAction(console, `Switch two-factor off for ${args.user}? The password alone will sign in.`);
     const { resetTwoFactor } = await import("../../../server/modules/two-factor/service.ts");
     const { getUser } = await import("../../../server/modules/users/service.ts");
-    const { user, wasOn } = await withUser(args, io, async (ctx, id) => {
+    const { user, wasOn } = await withUser(args, console, async (ctx, id) => {
       const wasOn = await resetTwoFactor(ctx, id);
       return { user: await getUser(ctx, id), wasOn };
     });
-    await printUser(io, user);
-    if (!wasOn) await remark(io, "Two-factor was not on; nothing has changed.");
+    await printUser(console, user);
+    if (!wasOn) await remark(console, "Two-factor was not on; nothing has changed.");
   },
 });

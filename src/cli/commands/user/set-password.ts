@@ -12,13 +12,13 @@ export default defineVerb({
     "bodega user set-password -n demo ada@example.com --password-stdin < password.txt",
   ],
   notes: ["At a terminal the password is asked for, hidden. Two-factor sign-in stays as it is."],
-  async run(args, io) {
+  async run(args, console) {
     checkPasswordFlags(args);
     const { changePassword, getUser, preparePassword } = await import("../../../server/modules/users/service.ts");
-    const { password, isRandom } = await takePassword(args, io);
+    const { password, isRandom } = await takePassword(args, console);
     const { inTransaction } = await import("../../../server/db/transaction.ts");
     const change = (give: (user: User) => Promise<void>) =>
-      withUser(args, io, async (ctx, id) => {
+      withUser(args, console, async (ctx, id) => {
         const hash = await preparePassword(password);
         return inTransaction(ctx, async (tx) => {
           await changePassword(tx, id, hash);
@@ -27,7 +27,7 @@ export default defineVerb({
           return user;
         });
       });
-    if (isRandom) return deliverPassword(args, io, password, change);
-    await printUser(io, await change(async () => {}));
+    if (isRandom) return deliverPassword(args, console, password, change);
+    await printUser(console, await change(async () => {}));
   },
 });

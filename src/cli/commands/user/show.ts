@@ -7,8 +7,8 @@ export default defineVerb({
   description: "Show one user",
   args: { user: userArg, namespace: userNamespaceArg },
   examples: ["bodega user show -n demo ada@example.com", "bodega user show -n demo ada@example.com --json"],
-  async run(args, io) {
+  async run(args, console) {
     const { getUser } = await import("../../../server/modules/users/service.ts");
-    await printUser(io, await withUser(args, io, getUser));
+    await printUser(console, await withUser(args, console, getUser));
   },
 });

@@ -20,7 +20,7 @@ export default defineVerb({
     "Only the flags given change anything. An empty --name= or --phone= clears it. " +
       "Another email is unverified unless --email-verified says otherwise.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const patch = { ...(args.email !== undefined && { email: args.email }), ...readUserFlags(args) };
     if (Object.keys(patch).length === 0) {
       throw new UsageError("Nothing to change.", {
@@ -28,6 +28,6 @@ export default defineVerb({
       });
     }
     const { updateUser } = await import("../../../server/modules/users/change.ts");
-    await printUser(io, await withUser(args, io, (ctx, id) => updateUser(ctx, id, patch, null)));
+    await printUser(console, await withUser(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
   },
 });

@@ -28,9 +28,9 @@ export default defineVerb({
       "is handed over once.",
     "An answer of 2xx within ten seconds is success. Otherwise a message is tried twelve times over about a day.",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { insertWebhook, prepareWebhook } = await import("../../../server/modules/webhooks/service.ts");
     const { url, types, "allow-private": allowPrivate } = args;
-    await deliverSigningSecret(args, io, () => prepareWebhook({ url, types, allowPrivate }), insertWebhook);
+    await deliverSigningSecret(args, console, () => prepareWebhook({ url, types, allowPrivate }), insertWebhook);
   },
 });

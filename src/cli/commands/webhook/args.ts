@@ -3,7 +3,7 @@ import type { addWebhook } from "../../../server/modules/webhooks/service.ts";
 import { withTenant } from "../../context/context.ts";
 import type { PositionalArg, SharedValues } from "../../framework/args.ts";
 import { handOver } from "../../secrets/deliver.ts";
-import type { Io } from "../../terminal/console.ts";
+import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { printRecord, remark, warn } from "../../terminal/output.ts";
 
@@ -23,10 +23,10 @@ export const webhookIdArg = {
  */
 export function withWebhook<T>(
   args: SharedValues & { namespace: string; webhook_id: string },
-  io: Io,
+  console: Console,
   work: (ctx: Ctx, id: string) => Promise<T>,
 ): Promise<T> {
-  return withTenant(args, io, async (ctx) => {
+  return withTenant(args, console, async (ctx) => {
     const { resolveWebhookId } = await import("../../../server/modules/webhooks/resolve.ts");
     return work(ctx, await resolveWebhookId(ctx, args.webhook_id));
   });
@@ -39,32 +39,32 @@ export function withWebhook<T>(
  */
 export async function deliverSigningSecret<P>(
   args: SharedValues & { namespace: string; "secret-file": string | undefined },
-  io: Io,
+  console: Console,
   prepare: () => Promise<P>,
   make: (ctx: Ctx, prepared: P) => Promise<NewWebhook>,
 ): Promise<void> {
   const { inTransaction } = await import("../../../server/db/transaction.ts");
   const place = { path: args["secret-file"], flag: "--secret-file" };
-  const { made, file } = await handOver(args, io, place, async (give) => {
+  const { made, file } = await handOver(args, console, place, async (give) => {
     const prepared = await prepare();
-    return withTenant(args, io, (ctx) =>
+    return withTenant(args, console, (ctx) =>
       inTransaction(ctx, async (tx) => {
         const webhook = await make(tx, prepared);
-        await give(webhook.secret, () => showWebhook(io, webhook));
+        await give(webhook.secret, () => showWebhook(console, webhook));
         return webhook;
       }),
     );
   });
   if (file === undefined) {
-    if (!io.json) await warn(io, "The secret is shown this once; it cannot be read again.");
+    if (!console.json) await warn(console, "The secret is shown this once; it cannot be read again.");
     return;
   }
   const { secret: _, ...webhook } = made;
-  await printRecord(io, io.json ? { ...webhook, secret_file: file } : webhook, "webhook_id");
-  await remark(io, `The secret is in ${file}`);
+  await printRecord(console, console.json ? { ...webhook, secret_file: file } : webhook, "webhook_id");
+  await remark(console, `The secret is in ${file}`);
 }
 
-function showWebhook(io: Io, webhook: NewWebhook): Promise<void> {
-  if (!io.quiet || io.json) return printRecord(io, webhook, "webhook_id");
-  return io.write(`${escapeControls(`${webhook.webhook_id} ${webhook.secret}`)}\n`);
+function showWebhook(console: Console, webhook: NewWebhook): Promise<void> {
+  if (!console.quiet || console.json) return printRecord(console, webhook, "webhook_id");
+  return console.write(`${escapeControls(`${webhook.webhook_id} ${webhook.secret}`)}\n`);
 }

@@ -18,12 +18,12 @@ export default defineVerb({
     "bodega webhook deliveries -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --status failed --json",
   ],
   notes: ["What was delivered is listed for seven days, what failed for thirty."],
-  async run(args, io) {
+  async run(args, console) {
     const limit = parseCount("--limit", args.limit);
     const { listDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
     const { status } = args;
-    const deliveries = await withWebhook(args, io, (ctx, id) => listDeliveries(ctx, id, { status, limit }));
-    await printList(io, deliveries, {
+    const deliveries = await withWebhook(args, console, (ctx, id) => listDeliveries(ctx, id, { status, limit }));
+    await printList(console, deliveries, {
       id: (delivery) => delivery.delivery_id,
       empty: "There is no such delivery.",
       columns: [

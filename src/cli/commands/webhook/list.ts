@@ -15,11 +15,11 @@ export default defineVerb({
     "bodega webhook list -n demo --failing",
     "bodega webhook list -n demo --json",
   ],
-  async run(args, io) {
+  async run(args, console) {
     const { listWebhooks } = await import("../../../server/modules/webhooks/service.ts");
-    const all = await withTenant(args, io, listWebhooks);
+    const all = await withTenant(args, console, listWebhooks);
     const webhooks = args.failing ? all.filter(({ failed, last_error }) => failed > 0 || last_error !== null) : all;
-    await printList(io, webhooks, {
+    await printList(console, webhooks, {
       id: (webhook) => webhook.webhook_id,
       empty: args.failing && all.length > 0 ? "No webhook fails." : "The store has no webhooks.",
       columns: [

@@ -12,14 +12,14 @@ export default defineVerb({
     "bodega webhook remove -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd",
     "bodega webhook remove -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --json",
   ],
-  async run(args, io) {
-    requireAnswer(io, `Remove ${args.webhook_id}? What it has not delivered is dropped.`);
+  async run(args, console) {
+    requireAnswer(console, `Remove ${args.webhook_id}? What it has not delivered is dropped.`);
     const { getWebhook, removeWebhook } = await import("../../../server/modules/webhooks/service.ts");
-    const removed = await withWebhook(args, io, async (ctx, id) => {
+    const removed = await withWebhook(args, console, async (ctx, id) => {
       const { url } = await getWebhook(ctx, id);
-      await confirmAction(io, `Remove ${id}, which goes to ${url}? What it has not delivered is dropped.`);
+      await confirmAction(console, `Remove ${id}, which goes to ${url}? What it has not delivered is dropped.`);
       return removeWebhook(ctx, id);
     });
-    await printRecord(io, removed, "webhook_id");
+    await printRecord(console, removed, "webhook_id");
   },
 });

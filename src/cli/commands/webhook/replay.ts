@@ -27,14 +27,14 @@ export default defineVerb({
     "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --event evt_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
   ],
   notes: ["Events are kept for thirty days. A message that is sent again has the same Webhook-Id."],
-  async run(args, io) {
+  async run(args, console) {
     const { event, after, failed } = args;
     if ([event !== undefined, after !== undefined, failed].filter(Boolean).length !== 1) {
       throw new UsageError("Give one of --event, --after and --failed.");
     }
     const choice = event !== undefined ? { event } : after !== undefined ? { after } : "failed";
     const { replayDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
-    const replayed = await withWebhook(args, io, (ctx, id) => replayDeliveries(ctx, id, choice));
-    await printRecord(io, { replayed }, "replayed");
+    const replayed = await withWebhook(args, console, (ctx, id) => replayDeliveries(ctx, id, choice));
+    await printRecord(console, { replayed }, "replayed");
   },
 });

@@ -19,17 +19,17 @@ export default defineVerb({
   notes: [
     "What is sent from now on is signed with the new secret only; what the receiver refuses until then is tried again.",
   ],
-  async run(args, io) {
-    requireAnswer(io, `Replace the secret of ${args.webhook_id}? Its receiver must then have the new one.`);
+  async run(args, console) {
+    requireAnswer(console, `Replace the secret of ${args.webhook_id}? Its receiver must then have the new one.`);
     const { getWebhook, rotateWebhook } = await import("../../../server/modules/webhooks/service.ts");
-    const { webhook_id: id, url } = await withWebhook(args, io, getWebhook);
+    const { webhook_id: id, url } = await withWebhook(args, console, getWebhook);
     await confirmAction(
-      io,
+      console,
       `Replace the secret of ${id}, which goes to ${url}? Its receiver must then have the new one.`,
     );
     await deliverSigningSecret(
       args,
-      io,
+      console,
       async () => {},
       (ctx) => rotateWebhook(ctx, id),
     );

@@ -12,12 +12,12 @@ export default defineVerb({
     "bodega webhook show -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
   ],
   notes: ["Its signing secret is shown by no verb; bodega webhook rotate makes another."],
-  async run(args, io) {
+  async run(args, console) {
     const { getWebhookDetails } = await import("../../../server/modules/webhooks/service.ts");
-    const webhook = await withWebhook(args, io, getWebhookDetails);
-    await printRecord(io, webhook, "webhook_id");
+    const webhook = await withWebhook(args, console, getWebhookDetails);
+    await printRecord(console, webhook, "webhook_id");
     if (webhook.failed === 0) return;
     const failed = `bodega webhook deliveries -n ${args.namespace} ${webhook.webhook_id} --status failed`;
-    await remark(io, `What failed: ${failed}`);
+    await remark(console, `What failed: ${failed}`);
   },
 });
