@@ -28,7 +28,7 @@ export async function runHere(args: string[], { env, columns, canAsk = false }: 
     },
     hasReader: () => true,
     leadsNowhere: () => false,
-    async say(text) {
+    async writeError(text) {
       stderr += text;
     },
     readInput: async () => "",

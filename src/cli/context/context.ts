@@ -5,7 +5,7 @@ import type { Ctx, SystemCtx } from "../../server/context.ts";
 import type { Database } from "../../server/db/session.ts";
 import type { SharedValues } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
-import { remark } from "../terminal/output.ts";
+import { info } from "../terminal/output.ts";
 import { accountName } from "./account-name.ts";
 
 /** What of a verb's arguments says which database is meant. */
@@ -40,7 +40,7 @@ export function beginContext<T>(
   return withDatabase(flags, console, async (db, place, config) => {
     const { prepareSchema } = await import("./prepare-schema.ts");
     const applied = await prepareSchema(db);
-    if (applied.length > 0) await remark(console, `Made a new database: ${place}`);
+    if (applied.length > 0) await info(console, `Made a new database: ${place}`);
     const ctx = await makeContext(db, config);
     await recordMigration(ctx, applied);
     return work(ctx, config);

@@ -55,5 +55,5 @@ async function tellNames({ completes: kind }: Arg, values: GivenValues, console:
     const line = `  ${value}${" ".repeat(width - Bun.stringWidth(value))}  ${description}`;
     return `${truncateText(escapeControls(line), console.screen?.columns ?? 80).trimEnd()}\n`;
   });
-  await console.say(lines.join(""));
+  await console.writeError(lines.join(""));
 }

@@ -42,7 +42,7 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
     const { kind, details } = problem;
     const code = kind && codeOf(kind);
     const told = { code, message: complete(problem.message), remedy: complete(problem.remedy), details };
-    await terminal.say(`${escapeJson(JSON.stringify({ error: told }))}\n`);
+    await terminal.writeError(`${escapeJson(JSON.stringify({ error: told }))}\n`);
     return problem.exit;
   }
   const fit = (text: string) => fitSentence(onScreen({ screen: terminal.screen, command }), text);
@@ -54,7 +54,7 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
   if (problem.remedy !== undefined) lines.push(fit(`  ${problem.remedy}`));
   if (error instanceof UsageError)
     lines.push(`  Help: ${programName()} ${[...(error.path ?? failure.path), "-h"].join(" ")}`);
-  await terminal.say(`${lines.join("\n")}\n`);
+  await terminal.writeError(`${lines.join("\n")}\n`);
   return problem.exit;
 }
 

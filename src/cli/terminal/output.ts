@@ -22,13 +22,13 @@ export function printJson(console: Console, value: unknown): Promise<void> {
 /** Prints a list: a JSON array, ids only, or a table. */
 export async function printList<Row>(console: Console, rows: readonly Row[], view: ListView<Row>): Promise<void> {
   if (console.json) return printJson(console, rows);
-  if (rows.length === 0) return remark(console, view.empty);
+  if (rows.length === 0) return info(console, view.empty);
   if (console.quiet) return console.write(rows.map((row) => `${escapeControls(view.id(row))}\n`).join(""));
   const { layOutTable } = await import("./table.ts");
   const { text, leftOut } = layOutTable(rows, view.columns, { width: console.columns, color: console.color });
   await console.write(text);
   if (leftOut.length > 0)
-    await remark(
+    await info(
       console,
       `Left out for want of room: ${leftOut.join(", ")}. A wider terminal shows all, and so does --json.`,
     );
@@ -80,13 +80,13 @@ export function onScreen({ screen, command }: Pick<Console, "screen" | "command"
 }
 
 /** Says something beside the answer; `-q` silences it, and `--json`, which keeps standard error to one object. */
-export async function remark(console: Console, text: string): Promise<void> {
-  if (!console.quiet && !console.json) await console.say(`${fitSentence(onScreen(console), text)}\n`);
+export async function info(console: Console, text: string): Promise<void> {
+  if (!console.quiet && !console.json) await console.writeError(`${fitSentence(onScreen(console), text)}\n`);
 }
 
 /** Says what must not be missed, `-q` or not. */
 export async function warn(console: Console, text: string): Promise<void> {
-  await console.say(`${fitSentence(onScreen(console), `warning: ${text}`)}\n`);
+  await console.writeError(`${fitSentence(onScreen(console), `warning: ${text}`)}\n`);
 }
 
 /** One value for people: `yes`, `none`, `-`, or the text with control characters written out. */

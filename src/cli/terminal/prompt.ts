@@ -64,7 +64,7 @@ export async function confirmName(
 }
 
 async function askName(console: Console, warning: string, name: string): Promise<string> {
-  await console.say(`${escapeControls(warning)}\n`);
+  await console.writeError(`${escapeControls(warning)}\n`);
   const message = `Type ${escapeControls(name)} to go on:`;
   return (await ask(({ input }) => input({ message }, streams))).trim();
 }

@@ -20,7 +20,7 @@ export interface Terminal {
   /** Whether what is written to standard output is lost at once: it is /dev/null, or was closed from the start. */
   leadsNowhere(): boolean;
   /** Writes to standard error: remarks, questions, errors. Never throws. */
-  say(text: string): Promise<void>;
+  writeError(text: string): Promise<void>;
   /**
    * Reads standard input to its end.
    * @throws validationFailed when it is longer than `maxBytes` or no UTF-8.
@@ -67,7 +67,7 @@ export function openTerminal(host: NodeJS.Process): Terminal {
     },
     hasReader: () => isRead,
     leadsNowhere: () => isNullDevice(host.stdout.fd),
-    async say(text) {
+    async writeError(text) {
       await writeTo(host.stderr, text);
     },
     async readInput(maxBytes) {

@@ -4,7 +4,7 @@ import { namespaceArg } from "../../framework/args.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { parsePastTime } from "../../framework/duration.ts";
 import { parseCount } from "../../framework/number-args.ts";
-import { formatValue, printList, remark } from "../../terminal/output.ts";
+import { formatValue, info, printList } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "list",
@@ -82,7 +82,7 @@ export default defineVerb({
       ],
     });
     const last = rows.at(-1);
-    if (last && rows.length === limit && last.seq > 1) await remark(console, `Older ones: --before ${last.seq}`);
+    if (last && rows.length === limit && last.seq > 1) await info(console, `Older ones: --before ${last.seq}`);
   },
 });
 

@@ -1,6 +1,6 @@
 import { withContext } from "../../context/context.ts";
 import { defineVerb } from "../../framework/command.ts";
-import { printRecord, remark } from "../../terminal/output.ts";
+import { info, printRecord } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "verify",
@@ -24,8 +24,7 @@ export default defineVerb({
     const head = last === null ? null : `${last.seq}:${last.hash}`;
     if (console.json) await printRecord(console, verdict, "intact");
     else await printRecord(console, { ...shown, from: first?.at, to: last?.at, head }, "head");
-    if (verdict.intact && head !== null)
-      await remark(console, "Keep the head elsewhere, for --expect at the next time.");
+    if (verdict.intact && head !== null) await info(console, "Keep the head elsewhere, for --expect at the next time.");
     return verdict.intact ? 0 : 1;
   },
 });

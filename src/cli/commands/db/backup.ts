@@ -5,7 +5,7 @@ import { defineVerb } from "../../framework/command.ts";
 import { CancelledError, UsageError } from "../../framework/usage-error.ts";
 import { buildCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
-import { printRecord, remark, warn } from "../../terminal/output.ts";
+import { info, printRecord, warn } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 
@@ -87,7 +87,7 @@ async function watch(
       if (step === "waiting") {
         progress.show(0, "waiting for another backup to end");
         if (!console.screen)
-          void remark(console, "Another backup of this data directory is being made: waiting for it to end.");
+          void info(console, "Another backup of this data directory is being made: waiting for it to end.");
       } else progress.show(step === "copying" ? share : halfway + (step === "packing" ? share : 0), step);
     }, stop.signal);
   } finally {
@@ -102,10 +102,7 @@ async function printReport(
 ): Promise<void> {
   for (const warning of warnings) if (!console.json) await warn(console, `The backup is made, but ${warning}`);
   if (isOnStdout)
-    return remark(
-      console,
-      `The backup is written: ${report.database_bytes} bytes of database, ${report.stores} stores`,
-    );
+    return info(console, `The backup is written: ${report.database_bytes} bytes of database, ${report.stores} stores`);
   await printRecord(console, { ...report, removed, ...(console.json && { warnings }) }, "backup");
 }
 

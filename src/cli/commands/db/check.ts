@@ -1,7 +1,7 @@
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { commandLine } from "../../terminal/command-line.ts";
-import { printJson, remark } from "../../terminal/output.ts";
+import { info, printJson } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "check",
@@ -21,7 +21,7 @@ export default defineVerb({
     // Reading holds up the process, which then could not hear of ctrl-C; nothing is left half-done by its end.
     console.releaseSignals();
     const command = commandLine(args);
-    const onStep = console.stderrIsTerminal ? (name: string) => remark(console, `Checking: ${name}`) : undefined;
+    const onStep = console.stderrIsTerminal ? (name: string) => info(console, `Checking: ${name}`) : undefined;
     const report = await checkDatabase(config, {
       now: Date.now,
       command,

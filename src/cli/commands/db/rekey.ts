@@ -3,7 +3,7 @@ import { withContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineVerb } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
-import { formatValue, printJson, printRecord, remark, warn } from "../../terminal/output.ts";
+import { formatValue, info, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 
 const maxNamed = 20;
@@ -41,18 +41,18 @@ export default defineVerb({
 async function printReport(console: Console, report: RekeyReport): Promise<void> {
   const { two_factor_users: users, webhooks, ...shown } = report;
   if (console.json) return printJson(console, report);
-  if (!report.rekeyed) return remark(console, "The database has the present key already; nothing has changed.");
+  if (!report.rekeyed) return info(console, "The database has the present key already; nothing has changed.");
   if (!console.quiet)
     await printRecord(console, { ...shown, two_factor_users: users.length, webhooks: webhooks.length }, "rekeyed");
   if (webhooks.length > 0) await warn(console, "These webhooks tell nothing until they have a new secret:");
   for (const { namespace, webhook_id, url } of webhooks.slice(0, maxNamed)) {
-    await console.say(`  bodega webhook rotate -n ${namespace} ${webhook_id}  # ${formatValue(url)}\n`);
+    await console.writeError(`  bodega webhook rotate -n ${namespace} ${webhook_id}  # ${formatValue(url)}\n`);
   }
-  if (webhooks.length > maxNamed) await remark(console, `and ${webhooks.length - maxNamed} more, which --json lists`);
+  if (webhooks.length > maxNamed) await info(console, `and ${webhooks.length - maxNamed} more, which --json lists`);
   if (users.length === 0) return;
   await warn(console, "These users cannot sign in until their second factor is reset:");
   for (const { namespace, user_id, email } of users.slice(0, maxNamed)) {
-    await console.say(`  bodega user reset-two-factor -n ${namespace} ${user_id}  # ${formatValue(email)}\n`);
+    await console.writeError(`  bodega user reset-two-factor -n ${namespace} ${user_id}  # ${formatValue(email)}\n`);
   }
-  if (users.length > maxNamed) await remark(console, `and ${users.length - maxNamed} more, which --json lists`);
+  if (users.length > maxNamed) await info(console, `and ${users.length - maxNamed} more, which --json lists`);
 }

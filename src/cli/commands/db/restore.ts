@@ -5,7 +5,7 @@ import { readCliConfig } from "../../context/read-config.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { CancelledError } from "../../framework/usage-error.ts";
 import type { Console } from "../../terminal/console.ts";
-import { formatValue, printJson, printRecord, remark, warn } from "../../terminal/output.ts";
+import { formatValue, info, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { type Progress, startProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { renderComparison } from "./backup-comparison.ts";
@@ -76,7 +76,7 @@ export default defineVerb({
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
       for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
-      if (!console.quiet && !console.json) await console.say(await renderComparison(console, plan));
+      if (!console.quiet && !console.json) await console.writeError(await renderComparison(console, plan));
       stop.isAsking = true;
       await confirmAction(
         console,
@@ -161,7 +161,7 @@ async function printDryRun(console: Console, summary: Summary, plan: RestorePlan
   if (console.json) return printJson(console, summary);
   if (!console.quiet) await console.write(await renderComparison(console, plan));
   for (const warning of plan.warnings) await warn(console, warning);
-  await remark(console, "The backup is sound. Nothing was changed.");
+  await info(console, "The backup is sound. Nothing was changed.");
 }
 
 async function printResult(console: Console, summary: Summary, { present }: RestorePlan): Promise<void> {
@@ -170,7 +170,7 @@ async function printResult(console: Console, summary: Summary, { present }: Rest
   if (console.quiet) return kept === null ? undefined : console.write(`${formatValue(kept)}\n`);
   await printRecord(console, { restored, kept, key_restored }, "kept");
   if (present !== null) {
-    await remark(
+    await info(
       console,
       "Who signed in since the backup was made signs in again; keys and tokens that were revoked since are valid again.",
     );

@@ -1,6 +1,6 @@
 import { requireDatabase, withDatabase } from "../../context/context.ts";
 import { defineVerb } from "../../framework/command.ts";
-import { printJson, printList, remark } from "../../terminal/output.ts";
+import { info, printJson, printList } from "../../terminal/output.ts";
 
 export default defineVerb({
   name: "status",
@@ -28,8 +28,8 @@ export default defineVerb({
           { header: "APPLIED", value: (migration) => migration.applied_at ?? "waiting" },
         ],
       });
-      if (isNewer) await remark(console, "The schema is newer than this program: run the version that made it.");
-      else if (waiting > 0) await remark(console, "Bring the schema up to date with: bodega db migrate");
+      if (isNewer) await info(console, "The schema is newer than this program: run the version that made it.");
+      else if (waiting > 0) await info(console, "Bring the schema up to date with: bodega db migrate");
     }
     return isUpToDate ? 0 : 1;
   },

@@ -30,11 +30,11 @@ export async function printExamination(console: Console, report: Examination, me
   }
   await sayLine(console, summarize(report));
   const isMendable = [...findings, ...drift].some(({ fixable, fixed }) => fixable && !fixed);
-  if (mending !== null && isMendable) await console.say(renderMending(mending, console.columns));
+  if (mending !== null && isMendable) await console.writeError(renderMending(mending, console.columns));
 }
 
 function sayLine(console: Console, text: string): Promise<void> {
-  return console.say(`${fitLines(console, escapeControls(text))}\n`);
+  return console.writeError(`${fitLines(console, escapeControls(text))}\n`);
 }
 
 /** Of what needs somebody; what is merely good to know is left out. */

@@ -6,7 +6,7 @@ import { databaseFile } from "../../../server/db/local/data-dir.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
 import { withContext } from "../../context/context.ts";
 import type { Console } from "../../terminal/console.ts";
-import { remark } from "../../terminal/output.ts";
+import { info } from "../../terminal/output.ts";
 import type { Answers } from "./answers.ts";
 import { checkPassword, requireFlags } from "./check-flags.ts";
 import type { InitArgs } from "./flags.ts";
@@ -65,18 +65,18 @@ function isThere({ databaseUrl, databaseSyncUrl, dataDir }: Config): boolean {
 }
 
 async function greet(console: Console, config: Config, hasDatabase: boolean): Promise<void> {
-  await remark(
+  await info(
     console,
     `${hasDatabase ? "There is a database already: what is missing is added, and nothing that stands is changed" : "A few questions, and the shop is open"} (${config.dataDir}).`,
   );
-  await remark(console, "Nothing is written before the last answer; ctrl-C leaves.");
-  await remark(console, "");
+  await info(console, "Nothing is written before the last answer; ctrl-C leaves.");
+  await info(console, "");
 }
 
 async function tellStanding(console: Console, { store, owner, key }: Shop): Promise<void> {
   if (store !== null)
-    await remark(console, `Store   ${store.namespace}: ${store.title}, ${store.currency}, ${store.language}`);
-  if (owner !== null) await remark(console, `Owner   ${owner.email}`);
+    await info(console, `Store   ${store.namespace}: ${store.title}, ${store.currency}, ${store.language}`);
+  if (owner !== null) await info(console, `Owner   ${owner.email}`);
   if (key !== null)
-    await remark(console, `Key     ${key.name} (${key.app_id}), ${key.published ? "published" : "not published"}`);
+    await info(console, `Key     ${key.name} (${key.app_id}), ${key.published ? "published" : "not published"}`);
 }

@@ -12,7 +12,7 @@ import { CancelledError, UsageError } from "../../framework/usage-error.ts";
 import { disownShown, requireReader, showInTime, undoOnFailure } from "../../secrets/deliver.ts";
 import { planSecretFile, type SecretFile } from "../../secrets/secret-file.ts";
 import type { Console } from "../../terminal/console.ts";
-import { remark } from "../../terminal/output.ts";
+import { info } from "../../terminal/output.ts";
 import { formatServerUrl } from "../health/probe-health.ts";
 import { readServerFlags } from "../serve/server-process.ts";
 import type { Answers } from "./answers.ts";
@@ -117,9 +117,9 @@ async function confirmAnswers(console: Console, config: Config, answers: Answers
     answers.run === "systemd" && unit?.standing === null && `Service   ${unit.path}`,
     `Folder    ${config.dataDir}`,
   ];
-  await remark(console, "");
-  for (const line of lines) if (line) await remark(console, `  ${line}`);
-  if (unit?.warning !== undefined) await remark(console, `  warning: ${unit.warning}`);
+  await info(console, "");
+  for (const line of lines) if (line) await info(console, `  ${line}`);
+  if (unit?.warning !== undefined) await info(console, `  warning: ${unit.warning}`);
   if (!console.assumeYes && !(await askYesNo("Make it so?", true))) throw new CancelledError();
 }
 

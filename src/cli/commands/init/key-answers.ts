@@ -4,7 +4,7 @@ import { parseOriginPattern } from "../../../server/modules/app-keys/origin-patt
 import { slugFrom } from "../../../server/modules/products/slug.ts";
 import { requireText } from "../../../server/values/text.ts";
 import type { Console } from "../../terminal/console.ts";
-import { remark } from "../../terminal/output.ts";
+import { info } from "../../terminal/output.ts";
 import type { Answers } from "./answers.ts";
 import type { InitArgs } from "./flags.ts";
 import { askChoice, askText, askYesNo, beginPart } from "./questions.ts";
@@ -55,7 +55,7 @@ export function checkKeyName(name: string): string {
 }
 
 async function askOrigins(console: Console): Promise<string[]> {
-  await remark(console, "  Browsers may use it from sites that you name, such as shop.example.com or *.example.com.");
+  await info(console, "  Browsers may use it from sites that you name, such as shop.example.com or *.example.com.");
   const message = "Sites that may use it (empty: programs only)";
   return splitOrigins(
     await askText(message, { optional: true, check: (text) => splitOrigins(text).map(parseOriginPattern) }),

@@ -65,16 +65,16 @@ export async function takeMail(args: InitArgs, console: Console, store: TrialSto
       server = asked.server;
     }
     if (!args["mail-test"]) return { ...server, trial: null };
-    await console.say(
+    await console.writeError(
       `Trying ${new URL(server.smtpUrl).host} with a mail to ${escapeControls(addressee(server, store))} …\n`,
     );
     try {
       const trial = await tryMailServer(server, store, console);
-      await console.say(`It was taken: ${escapeControls(trial.answer)}\n`);
+      await console.writeError(`It was taken: ${escapeControls(trial.answer)}\n`);
       return { ...server, trial };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      await console.say(`It was not: ${escapeControls(error.message)}\n`);
+      await console.writeError(`It was not: ${escapeControls(error.message)}\n`);
     }
     const next = await askChoice("What now?", [
       { value: "again", name: "try again" },

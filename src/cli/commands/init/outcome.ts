@@ -5,7 +5,7 @@ import { internalError } from "../../../server/errors.ts";
 import { commandLine } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { printJson, remark, warn } from "../../terminal/output.ts";
+import { info, printJson, warn } from "../../terminal/output.ts";
 import { toUserRecord } from "../user/print.ts";
 import type { MailAnswer, RunAnswer } from "./answers.ts";
 import { compareLines } from "./compare-lines.ts";
@@ -76,14 +76,14 @@ export async function printOutcome(console: Console, outcome: Outcome, url: stri
   const secret = readSecret(outcome);
   if (console.json) return printJson(console, toJson(outcome, url));
   if (console.quiet) return console.write(formatIds(outcome, secret));
-  for (const sentence of kept) await remark(console, `kept: ${sentence}`);
+  for (const sentence of kept) await info(console, `kept: ${sentence}`);
   if (unit !== null) await tellUnit(console, outcome);
   if (compose?.warning !== undefined) await warn(console, compose.warning);
   if (compose !== null) await console.write(compose.text);
   // A file that was asked for is the answer, to be redirected; all else stands beside it.
   const isBeside = outcome.run === "unit" || compose !== null;
   const guide = formatGuide(outcome, url, secret, isBeside ? console.screen?.columns : console.columns);
-  await (isBeside ? console.say(guide) : console.write(guide));
+  await (isBeside ? console.writeError(guide) : console.write(guide));
   if (holdsSecrets(outcome)) {
     await warn(console, "What is secret is shown this once; it cannot be read again.");
   }
@@ -108,11 +108,11 @@ async function tellUnit(console: Console, { unit, run, settings }: Outcome): Pro
   if (unit.warning !== undefined) await warn(console, unit.warning);
   await warnOfEnvironment(console, settings.path);
   if (run === "unit") return console.write(unit.text);
-  if (unit.written) return remark(console, `Wrote ${unit.path}`);
-  if (unit.standing === undefined) return remark(console, `${unit.path} stands already.`);
-  await remark(console, `kept: ${unit.path} stays as it is. Lines of it that would be otherwise:`);
-  for (const line of compareLines(unit.standing ?? "", unit.text)) await remark(console, `  ${line}`);
-  await remark(
+  if (unit.written) return info(console, `Wrote ${unit.path}`);
+  if (unit.standing === undefined) return info(console, `${unit.path} stands already.`);
+  await info(console, `kept: ${unit.path} stays as it is. Lines of it that would be otherwise:`);
+  for (const line of compareLines(unit.standing ?? "", unit.text)) await info(console, `  ${line}`);
+  await info(
     console,
     `Change them there, or remove the file and give the same command again; then: systemctl daemon-reload`,
   );

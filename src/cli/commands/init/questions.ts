@@ -1,6 +1,6 @@
 import { AppError } from "../../../server/errors.ts";
 import type { Console } from "../../terminal/console.ts";
-import { remark } from "../../terminal/output.ts";
+import { info } from "../../terminal/output.ts";
 import { ask, streams } from "../../terminal/prompt.ts";
 
 interface TextQuestion {
@@ -55,8 +55,8 @@ export function askYesNo(message: string, suggestion: boolean): Promise<boolean>
 
 /** Says what the next questions are about. */
 export async function beginPart(console: Console, text: string): Promise<void> {
-  await remark(console, "");
-  await remark(console, text);
+  await info(console, "");
+  await info(console, text);
 }
 
 /** What a check finds wrong, as a prompt takes it. */

@@ -5,7 +5,7 @@ import { checkFields } from "../../../server/modules/tenants/input.ts";
 import { parseLanguage } from "../../../server/modules/tenants/language.ts";
 import { parseNamespace } from "../../../server/modules/tenants/namespace.ts";
 import type { Console } from "../../terminal/console.ts";
-import { remark } from "../../terminal/output.ts";
+import { info } from "../../terminal/output.ts";
 import type { Answers } from "./answers.ts";
 import type { InitArgs } from "./flags.ts";
 import { askChoice, askSearch, askText } from "./questions.ts";
@@ -75,7 +75,7 @@ export async function takeStore(
 async function askLanguage(console: Console, suggestion: string): Promise<string> {
   const check = (text: string) => parseLanguage("language", text);
   const language = await askText("Language of its texts, such as en or pt-BR", { suggestion, check });
-  await remark(console, "  Other languages are added product by product, as translations.");
+  await info(console, "  Other languages are added product by product, as translations.");
   return language;
 }
 

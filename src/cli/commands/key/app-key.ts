@@ -5,7 +5,7 @@ import { type FlagArg, namespaceArg, type PositionalArg, type SharedValues } fro
 import { handOver } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { printRecord, remark, warn } from "../../terminal/output.ts";
+import { info, printRecord, warn } from "../../terminal/output.ts";
 
 /** A key as most verbs return it, as `show` does, and with its secret. */
 export type AppKey = Awaited<ReturnType<typeof publishKey>>;
@@ -89,7 +89,7 @@ export async function deliverSecret(
   const { app_secret: _, ...key } = made;
   if (console.json) await printRecord(console, { ...key, secret_file: file }, "app_id");
   else await printKey(console, key);
-  await remark(console, `The secret is in ${file}`);
+  await info(console, `The secret is in ${file}`);
   return made;
 }
 

@@ -1,7 +1,7 @@
 import { namespaceArg } from "../../framework/args.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { parseTime } from "../../framework/duration.ts";
-import { remark } from "../../terminal/output.ts";
+import { info } from "../../terminal/output.ts";
 import { deliverSecret, secretFileArg } from "./app-key.ts";
 
 export default defineVerb({
@@ -47,7 +47,7 @@ export default defineVerb({
       hasNamesake = alike.some((other) => other.name === name && other.revoked_at === null);
       return issueKey(ctx, { namespace, name, scopes, publish, expiresAt });
     });
-    if (hasNamesake) await remark(console, "Another key has this name, so that it names neither: use their ids.");
-    if (!publish) await remark(console, `It is not published yet: bodega key publish ${key.app_id}`);
+    if (hasNamesake) await info(console, "Another key has this name, so that it names neither: use their ids.");
+    if (!publish) await info(console, `It is not published yet: bodega key publish ${key.app_id}`);
   },
 });

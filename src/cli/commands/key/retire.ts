@@ -1,6 +1,6 @@
 import { withContext } from "../../context/context.ts";
 import { defineVerb } from "../../framework/command.ts";
-import { remark } from "../../terminal/output.ts";
+import { info } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { formatAge } from "../../terminal/relative-time.ts";
 import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
@@ -34,6 +34,6 @@ export default defineVerb({
     }
     const after = await withContext(args, console, (ctx) => retireSecrets(ctx, key.app_id));
     await printKey(console, after);
-    if (after.retired === 0) await remark(console, "It has no old secret; nothing has changed.");
+    if (after.retired === 0) await info(console, "It has no old secret; nothing has changed.");
   },
 });

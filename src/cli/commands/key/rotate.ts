@@ -1,6 +1,6 @@
 import { defineVerb } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/duration.ts";
-import { remark } from "../../terminal/output.ts";
+import { info } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { appIdArg, deliverSecret, describeKey, expectedNamespaceArg, secretFileArg, withKey } from "./app-key.ts";
 
@@ -37,7 +37,7 @@ export default defineVerb({
     const key = await withKey(args, console, getKey);
     if (overlapMs === 0) await confirmAction(console, question(describeKey(key)));
     await deliverSecret(args, console, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs }));
-    if (overlapMs === 0) return remark(console, "The old secrets have ended.");
-    await remark(console, `The old secrets end in ${args.overlap}; sooner with: bodega key retire ${key.app_id}`);
+    if (overlapMs === 0) return info(console, "The old secrets have ended.");
+    await info(console, `The old secrets end in ${args.overlap}; sooner with: bodega key retire ${key.app_id}`);
   },
 });

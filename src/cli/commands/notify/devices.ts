@@ -1,7 +1,7 @@
 import { withTenant } from "../../context/context.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { parseCount } from "../../framework/number-args.ts";
-import { formatValue, printList, remark } from "../../terminal/output.ts";
+import { formatValue, info, printList } from "../../terminal/output.ts";
 import { notifyNamespaceArg } from "./args.ts";
 
 export default defineVerb({
@@ -41,6 +41,6 @@ export default defineVerb({
         { header: "CREATED", value: (device) => device.created_at },
       ],
     });
-    if (devices.length === limit) await remark(console, `There may be more than ${limit}: give a greater --limit.`);
+    if (devices.length === limit) await info(console, `There may be more than ${limit}: give a greater --limit.`);
   },
 });

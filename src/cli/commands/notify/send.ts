@@ -5,7 +5,7 @@ import type { ArgValues, VerbArgs } from "../../framework/args.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/duration.ts";
 import { UsageError } from "../../framework/usage-error.ts";
-import { remark } from "../../terminal/output.ts";
+import { info } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { notifyNamespaceArg, printMessage, warnOfUndeliverable } from "./args.ts";
 
@@ -71,8 +71,8 @@ export default defineVerb({
     });
     await printMessage(console, message);
     await warnOfUndeliverable(console, message);
-    if (sumOf(message.recipients) === 0) await remark(console, "No device fits now.");
-    if (!isDryRun) await remark(console, `See what becomes of it: bodega notify show -n ${namespace} ${message.id}`);
+    if (sumOf(message.recipients) === 0) await info(console, "No device fits now.");
+    if (!isDryRun) await info(console, `See what becomes of it: bodega notify show -n ${namespace} ${message.id}`);
   },
 });
 

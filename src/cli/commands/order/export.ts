@@ -5,7 +5,7 @@ import { defineVerb } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { openExport, outputArg } from "../../terminal/export-file.ts";
 import { formatFlag, formatOf } from "../../terminal/file-format.ts";
-import { printJson, remark } from "../../terminal/output.ts";
+import { info, printJson } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { orderFilterFlags, orderNamespaceArg, readOrderFilter, resolveCustomer } from "./args.ts";
 
@@ -66,7 +66,7 @@ export default defineVerb({
       return { count, path: target.path };
     });
     if (console.json) await printJson(console, { exported: count, format, output: path });
-    else if (path !== undefined) await remark(console, `${count} orders are in ${path}`);
+    else if (path !== undefined) await info(console, `${count} orders are in ${path}`);
   },
 });
 

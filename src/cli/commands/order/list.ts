@@ -1,7 +1,7 @@
 import { withTenant } from "../../context/context.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { parseCount } from "../../framework/number-args.ts";
-import { printJson, printList, remark } from "../../terminal/output.ts";
+import { info, printJson, printList } from "../../terminal/output.ts";
 import {
   formatAmount,
   formatCustomer,
@@ -46,7 +46,7 @@ export default defineVerb({
         { header: "CREATED", value: ({ order }) => order.created_at },
       ],
     });
-    if (hasMore) await remark(console, `There are more than ${limit}: give a greater --limit.`);
+    if (hasMore) await info(console, `There are more than ${limit}: give a greater --limit.`);
   },
 });
 

@@ -1,5 +1,5 @@
 import { defineVerb } from "../../framework/command.ts";
-import { printJson, printList, remark } from "../../terminal/output.ts";
+import { info, printJson, printList } from "../../terminal/output.ts";
 import { formatMoment } from "../../terminal/relative-time.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
 import { formatOrigin } from "./print.ts";
@@ -41,7 +41,7 @@ export default defineVerb({
       empty: "The list is empty.",
       columns: [{ header: "ORIGIN", value: (origin) => origin, whole: true }],
     });
-    if (!key.enforce_origins) return remark(console, "The list is not enforced: the key may be used from anywhere.");
-    await remark(console, `Requests without an Origin are ${key.allow_no_origin ? "allowed" : "refused"}.`);
+    if (!key.enforce_origins) return info(console, "The list is not enforced: the key may be used from anywhere.");
+    await info(console, `Requests without an Origin are ${key.allow_no_origin ? "allowed" : "refused"}.`);
   },
 });

@@ -4,7 +4,7 @@ import { defineVerb } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { openExport, outputArg } from "../../terminal/export-file.ts";
 import { formatFlag, formatOf } from "../../terminal/file-format.ts";
-import { printJson, remark } from "../../terminal/output.ts";
+import { info, printJson } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
 
 export default defineVerb({
@@ -62,6 +62,6 @@ export default defineVerb({
       return count;
     });
     if (console.json) await printJson(console, { exported: count, format, output: args.output });
-    else if (args.output !== "-") await remark(console, `${count} products are in ${args.output}`);
+    else if (args.output !== "-") await info(console, `${count} products are in ${args.output}`);
   },
 });

@@ -2,7 +2,7 @@ import { withTenant } from "../../context/context.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { parsePastTime } from "../../framework/duration.ts";
 import { parseCount } from "../../framework/number-args.ts";
-import { formatValue, printList, remark } from "../../terminal/output.ts";
+import { formatValue, info, printList } from "../../terminal/output.ts";
 import { formatPrice, formatStock, listProductRecords, productNamespaceArg } from "./args.ts";
 
 export default defineVerb({
@@ -52,6 +52,6 @@ export default defineVerb({
         { header: "VARIANTS", value: (product) => String(product.variants.length) },
       ],
     });
-    if (hasMore) await remark(console, `There are more than ${limit}: give a greater --limit.`);
+    if (hasMore) await info(console, `There are more than ${limit}: give a greater --limit.`);
   },
 });

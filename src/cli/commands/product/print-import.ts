@@ -1,7 +1,7 @@
 import type { ImportResult } from "../../../server/modules/products/transfer/import.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { printJson, printRecord, remark, warn } from "../../terminal/output.ts";
+import { info, printJson, printRecord, warn } from "../../terminal/output.ts";
 
 const interruptedExitCode = 130;
 
@@ -19,8 +19,8 @@ export async function printImport(console: Console, result: ImportResult, isDryR
   const lines = errors.map(
     ({ line, field, message }) => `line ${line}: ${field === null ? "" : `${field}: `}${message}\n`,
   );
-  await console.say(lines.map((text) => escapeControls(text.slice(0, -1)).concat("\n")).join(""));
-  if (errors_omitted > 0) await console.say(`… and ${errors_omitted} more faults\n`);
+  await console.writeError(lines.map((text) => escapeControls(text.slice(0, -1)).concat("\n")).join(""));
+  if (errors_omitted > 0) await console.writeError(`… and ${errors_omitted} more faults\n`);
   if (!console.quiet) await printRecord(console, { ...counts, dry_run: isDryRun }, "created");
   if (stopped !== null) {
     const reason = { error: "Stopped at a fault", interrupted: "Interrupted", failure: "Broken off" }[stopped];
@@ -29,6 +29,6 @@ export async function printImport(console: Console, result: ImportResult, isDryR
       `${reason} after line ${line}: what is counted above ${isDryRun ? "was tried" : "is written"}, nothing behind it is.`,
     );
   }
-  if (isDryRun) await remark(console, "It was a dry run: nothing was written.");
+  if (isDryRun) await info(console, "It was a dry run: nothing was written.");
   return code;
 }

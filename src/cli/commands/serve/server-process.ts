@@ -82,6 +82,6 @@ export function describeServerProcess(console: Console) {
     print: async (text: string) => {
       if (!console.json && !console.quiet) await console.write(text);
     },
-    writeLog: (text: string) => console.say(text),
+    writeLog: (text: string) => console.writeError(text),
   };
 }

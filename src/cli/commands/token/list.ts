@@ -1,7 +1,7 @@
 import { withTenant } from "../../context/context.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { parseCount } from "../../framework/number-args.ts";
-import { formatValue, printList, remark } from "../../terminal/output.ts";
+import { formatValue, info, printList } from "../../terminal/output.ts";
 import { userNamespaceArg } from "../user/args.ts";
 
 export default defineVerb({
@@ -35,6 +35,6 @@ export default defineVerb({
         { header: "EXPIRES", value: (token) => token.expires_at },
       ],
     });
-    if (tokens.length === limit) await remark(console, `There may be more than ${limit}: give a greater --limit.`);
+    if (tokens.length === limit) await info(console, `There may be more than ${limit}: give a greater --limit.`);
   },
 });

@@ -1,7 +1,7 @@
 import { withTenant } from "../../context/context.ts";
 import { defineVerb } from "../../framework/command.ts";
 import { parseCount } from "../../framework/number-args.ts";
-import { formatValue, printList, remark } from "../../terminal/output.ts";
+import { formatValue, info, printList } from "../../terminal/output.ts";
 import { userNamespaceArg } from "./args.ts";
 import { listUserRecords } from "./print.ts";
 
@@ -37,6 +37,6 @@ export default defineVerb({
         { header: "LAST SIGN-IN", value: (user) => formatValue(user.last_login_at) },
       ],
     });
-    if (hasMore) await remark(console, `There are more than ${limit}: give a greater --limit.`);
+    if (hasMore) await info(console, `There are more than ${limit}: give a greater --limit.`);
   },
 });

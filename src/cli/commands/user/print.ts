@@ -6,7 +6,7 @@ import type { SharedValues } from "../../framework/args.ts";
 import { handOver } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { printRecord, remark, warn } from "../../terminal/output.ts";
+import { info, printRecord, warn } from "../../terminal/output.ts";
 
 /** A user as the services return it. */
 export type User = Awaited<ReturnType<typeof getUser>>;
@@ -57,7 +57,7 @@ export async function deliverPassword(
   }
   const record = toUserRecord(made);
   await printRecord(console, console.json ? { ...record, password_file: file } : record, "user_id");
-  await remark(console, `The password is in ${file}`);
+  await info(console, `The password is in ${file}`);
 }
 
 function showPassword(console: Console, user: UserRecord, password: string): Promise<void> {

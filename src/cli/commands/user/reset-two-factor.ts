@@ -1,5 +1,5 @@
 import { defineVerb } from "../../framework/command.ts";
-import { remark } from "../../terminal/output.ts";
+import { info } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { userArg, userNamespaceArg } from "./args.ts";
 import { printUser, withUser } from "./print.ts";
@@ -19,6 +19,6 @@ export default defineVerb({
       return { user: await getUser(ctx, id), wasOn };
     });
     await printUser(console, user);
-    if (!wasOn) await remark(console, "Two-factor was not on; nothing has changed.");
+    if (!wasOn) await info(console, "Two-factor was not on; nothing has changed.");
   },
 });

@@ -5,7 +5,7 @@ import type { PositionalArg, SharedValues } from "../../framework/args.ts";
 import { handOver } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { printRecord, remark, warn } from "../../terminal/output.ts";
+import { info, printRecord, warn } from "../../terminal/output.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
@@ -61,7 +61,7 @@ export async function deliverSigningSecret<P>(
   }
   const { secret: _, ...webhook } = made;
   await printRecord(console, console.json ? { ...webhook, secret_file: file } : webhook, "webhook_id");
-  await remark(console, `The secret is in ${file}`);
+  await info(console, `The secret is in ${file}`);
 }
 
 function showWebhook(console: Console, webhook: NewWebhook): Promise<void> {

@@ -1,6 +1,6 @@
 import { namespaceArg } from "../../framework/args.ts";
 import { defineVerb } from "../../framework/command.ts";
-import { printRecord, remark } from "../../terminal/output.ts";
+import { info, printRecord } from "../../terminal/output.ts";
 import { webhookIdArg, withWebhook } from "./args.ts";
 
 export default defineVerb({
@@ -18,6 +18,6 @@ export default defineVerb({
     await printRecord(console, webhook, "webhook_id");
     if (webhook.failed === 0) return;
     const failed = `bodega webhook deliveries -n ${args.namespace} ${webhook.webhook_id} --status failed`;
-    await remark(console, `What failed: ${failed}`);
+    await info(console, `What failed: ${failed}`);
   },
 });
