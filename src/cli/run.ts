@@ -1,9 +1,9 @@
 import { commandTree } from "./commands/command-tree.ts";
-import type { VerbArgs } from "./framework/args.ts";
-import type { Verb, VerbData } from "./framework/command.ts";
-import { loadVerb } from "./framework/command-tree.ts";
-import { findVerb } from "./framework/find-command.ts";
-import { asksForHelp, type GivenValues, parseVerbArgs, toRawArgs } from "./framework/parse-args.ts";
+import type { CommandArgs } from "./framework/args.ts";
+import type { Command, CommandData } from "./framework/command.ts";
+import { loadCommand } from "./framework/command-tree.ts";
+import { findCommand } from "./framework/find-command.ts";
+import { asksForHelp, type GivenValues, parseCommandArgs, toRawArgs } from "./framework/parse-args.ts";
 import { fillMissing } from "./framework/prompt-missing.ts";
 import { type Failure, reportError } from "./framework/report-error.ts";
 import { createConsole } from "./terminal/console.ts";
@@ -22,10 +22,10 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
   }
   const failure: Failure = { json: asksForJson(argv), path: [], args: {} };
   try {
-    const target = findVerb(argv);
+    const target = findCommand(argv);
     failure.path = target.path;
-    const verb = target.kind === "run" ? await loadVerb(commandTree, target.path) : undefined;
-    if (verb === undefined || asksForHelp(target.rest, verb.args)) {
+    const command = target.kind === "run" ? await loadCommand(commandTree, target.path) : undefined;
+    if (command === undefined || asksForHelp(target.rest, command.args)) {
       const { renderHelp } = await import("./framework/help.ts");
       const console = createConsole(terminal, {});
       const help = await renderHelp(
@@ -35,9 +35,9 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
       await (failure.json ? printJson(console, { help }) : console.write(help));
       return 0;
     }
-    failure.args = verb.args;
-    failure.values = parseVerbArgs(target.rest, verb.args, terminal.env);
-    return await runVerb(verb, failure.values, terminal);
+    failure.args = command.args;
+    failure.values = parseCommandArgs(target.rest, command.args, terminal.env);
+    return await runParsed(command, failure.values, terminal);
   } catch (error) {
     return reportError(error, terminal, failure);
   }
@@ -48,18 +48,18 @@ export function reportCrash(error: unknown, terminal: Terminal): Promise<number>
   return reportError(error, terminal, { json: false, path: [], args: {} });
 }
 
-async function runVerb(verb: Verb, values: GivenValues, terminal: Terminal): Promise<number> {
+async function runParsed(command: Command, values: GivenValues, terminal: Terminal): Promise<number> {
   const console = createConsole(terminal, values);
-  await fillMissing(verb, values, console);
-  if (verb.longRunning) terminal.releaseSignals();
-  const lists: VerbData["lists"] = {};
-  for (const [name, arg] of Object.entries(verb.args as VerbArgs)) {
+  await fillMissing(command, values, console);
+  if (command.longRunning) terminal.releaseSignals();
+  const lists: CommandData["lists"] = {};
+  for (const [name, arg] of Object.entries(command.args as CommandArgs)) {
     const isList = arg.type === "positional" ? arg.variadic : arg.type !== "boolean" && arg.multiple;
     if (isList) lists[name] = (values[name] as string[] | undefined) ?? [];
   }
   const { runCommand } = await import("citty");
-  const data: VerbData = { console, tree: commandTree, lists };
-  const { result } = await runCommand(verb, { rawArgs: toRawArgs(verb.args, values), data });
+  const data: CommandData = { console, tree: commandTree, lists };
+  const { result } = await runCommand(command, { rawArgs: toRawArgs(command.args, values), data });
   return typeof result === "number" ? result : 0;
 }
 

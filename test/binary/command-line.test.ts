@@ -52,7 +52,7 @@ describe("a mistake is exit code 2, named in one error, and nothing is done", ()
     ["tenant ''", 'Unknown command "tenant ".'],
     ["''", 'Unknown command "".'],
     ["-- tenant list", 'Incomplete command "bodega <command>".'],
-    ["-n demo tenant", 'Incomplete command "bodega tenant <verb>".'],
+    ["-n demo tenant", 'Incomplete command "bodega tenant <subcommand>".'],
     ["tenant create new --title $'Caf\\xe9'", "An argument is no UTF-8 text."],
     ["tenant create new --title $'\\xff' --help", "An argument is no UTF-8 text."],
     ["key issue -n demo </dev/null", "Missing --name."],

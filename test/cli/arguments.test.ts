@@ -34,7 +34,7 @@ const mistakes: [line: string[], message: string][] = [
   [["completion", "csh"], "<shell> must be one of bash, zsh, fish."],
   [["serve", "--log", "yaml"], "--log must be one of text, json."],
   [["serve", "--port", "http"], "--port must be a whole number from 0 to 65535"],
-  [["tenant"], 'Incomplete command "bodega tenant <verb>".'],
+  [["tenant"], 'Incomplete command "bodega tenant <subcommand>".'],
   [["constructor"], 'Unknown command "constructor".'],
   [["tenant", "constructor"], 'Unknown command "tenant constructor".'],
   [["help", "nothing"], 'Unknown command "nothing".'],

@@ -36,7 +36,7 @@ describe("bash completes names that the database knows", () => {
   test.each([
     ["namespaces", ["tenant", "show", "d"], ["demo", "dev"]],
     ["namespaces of a flag", ["key", "list", "-n", "s"], ["shop"]],
-    ["namespaces before the verb", ["-n", "s"], ["shop"]],
+    ["namespaces before the command", ["-n", "s"], ["shop"]],
     ["keys by their names", ["key", "show", "-n", "demo", "w"], ["web"]],
     ["keys in quotes and with a joined flag", ["key", "show", "--namespace", "=", '"demo"', "w"], ["web"]],
     ["emails", ["user", "show", "-n", "demo", "a"], ["ada@example.com"]],

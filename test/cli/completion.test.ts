@@ -22,7 +22,7 @@ async function complete(...words: string[]): Promise<string[]> {
   return stdout.split("\n").filter((word) => word !== "");
 }
 
-test("bash completes nouns, verbs, flags and fixed values", async () => {
+test("bash completes commands, flags and fixed values", async () => {
   expect(await complete("")).toEqual([...Object.keys(commandTree), "help"]);
   expect(await complete("ten")).toEqual(["tenant"]);
   expect(await complete("key", "ro")).toEqual(["rotate"]);

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
-import type { Verb } from "../../src/cli/framework/command.ts";
-import { listPaths, loadVerb } from "../../src/cli/framework/command-tree.ts";
-import { findVerb } from "../../src/cli/framework/find-command.ts";
-import { findMissing, parseVerbArgs } from "../../src/cli/framework/parse-args.ts";
+import type { Command } from "../../src/cli/framework/command.ts";
+import { listPaths, loadCommand } from "../../src/cli/framework/command-tree.ts";
+import { findCommand } from "../../src/cli/framework/find-command.ts";
+import { findMissing, parseCommandArgs } from "../../src/cli/framework/parse-args.ts";
 import { renderReference } from "../../src/cli/framework/reference.ts";
 import { openCli } from "./run-bodega.ts";
 import { splitShell } from "./split-shell.ts";
 
 const { run } = openCli();
 const paths = listPaths(commandTree);
-const verbs = await Promise.all(paths.map(async (path): Promise<[string[], Verb]> => [path, await load(path)]));
+const commands = await Promise.all(paths.map(async (path): Promise<[string[], Command]> => [path, await load(path)]));
 
-async function load(path: string[]): Promise<Verb> {
-  const verb = await loadVerb(commandTree, path);
-  if (verb === undefined) throw new Error(`no verb at ${path.join(" ")}`);
-  return verb;
+async function load(path: string[]): Promise<Command> {
+  const command = await loadCommand(commandTree, path);
+  if (command === undefined) throw new Error(`no command at ${path.join(" ")}`);
+  return command;
 }
 
 describe("help is an answer", () => {
@@ -52,26 +52,26 @@ test("help for people tells every command and every exit code", async () => {
 });
 
 describe("every command", () => {
-  test.each(verbs)("%j describes each argument in one line without a full stop", (path, verb) => {
-    expect(verb.meta.name).toBe(path.at(-1) as string);
-    const lines = [verb.meta.description, ...Object.values(verb.args).map((arg) => arg.description ?? "")];
+  test.each(commands)("%j describes each argument in one line without a full stop", (path, command) => {
+    expect(command.meta.name).toBe(path.at(-1) as string);
+    const lines = [command.meta.description, ...Object.values(command.args).map((arg) => arg.description ?? "")];
     for (const line of lines) expect(line).toMatch(/^[A-Z][^\n]*[^.\n]$/);
   });
 
-  test.each(verbs)("%j has examples that its own parser takes", (path, verb) => {
-    expect(verb.examples.length).toBeGreaterThan(0);
-    for (const example of verb.examples) {
+  test.each(commands)("%j has examples that its own parser takes", (path, command) => {
+    expect(command.examples.length).toBeGreaterThan(0);
+    for (const example of command.examples) {
       const line = example.split(" | ").find((part) => part.startsWith("bodega ")) ?? example;
       const [program, ...argv] = splitShell(line.replace(/ [<>] .*/, ""));
       expect(program).toBe("bodega");
-      const target = findVerb(argv);
+      const target = findCommand(argv);
       expect(target).toMatchObject({ kind: "run", path });
-      expect(findMissing(verb.args, parseVerbArgs(target.rest, verb.args, {}))).toEqual([]);
+      expect(findMissing(command.args, parseCommandArgs(target.rest, command.args, {}))).toEqual([]);
     }
   });
 
-  test.each(verbs)("%j takes no secret as an argument", (_path, verb) => {
-    for (const [name, arg] of Object.entries(verb.args)) {
+  test.each(commands)("%j takes no secret as an argument", (_path, command) => {
+    for (const [name, arg] of Object.entries(command.args)) {
       if (arg.type !== "boolean") expect(name).not.toMatch(/(secret|password|hash|token)$/);
     }
   });

@@ -9,16 +9,16 @@ export type Shape = string | { [field: string]: Shape };
 
 const file = join(import.meta.dir, "json-shapes.json");
 
-/** The shapes that are promised, by verb. */
+/** The shapes that are promised, by command. */
 export async function readShapes(): Promise<Record<string, Shape>> {
   return (await Bun.file(file).json()) as Record<string, Shape>;
 }
 
 /**
- * To be called at the top of a test file: the function fails where the answer of a verb has not its promised shape.
+ * To be called at the top of a test file: the function fails where the answer of a command has not its promised shape.
  * With `BODEGA_WRITE_SHAPES=1` what is printed now becomes the promise; look at the difference.
  */
-export async function usePromisedShapes(): Promise<(verb: string, answer: unknown) => void> {
+export async function usePromisedShapes(): Promise<(command: string, answer: unknown) => void> {
   const isWriting = process.env.BODEGA_WRITE_SHAPES === "1";
   const promised = await readShapes();
   const seen: Record<string, Shape> = {};
@@ -27,9 +27,9 @@ export async function usePromisedShapes(): Promise<(verb: string, answer: unknow
     const all = Object.entries({ ...(await readShapes()), ...seen }).toSorted(([a], [b]) => (a < b ? -1 : 1));
     await Bun.write(file, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
   });
-  return (verb, answer) => {
-    seen[verb] = shapeOf(answer);
-    if (!isWriting) expect({ [verb]: seen[verb] }).toEqual({ [verb]: promised[verb] as Shape });
+  return (command, answer) => {
+    seen[command] = shapeOf(answer);
+    if (!isWriting) expect({ [command]: seen[command] }).toEqual({ [command]: promised[command] as Shape });
   };
 }
 

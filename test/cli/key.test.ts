@@ -155,7 +155,7 @@ describe("a key that does not exist is exit code 3", () => {
   });
 });
 
-test("-n keeps a verb from another tenant's key", async () => {
+test("-n keeps a command from another tenant's key", async () => {
   const { app_id } = await issue();
   expect(await failure("key", "publish", app_id, "-n", "other")).toMatchObject({ code: 3 });
   expect(await json("key", "publish", app_id, "-n", "demo")).toMatchObject({ published: true });

@@ -70,9 +70,9 @@ describe("a mistake is exit code 2 and changes nothing", () => {
     [["add", "*.com"], "<origin...> "],
     [["check"], "Give either <origin> or --none."],
     [["check", "https://a.example.com", "--none"], "Give either <origin> or --none."],
-  ])("origin %j", async ([verb, ...rest], message) => {
+  ])("origin %j", async ([command, ...rest], message) => {
     const before = await json("key", "show", id);
-    const { code, error } = await failure("origin", verb as string, id, ...rest);
+    const { code, error } = await failure("origin", command as string, id, ...rest);
     expect(code).toBe(2);
     expect(error.message).toStartWith(message);
     expect(await json("key", "show", id)).toEqual(before);
@@ -85,8 +85,8 @@ test.each([
   [["add", "a.example.com"]],
   [["remove", "a.example.com"]],
   [["check", "https://a.example.com"]],
-])("an unknown key is exit code 3: origin %j", async ([verb, ...rest]) => {
-  expect(await failure("origin", verb as string, "app_unknown", ...rest)).toMatchObject({ code: 3 });
+])("an unknown key is exit code 3: origin %j", async ([command, ...rest]) => {
+  expect(await failure("origin", command as string, "app_unknown", ...rest)).toMatchObject({ code: 3 });
 });
 
 test("check explains entry by entry, and what a server has refused is listed below it, by origin list too", async () => {

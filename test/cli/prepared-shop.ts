@@ -29,7 +29,7 @@ import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
 
 /** What stands in the prepared store `demo`, and where. */
 export interface PreparedShop {
-  /** Folder of this copy; files that a verb writes or reads go beside the data. */
+  /** Folder of this copy; files that a command writes or reads go beside the data. */
   dir: string;
   dataDir: string;
   env: Record<string, string | undefined>;

@@ -68,7 +68,7 @@ test("a list and a choice can be answered too", async () => {
   expect({ code, isZsh: screen.includes("#compdef bodega") }).toEqual({ code: 0, isZsh: true });
 });
 
-describe("a verb that needs one of several flags asks which, and for its value", () => {
+describe("a command that needs one of several flags asks which, and for its value", () => {
   const issue = async () =>
     (await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web", "--publish")).app_id;
 
@@ -86,8 +86,8 @@ describe("a verb that needs one of several flags asks which, and for its value",
     expect(await runAtTerminal(["origin", "check", ...line], check, { env })).toMatchObject({ code: 0 });
     const none: [string, string][] = [["Who calls?", `${down}\r`]];
     expect(await runAtTerminal(["origin", "check", ...line], none, { env })).toMatchObject({ code: 1 });
-    for (const verb of ["set", "check"]) {
-      const { code } = await runHere(["origin", verb, ...line, "--no-input"], { env, canAsk: true });
+    for (const command of ["set", "check"]) {
+      const { code } = await runHere(["origin", command, ...line, "--no-input"], { env, canAsk: true });
       expect(code).toBe(2);
     }
   });
@@ -115,7 +115,7 @@ test("questions go to standard error, so that the answer alone is on standard ou
   expect(JSON.parse(screen.slice(screen.indexOf("{")))).toMatchObject({ namespace: "new" });
 });
 
-describe("a dangerous verb asks", () => {
+describe("a dangerous command asks", () => {
   const status = async () => (await cli.json("tenant", "show", "demo")).status;
   test.each([
     ["y\r", 0, "suspended"],

@@ -4,14 +4,14 @@ import { flagsOf } from "../../src/cli/framework/args.ts";
 import { childrenOf, hasProc } from "../binary/processes.ts";
 import { findInFiles } from "../support/find-in-files.ts";
 import { type Serving, watchServer } from "../support/serving.ts";
-import { fullLine, listCalledVerbs } from "./every-verb.ts";
+import { typedSecret } from "./command-calls.ts";
+import { fullLine, listCalledCommands } from "./every-command.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
 import { command, openCli } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
-import { typedSecret } from "./verb-calls.ts";
 
 const copyShop = usePreparedShop();
-const verbs = await listCalledVerbs();
+const commands = await listCalledCommands();
 const settings = {
   BODEGA_SECRET: "a-secret-of-the-environment-0123456789",
   BODEGA_METRICS_TOKEN: "metrics-token-of-the-environment-0123456789",
@@ -81,7 +81,7 @@ function pickSecrets(value: unknown): string[] {
 }
 
 test("what hands secrets over shows each once: no list, log, file or process shows it again", async () => {
-  const makers = verbs.filter(({ call }) => call.makesSecret && call.server === undefined);
+  const makers = commands.filter(({ call }) => call.makesSecret && call.server === undefined);
   for (const called of makers) {
     const found = pickSecrets(JSON.parse(await watchCommand([...fullLine(called, shop), "--json"], called.call.input)));
     expect({ name: called.name, count: found.length }).toEqual({ name: called.name, count: 1 });
@@ -94,7 +94,7 @@ test("what hands secrets over shows each once: no list, log, file or process sho
   await watchCommand(["db", "backup", "--json"]);
   expect(secrets.size).toBe(makers.length + 5);
 
-  const readers = verbs.filter(
+  const readers = commands.filter(
     ({ path, call }) => /^(list|show|deliveries|devices)$/.test(path[1] ?? "") && !call.alone,
   );
   expect(readers.length).toBeGreaterThan(15);
@@ -167,10 +167,10 @@ describe("a secret that was typed as an argument is not repeated", () => {
 });
 
 describe("no flag takes a secret as its value", () => {
-  test.each(verbs.map((called): [string, (typeof called)["verb"]] => [called.name, called.verb]))(
+  test.each(commands.map((called): [string, (typeof called)["command"]] => [called.name, called.command]))(
     "bodega %s",
-    (_name, verb) => {
-      for (const [name, arg] of flagsOf(verb.args)) {
+    (_name, command) => {
+      for (const [name, arg] of flagsOf(command.args)) {
         if (arg.type === "boolean" || !/secret|password|passphrase|token|otp|hash|credential/.test(name)) continue;
         expect([name, arg.valueHint]).toEqual([name, expect.stringMatching(/^(path|file|id|span)$/)]);
       }

@@ -166,7 +166,7 @@ test("an update that changes nothing is a mistake", async () => {
   expect(stderr).toContain("--title, --domain");
 });
 
-describe("without a terminal, a dangerous verb does nothing unless it is told to go on", () => {
+describe("without a terminal, a dangerous command does nothing unless it is told to go on", () => {
   const { json, run } = openCli();
   test.each([
     [["tenant", "suspend", "demo"], "--yes"],

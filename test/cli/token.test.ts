@@ -127,14 +127,14 @@ describe("a token fails on the next request, with the server running, once it is
     expect(await list()).toEqual([]);
   });
 
-  test.each(["disable", "set-password"])("or its user meets %s", async (verb) => {
+  test.each(["disable", "set-password"])("or its user meets %s", async (command) => {
     const user = await createUser();
     const session = await signIn(user);
     expect(await use(session)).toBe(200);
-    const flags = verb === "set-password" ? ["--random-password"] : [];
-    const after = await json<User>("user", verb, "-n", "demo", user.user_id, ...flags);
+    const flags = command === "set-password" ? ["--random-password"] : [];
+    const after = await json<User>("user", command, "-n", "demo", user.user_id, ...flags);
     expect(await use(session)).toBe(5207);
-    if (verb === "set-password") expect(await use(await signIn({ ...after, email: user.email }))).toBe(200);
+    if (command === "set-password") expect(await use(await signIn({ ...after, email: user.email }))).toBe(200);
   });
 });
 

@@ -202,7 +202,7 @@ test("an email is taken whatever its case; another tenant's does not count", asy
 });
 
 describe("a user of another tenant, or of none, is exit code 3", () => {
-  const verbs: [verb: string, flags: string[]][] = [
+  const commands: [command: string, flags: string[]][] = [
     ["show", []],
     ["update", ["--name", "x"]],
     ["set-password", ["--random-password"]],
@@ -211,27 +211,27 @@ describe("a user of another tenant, or of none, is exit code 3", () => {
     ["delete", ["--confirm", "x"]],
     ["reset-two-factor", ["--yes"]],
   ];
-  test.each(verbs)("user %s", async (verb, flags) => {
+  test.each(commands)("user %s", async (command, flags) => {
     const { user_id, email } = await create("--no-password");
     for (const who of [user_id, email, unknownId, "nonsense"]) {
-      const { code, error } = await failure("user", verb, "-n", "other", who, ...flags);
+      const { code, error } = await failure("user", command, "-n", "other", who, ...flags);
       expect([who, code, error.code]).toEqual([who, 3, 5301]);
     }
-    expect(await failure("user", verb, "-n", "nobody", user_id, ...flags)).toMatchObject({ code: 3 });
+    expect(await failure("user", command, "-n", "nobody", user_id, ...flags)).toMatchObject({ code: 3 });
     expect(await show(user_id)).toMatchObject({ status: "active", version: 1 });
   });
 });
 
 test("a user is disabled, enabled, and deleted once the email is confirmed", async () => {
   const { user_id, email } = await create("--no-password");
-  const verb = (name: string, ...flags: string[]) => json("user", name, "-n", "demo", user_id, ...flags);
-  expect(await verb("disable")).toMatchObject({ status: "disabled" });
-  expect(await verb("enable")).toMatchObject({ status: "active" });
+  const command = (name: string, ...flags: string[]) => json("user", name, "-n", "demo", user_id, ...flags);
+  expect(await command("disable")).toMatchObject({ status: "disabled" });
+  expect(await command("enable")).toMatchObject({ status: "active" });
   const remove = ["user", "delete", "-n", "demo", user_id];
   expect(await failure(...remove)).toMatchObject({ code: 2, error: { message: expect.stringContaining(email) } });
   expect(await failure(...remove, "--yes")).toMatchObject({ code: 2 });
   expect(await failure(...remove, "--confirm", user_id)).toMatchObject({ code: 2 });
-  expect(await verb("delete", "--confirm", email)).toMatchObject({ user_id, email });
+  expect(await command("delete", "--confirm", email)).toMatchObject({ user_id, email });
   expect(await failure("user", "show", "-n", "demo", user_id)).toMatchObject({ code: 3 });
 });
 

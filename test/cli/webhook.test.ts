@@ -92,16 +92,16 @@ for (const [what, args, flag] of [
   });
 }
 
-for (const [verb, ...args] of [
+for (const [command, ...args] of [
   ["remove", "--yes"],
   ["rotate", "--yes"],
   ["deliveries"],
   ["replay", "--failed"],
   ["replay", "--event", unknownEvent],
 ] as const) {
-  test(`${[verb, ...args].join(" ")} of an unknown webhook, or another store's, is exit code 3`, async () => {
+  test(`${[command, ...args].join(" ")} of an unknown webhook, or another store's, is exit code 3`, async () => {
     for (const id of [unknownId, theirs]) {
-      expect(await failure("webhook", verb, "-n", "demo", id, ...args)).toMatchObject({
+      expect(await failure("webhook", command, "-n", "demo", id, ...args)).toMatchObject({
         code: 3,
         error: { code: 5301 },
       });
@@ -110,8 +110,8 @@ for (const [verb, ...args] of [
 }
 
 test("remove and rotate ask, and without a terminal name --yes", async () => {
-  for (const verb of ["remove", "rotate"]) {
-    const refused = await failure("webhook", verb, "-n", "demo", unknownId);
+  for (const command of ["remove", "rotate"]) {
+    const refused = await failure("webhook", command, "-n", "demo", unknownId);
     expect(refused).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
   }
 });

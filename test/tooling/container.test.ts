@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
-import { loadVerb } from "../../src/cli/framework/command-tree.ts";
-import { findVerb } from "../../src/cli/framework/find-command.ts";
-import { findMissing, parseVerbArgs } from "../../src/cli/framework/parse-args.ts";
+import { loadCommand } from "../../src/cli/framework/command-tree.ts";
+import { findCommand } from "../../src/cli/framework/find-command.ts";
+import { findMissing, parseCommandArgs } from "../../src/cli/framework/parse-args.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -51,10 +51,10 @@ const variables = Object.fromEntries(
 /** Fails unless a command line is one that this program takes. */
 async function takes(words: string[]): Promise<void> {
   expect(words[0]).toBe("bodega");
-  const target = findVerb(words.slice(1));
-  const verb = await loadVerb(commandTree, target.path);
+  const target = findCommand(words.slice(1));
+  const verb = await loadCommand(commandTree, target.path);
   if (verb === undefined) throw new Error(`no verb: ${words.join(" ")}`);
-  expect(findMissing(verb.args, parseVerbArgs(target.rest, verb.args, {}))).toEqual([]);
+  expect(findMissing(verb.args, parseCommandArgs(target.rest, verb.args, {}))).toEqual([]);
 }
 
 test("the image runs commands that there are, as an account that is nobody else's", async () => {

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
-import { loadVerb } from "../../src/cli/framework/command-tree.ts";
-import { findVerb } from "../../src/cli/framework/find-command.ts";
-import { parseVerbArgs } from "../../src/cli/framework/parse-args.ts";
+import { loadCommand } from "../../src/cli/framework/command-tree.ts";
+import { findCommand } from "../../src/cli/framework/find-command.ts";
+import { parseCommandArgs } from "../../src/cli/framework/parse-args.ts";
 import { defaultBodyLimits } from "../../src/server/api/app.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import { idleSeconds } from "../../src/server/runtime/port.ts";
@@ -38,10 +38,10 @@ test("commands that the page names are taken", async () => {
   const lines = shell.flatMap((text) => text.split("\n")).filter((line) => line.startsWith("bodega "));
   expect(lines.length).toBe(3);
   for (const line of lines) {
-    const { path, rest } = findVerb(line.replace(/#.*/, "").trim().split(/\s+/).slice(1));
-    const verb = await loadVerb(commandTree, path);
+    const { path, rest } = findCommand(line.replace(/#.*/, "").trim().split(/\s+/).slice(1));
+    const verb = await loadCommand(commandTree, path);
     // The parser refuses what a verb does not take.
-    expect(Object.keys(parseVerbArgs(rest, verb?.args ?? {}, {}))).toBeArray();
+    expect(Object.keys(parseCommandArgs(rest, verb?.args ?? {}, {}))).toBeArray();
   }
 });
 

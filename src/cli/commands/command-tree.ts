@@ -10,7 +10,7 @@ export const commandTree: CommandTree = {
   top: () => import("./top/top.ts"),
   tenant: {
     description: "Stores: each has its own keys, products and everything else",
-    verbs: {
+    commands: {
       create: () => import("./tenant/create.ts"),
       list: () => import("./tenant/list.ts"),
       show: () => import("./tenant/show.ts"),
@@ -22,7 +22,7 @@ export const commandTree: CommandTree = {
   },
   key: {
     description: "App keys: the credentials of backends and integrations",
-    verbs: {
+    commands: {
       issue: () => import("./key/issue.ts"),
       list: () => import("./key/list.ts"),
       show: () => import("./key/show.ts"),
@@ -38,7 +38,7 @@ export const commandTree: CommandTree = {
   },
   origin: {
     description: "Origins: the sites that a browser may use a key from",
-    verbs: {
+    commands: {
       add: () => import("./origin/add.ts"),
       remove: () => import("./origin/remove.ts"),
       list: () => import("./origin/list.ts"),
@@ -48,7 +48,7 @@ export const commandTree: CommandTree = {
   },
   order: {
     description: "Orders: what was bought, and what became of it",
-    verbs: {
+    commands: {
       list: () => import("./order/list.ts"),
       show: () => import("./order/show.ts"),
       export: () => import("./order/export.ts"),
@@ -56,7 +56,7 @@ export const commandTree: CommandTree = {
   },
   webhook: {
     description: "Webhooks: addresses that are told of a store's events",
-    verbs: {
+    commands: {
       add: () => import("./webhook/add.ts"),
       list: () => import("./webhook/list.ts"),
       show: () => import("./webhook/show.ts"),
@@ -68,7 +68,7 @@ export const commandTree: CommandTree = {
   },
   notify: {
     description: "Notifications: what a store tells the browsers and devices of its customers",
-    verbs: {
+    commands: {
       send: () => import("./notify/send.ts"),
       list: () => import("./notify/list.ts"),
       show: () => import("./notify/show.ts"),
@@ -79,7 +79,7 @@ export const commandTree: CommandTree = {
   },
   product: {
     description: "Products: what a store sells, into it from a file, and out of it",
-    verbs: {
+    commands: {
       list: () => import("./product/list.ts"),
       show: () => import("./product/show.ts"),
       import: () => import("./product/import.ts"),
@@ -88,7 +88,7 @@ export const commandTree: CommandTree = {
   },
   mail: {
     description: "Mail to users: what waits, what was sent, what failed",
-    verbs: {
+    commands: {
       list: () => import("./mail/list.ts"),
       show: () => import("./mail/show.ts"),
       retry: () => import("./mail/retry.ts"),
@@ -97,7 +97,7 @@ export const commandTree: CommandTree = {
   },
   user: {
     description: "Users: who signs in to a store",
-    verbs: {
+    commands: {
       create: () => import("./user/create.ts"),
       list: () => import("./user/list.ts"),
       show: () => import("./user/show.ts"),
@@ -111,21 +111,21 @@ export const commandTree: CommandTree = {
   },
   token: {
     description: "User tokens: what keeps users signed in",
-    verbs: {
+    commands: {
       list: () => import("./token/list.ts"),
       revoke: () => import("./token/revoke.ts"),
     },
   },
   audit: {
     description: "The audit log: who did what, when and from where",
-    verbs: {
+    commands: {
       list: () => import("./audit/list.ts"),
       verify: () => import("./audit/verify.ts"),
     },
   },
   db: {
     description: "The database: its schema and its key",
-    verbs: {
+    commands: {
       migrate: () => import("./db/migrate.ts"),
       status: () => import("./db/status.ts"),
       backup: () => import("./db/backup.ts"),

@@ -1,7 +1,7 @@
-import { defineVerb } from "../framework/command.ts";
+import { defineCommand } from "../framework/command.ts";
 import { printJson } from "../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "completion",
   description: "Print a completion script for a shell",
   args: {

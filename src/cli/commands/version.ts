@@ -1,8 +1,8 @@
-import { defineVerb } from "../framework/command.ts";
+import { defineCommand } from "../framework/command.ts";
 import { buildInfo } from "../terminal/build-info.ts";
 import { printRecord } from "../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "version",
   description: "Print the version",
   args: {},

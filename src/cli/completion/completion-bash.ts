@@ -8,7 +8,7 @@ export function renderBashCompletion({ nouns, commands }: CompletionWords): stri
   );
   const cases = commands.map(renderCommand);
   const groups = [...new Set(commands.filter(({ path }) => path.length === 2).map(({ path }) => path[0] as string))];
-  const verbs = groups.map((noun) => `    "${noun} ") words="${verbsOf(noun, commands).join(" ")}" ;;`);
+  const verbs = groups.map((noun) => `    "${noun} ") words="${commandsOf(noun, commands).join(" ")}" ;;`);
   return `# bash completion for bodega
 _bodega_names() {
   local value description
@@ -79,7 +79,7 @@ complete -F _bodega bodega
 `;
 }
 
-function verbsOf(noun: string, commands: CommandWords[]): string[] {
+function commandsOf(noun: string, commands: CommandWords[]): string[] {
   return commands.filter(({ path }) => path.length === 2 && path[0] === noun).map(({ path }) => path[1] as string);
 }
 

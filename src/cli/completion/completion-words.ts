@@ -1,13 +1,13 @@
 import {
+  type CommandArgs,
   type FlagArg,
   flagsOf,
   formatFlag,
   type NameKind,
   nameKinds,
   positionalsOf,
-  type VerbArgs,
 } from "../framework/args.ts";
-import { type CommandTree, listPaths, loadVerb } from "../framework/command-tree.ts";
+import { type CommandTree, listPaths, loadCommand } from "../framework/command-tree.ts";
 
 /** One flag as a completion script needs it. */
 export interface FlagWord {
@@ -40,7 +40,7 @@ export interface CompletionWords {
 export async function collectWords(tree: CommandTree): Promise<CompletionWords> {
   const commands: CommandWords[] = [];
   for (const path of listPaths(tree)) {
-    const verb = await loadVerb(tree, path);
+    const verb = await loadCommand(tree, path);
     if (verb === undefined) continue;
     const choices = positionalChoices(verb.args);
     const places = positionalsOf(verb.args).map(([, arg]) => ({
@@ -60,7 +60,7 @@ export async function collectWords(tree: CommandTree): Promise<CompletionWords> 
 }
 
 /** The flags of a definition as a script needs them. */
-export function listFlags(args: VerbArgs): FlagWord[] {
+export function listFlags(args: CommandArgs): FlagWord[] {
   return flagsOf(args).map(([name, arg]) => ({
     forms: [
       formatFlag(name, arg),
@@ -74,7 +74,7 @@ export function listFlags(args: VerbArgs): FlagWord[] {
   }));
 }
 
-function positionalChoices(args: VerbArgs): readonly string[] {
+function positionalChoices(args: CommandArgs): readonly string[] {
   const first = Object.values(args).find((arg) => arg.type === "positional");
   return first?.type === "positional" ? (first.options ?? []) : [];
 }

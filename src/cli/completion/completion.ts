@@ -6,7 +6,7 @@ import { renderZshCompletion } from "./completion-zsh.ts";
 
 const renderers = { bash: renderBashCompletion, zsh: renderZshCompletion, fish: renderFishCompletion };
 
-/** The completion script of a shell: nouns, verbs, flags and their fixed values, all written into it. */
+/** The completion script of a shell: commands, flags and their fixed values, all written into it. */
 export async function renderCompletion(tree: CommandTree, shell: keyof typeof renderers): Promise<string> {
   return renderers[shell](await collectWords(tree));
 }

@@ -8,7 +8,7 @@ import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
 import { accountName } from "./account-name.ts";
 
-/** What of a verb's arguments says which database is meant. */
+/** What of a command's arguments says which database is meant. */
 export type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
 
 // A command waits longer for its turn than a request does: nobody's browser is waiting.
@@ -29,7 +29,7 @@ export async function withContext<T>(
 }
 
 /**
- * The same for the verbs that a shop may begin with. A new database gets its schema first, so that `tenant create` works
+ * The same for the commands that a shop may begin with. A new database gets its schema first, so that `tenant create` works
  * before the first `serve`.
  */
 export function beginContext<T>(
@@ -48,7 +48,7 @@ export function beginContext<T>(
 }
 
 /**
- * Ends a verb that works on what there is, where there is nothing, before it makes any of it.
+ * Ends a command that works on what there is, where there is nothing, before it makes any of it.
  * @throws notFound when the folder holds no database file.
  */
 export async function requireDatabase(flags: DatabaseFlags, console: Console): Promise<void> {

@@ -4,8 +4,8 @@ import { UsageError } from "../framework/usage-error.ts";
 import type { Console } from "../terminal/console.ts";
 
 /**
- * The configuration from a verb's flags and the environment.
- * @param more flags that only this verb takes.
+ * The configuration from a command's flags and the environment.
+ * @param more flags that only this command takes.
  * @throws UsageError for a secret in `--database-url`, AppError validationFailed for a value at fault.
  */
 export function readCliConfig(

@@ -51,8 +51,8 @@ export interface PositionalArg {
 
 export type Arg = FlagArg | PositionalArg;
 
-/** The arguments of a verb by name; positionals in the order of their places. */
-export type VerbArgs = Record<string, Arg>;
+/** The arguments of a command by name; positionals in the order of their places. */
+export type CommandArgs = Record<string, Arg>;
 
 type ArgValue<A> = A extends { type: "boolean" }
   ? A extends { negatable: true }
@@ -68,14 +68,14 @@ type ArgValue<A> = A extends { type: "boolean" }
         ? string
         : string | undefined;
 
-/** What a verb's `run` receives: a switch is a boolean, a list is an array (empty when not given). */
-export type ArgValues<T extends VerbArgs> = { [K in keyof T]: ArgValue<T[K]> };
+/** What a command's `run` receives: a switch is a boolean, a list is an array (empty when not given). */
+export type ArgValues<T extends CommandArgs> = { [K in keyof T]: ArgValue<T[K]> };
 
-/** The flags that every verb takes. */
+/** The flags that every command takes. */
 export const sharedArgs = {
   json: { type: "boolean", description: "Print one JSON value on standard output; errors are JSON too" },
   quiet: { type: "boolean", alias: "q", description: "Print ids only, and no remarks" },
-  yes: { type: "boolean", alias: "y", description: "Answer yes to what a dangerous verb asks" },
+  yes: { type: "boolean", alias: "y", description: "Answer yes to what a dangerous command asks" },
   input: { type: "boolean", default: true, description: "Ask nothing, even at a terminal" },
   color: { type: "boolean", default: true, description: "Print no colours (also when NO_COLOR is set)" },
   "data-dir": {
@@ -92,11 +92,11 @@ export const sharedArgs = {
     description: "Database server to use instead of a file",
   },
   help: { type: "boolean", alias: "h", description: "Show this help" },
-} as const satisfies VerbArgs;
+} as const satisfies CommandArgs;
 
 export type SharedValues = ArgValues<typeof sharedArgs>;
 
-/** `-n/--namespace`, for verbs that work within one tenant. */
+/** `-n/--namespace`, for commands that work within one tenant. */
 export const namespaceArg = {
   type: "string",
   alias: "n",
@@ -106,7 +106,7 @@ export const namespaceArg = {
   description: "Tenant to work in",
 } as const satisfies FlagArg;
 
-/** Flags that may stand before the verb: those of every verb, and the tenant's. */
+/** Flags that may stand before the command: those of every command, and the tenant's. */
 export const leadingArgs: Record<string, FlagArg> = { ...sharedArgs, namespace: namespaceArg };
 
 /** The flag of that name, as it is typed: `--json`, `--no-input`. */
@@ -121,11 +121,11 @@ export function formatArg(name: string, arg: Arg): string {
 }
 
 /** The flags of a definition, without its positionals. */
-export function flagsOf(args: VerbArgs): [string, FlagArg][] {
+export function flagsOf(args: CommandArgs): [string, FlagArg][] {
   return Object.entries(args).filter((entry): entry is [string, FlagArg] => entry[1].type !== "positional");
 }
 
 /** The positionals of a definition, in their order. */
-export function positionalsOf(args: VerbArgs): [string, PositionalArg][] {
+export function positionalsOf(args: CommandArgs): [string, PositionalArg][] {
   return Object.entries(args).filter((entry): entry is [string, PositionalArg] => entry[1].type === "positional");
 }

@@ -1,6 +1,6 @@
-import { type CommandDef, defineCommand } from "citty";
+import { type CommandDef, defineCommand as defineCittyCommand } from "citty";
 import type { Console } from "../terminal/console.ts";
-import { type ArgValues, type SharedValues, sharedArgs, type VerbArgs } from "./args.ts";
+import { type ArgValues, type CommandArgs, type SharedValues, sharedArgs } from "./args.ts";
 import type { CommandTree } from "./command-tree.ts";
 
 /** Arguments of which exactly one is needed; where none is given, a person is asked which. */
@@ -11,10 +11,10 @@ export interface OneOf {
 }
 
 /** A citty command together with what its help needs. */
-export interface Verb extends CommandDef {
+export interface Command extends CommandDef {
   meta: { name: string; description: string };
   /** With the shared flags. */
-  args: VerbArgs & CommandDef["args"];
+  args: CommandArgs & CommandDef["args"];
   /** Complete command lines that work. */
   examples: readonly string[];
   /** What else there is to know, one paragraph each. */
@@ -24,7 +24,7 @@ export interface Verb extends CommandDef {
   oneOf: OneOf | undefined;
 }
 
-interface VerbDefinition<T extends VerbArgs> {
+interface CommandDefinition<T extends CommandArgs> {
   name: string;
   /** One line, in the imperative, without a full stop. */
   description: string;
@@ -32,7 +32,7 @@ interface VerbDefinition<T extends VerbArgs> {
   examples: readonly string[];
   notes?: readonly string[];
   longRunning?: boolean;
-  /** The verb itself refuses none, and more than one: nobody may be there to be asked. */
+  /** The command itself refuses none, and more than one: nobody may be there to be asked. */
   oneOf?: OneOf & { ways: { readonly [K in keyof T]?: string } };
   /**
    * Calls one service and prints what it answers.
@@ -41,21 +41,21 @@ interface VerbDefinition<T extends VerbArgs> {
   run(args: ArgValues<T> & SharedValues, console: Console, tree: CommandTree): Promise<number | void>;
 }
 
-/** What `run.ts` hands to a verb through citty, which itself keeps only the last of a repeated flag. */
-export interface VerbData {
+/** What `run.ts` hands to a command through citty, which itself keeps only the last of a repeated flag. */
+export interface CommandData {
   console: Console;
   tree: CommandTree;
   lists: Record<string, string[]>;
 }
 
-/** Makes the citty command of one verb; the shared flags are added to its own. */
-export function defineVerb<const T extends VerbArgs>(definition: VerbDefinition<T>): Verb {
-  const args = { ...definition.args, ...sharedArgs } as unknown as Verb["args"];
-  const command = defineCommand({
+/** Makes the citty command of one command; the shared flags are added to its own. */
+export function defineCommand<const T extends CommandArgs>(definition: CommandDefinition<T>): Command {
+  const args = { ...definition.args, ...sharedArgs } as unknown as Command["args"];
+  const command = defineCittyCommand({
     meta: { name: definition.name, description: definition.description },
     args,
     run({ args: parsed, data }) {
-      const { console, tree, lists } = data as VerbData;
+      const { console, tree, lists } = data as CommandData;
       const values = Object.keys(args).map((name) => [name, lists[name] ?? readValue(args, name, parsed[name])]);
       return definition.run(Object.fromEntries(values), console, tree);
     },
@@ -71,7 +71,7 @@ export function defineVerb<const T extends VerbArgs>(definition: VerbDefinition<
   };
 }
 
-function readValue(args: VerbArgs, name: string, value: unknown): unknown {
+function readValue(args: CommandArgs, name: string, value: unknown): unknown {
   const arg = args[name];
   if (arg?.type !== "boolean" || arg.negatable) return value;
   return value ?? arg.default ?? false;

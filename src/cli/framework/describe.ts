@@ -1,5 +1,5 @@
-import { type Arg, flagsOf, formatArg, positionalsOf, sharedArgs, type VerbArgs } from "./args.ts";
-import type { Verb } from "./command.ts";
+import { type Arg, type CommandArgs, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
+import type { Command } from "./command.ts";
 
 /** What exit codes mean, for help and reference. */
 export const exitCodes: readonly [number, string][] = [
@@ -37,15 +37,15 @@ export function explainArg(arg: Arg): string {
 }
 
 /** `bodega key publish <app_id> [flags]`. */
-export function describeUsage(path: readonly string[], verb: Verb): string {
-  const words = positionalsOf(verb.args).map(([name, arg]) => {
+export function describeUsage(path: readonly string[], command: Command): string {
+  const words = positionalsOf(command.args).map(([name, arg]) => {
     const word = formatArg(name, arg);
     return arg.required ? word : `[${word}]`;
   });
   return ["bodega", ...path, ...words, "[flags]"].join(" ");
 }
 
-/** A verb's flags of its own, without those that every verb takes. */
-export function ownFlags(args: VerbArgs): [string, Arg][] {
+/** A command's flags of its own, without those that every command takes. */
+export function ownFlags(args: CommandArgs): [string, Arg][] {
   return flagsOf(args).filter(([name]) => !Object.hasOwn(sharedArgs, name));
 }

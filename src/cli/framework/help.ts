@@ -2,7 +2,7 @@ import { commandTree } from "../commands/command-tree.ts";
 import type { Console } from "../terminal/console.ts";
 import { breakWords, wrapWords } from "../terminal/wrap.ts";
 import { type Arg, positionalsOf, sharedArgs } from "./args.ts";
-import { loadVerb, verbsOf } from "./command-tree.ts";
+import { commandsOf, loadCommand } from "./command-tree.ts";
 import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "./describe.ts";
 
 type Entry = [label: string, text: string];
@@ -12,24 +12,24 @@ const widest = 100;
 const narrowest = 24;
 const indent = "  ";
 
-/** Help about the program, a noun or a verb, wrapped to the terminal; ends with a line break. */
+/** Help about the program, a noun or a command, wrapped to the terminal; ends with a line break. */
 export async function renderHelp(path: readonly string[], console: Console): Promise<string> {
   const page: Page = { blocks: [], width: Math.min(console.columns ?? widest, widest), color: console.color };
   if (path.length === 0) await writeRoot(page);
-  else if (path.length === 1 && verbsOf(commandTree, path[0] as string)) await writeNoun(page, path[0] as string);
+  else if (path.length === 1 && commandsOf(commandTree, path[0] as string)) await writeNoun(page, path[0] as string);
   else await writeVerb(page, path);
   return `${page.blocks.join("\n\n")}\n`;
 }
 
 async function writeRoot(page: Page): Promise<void> {
   addParagraph(page, "Bodega: a store-and-content back end in one executable.");
-  addSection(page, "Usage", ["bodega <command> [flags]", "bodega <noun> <verb> [flags]"]);
+  addSection(page, "Usage", ["bodega <command> [flags]", "bodega <command> <subcommand> [flags]"]);
   const entries: Entry[] = [];
   for (const [name, entry] of Object.entries(commandTree)) {
     const description =
-      typeof entry === "object" ? entry.description : (await loadVerb(commandTree, [name]))?.meta.description;
+      typeof entry === "object" ? entry.description : (await loadCommand(commandTree, [name]))?.meta.description;
     entries.push([name, description ?? ""]);
-    if (typeof entry === "object") entries.push(["", Object.keys(entry.verbs).join(", ")]);
+    if (typeof entry === "object") entries.push(["", Object.keys(entry.commands).join(", ")]);
   }
   addList(page, "Commands", [...entries, ["help", "Show help about a command, such as: bodega help key issue"]]);
   addList(page, "Flags of every command", describeArgs(Object.entries(sharedArgs)));
@@ -43,25 +43,25 @@ async function writeRoot(page: Page): Promise<void> {
 async function writeNoun(page: Page, noun: string): Promise<void> {
   const entry = commandTree[noun];
   addParagraph(page, typeof entry === "object" ? `${entry.description}.` : "");
-  addSection(page, "Usage", [`bodega ${noun} <verb> [flags]`]);
+  addSection(page, "Usage", [`bodega ${noun} <subcommand> [flags]`]);
   const entries: Entry[] = [];
-  for (const name of Object.keys(verbsOf(commandTree, noun) ?? {})) {
-    entries.push([name, (await loadVerb(commandTree, [noun, name]))?.meta.description ?? ""]);
+  for (const name of Object.keys(commandsOf(commandTree, noun) ?? {})) {
+    entries.push([name, (await loadCommand(commandTree, [noun, name]))?.meta.description ?? ""]);
   }
-  addList(page, "Verbs", entries);
-  addParagraph(page, `More about a verb: bodega help ${noun} <verb>`);
+  addList(page, "Subcommands", entries);
+  addParagraph(page, `More about a subcommand: bodega help ${noun} <subcommand>`);
 }
 
 async function writeVerb(page: Page, path: readonly string[]): Promise<void> {
-  const verb = await loadVerb(commandTree, path);
-  if (verb === undefined) return;
-  addParagraph(page, `${verb.meta.description}.`);
-  addCommands(page, "Usage", [describeUsage(path, verb)], "");
-  addList(page, "Arguments", describeArgs(positionalsOf(verb.args)));
-  addList(page, "Flags", describeArgs(ownFlags(verb.args)));
+  const command = await loadCommand(commandTree, path);
+  if (command === undefined) return;
+  addParagraph(page, `${command.meta.description}.`);
+  addCommands(page, "Usage", [describeUsage(path, command)], "");
+  addList(page, "Arguments", describeArgs(positionalsOf(command.args)));
+  addList(page, "Flags", describeArgs(ownFlags(command.args)));
   addList(page, "Flags of every command", describeArgs(Object.entries(sharedArgs)));
-  for (const note of verb.notes) addParagraph(page, note);
-  addCommands(page, "Examples", verb.examples, " \\");
+  for (const note of command.notes) addParagraph(page, note);
+  addCommands(page, "Examples", command.examples, " \\");
 }
 
 function describeArgs(args: [string, Arg][]): Entry[] {

@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { suggestWord } from "../../server/values/closest-match.ts";
-import { type Arg, type FlagArg, flagsOf, formatArg, formatFlag, positionalsOf, type VerbArgs } from "./args.ts";
+import { type Arg, type CommandArgs, type FlagArg, flagsOf, formatArg, formatFlag, positionalsOf } from "./args.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What was given, by argument name. A switch that is on by default is false once turned off. */
@@ -27,7 +27,7 @@ type Token =
  * Splits a command line into flags and words without judging it. `typed` maps what a person types (`json`, `no-input`)
  * to the definition's name.
  */
-export function tokenize(argv: string[], args: VerbArgs): { tokens: Token[]; typed: Map<string, string> } {
+export function tokenize(argv: string[], args: CommandArgs): { tokens: Token[]; typed: Map<string, string> } {
   const options: NonNullable<ParseArgsConfig["options"]> = {};
   const typed = new Map<string, string>();
   for (const [name, arg] of flagsOf(args)) {
@@ -44,16 +44,20 @@ export function tokenize(argv: string[], args: VerbArgs): { tokens: Token[]; typ
 }
 
 /** Whether `-h` or `--help` stands among the flags; it wins over every mistake beside it. */
-export function asksForHelp(argv: string[], args: VerbArgs): boolean {
+export function asksForHelp(argv: string[], args: CommandArgs): boolean {
   const { tokens } = tokenize(argv, args);
   return tokens.some((token) => token.kind === "option" && token.name === "help" && token.value === undefined);
 }
 
 /**
- * Reads a verb's arguments strictly. Required ones may still be missing from the result: see `findMissing`.
+ * Reads a command's arguments strictly. Required ones may still be missing from the result: see `findMissing`.
  * @throws UsageError for an unknown, repeated, empty or incomplete flag, a value that is not an option, and too many words.
  */
-export function parseVerbArgs(argv: string[], args: VerbArgs, env: Record<string, string | undefined>): GivenValues {
+export function parseCommandArgs(
+  argv: string[],
+  args: CommandArgs,
+  env: Record<string, string | undefined>,
+): GivenValues {
   const { tokens, typed } = tokenize(argv, args);
   const values: GivenValues = {};
   const words: string[] = [];
@@ -71,7 +75,7 @@ export function parseVerbArgs(argv: string[], args: VerbArgs, env: Record<string
 }
 
 /** The required arguments that have no value yet, in the order of the definition. */
-export function findMissing(args: VerbArgs, values: GivenValues): [string, Arg][] {
+export function findMissing(args: CommandArgs, values: GivenValues): [string, Arg][] {
   return Object.entries(args).filter(([name, arg]) => arg.required === true && values[name] === undefined);
 }
 
@@ -87,7 +91,7 @@ export function missingError(missing: [string, Arg][]): UsageError {
 }
 
 /** The same values as one canonical command line, which no parser can read in two ways. */
-export function toRawArgs(args: VerbArgs, values: GivenValues): string[] {
+export function toRawArgs(args: CommandArgs, values: GivenValues): string[] {
   const flags = flagsOf(args).flatMap(([name, arg]) => {
     const value = values[name];
     if (value === undefined) return [];
@@ -99,7 +103,7 @@ export function toRawArgs(args: VerbArgs, values: GivenValues): string[] {
   return words.length > 0 ? [...flags, "--", ...words] : flags;
 }
 
-function readOption(token: OptionToken, args: VerbArgs, typed: Map<string, string>, values: GivenValues): void {
+function readOption(token: OptionToken, args: CommandArgs, typed: Map<string, string>, values: GivenValues): void {
   const name = typed.get(token.name);
   const arg = name === undefined ? undefined : (args[name] as FlagArg);
   if (name === undefined || arg === undefined) throw unknownFlagError(token.rawName, typed.keys());
@@ -139,7 +143,7 @@ function checkOption(field: string, value: string, options: readonly string[] | 
   );
 }
 
-function readWords(words: string[], args: VerbArgs, values: GivenValues): void {
+function readWords(words: string[], args: CommandArgs, values: GivenValues): void {
   const left = [...words];
   for (const [name, arg] of positionalsOf(args)) {
     if (left.length === 0) break;
@@ -151,8 +155,8 @@ function readWords(words: string[], args: VerbArgs, values: GivenValues): void {
   if (left[0] !== undefined) throw unexpectedWord(left[0], args);
 }
 
-/** The error about a word too many. Where a verb takes a secret, the word may be one, and is not repeated. */
-function unexpectedWord(word: string, args: VerbArgs): UsageError {
+/** The error about a word too many. Where a command takes a secret, the word may be one, and is not repeated. */
+function unexpectedWord(word: string, args: CommandArgs): UsageError {
   const secret = Object.keys(args).find((name) => /secret|password/.test(name));
   if (secret === undefined) return new UsageError(`Unexpected argument ${JSON.stringify(word)}.`);
   return new UsageError("There is an argument too many.", {
@@ -161,7 +165,7 @@ function unexpectedWord(word: string, args: VerbArgs): UsageError {
 }
 
 /** A flag that can stand for a positional may stand beside it only with the same value. */
-function refuseTwoNames(args: VerbArgs, values: GivenValues): void {
+function refuseTwoNames(args: CommandArgs, values: GivenValues): void {
   for (const [name, arg] of positionalsOf(args)) {
     const stand = arg.fallback === undefined ? undefined : values[arg.fallback];
     if (stand === undefined || values[name] === undefined || stand === values[name]) continue;
@@ -169,7 +173,7 @@ function refuseTwoNames(args: VerbArgs, values: GivenValues): void {
   }
 }
 
-function applyFallbacks(args: VerbArgs, values: GivenValues): void {
+function applyFallbacks(args: CommandArgs, values: GivenValues): void {
   for (const [name, arg] of positionalsOf(args)) {
     const stand = arg.fallback === undefined ? undefined : values[arg.fallback];
     if (stand !== undefined) values[name] ??= stand;

@@ -1,7 +1,7 @@
 import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
 import type { Arg } from "./args.ts";
-import type { Verb } from "./command.ts";
+import type { Command } from "./command.ts";
 import { findMissing, type GivenValues, missingError } from "./parse-args.ts";
 
 /** So many names are told before one is asked for; of more, a person knows which. */
@@ -9,7 +9,7 @@ const maxTold = 10;
 
 /** Asks for what is missing where somebody can answer; elsewhere it is an error that names all of it. */
 export async function fillMissing(
-  { args, oneOf }: Pick<Verb, "args" | "oneOf">,
+  { args, oneOf }: Pick<Command, "args" | "oneOf">,
   values: GivenValues,
   console: Console,
 ): Promise<void> {
@@ -40,7 +40,7 @@ export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
   return [...missing.filter(isStore), ...missing.filter((entry) => !isStore(entry))];
 }
 
-/** Says which names there are to choose from, where they are few. Whatever goes wrong will be told by the verb itself. */
+/** Says which names there are to choose from, where they are few. Whatever goes wrong will be told by the command itself. */
 async function tellNames({ completes: kind }: Arg, values: GivenValues, console: Console): Promise<void> {
   if (kind === undefined || kind === "file" || kind === "directory" || console.quiet) return;
   const { findNames } = await import("../completion/complete-values.ts");

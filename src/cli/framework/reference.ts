@@ -1,21 +1,21 @@
 import { commandTree } from "../commands/command-tree.ts";
 import { type Arg, flagsOf, positionalsOf, sharedArgs } from "./args.ts";
-import type { Verb } from "./command.ts";
-import { listPaths, loadVerb } from "./command-tree.ts";
+import type { Command } from "./command.ts";
+import { listPaths, loadCommand } from "./command-tree.ts";
 import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "./describe.ts";
 
 const introduction = `# Terminal reference
 
 <!-- Written by \`bun src/cli/framework/reference.ts > docs/CLI.md\` from the definitions of the commands; a test keeps it true. -->
 
-\`bodega <noun> <verb>\` administers what \`bodega serve\` serves, with the server running or not. A change takes effect on
+\`bodega <command> <subcommand>\` administers what \`bodega serve\` serves, with the server running or not. A change takes effect on
 the server's next request. A command on a new data directory makes the database first.
 
 - Standard output carries the answer only; questions, remarks and warnings go to standard error.
 - With \`--json\` the answer is exactly one JSON value, on one line unless it goes to a terminal, and an error is one JSON
   object on standard error: \`{"error": {"code", "message", "remedy"?, "details"?: [{"field", "flag"?, "message"}]}}\`.
   Codes are those of the HTTP API; 5100 is a command line that is wrong.
-- Flags may stand anywhere after the verb, and those of every command before it too. \`--name value\`, \`--name=value\`,
+- Flags may stand anywhere after the command, and those of every command before it too. \`--name value\`, \`--name=value\`,
   \`-n value\` and \`-nvalue\` are the same; \`--\` ends the flags. What is unknown, repeated or incomplete is an error, and
   nothing is done.
 - At a terminal, what is missing is asked for. Elsewhere, and with \`--no-input\`, it is an error that names the flag.
@@ -47,8 +47,8 @@ const variablesWithoutFlag: [name: string, text: string][] = [
 
 /** The whole reference as Markdown, written from the definitions; it is `docs/CLI.md`. */
 export async function renderReference(): Promise<string> {
-  const verbs: [string[], Verb][] = [];
-  for (const path of listPaths(commandTree)) verbs.push([path, (await loadVerb(commandTree, path)) as Verb]);
+  const commands: [string[], Command][] = [];
+  for (const path of listPaths(commandTree)) commands.push([path, (await loadCommand(commandTree, path)) as Command]);
   return [
     introduction,
     `## Exit codes\n\n${renderTable(
@@ -56,10 +56,10 @@ export async function renderReference(): Promise<string> {
       exitCodes.map(([code, meaning]) => [String(code), meaning]),
     )}`,
     `## Flags of every command\n\n${renderArgs("flag", Object.entries(sharedArgs))}`,
-    `## Environment\n\nFlags beat the environment, and that beats the file \`bodega.env\` in the data directory, which has lines such as \`BODEGA_PORT=8081\`. Each \`BODEGA_\` variable but \`BODEGA_NAMESPACE\` also has a form that ends in \`_FILE\` and names a file with the value.\n\n${renderVariables(verbs)}`,
-    ...verbs.flatMap(([path, verb], index) => {
-      const heading = path[0] === verbs[index - 1]?.[0][0] ? [] : renderHeading(path[0] as string);
-      return [...heading, renderVerb(path, verb)];
+    `## Environment\n\nFlags beat the environment, and that beats the file \`bodega.env\` in the data directory, which has lines such as \`BODEGA_PORT=8081\`. Each \`BODEGA_\` variable but \`BODEGA_NAMESPACE\` also has a form that ends in \`_FILE\` and names a file with the value.\n\n${renderVariables(commands)}`,
+    ...commands.flatMap(([path, command], index) => {
+      const heading = path[0] === commands[index - 1]?.[0][0] ? [] : renderHeading(path[0] as string);
+      return [...heading, renderCommand(path, command)];
     }),
   ].join("\n");
 }
@@ -69,14 +69,14 @@ function renderHeading(noun: string): string[] {
   return typeof entry === "object" ? [`## bodega ${noun}\n\n${entry.description}.\n`] : [];
 }
 
-function renderVerb(path: string[], verb: Verb): string {
+function renderCommand(path: string[], command: Command): string {
   const level = path.length === 1 ? "##" : "###";
-  const parts = [`${level} bodega ${path.join(" ")}\n`, `${verb.meta.description}.\n`];
-  parts.push(`\`\`\`\n${describeUsage(path, verb)}\n\`\`\`\n`);
-  const args = [...positionalsOf(verb.args), ...ownFlags(verb.args)];
+  const parts = [`${level} bodega ${path.join(" ")}\n`, `${command.meta.description}.\n`];
+  parts.push(`\`\`\`\n${describeUsage(path, command)}\n\`\`\`\n`);
+  const args = [...positionalsOf(command.args), ...ownFlags(command.args)];
   if (args.length > 0) parts.push(renderArgs("argument", args));
-  for (const note of verb.notes) parts.push(`${escapeMarkdown(note)}\n`);
-  parts.push(`\`\`\`sh\n${verb.examples.join("\n")}\n\`\`\`\n`);
+  for (const note of command.notes) parts.push(`${escapeMarkdown(note)}\n`);
+  parts.push(`\`\`\`sh\n${command.examples.join("\n")}\n\`\`\`\n`);
   return parts.join("\n");
 }
 
@@ -87,10 +87,10 @@ function renderArgs(title: string, args: [string, Arg][]): string {
   );
 }
 
-function renderVariables(verbs: [string[], Verb][]): string {
+function renderVariables(commands: [string[], Command][]): string {
   const rows = new Map(variablesWithoutFlag.map(([name, text]) => [name, text]));
-  for (const [, verb] of verbs) {
-    for (const [name, arg] of flagsOf(verb.args)) {
+  for (const [, command] of commands) {
+    for (const [name, arg] of flagsOf(command.args)) {
       const variable = arg.env ?? arg.configEnv;
       if (variable !== undefined) rows.set(variable, `As \`--${name}\``);
     }

@@ -4,7 +4,7 @@ import { escapeJson } from "../terminal/escape.ts";
 import { fitSentence, onScreen } from "../terminal/output.ts";
 import { programName } from "../terminal/program-name.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { formatArg, type VerbArgs } from "./args.ts";
+import { type CommandArgs, formatArg } from "./args.ts";
 import type { GivenValues } from "./parse-args.ts";
 import { type ArgumentFault, CancelledError, UsageError } from "./usage-error.ts";
 
@@ -13,7 +13,7 @@ export interface Failure {
   json: boolean;
   /** Words of the command, as far as they were understood. */
   path: readonly string[];
-  args: VerbArgs;
+  args: CommandArgs;
   /** What was given, as far as it was understood. */
   values?: GivenValues;
 }
@@ -63,7 +63,7 @@ function shortenText(text: string): string {
   return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters)}…`;
 }
 
-function describeProblem(error: unknown, args: VerbArgs): Problem {
+function describeProblem(error: unknown, args: CommandArgs): Problem {
   if (error instanceof CancelledError) return { exit: cancelledExitCode, kind: undefined, message: error.message };
   if (error instanceof UsageError) {
     return { exit: 2, kind: "malformedRequest", message: error.message, remedy: error.hint, details: error.details };
@@ -72,7 +72,7 @@ function describeProblem(error: unknown, args: VerbArgs): Problem {
   return { exit: 1, kind: "internalError", message: `Internal error: ${findReason(error)}` };
 }
 
-function describeAppError(error: AppError, args: VerbArgs): Problem {
+function describeAppError(error: AppError, args: CommandArgs): Problem {
   const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, args) }));
   const only = details?.length === 1 ? details[0] : undefined;
   return {
@@ -85,7 +85,7 @@ function describeAppError(error: AppError, args: VerbArgs): Problem {
 }
 
 /** The flag or positional that carries a service's field: `currency_sign` is `--currency-sign`, `origins.1` is `<origin...>`. */
-function findArg(field: string, args: VerbArgs): string | undefined {
+function findArg(field: string, args: CommandArgs): string | undefined {
   const base = (field.split(/[.[]/)[0] ?? field).replaceAll("_", "-");
   const found = Object.entries(args).find(([name, arg]) => (arg.field ?? name).replaceAll("_", "-") === base);
   return found && formatArg(...found);

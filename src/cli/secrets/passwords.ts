@@ -1,11 +1,11 @@
 import { AppError } from "../../server/errors.ts";
-import type { FlagArg, VerbArgs } from "../framework/args.ts";
+import type { CommandArgs, FlagArg } from "../framework/args.ts";
 import { UsageError } from "../framework/usage-error.ts";
 import type { Console } from "../terminal/console.ts";
 
 const maxBytes = 4096;
 
-/** The ways in which a verb takes a new password; a person at a terminal is asked when none is given. */
+/** The ways in which a command takes a new password; a person at a terminal is asked when none is given. */
 export const passwordFlags = {
   "password-stdin": {
     type: "boolean",
@@ -19,7 +19,7 @@ export const passwordFlags = {
     completes: "file",
     description: "Make a password, write it to this new file (mode 0600), and do not print it",
   } as const satisfies FlagArg,
-} as const satisfies VerbArgs;
+} as const satisfies CommandArgs;
 
 interface PasswordChoice {
   "password-stdin": boolean;
@@ -28,7 +28,7 @@ interface PasswordChoice {
 }
 
 /**
- * The new password that a verb was given, has to make, or asks for.
+ * The new password that a command was given, has to make, or asks for.
  * @param others flags that stand in its stead, for the error that names all ways.
  * @throws UsageError where none is given and nobody can be asked, for more than one, and for an empty one.
  */

@@ -2,7 +2,7 @@ import { quoteWord } from "../../server/values/shell-quote.ts";
 import type { sharedArgs } from "../framework/args.ts";
 import { programName } from "./program-name.ts";
 
-/** What a command line was given of the flags of every verb. */
+/** What a command line was given of the flags of every command. */
 type GivenFlags = Partial<Record<keyof typeof sharedArgs, unknown>>;
 
 /** A sentence that ends in a command: `To see it: bodega key show app_…`. */

@@ -10,7 +10,7 @@ export interface Console extends Terminal {
   color: boolean;
   /** A question would be seen and could be answered. */
   canAsk: boolean;
-  /** `--yes`: what a dangerous verb asks is answered. */
+  /** `--yes`: what a dangerous command asks is answered. */
   assumeYes: boolean;
   /** A command line that does something in the same database: `key list -n demo` with the flags that name it. */
   command(words: string): string;

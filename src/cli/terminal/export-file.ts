@@ -9,7 +9,7 @@ import type { Console } from "./console.ts";
 import { escapeJson } from "./escape.ts";
 import { confirmAction } from "./prompt.ts";
 
-/** `--output` of a verb that exports. */
+/** `--output` of a command that exports. */
 export const outputArg = {
   type: "string",
   alias: "o",

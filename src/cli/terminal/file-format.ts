@@ -12,7 +12,7 @@ const endings: Record<string, FileFormat> = {
   jsonl: "ndjson",
 };
 
-/** `--format` of a verb that reads or writes a file. */
+/** `--format` of a command that reads or writes a file. */
 export const formatFlag = {
   type: "enum",
   options: formats,

@@ -27,7 +27,7 @@ export function askWay(question: string, ways: Readonly<Record<string, string>>)
 }
 
 /**
- * Asks before a dangerous verb acts. `--yes` answers it.
+ * Asks before a dangerous command acts. `--yes` answers it.
  * @throws CancelledError for a no, UsageError naming `--yes` where nobody can be asked.
  */
 export async function confirmAction(console: Console, question: string): Promise<void> {
@@ -38,7 +38,7 @@ export async function confirmAction(console: Console, question: string): Promise
 }
 
 /**
- * Ends a verb that will ask, before it looks for anything, where nobody can answer.
+ * Ends a command that will ask, before it looks for anything, where nobody can answer.
  * @throws UsageError naming `--yes`.
  */
 export function requireAnswer(console: Console, question: string): void {

@@ -37,7 +37,7 @@ export interface Terminal {
    * @returns what ends that, and tells which of them came first meanwhile.
    */
   holdSignals(): () => NodeJS.Signals | undefined;
-  /** Leaves SIGINT and SIGTERM to the verb, for one that runs until it is stopped. */
+  /** Leaves SIGINT and SIGTERM to the command, for one that runs until it is stopped. */
   releaseSignals(): void;
 }
 

@@ -1,12 +1,12 @@
 import type { AuditRecord } from "../../../server/modules/audit/list.ts";
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parsePastTime } from "../../framework/duration.ts";
 import { parseCount } from "../../framework/number-args.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "list",
   description: "List what was done, newest first: who, what, when, from where",
   args: {

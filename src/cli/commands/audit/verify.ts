@@ -1,8 +1,8 @@
 import { withContext } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "verify",
   description: "Check that nothing in the audit log was changed, removed or cut off",
   args: {

@@ -1,7 +1,7 @@
 import type { BackupReport, BackupStep } from "../../../server/backup/job.ts";
 import { requireDatabase } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { CancelledError, UsageError } from "../../framework/usage-error.ts";
 import { buildCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -11,7 +11,7 @@ import { confirmAction } from "../../terminal/prompt.ts";
 
 const halfway = 50;
 
-export default defineVerb({
+export default defineCommand({
   name: "backup",
   description: "Back the database up, also while a server writes",
   args: {

@@ -1,9 +1,9 @@
 import { readCliConfig } from "../../context/read-config.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { commandLine } from "../../terminal/command-line.ts";
 import { info, printJson } from "../../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "check",
   description: "Look through the whole database for damage, without changing anything",
   args: {},

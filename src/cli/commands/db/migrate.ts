@@ -1,8 +1,8 @@
 import { makeContext, recordMigration, withDatabase } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "migrate",
   description: "Bring the database schema up to date",
   args: {},

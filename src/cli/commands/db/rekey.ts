@@ -1,14 +1,14 @@
 import type { RekeyReport } from "../../../server/admin/rekey.ts";
 import { withContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 
 const maxNamed = 20;
 
-export default defineVerb({
+export default defineCommand({
   name: "rekey",
   description: "Take the present secret key, after the old one was lost for good",
   args: {},

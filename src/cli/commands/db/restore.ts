@@ -2,7 +2,7 @@ import type { TakeStep } from "../../../server/backup/restore/fetch-backup.ts";
 import type { RestorePlan } from "../../../server/backup/restore/restore.ts";
 import { accountName } from "../../context/account-name.ts";
 import { readCliConfig } from "../../context/read-config.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { CancelledError } from "../../framework/usage-error.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printJson, printRecord, warn } from "../../terminal/output.ts";
@@ -19,7 +19,7 @@ interface Stop {
   isAsking: boolean;
 }
 
-export default defineVerb({
+export default defineCommand({
   name: "restore",
   description: "Put a backup in the place of the database, while no server runs",
   args: {

@@ -1,8 +1,8 @@
 import { requireDatabase, withDatabase } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { info, printJson, printList } from "../../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "status",
   description: "Show which migrations the database has",
   args: {},

@@ -1,12 +1,12 @@
 import { readCliConfig } from "../../context/read-config.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
 import { describeServerProcess, readServerFlags, serverFlags } from "../serve/server-process.ts";
 import { formatDemoGuide } from "./demo-guide.ts";
 
 const defaultDataDir = "bodega-demo";
 
-export default defineVerb({
+export default defineCommand({
   name: "demo",
   description: "Serve a store filled with samples, to try things on",
   longRunning: true,

@@ -3,7 +3,7 @@ import { AppError } from "../../../server/errors.ts";
 import { makeContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { buildInfo, madeAt } from "../../terminal/build-info.ts";
 import { commandLine } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -13,7 +13,7 @@ import { addressFlags, readAddressFlags } from "../serve/server-process.ts";
 /** A conversation over the network takes no longer. */
 const timeoutMs = 5000;
 
-export default defineVerb({
+export default defineCommand({
   name: "doctor",
   description: "Look for what is wrong around the server and in its records, and mend it",
   args: {

@@ -1,11 +1,11 @@
 import { readCliConfig, refuseSecret } from "../../context/read-config.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/duration.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, printJson } from "../../terminal/output.ts";
 import { formatServerUrl, probeHealth, probeOwnHealth } from "./probe-health.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "health",
   description: "Ask a running server whether it is ready",
   args: {

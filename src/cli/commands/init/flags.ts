@@ -1,4 +1,4 @@
-import { type ArgValues, namespaceArg, type SharedValues, type VerbArgs } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, namespaceArg, type SharedValues } from "../../framework/args.ts";
 import { serverFlags } from "../serve/server-process.ts";
 
 /** Every answer of the conversation as a flag. */
@@ -83,7 +83,7 @@ export const initFlags = {
     configEnv: "BODEGA_PUBLIC_URL",
     description: "Address under which the world will see the server",
   },
-} as const satisfies VerbArgs;
+} as const satisfies CommandArgs;
 
 export type InitArgs = ArgValues<typeof initFlags> & SharedValues;
 

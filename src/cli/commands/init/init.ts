@@ -1,9 +1,9 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { formatServerUrl } from "../health/probe-health.ts";
 import { describeServerProcess } from "../serve/server-process.ts";
 import { initFlags } from "./flags.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "init",
   description: "Open a shop: ask for what it needs, make it, and have it served",
   args: initFlags,

@@ -1,7 +1,7 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { appIdArg, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "activate",
   description: "Switch a deactivated app key on again",
   args: { app_id: appIdArg, namespace: expectedNamespaceArg },

@@ -7,12 +7,12 @@ import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { info, printRecord, warn } from "../../terminal/output.ts";
 
-/** A key as most verbs return it, as `show` does, and with its secret. */
+/** A key as most commands return it, as `show` does, and with its secret. */
 export type AppKey = Awaited<ReturnType<typeof publishKey>>;
 export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
 type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;
 
-/** The key that a verb is about. */
+/** The key that a command is about. */
 export const appIdArg = {
   type: "positional",
   required: true,

@@ -1,7 +1,7 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { appIdArg, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "deactivate",
   description: "Switch an app key off",
   args: { app_id: appIdArg, namespace: expectedNamespaceArg },

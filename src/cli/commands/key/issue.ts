@@ -1,10 +1,10 @@
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseTime } from "../../framework/duration.ts";
 import { info } from "../../terminal/output.ts";
 import { deliverSecret, secretFileArg } from "./app-key.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "issue",
   description: "Issue an app key to a tenant",
   args: {

@@ -1,13 +1,13 @@
 import { keyState, keyStates } from "../../../server/modules/app-keys/key-state.ts";
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/duration.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { formatAge } from "../../terminal/relative-time.ts";
 import { warnOfKeys } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "list",
   description: "List the app keys of a tenant, oldest first",
   args: {

@@ -1,7 +1,7 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { appIdArg, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "publish",
   description: "Let an app key be used",
   args: { app_id: appIdArg, namespace: expectedNamespaceArg },

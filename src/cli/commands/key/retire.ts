@@ -1,11 +1,11 @@
 import { withContext } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { formatAge } from "../../terminal/relative-time.ts";
 import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "retire",
   description: "End the old secrets of a rotated app key before their time",
   args: { app_id: appIdArg, namespace: expectedNamespaceArg },

@@ -1,9 +1,9 @@
 import { withContext } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "revoke",
   description: "End an app key for good",
   args: { app_id: appIdArg, namespace: expectedNamespaceArg },

@@ -1,10 +1,10 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/duration.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { appIdArg, deliverSecret, describeKey, expectedNamespaceArg, secretFileArg, withKey } from "./app-key.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "rotate",
   description: "Give an app key a new secret",
   args: {

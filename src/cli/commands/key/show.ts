@@ -1,8 +1,8 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "./app-key.ts";
 import { printKeySheet } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "show",
   description: "Show one app key, when its secrets were used, and which of them may go",
   args: { app_id: appIdArg, namespace: expectedNamespaceArg },

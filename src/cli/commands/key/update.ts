@@ -1,10 +1,10 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseTime } from "../../framework/duration.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "./app-key.ts";
 import { printKeySheet } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "update",
   description: "Change what an app key is called, what it may do, and when it ends",
   args: {

@@ -2,7 +2,7 @@ import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.
 import type { MailRecord } from "../../../server/modules/mail/list.ts";
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parsePastTime } from "../../framework/duration.ts";
 import { parseCount } from "../../framework/number-args.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
@@ -10,7 +10,7 @@ import type { Column } from "../../terminal/table.ts";
 
 const codeColumn: Column<MailRecord> = { header: "CODE", value: (mail) => mail.code ?? "", whole: true };
 
-export default defineVerb({
+export default defineCommand({
   name: "list",
   description: "List mail that waits or was sent, newest first",
   args: {

@@ -1,10 +1,10 @@
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { printRecord } from "../../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "retry",
   description: "Queue failed mail again, for the running server to send",
   args: {

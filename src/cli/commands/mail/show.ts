@@ -1,9 +1,9 @@
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "show",
   description: "Show what became of one mail",
   args: {

@@ -1,10 +1,10 @@
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/number-args.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
 import { notifyNamespaceArg } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "devices",
   description: "List the browsers and devices that want to be told, newest first",
   args: {

@@ -1,8 +1,8 @@
 import { withContext } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "key",
   description: "Show the public key that browsers subscribe with (VAPID)",
   args: {},

@@ -1,11 +1,11 @@
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parsePastTime } from "../../framework/duration.ts";
 import { parseCount } from "../../framework/number-args.ts";
 import { formatValue, printJson, printList } from "../../terminal/output.ts";
 import { formatCounts, formatRecipients, notifyNamespaceArg, toMessageRecord } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "list",
   description: "List what a store has told its devices, newest first",
   args: {

@@ -1,10 +1,10 @@
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { notifyNamespaceArg } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "remove",
   description: "Forget a browser or device, so that it is told nothing more",
   args: {

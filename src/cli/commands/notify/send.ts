@@ -1,8 +1,8 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { PreparedMessage } from "../../../server/modules/notifications/messages/message.ts";
 import { withTenant } from "../../context/context.ts";
-import type { ArgValues, VerbArgs } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import type { ArgValues, CommandArgs } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/duration.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { info } from "../../terminal/output.ts";
@@ -42,9 +42,9 @@ const args = {
     description: "How long it is worth telling, from 1m to 28d",
   },
   "dry-run": { type: "boolean", description: "Check it and count the devices; send nothing" },
-} as const satisfies VerbArgs;
+} as const satisfies CommandArgs;
 
-export default defineVerb({
+export default defineCommand({
   name: "send",
   description: "Tell browsers and devices something, by the running server",
   args,

@@ -1,9 +1,9 @@
 import type { MessageWithDeliveries } from "../../../server/modules/notifications/messages/message-model.ts";
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { notifyNamespaceArg, printMessage } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "show",
   description: "Show a message, and what became of it",
   args: {

@@ -1,10 +1,10 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { OrderDocument, OrderFilter, OrderView } from "../../../server/modules/orders/order-views.ts";
 import { formatMinor } from "../../../server/values/money.ts";
-import { type ArgValues, type FlagArg, namespaceArg, type VerbArgs } from "../../framework/args.ts";
+import { type ArgValues, type CommandArgs, type FlagArg, namespaceArg } from "../../framework/args.ts";
 import { parsePastTime } from "../../framework/duration.ts";
 
-/** The store whose orders a verb is about. */
+/** The store whose orders a command is about. */
 export const orderNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
 
 /** Flags that choose orders by state, customer and age. */
@@ -27,7 +27,7 @@ export const orderFilterFlags = {
   },
   since: { type: "string", valueHint: "span|time", description: "Not older: 7d, 2030-01-31, or 2030-01-31T12:00:00Z" },
   until: { type: "string", valueHint: "span|time", description: "Only older than this" },
-} as const satisfies VerbArgs;
+} as const satisfies CommandArgs;
 
 /**
  * The same as the service takes them; the customer is found by `resolveCustomer`.

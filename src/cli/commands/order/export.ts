@@ -1,7 +1,7 @@
 import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderView } from "../../../server/modules/orders/order-views.ts";
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { openExport, outputArg } from "../../terminal/export-file.ts";
 import { formatFlag, formatOf } from "../../terminal/file-format.ts";
@@ -11,7 +11,7 @@ import { orderFilterFlags, orderNamespaceArg, readOrderFilter, resolveCustomer }
 
 const columnNames = Object.keys(orderColumns).join(", ");
 
-export default defineVerb({
+export default defineCommand({
   name: "export",
   description: "Write the orders of a tenant as CSV or NDJSON, oldest first",
   args: {

@@ -1,5 +1,5 @@
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/number-args.ts";
 import { info, printJson, printList } from "../../terminal/output.ts";
 import {
@@ -12,7 +12,7 @@ import {
   toOrderRecord,
 } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "list",
   description: "List the orders of a tenant, newest first",
   args: {

@@ -1,10 +1,10 @@
 import { notFound } from "../../../server/errors.ts";
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { orderNamespaceArg } from "./args.ts";
 import { printOrder } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "show",
   description: "Show one order with its lines, refunds and address",
   args: {

@@ -1,11 +1,11 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
 import { printJson } from "../../terminal/output.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
 import { printVerdict } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "check",
   description: "Say whether a key may be used from an origin, and why",
   args: {

@@ -1,10 +1,10 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { info, printJson, printList } from "../../terminal/output.ts";
 import { formatMoment } from "../../terminal/relative-time.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
 import { formatOrigin } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "list",
   description: "List the origins that a key may be used from, or that were refused",
   args: {

@@ -1,8 +1,8 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
 import { originsArg, printOrigins } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "remove",
   description: "Take origins off a key's list",
   args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },

@@ -1,9 +1,9 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
 import { originsArg, printOrigins } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "set",
   description: "Replace a key's list of origins, and enforce it",
   args: {

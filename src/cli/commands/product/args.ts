@@ -12,10 +12,10 @@ type Variant = ProductDocument["variants"][number];
 /** A product as the terminal prints it: the API's record, with the id named as everywhere in the terminal. */
 export type ProductRecord = { product_id: string } & Omit<ProductDocument, "id">;
 
-/** The store whose products a verb is about. */
+/** The store whose products a command is about. */
 export const productNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
 
-/** The product that a verb is about. */
+/** The product that a command is about. */
 export const productArg = {
   type: "positional",
   required: true,

@@ -1,13 +1,13 @@
 import { withTenant } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { openExport, outputArg } from "../../terminal/export-file.ts";
 import { formatFlag, formatOf } from "../../terminal/file-format.ts";
 import { info, printJson } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "export",
   description: "Write a store's products to a file or to standard output, oldest first",
   args: {

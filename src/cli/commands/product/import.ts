@@ -1,6 +1,6 @@
 import { withTenant } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { formatFlag, formatOf } from "../../terminal/file-format.ts";
 import { startProgress } from "../../terminal/progress.ts";
@@ -9,7 +9,7 @@ import { openSource } from "./product-file.ts";
 
 const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const;
 
-export default defineVerb({
+export default defineCommand({
   name: "import",
   description: "Create and change products from a CSV or NDJSON file",
   args: {

@@ -1,11 +1,11 @@
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parsePastTime } from "../../framework/duration.ts";
 import { parseCount } from "../../framework/number-args.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
 import { formatPrice, formatStock, listProductRecords, productNamespaceArg } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "list",
   description: "List the products of a tenant, newest first",
   args: {

@@ -1,9 +1,9 @@
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printProduct, productArg, productNamespaceArg } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "show",
   description: "Show one product with its variants",
   args: { product: productArg, namespace: productNamespaceArg },

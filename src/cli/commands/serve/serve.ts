@@ -1,5 +1,5 @@
 import { readCliConfig } from "../../context/read-config.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
 import {
   addressFlags,
@@ -9,7 +9,7 @@ import {
   serverFlags,
 } from "./server-process.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "serve",
   description: "Serve the HTTP API until stopped",
   longRunning: true,

@@ -1,9 +1,9 @@
 import { logLevels } from "../../../server/config/operation-config.ts";
-import type { ArgValues, VerbArgs } from "../../framework/args.ts";
+import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { buildInfo, isExecutable } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 
-/** The flags of every verb that starts a server. */
+/** The flags of every command that starts a server. */
 export const serverFlags = {
   host: {
     type: "string",
@@ -29,7 +29,7 @@ export const serverFlags = {
     configEnv: "BODEGA_LOG_LEVEL",
     description: "How much the log says (default: info)",
   },
-} as const satisfies VerbArgs;
+} as const satisfies CommandArgs;
 
 /** The same as the configuration takes them. */
 export function readServerFlags({ host, port, log, "log-level": logLevel }: ArgValues<typeof serverFlags>) {
@@ -65,7 +65,7 @@ export const addressFlags = {
     completes: "file",
     description: "Private key (PEM) of the certificate",
   },
-} as const satisfies VerbArgs;
+} as const satisfies CommandArgs;
 
 /** The same as the configuration takes them. */
 export function readAddressFlags(args: ArgValues<typeof addressFlags>) {

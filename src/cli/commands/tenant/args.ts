@@ -1,8 +1,8 @@
-import type { ArgValues, PositionalArg, VerbArgs } from "../../framework/args.ts";
+import type { ArgValues, CommandArgs, PositionalArg } from "../../framework/args.ts";
 import { parseDuration } from "../../framework/duration.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 
-/** The tenant that a `tenant` verb is about; `-n` and BODEGA_NAMESPACE may name it instead. */
+/** The tenant that a `tenant` command is about; `-n` and BODEGA_NAMESPACE may name it instead. */
 export const tenantArg = {
   type: "positional",
   label: "namespace",
@@ -59,7 +59,7 @@ export const tenantFlags = {
     valueHint: "number",
     description: "The same of one visitor or user; 0: no limit (default: 240)",
   },
-} as const satisfies VerbArgs;
+} as const satisfies CommandArgs;
 
 /**
  * The tenant's fields as the service takes them; a flag given empty clears its field.

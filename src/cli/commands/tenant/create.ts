@@ -1,10 +1,10 @@
 import { beginContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { newTenantArg, readTenantFlags, tenantFlags } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "create",
   description: "Create a tenant",
   args: { tenant: newTenantArg, ...tenantFlags, namespace: namespaceArg },

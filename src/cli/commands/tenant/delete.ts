@@ -1,11 +1,11 @@
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { confirmName } from "../../terminal/prompt.ts";
 import { tenantArg } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "delete",
   description: "Delete a tenant with all that belongs to it, for good",
   args: {

@@ -1,8 +1,8 @@
 import { withContext } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "list",
   description: "List tenants by name",
   args: {

@@ -1,10 +1,10 @@
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { tenantArg } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "show",
   description: "Show one tenant",
   args: { tenant: tenantArg, namespace: namespaceArg },

@@ -1,11 +1,11 @@
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { tenantArg } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "suspend",
   description: "Close a tenant to every request, and lose nothing",
   args: { tenant: tenantArg, namespace: namespaceArg },

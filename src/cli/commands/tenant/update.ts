@@ -1,11 +1,11 @@
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { readTenantFlags, tenantArg, tenantFlags } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "update",
   description: "Change what is said of a tenant",
   args: { tenant: tenantArg, ...tenantFlags, namespace: namespaceArg },

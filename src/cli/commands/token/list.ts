@@ -1,10 +1,10 @@
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/number-args.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
 import { userNamespaceArg } from "../user/args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "list",
   description: "List the user tokens of a tenant, newest first",
   args: {

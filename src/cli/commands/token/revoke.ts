@@ -1,11 +1,11 @@
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { userNamespaceArg } from "../user/args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "revoke",
   description: "End user tokens, so that their users must sign in again",
   args: {

@@ -1,7 +1,7 @@
 import { internalError } from "../../../server/errors.ts";
 import type { ServerStatus } from "../../../server/monitoring/control/status.ts";
 import { readCliConfig } from "../../context/read-config.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/duration.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { commandLine } from "../../terminal/command-line.ts";
@@ -15,7 +15,7 @@ const firstMs = 1000;
 
 type Look = (signal?: AbortSignal) => Promise<ServerStatus>;
 
-export default defineVerb({
+export default defineCommand({
   name: "top",
   description: "Watch the running server: requests, latencies, errors, sign-ins, busiest stores",
   args: {

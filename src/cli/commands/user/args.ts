@@ -1,9 +1,15 @@
-import { type ArgValues, type FlagArg, namespaceArg, type PositionalArg, type VerbArgs } from "../../framework/args.ts";
+import {
+  type ArgValues,
+  type CommandArgs,
+  type FlagArg,
+  namespaceArg,
+  type PositionalArg,
+} from "../../framework/args.ts";
 
-/** The tenant whose users or tokens a verb is about. */
+/** The tenant whose users or tokens a command is about. */
 export const userNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
 
-/** The user that a verb is about. */
+/** The user that a command is about. */
 export const userArg = {
   type: "positional",
   required: true,
@@ -26,7 +32,7 @@ export const userFlags = {
     options: ["yes", "no"],
     description: "Whether the email is known to be the user's",
   },
-} as const satisfies VerbArgs;
+} as const satisfies CommandArgs;
 
 /** The user's fields as the service takes them; a flag given empty clears its field. */
 export function readUserFlags(args: ArgValues<typeof userFlags>) {

@@ -1,10 +1,10 @@
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../secrets/passwords.ts";
 import { readUserFlags, userFlags, userNamespaceArg } from "./args.ts";
 import { deliverPassword, printUser, type User } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "create",
   description: "Create a user of a tenant",
   args: {

@@ -1,10 +1,10 @@
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { confirmName } from "../../terminal/prompt.ts";
 import { userArg, userNamespaceArg } from "./args.ts";
 import { printUser } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "delete",
   description: "Delete a user for good, and sign them out everywhere",
   args: {

@@ -1,11 +1,11 @@
 import { withTenant } from "../../context/context.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/number-args.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
 import { userNamespaceArg } from "./args.ts";
 import { listUserRecords } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "list",
   description: "List the users of a tenant, newest first",
   args: {

@@ -1,10 +1,10 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { userArg, userNamespaceArg } from "./args.ts";
 import { printUser, withUser } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "reset-two-factor",
   description: "Switch a user's two-factor sign-in off, after the device was lost",
   args: { user: userArg, namespace: userNamespaceArg },

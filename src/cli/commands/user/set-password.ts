@@ -1,9 +1,9 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { checkPasswordFlags, passwordFlags, takePassword } from "../../secrets/passwords.ts";
 import { userArg, userNamespaceArg } from "./args.ts";
 import { deliverPassword, printUser, type User, withUser } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "set-password",
   description: "Give a user another password, and sign them out everywhere",
   args: { user: userArg, namespace: userNamespaceArg, ...passwordFlags },

@@ -1,8 +1,8 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { userArg, userNamespaceArg } from "./args.ts";
 import { printUser, withUser } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "show",
   description: "Show one user",
   args: { user: userArg, namespace: userNamespaceArg },

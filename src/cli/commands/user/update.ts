@@ -1,9 +1,9 @@
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { readUserFlags, userArg, userFlags, userNamespaceArg } from "./args.ts";
 import { printUser, withUser } from "./print.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "update",
   description: "Change what is known of a user",
   args: {

@@ -1,9 +1,9 @@
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { secretFileArg } from "../key/app-key.ts";
 import { deliverSigningSecret } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "add",
   description: "Have an address told of a store's events",
   args: {

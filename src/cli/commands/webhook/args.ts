@@ -9,7 +9,7 @@ import { info, printRecord, warn } from "../../terminal/output.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
-/** The webhook that a verb is about. */
+/** The webhook that a command is about. */
 export const webhookIdArg = {
   type: "positional",
   required: true,

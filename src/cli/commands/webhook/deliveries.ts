@@ -1,10 +1,10 @@
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { parseCount } from "../../framework/number-args.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { webhookIdArg, withWebhook } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "deliveries",
   description: "List what a webhook was told and has still to be told, newest event first",
   args: {

@@ -1,9 +1,9 @@
 import { withTenant } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "list",
   description: "List a store's webhooks, and how they fare",
   args: {

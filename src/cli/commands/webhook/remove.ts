@@ -1,10 +1,10 @@
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { webhookIdArg, withWebhook } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "remove",
   description: "Remove a webhook, with what it has still to deliver",
   args: { webhook_id: webhookIdArg, namespace: { ...namespaceArg, required: true } },

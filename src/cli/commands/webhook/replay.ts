@@ -1,10 +1,10 @@
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { webhookIdArg, withWebhook } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "replay",
   description: "Tell a webhook of events again, by the running server",
   args: {

@@ -1,10 +1,10 @@
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { secretFileArg } from "../key/app-key.ts";
 import { deliverSigningSecret, webhookIdArg, withWebhook } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "rotate",
   description: "Give a webhook a new signing secret",
   args: {

@@ -1,9 +1,9 @@
 import { namespaceArg } from "../../framework/args.ts";
-import { defineVerb } from "../../framework/command.ts";
+import { defineCommand } from "../../framework/command.ts";
 import { info, printRecord } from "../../terminal/output.ts";
 import { webhookIdArg, withWebhook } from "./args.ts";
 
-export default defineVerb({
+export default defineCommand({
   name: "show",
   description: "Show one webhook, and how it fares",
   args: { webhook_id: webhookIdArg, namespace: { ...namespaceArg, required: true } },
@@ -11,7 +11,7 @@ export default defineVerb({
     "bodega webhook show -n demo https://example.com/hooks",
     "bodega webhook show -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
   ],
-  notes: ["Its signing secret is shown by no verb; bodega webhook rotate makes another."],
+  notes: ["Its signing secret is shown by no command; bodega webhook rotate makes another."],
   async run(args, console) {
     const { getWebhookDetails } = await import("../../../server/modules/webhooks/service.ts");
     const webhook = await withWebhook(args, console, getWebhookDetails);

@@ -1,16 +1,25 @@
 import { describe, expect, test } from "bun:test";
+import { typedSecret } from "./command-calls.ts";
 import { countRows } from "./database-contents.ts";
-import { type CalledVerb, fullLine, leaveOutRequired, listCalledVerbs, listQuestions, runCall } from "./every-verb.ts";
+import {
+  type CalledCommand,
+  fullLine,
+  leaveOutRequired,
+  listCalledCommands,
+  listQuestions,
+  runCall,
+} from "./every-command.ts";
 import { usePromisedShapes } from "./json-shapes.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
 import { runAtTerminal, stripEscapes } from "./run-bodega.ts";
-import { typedSecret } from "./verb-calls.ts";
 
 const copyShop = usePreparedShop();
 const expectShape = await usePromisedShapes();
-const verbs = (await listCalledVerbs())
-  .filter(({ verb, call }) => call.asks !== undefined || Object.values(verb.args).some(({ required }) => required))
-  .map((called): [string, CalledVerb] => [called.name, called]);
+const commands = (await listCalledCommands())
+  .filter(
+    ({ command, call }) => call.asks !== undefined || Object.values(command.args).some(({ required }) => required),
+  )
+  .map((called): [string, CalledCommand] => [called.name, called]);
 
 /** The JSON value that stands at the end of a terminal's screen, below what was asked. */
 function readAnswer(screen: string): unknown {
@@ -19,14 +28,14 @@ function readAnswer(screen: string): unknown {
   return JSON.parse(lines.slice(start).join("\n"));
 }
 
-/** How many rows each table has after the verb was called with everything given as flags. */
-async function countAfterFlags(called: CalledVerb, shop: PreparedShop): Promise<Record<string, number>> {
+/** How many rows each table has after the command was called with everything given as flags. */
+async function countAfterFlags(called: CalledCommand, shop: PreparedShop): Promise<Record<string, number>> {
   await runCall(called, shop, [...fullLine(called, shop), ...(called.call.jsonArgs?.(shop) ?? []), "--json"]);
   return countRows(shop.dataDir);
 }
 
 describe("what is left out is asked for at a terminal, and the answers do what flags do", () => {
-  test.each(verbs)("bodega %s", async (name, called) => {
+  test.each(commands)("bodega %s", async (name, called) => {
     const [shop, other] = [copyShop(), copyShop()];
     const { line } = leaveOutRequired(called, shop);
     const args = [...line, ...(called.call.jsonArgs?.(shop) ?? []), "--json"];

@@ -1,24 +1,24 @@
 import { afterAll, expect, test } from "bun:test";
 import { type Serving, watchServer } from "../support/serving.ts";
-import { type CalledVerb, fullLine, listCalledVerbs, runCall } from "./every-verb.ts";
+import { type CalledCommand, fullLine, listCalledCommands, runCall } from "./every-command.ts";
 import { usePromisedShapes } from "./json-shapes.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
 import { command } from "./run-bodega.ts";
 
 const copyShop = usePreparedShop();
 const expectShape = await usePromisedShapes();
-const verbs = await listCalledVerbs();
-const servers = verbs
+const commands = await listCalledCommands();
+const servers = commands
   .filter(({ call }) => call.server === "is")
-  .map((called): [string, CalledVerb] => [called.name, called]);
-const askers = verbs.filter(({ call }) => call.server === "needs");
+  .map((called): [string, CalledCommand] => [called.name, called]);
+const askers = commands.filter(({ call }) => call.server === "needs");
 const running: Serving[] = [];
 
 afterAll(async () => {
   for (const server of running) await server.end("SIGKILL");
 });
 
-async function start(called: CalledVerb, shop: PreparedShop): Promise<Serving> {
+async function start(called: CalledCommand, shop: PreparedShop): Promise<Serving> {
   const child = Bun.spawn([...command, ...fullLine(called, shop), "--json"], {
     env: shop.env,
     cwd: shop.dir,

@@ -3,14 +3,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { formatArg } from "../../src/cli/framework/args.ts";
 import { readContents } from "./database-contents.ts";
-import { type CalledVerb, leaveOutRequired, listCalledVerbs } from "./every-verb.ts";
+import { type CalledCommand, leaveOutRequired, listCalledCommands } from "./every-command.ts";
 import { usePreparedShop } from "./prepared-shop.ts";
 import { openCli } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
 
 const copyShop = usePreparedShop();
-const named = (await listCalledVerbs()).map((called): [string, CalledVerb] => [called.name, called]);
-const requiring = named.filter(([, { verb }]) => Object.values(verb.args).some(({ required }) => required));
+const named = (await listCalledCommands()).map((called): [string, CalledCommand] => [called.name, called]);
+const requiring = named.filter(([, { command }]) => Object.values(command.args).some(({ required }) => required));
 const deciding = named.filter(([, { call }]) => call.asks !== undefined);
 
 describe("what is left out where nobody can be asked is exit code 2 and named, all of it", () => {
@@ -26,7 +26,7 @@ describe("what is left out where nobody can be asked is exit code 2 and named, a
   });
 });
 
-describe("a verb that works on a shop is exit code 3 where there is none, and makes nothing there", () => {
+describe("a command that works on a shop is exit code 3 where there is none, and makes nothing there", () => {
   test.each(named.filter(([, { call }]) => !call.needsNoShop))("bodega %s", async (_name, called) => {
     const shop = copyShop();
     const nowhere = join(shop.dir, "nowhere");

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import { type CalledVerb, findUntold, fullLine, listCalledVerbs, runCall } from "./every-verb.ts";
+import { type CalledCommand, findUntold, fullLine, listCalledCommands, runCall } from "./every-command.ts";
 import { readShapes, usePromisedShapes } from "./json-shapes.ts";
 import { usePreparedShop } from "./prepared-shop.ts";
 import { runHere } from "./run-here.ts";
 
 const copyShop = usePreparedShop();
 const expectShape = await usePromisedShapes();
-const finite = (await listCalledVerbs())
+const finite = (await listCalledCommands())
   .filter(({ call }) => call.server === undefined)
-  .map((called): [string, CalledVerb] => [called.name, called]);
+  .map((called): [string, CalledCommand] => [called.name, called]);
 
-/** Verbs that need no database, or judge that there is none: they answer instead of failing. */
+/** Commands that need no database, or judge that there is none: they answer instead of failing. */
 const worksAnywhere = new Set(["doctor", "health", "version", "completion"]);
 
-test("verb-calls.ts says of every verb how it is called", () => {
+test("command-calls.ts says of every command how it is called", () => {
   expect(findUntold()).toEqual({ untold: [], gone: [] });
 });
 
@@ -29,8 +29,8 @@ describe("with --json standard output is one JSON value, of the shape that is pr
     expectShape(name, value);
   });
 
-  test("and no shape is promised of what is no verb", async () => {
-    const names = (await listCalledVerbs()).map(({ name }) => name);
+  test("and no shape is promised of what is no command", async () => {
+    const names = (await listCalledCommands()).map(({ name }) => name);
     expect(Object.keys(await readShapes()).filter((name) => !names.includes(name))).toEqual([]);
   });
 });

@@ -5,8 +5,8 @@ import type { Step } from "./run-bodega.ts";
 /** A password that every rule lets pass. */
 export const typedSecret = "Marmalade-Teapot-73";
 
-/** How one verb is called well on the prepared shop, and what it does beside answering. */
-export interface VerbCall {
+/** How one command is called well on the prepared shop, and what it does beside answering. */
+export interface CommandCall {
   /** Its arguments, those that it requires included, with which it asks for nothing but what `asks` says. */
   args(shop: PreparedShop): string[];
   /** What it asks at a terminal beside required arguments, and what is answered. */
@@ -42,8 +42,16 @@ const passwordTwice: Step[] = [
 ];
 const confirmed = (question: string): Step[] => [[question, "y\r"]];
 
-const record = (args: VerbCall["args"], more: Partial<VerbCall> = {}): VerbCall => ({ args, answer: "value", ...more });
-const list = (args: VerbCall["args"], more: Partial<VerbCall> = {}): VerbCall => ({ args, answer: "list", ...more });
+const record = (args: CommandCall["args"], more: Partial<CommandCall> = {}): CommandCall => ({
+  args,
+  answer: "value",
+  ...more,
+});
+const list = (args: CommandCall["args"], more: Partial<CommandCall> = {}): CommandCall => ({
+  args,
+  answer: "list",
+  ...more,
+});
 
 const newShop = [
   "-n",
@@ -58,8 +66,8 @@ const newShop = [
   "web",
 ].concat("--no-origins", "--no-mail", "--no-serve");
 
-/** Every verb by its path. A verb that is not here fails the tests that walk over all of them. */
-export const verbCalls: Record<string, VerbCall> = {
+/** Every command by its path. A command that is not here fails the tests that walk over all of them. */
+export const commandCalls: Record<string, CommandCall> = {
   serve: record(() => ["--port", "0"], { server: "is", alone: true, needsNoShop: true }),
   init: record(() => [...newShop, "--owner-email", "eve@example.com", "--owner-name", "Eve"], {
     asks: () => [

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { type CalledVerb, fullLine, listCalledVerbs } from "./every-verb.ts";
+import { type CalledCommand, fullLine, listCalledCommands } from "./every-command.ts";
 import { usePreparedShop } from "./prepared-shop.ts";
 import { runHere } from "./run-here.ts";
 
 const copyShop = usePreparedShop();
-const verbs = (await listCalledVerbs()).map((called): [string, CalledVerb] => [called.name, called]);
+const commands = (await listCalledCommands()).map((called): [string, CalledCommand] => [called.name, called]);
 /** What writes a file's contents, or draws the screen itself, is not laid out. */
 const unlaid = new Set(["order export", "product export", "completion"]);
-const tables = verbs.filter(
+const tables = commands.filter(
   ([name, { call }]) => call.server === undefined && !call.alone && !call.input && !unlaid.has(name),
 );
 const ids = /\b(?:app|usr|prod|ord|line|ref|whk|evt|msg|reg|mail|tok)_\w{26}\b/g;
@@ -44,7 +44,7 @@ test("columns that a narrow terminal has no room for are named beside the table,
 });
 
 describe("no line of help is wider than the terminal", () => {
-  test.each([["", { path: [] }], ...verbs] as [string, { path: string[] }][])(
+  test.each([["", { path: [] }], ...commands] as [string, { path: string[] }][])(
     "bodega %s -h",
     async (_name, { path }) => {
       for (const columns of [40, 200]) {

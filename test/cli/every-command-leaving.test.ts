@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readContents } from "./database-contents.ts";
-import { type CalledVerb, leaveOutRequired, listCalledVerbs, listQuestions } from "./every-verb.ts";
+import { type CalledCommand, leaveOutRequired, listCalledCommands, listQuestions } from "./every-command.ts";
 import { usePreparedShop } from "./prepared-shop.ts";
 import { runAtTerminal, type Step } from "./run-bodega.ts";
 
@@ -10,14 +10,16 @@ const hideCursor = "\u001b[?25l";
 const showCursor = "\u001b[?25h";
 
 const copyShop = usePreparedShop();
-const verbs = await listCalledVerbs();
-const asking = verbs
-  .filter(({ verb, call }) => call.asks !== undefined || Object.values(verb.args).some(({ required }) => required))
-  .map((called): [string, CalledVerb] => [called.name, called]);
+const commands = await listCalledCommands();
+const asking = commands
+  .filter(
+    ({ command, call }) => call.asks !== undefined || Object.values(command.args).some(({ required }) => required),
+  )
+  .map((called): [string, CalledCommand] => [called.name, called]);
 const deciding = asking.filter(([, { call }]) => call.asks !== undefined);
 
 /** Answers the questions up to one, presses a key there, and compares what the database holds before and after. */
-async function leave(called: CalledVerb, choose: (questions: Step[]) => number, key: string): Promise<void> {
+async function leave(called: CalledCommand, choose: (questions: Step[]) => number, key: string): Promise<void> {
   const shop = copyShop();
   const questions = listQuestions(called, shop);
   const at = choose(questions);

@@ -1,0 +1,83 @@
+import { commandTree } from "../../src/cli/commands/command-tree.ts";
+import { formatArg } from "../../src/cli/framework/args.ts";
+import type { Command } from "../../src/cli/framework/command.ts";
+import { listPaths, loadCommand } from "../../src/cli/framework/command-tree.ts";
+import { findMissing, type GivenValues, parseCommandArgs, toRawArgs } from "../../src/cli/framework/parse-args.ts";
+import { sortQuestions } from "../../src/cli/framework/prompt-missing.ts";
+import { type CommandCall, commandCalls } from "./command-calls.ts";
+import type { PreparedShop } from "./prepared-shop.ts";
+import { type Outcome, openCli, type Step } from "./run-bodega.ts";
+import { runHere } from "./run-here.ts";
+
+/** A command with how it is called. */
+export interface CalledCommand {
+  /** `tenant create`. */
+  name: string;
+  path: string[];
+  command: Command;
+  call: CommandCall;
+}
+
+const paths = listPaths(commandTree);
+const names = paths.map((path) => path.join(" "));
+
+/** Commands that `commandCalls` does not tell of, and what it tells of that is no command. */
+export function findUntold(): { untold: string[]; gone: string[] } {
+  return {
+    untold: names.filter((name) => !Object.hasOwn(commandCalls, name)),
+    gone: Object.keys(commandCalls).filter((name) => !names.includes(name)),
+  };
+}
+
+/** All commands of the program, with how the tests call them; without those that `commandCalls` does not tell of. */
+export async function listCalledCommands(): Promise<CalledCommand[]> {
+  const told = paths.filter((path) => Object.hasOwn(commandCalls, path.join(" ")));
+  return Promise.all(
+    told.map(async (path) => {
+      const name = path.join(" ");
+      return {
+        name,
+        path,
+        command: (await loadCommand(commandTree, path)) as Command,
+        call: commandCalls[name] as CommandCall,
+      };
+    }),
+  );
+}
+
+/** The whole command line of a command's good call, with what it would ask answered by flags. */
+export function fullLine({ path, call }: CalledCommand, shop: PreparedShop): string[] {
+  return [...path, ...call.args(shop), ...(call.instead?.(shop) ?? [])];
+}
+
+/** Runs a command line of a command on a copy of the store, in a process of its own only where it must be. */
+export function runCall({ call }: CalledCommand, shop: PreparedShop, line: string[]): Promise<Outcome> {
+  const env = shop.env as Record<string, string>;
+  if (!call.alone && call.input === undefined) return runHere(line, { env });
+  const input = call.input === undefined ? {} : { input: call.input };
+  return openCli(shop.dataDir).run(line, { env, cwd: shop.dir, ...input });
+}
+
+/** What a person at a terminal is asked, one after the other, and answers: required arguments, then what else there is. */
+export function listQuestions(called: CalledCommand, shop: PreparedShop): Step[] {
+  const { required } = leaveOutRequired(called, shop);
+  const values = new Map(required.map(({ name, value }) => [name, value]));
+  const inTurn = sortQuestions(required.map(({ name, arg }) => [name, arg]));
+  const asked = inTurn.map(([name, arg]): Step => {
+    // The first of several choices stands ready.
+    const answer = "options" in arg && arg.options ? "" : [values.get(name)].flat().join(" ");
+    return [`(${formatArg(name, arg)})`, `${answer}\r`];
+  });
+  return [...asked, ...(called.call.asks?.(shop) ?? [])];
+}
+
+/** The same line without the arguments that the command requires, and those, in the order in which they are asked for. */
+export function leaveOutRequired(called: CalledCommand, shop: PreparedShop) {
+  const { path, command, call } = called;
+  const values = parseCommandArgs(call.args(shop), command.args, {});
+  const required = findMissing(command.args, {}).map(([name, arg]) => ({ name, arg, value: values[name] }));
+  const rest: GivenValues = Object.fromEntries(
+    Object.entries(values).filter(([name]) => !required.some((one) => one.name === name)),
+  );
+  return { line: [...path, ...toRawArgs(command.args, rest)], required };
+}
