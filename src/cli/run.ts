@@ -4,7 +4,7 @@ import type { Command, CommandData } from "./framework/command.ts";
 import { loadCommand } from "./framework/command-tree.ts";
 import { findCommand } from "./framework/find-command.ts";
 import { asksForHelp, type GivenValues, parseCommandArgs, toRawArgs } from "./framework/parse-args.ts";
-import { fillMissing } from "./framework/prompt-missing.ts";
+import { promptMissing } from "./framework/prompt-missing.ts";
 import { type Failure, reportError } from "./framework/report-error.ts";
 import { createConsole } from "./terminal/console.ts";
 import { printJson } from "./terminal/output.ts";
@@ -50,7 +50,7 @@ export function reportCrash(error: unknown, terminal: Terminal): Promise<number>
 
 async function runParsed(command: Command, values: GivenValues, terminal: Terminal): Promise<number> {
   const console = createConsole(terminal, values);
-  await fillMissing(command, values, console);
+  await promptMissing(command, values, console);
   if (command.longRunning) terminal.releaseSignals();
   const lists: CommandData["lists"] = {};
   for (const [name, arg] of Object.entries(command.args as CommandArgs)) {

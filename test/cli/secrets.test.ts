@@ -172,7 +172,7 @@ describe("no flag takes a secret as its value", () => {
     (_name, command) => {
       for (const [name, arg] of flagsOf(command.args)) {
         if (arg.type === "boolean" || !/secret|password|passphrase|token|otp|hash|credential/.test(name)) continue;
-        expect([name, arg.valueHint]).toEqual([name, expect.stringMatching(/^(path|file|id|span)$/)]);
+        expect([name, arg.valueHint]).toEqual([name, expect.stringMatching(/^(path|file|id|duration)$/)]);
       }
     },
   );

@@ -109,7 +109,7 @@ describe("a field at fault is exit code 2 and names its flag", () => {
   });
 });
 
-test("the lifetime of user tokens is set as a span and shown in seconds", async () => {
+test("the lifetime of user tokens is set as a duration and shown in seconds", async () => {
   const { json } = openCli();
   await json("tenant", "create", "demo", "--token-lifetime", "12h");
   expect(await json("tenant", "show", "demo")).toMatchObject({ token_lifetime: 43_200 });

@@ -4,7 +4,7 @@ import { UsageError } from "./usage-error.ts";
 const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
 /**
- * A span such as `90d`, `24h`, `30m`, `45s`, `2w` or `0` in milliseconds.
+ * A duration such as `90d`, `24h`, `30m`, `45s`, `2w` or `0` in milliseconds.
  * @throws UsageError naming the flag.
  */
 export function parseDuration(flag: string, text: string): number {
@@ -15,31 +15,31 @@ export function parseDuration(flag: string, text: string): number {
 }
 
 /**
- * A point in time given as RFC 3339 or as a span from now, as RFC 3339 in UTC.
+ * A point in time given as RFC 3339 or as a duration from now, as RFC 3339 in UTC.
  * @throws UsageError naming the flag.
  */
 export function parseTime(flag: string, text: string, now: number): string {
-  return readMoment(flag, text, now, 1);
+  return parseFrom(flag, text, now, 1);
 }
 
 /**
- * The same for what has been: a span is counted back from now.
+ * The same for what has been: a duration is counted back from now.
  * @throws UsageError naming the flag.
  */
 export function parsePastTime(flag: string, text: string, now: number): string {
-  return readMoment(flag, text, now, -1);
+  return parseFrom(flag, text, now, -1);
 }
 
-function readMoment(flag: string, text: string, now: number, direction: 1 | -1): string {
+function parseFrom(flag: string, text: string, now: number, direction: 1 | -1): string {
   const ms = readDuration(text);
-  const at = ms === undefined ? readTime(text) : now + direction * ms;
+  const at = ms === undefined ? parseRfc3339(text) : now + direction * ms;
   // Beyond the year 9999 RFC 3339 has no form.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
-  const message = "must be a span such as 90d, or a time such as 2030-01-31T00:00:00Z";
+  const message = "must be a duration such as 90d, or a time such as 2030-01-31T00:00:00Z";
   throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
 }
 
-function readTime(text: string): number | undefined {
+function parseRfc3339(text: string): number | undefined {
   if (!timeForm.test(text)) return undefined;
   const at = Date.parse(text.replace(" ", "T"));
   // The engine rolls 31 February over into March.

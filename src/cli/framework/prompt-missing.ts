@@ -8,7 +8,7 @@ import { findMissing, type GivenValues, missingError } from "./parse-args.ts";
 const maxTold = 10;
 
 /** Asks for what is missing where somebody can answer; elsewhere it is an error that names all of it. */
-export async function fillMissing(
+export async function promptMissing(
   { args, oneOf }: Pick<Command, "args" | "oneOf">,
   values: GivenValues,
   console: Console,
@@ -17,15 +17,15 @@ export async function fillMissing(
   if (missing.length > 0 && !console.canAsk) throw missingError(missing);
   for (const [name, arg] of sortQuestions(missing)) await fillIn(name, arg, values, console);
   if (oneOf === undefined || !console.canAsk || Object.keys(oneOf.ways).some((name) => isGiven(values[name]))) return;
-  const { askWay } = await import("../terminal/prompt.ts");
-  const chosen = await askWay(oneOf.question, oneOf.ways);
+  const { chooseOption } = await import("../terminal/prompt.ts");
+  const chosen = await chooseOption(oneOf.question, oneOf.ways);
   const arg = args[chosen] as Arg;
   if (arg.type === "boolean") values[chosen] = true;
   else await fillIn(chosen, arg, values, console);
 }
 
 async function fillIn(name: string, arg: Arg, values: GivenValues, console: Console): Promise<void> {
-  await tellNames(arg, values, console);
+  await printNames(arg, values, console);
   const { askForArg } = await import("../terminal/prompt.ts");
   values[name] = await askForArg(name, arg);
 }
@@ -41,7 +41,7 @@ export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
 }
 
 /** Says which names there are to choose from, where they are few. Whatever goes wrong will be told by the command itself. */
-async function tellNames({ completes: kind }: Arg, values: GivenValues, console: Console): Promise<void> {
+async function printNames({ completes: kind }: Arg, values: GivenValues, console: Console): Promise<void> {
   if (kind === undefined || kind === "file" || kind === "directory" || console.quiet) return;
   const { findNames } = await import("../completion/complete-values.ts");
   const text = (name: string) => values[name] as string | undefined;

@@ -21,7 +21,7 @@ export async function askForArg(name: string, arg: Arg): Promise<string | string
 }
 
 /** Has one of several ways chosen; what each is called by, and what a person reads of it. */
-export function askWay(question: string, ways: Readonly<Record<string, string>>): Promise<string> {
+export function chooseOption(question: string, ways: Readonly<Record<string, string>>): Promise<string> {
   const choices = Object.entries(ways).map(([value, name]) => ({ value, name }));
   return ask(({ select }) => select({ message: question, choices }, streams));
 }

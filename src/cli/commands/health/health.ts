@@ -12,7 +12,7 @@ export default defineCommand({
     url: { type: "string", valueHint: "url", description: "Address of the server (default: from --host and --port)" },
     host: { type: "string", valueHint: "address", configEnv: "BODEGA_HOST", description: "Host of the server" },
     port: { type: "string", valueHint: "number", configEnv: "BODEGA_PORT", description: "Port of the server" },
-    timeout: { type: "string", valueHint: "span", default: "5s", description: "How long to wait for the answer" },
+    timeout: { type: "string", valueHint: "duration", default: "5s", description: "How long to wait for the answer" },
   },
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],
   notes: [

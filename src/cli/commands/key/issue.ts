@@ -21,7 +21,7 @@ export default defineCommand({
     publish: { type: "boolean", description: "Publish it at once" },
     expires: {
       type: "string",
-      valueHint: "span|time",
+      valueHint: "duration|time",
       field: "expires_at",
       description: "When it ends: 90d, or 2030-01-31T00:00:00Z (default: never)",
     },

@@ -4,7 +4,7 @@ import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/duration.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
-import { formatAge } from "../../terminal/relative-time.ts";
+import { formatRelativeTime } from "../../terminal/relative-time.ts";
 import { warnOfKeys } from "./print.ts";
 
 export default defineCommand({
@@ -15,7 +15,7 @@ export default defineCommand({
     state: { type: "enum", options: keyStates, description: "Only those that stand so" },
     name: { type: "string", valueHint: "text", description: "Only those whose name holds this" },
     scope: { type: "string", valueHint: "scope", completes: "scope", description: "Only those that may do this" },
-    expiring: { type: "string", valueHint: "span", description: "Only those that expire within this, such as 30d" },
+    expiring: { type: "string", valueHint: "duration", description: "Only those that expire within this, such as 30d" },
   },
   examples: [
     "bodega key list -n demo",
@@ -45,8 +45,8 @@ export default defineCommand({
         { header: "STATE", value: (key) => keyState(key, now), whole: true },
         { header: "SCOPES", value: (key) => formatValue(key.scopes) },
         { header: "ORIGINS", value: (key) => (key.enforce_origins ? formatValue(key.origins) : "any") },
-        { header: "LAST USED", value: (key) => formatAge(key.last_used_at, now) },
-        { header: "EXPIRES", value: (key) => formatAge(key.expires_at, now) },
+        { header: "LAST USED", value: (key) => formatRelativeTime(key.last_used_at, now) },
+        { header: "EXPIRES", value: (key) => formatRelativeTime(key.expires_at, now) },
       ],
     });
     await warnOfKeys(console, keys, now);

@@ -1,7 +1,7 @@
 import { keyState } from "../../../server/modules/app-keys/key-state.ts";
 import type { Console } from "../../terminal/console.ts";
 import { fitSentence, printJson, printRecord, warn } from "../../terminal/output.ts";
-import { formatAge, formatMoment } from "../../terminal/relative-time.ts";
+import { formatRelativeTime, formatTime } from "../../terminal/relative-time.ts";
 import type { AppKeyDetails } from "./app-key.ts";
 
 type Secret = AppKeyDetails["secrets"][number];
@@ -22,10 +22,10 @@ export async function printKeySheet(console: Console, key: AppKeyDetails, now: n
     scopes,
     origins: enforce_origins ? origins : "any",
     ...(enforce_origins && { without_origin: allow_no_origin ? "allowed" : "refused" }),
-    created: formatMoment(key.created_at, now),
-    expires: formatMoment(key.expires_at, now),
-    ...(key.revoked_at !== null && { revoked: formatMoment(key.revoked_at, now) }),
-    last_used: formatMoment(key.last_used_at, now),
+    created: formatTime(key.created_at, now),
+    expires: formatTime(key.expires_at, now),
+    ...(key.revoked_at !== null && { revoked: formatTime(key.revoked_at, now) }),
+    last_used: formatTime(key.last_used_at, now),
   };
   await printRecord(console, record, "app_id");
   if (console.quiet || secrets.length === 0) return;
@@ -37,11 +37,11 @@ function describeSecret(secret: Secret, key: AppKeyDetails, now: number): string
   const isNewest = secret.may_go === null;
   const { expires_at } = secret;
   const hasEnded = expires_at !== null && Date.parse(expires_at) <= now;
-  const until = expires_at === null ? "the key is rotated" : formatMoment(expires_at, now);
+  const until = expires_at === null ? "the key is rotated" : formatTime(expires_at, now);
   const lines = [
     isNewest ? "Present secret" : "Old secret",
-    `  Made         ${formatMoment(secret.created_at, now)}`,
-    `  Last used    ${formatMoment(secret.last_used_at, now)}`,
+    `  Made         ${formatTime(secret.created_at, now)}`,
+    `  Last used    ${formatTime(secret.last_used_at, now)}`,
     `  Valid until  ${until}`,
   ];
   if (!isNewest && !hasEnded) lines.push(`  ${judge(secret, key, now)}`);
@@ -58,7 +58,7 @@ function judge(secret: Secret, key: AppKeyDetails, now: number): string {
     return `It may go now: ${why}, and the present one is in use. End it: ${retire}`;
   }
   if (newest.last_used_at === null) return "It has to stay: nobody has used the present one yet.";
-  const last = formatAge(secret.last_used_at, now);
+  const last = formatRelativeTime(secret.last_used_at, now);
   if (isUsedSince) return `It has to stay: it was used ${last}, since the present one was made. Somebody still has it.`;
   return `Look again in a minute or two: it was used ${last}, just before the present one was made.`;
 }
@@ -78,16 +78,18 @@ function findWarnings(key: AppKeyDetails, now: number): string[] {
   const leftMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now;
   const prolong = `bodega key update ${key.app_id} --expires 90d`;
   if (leftMs <= 0) {
-    return [`${subject} expired ${formatMoment(key.expires_at, now)}: calls with it fail. Prolong it: ${prolong}`];
+    return [`${subject} expired ${formatTime(key.expires_at, now)}: calls with it fail. Prolong it: ${prolong}`];
   }
   const warnings = key.secrets
     .filter(({ may_go, expires_at }) => may_go === false && Date.parse(expires_at ?? "") - now <= dayMs)
     .map(({ expires_at, last_used_at }) => {
       const used =
-        last_used_at === null ? "the present one was never used" : `it was used ${formatAge(last_used_at, now)}`;
-      return `an old secret of ${subject} ends ${formatMoment(expires_at, now)}, and ${used}.`;
+        last_used_at === null
+          ? "the present one was never used"
+          : `it was used ${formatRelativeTime(last_used_at, now)}`;
+      return `an old secret of ${subject} ends ${formatTime(expires_at, now)}, and ${used}.`;
     });
   if (leftMs <= soonMs)
-    warnings.unshift(`${subject} expires ${formatMoment(key.expires_at, now)}. Prolong it: ${prolong}`);
+    warnings.unshift(`${subject} expires ${formatTime(key.expires_at, now)}. Prolong it: ${prolong}`);
   return warnings;
 }

@@ -2,7 +2,7 @@ import { withContext } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
-import { formatAge } from "../../terminal/relative-time.ts";
+import { formatRelativeTime } from "../../terminal/relative-time.ts";
 import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
 
 export default defineCommand({
@@ -26,7 +26,7 @@ export default defineCommand({
           .map(({ last_used_at }) => last_used_at ?? "")
           .toSorted()
           .at(-1) || null;
-      const used = `${old.length === 1 ? "It was" : "They were"} last used: ${formatAge(last, Date.now())}`;
+      const used = `${old.length === 1 ? "It was" : "They were"} last used: ${formatRelativeTime(last, Date.now())}`;
       await confirmAction(
         console,
         `End ${old.length === 1 ? "the old secret" : `${old.length} old secrets`} of ${describeKey(key)}? ${used}.`,

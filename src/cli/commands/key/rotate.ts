@@ -11,7 +11,7 @@ export default defineCommand({
     app_id: appIdArg,
     overlap: {
       type: "string",
-      valueHint: "span",
+      valueHint: "duration",
       default: "0",
       description: "How long the old secrets stay valid, such as 24h",
     },

@@ -20,7 +20,7 @@ export default defineCommand({
     },
     expires: {
       type: "string",
-      valueHint: "span|time|never",
+      valueHint: "duration|time|never",
       field: "expires_at",
       description: "When it ends: 90d, 2030-01-31T00:00:00Z, or never",
     },

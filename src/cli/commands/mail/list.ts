@@ -22,7 +22,7 @@ export default defineCommand({
     },
     kind: { type: "enum", options: Object.keys(mailKinds) as AnyMailKind[], description: "Only mail of this kind" },
     to: { type: "string", valueHint: "email", description: "Only mail to this address, as long as it is not erased" },
-    since: { type: "string", valueHint: "span|time", description: "Not older: 24h, or 2030-01-31T00:00:00Z" },
+    since: { type: "string", valueHint: "duration|time", description: "Not older: 24h, or 2030-01-31T00:00:00Z" },
     limit: { type: "string", valueHint: "number", default: "50", description: "How many at most, up to 1000" },
     "show-recipients": { type: "boolean", description: "Whole addresses instead of a***@example.com" },
   },

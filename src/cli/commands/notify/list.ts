@@ -12,7 +12,7 @@ export default defineCommand({
     namespace: notifyNamespaceArg,
     topic: { type: "string", valueHint: "topic", description: "Only what was told about this" },
     user: { type: "string", valueHint: "id|email", completes: "user", description: "Only what this user was told" },
-    since: { type: "string", valueHint: "span|time", description: "Not older: 7d, or 2030-01-31T12:00:00Z" },
+    since: { type: "string", valueHint: "duration|time", description: "Not older: 7d, or 2030-01-31T12:00:00Z" },
     limit: { type: "string", valueHint: "number", default: "50", description: "How many at most, up to 1000" },
   },
   examples: [

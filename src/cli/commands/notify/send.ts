@@ -37,7 +37,7 @@ const args = {
   lang: { type: "string", valueHint: "tag", description: "Only devices of this language, such as en or pt-BR" },
   ttl: {
     type: "string",
-    valueHint: "span",
+    valueHint: "duration",
     default: "1d",
     description: "How long it is worth telling, from 1m to 28d",
   },

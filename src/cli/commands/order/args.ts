@@ -25,8 +25,12 @@ export const orderFilterFlags = {
     completes: "user",
     description: "Only those of this user",
   },
-  since: { type: "string", valueHint: "span|time", description: "Not older: 7d, 2030-01-31, or 2030-01-31T12:00:00Z" },
-  until: { type: "string", valueHint: "span|time", description: "Only older than this" },
+  since: {
+    type: "string",
+    valueHint: "duration|time",
+    description: "Not older: 7d, 2030-01-31, or 2030-01-31T12:00:00Z",
+  },
+  until: { type: "string", valueHint: "duration|time", description: "Only older than this" },
 } as const satisfies CommandArgs;
 
 /**

@@ -1,6 +1,6 @@
 import { defineCommand } from "../../framework/command.ts";
 import { info, printJson, printList } from "../../terminal/output.ts";
-import { formatMoment } from "../../terminal/relative-time.ts";
+import { formatTime } from "../../terminal/relative-time.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
 import { formatOrigin } from "./print.ts";
 
@@ -28,8 +28,8 @@ export default defineCommand({
         columns: [
           { header: "ORIGIN", value: (refused) => formatOrigin(refused), whole: true },
           { header: "TIMES", value: ({ attempts }) => String(attempts), whole: true },
-          { header: "LAST", value: ({ last_at }) => formatMoment(last_at, now) },
-          { header: "FIRST", value: ({ first_at }) => formatMoment(first_at, now) },
+          { header: "LAST", value: ({ last_at }) => formatTime(last_at, now) },
+          { header: "FIRST", value: ({ first_at }) => formatTime(first_at, now) },
         ],
       });
     }

@@ -3,7 +3,7 @@ import type { PositionalArg } from "../../framework/args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitSentence } from "../../terminal/output.ts";
-import { formatMoment } from "../../terminal/relative-time.ts";
+import { formatTime } from "../../terminal/relative-time.ts";
 import { type AppKey, printKey } from "../key/app-key.ts";
 
 /** Entries of an allowlist. */
@@ -38,7 +38,7 @@ export async function printVerdict(console: Console, verdict: OriginExplanation,
   if (rejected.length > 0) lines.push("", "Refused in the last thirty days");
   for (const refused of rejected) {
     const times = refused.attempts === 1 ? "once" : `${refused.attempts} times`;
-    lines.push(`  ${formatOrigin(refused)}: ${times}, last ${formatMoment(refused.last_at, now)}`);
+    lines.push(`  ${formatOrigin(refused)}: ${times}, last ${formatTime(refused.last_at, now)}`);
   }
   await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
 }

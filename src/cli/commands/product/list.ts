@@ -12,7 +12,7 @@ export default defineCommand({
     namespace: productNamespaceArg,
     query: { type: "string", valueHint: "text", field: "q", description: "Only those that have all of these words" },
     status: { type: "enum", options: ["draft", "published", "archived"], description: "Only those of this status" },
-    since: { type: "string", valueHint: "span|time", description: "Made not earlier: 7d, or 2030-01-31T12:00:00Z" },
+    since: { type: "string", valueHint: "duration|time", description: "Made not earlier: 7d, or 2030-01-31T12:00:00Z" },
     sort: {
       type: "enum",
       options: ["-created_at", "created_at", "-updated_at", "updated_at", "price", "-price", "title", "-title"],

@@ -30,7 +30,7 @@ export default defineCommand({
     },
     "backup-every": {
       type: "string",
-      valueHint: "span",
+      valueHint: "duration",
       configEnv: "BODEGA_BACKUP_EVERY",
       description: "Back the database up again and again, such as every 24h (default: never)",
     },

@@ -31,7 +31,7 @@ export const tenantFlags = {
   language: { type: "string", valueHint: "tag", description: "Language of texts that name none, such as en or pt-BR" },
   "token-lifetime": {
     type: "string",
-    valueHint: "span",
+    valueHint: "duration",
     description: "How long user tokens last from now on, such as 12h or 30d (5m to 400d; default: 30d)",
   },
   "points-rate": {
@@ -63,7 +63,7 @@ export const tenantFlags = {
 
 /**
  * The tenant's fields as the service takes them; a flag given empty clears its field.
- * @throws UsageError for a span or a number that is none.
+ * @throws UsageError for a duration or a number that is none.
  */
 export function readTenantFlags(args: ArgValues<typeof tenantFlags>) {
   const { "token-lifetime": lifetime, "points-days": days } = args;

@@ -21,7 +21,7 @@ export default defineCommand({
   args: {
     interval: {
       type: "string",
-      valueHint: "span",
+      valueHint: "duration",
       description: "Time from one look to the next (default: 2s; 1s for a single look)",
     },
     once: { type: "boolean", description: "Look once, print what was seen, and end" },
