@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 const surroundings = [
-  ...["directory", "files", "disk", "database", "schema", "size", "server", "replica", "secret", "clock", "backups"],
+  ...["directory", "files", "disk", "database", "schema", "size", "server", "secret", "clock", "backups"],
   ...["mail", "stores", "accounts", "keys", "push", "webhooks"],
 ];
 const records = [

@@ -15,7 +15,6 @@ const stands = [
     env: (url: string) => ({ BODEGA_DATABASE_URL: url }),
     flags: ["--workers", "2"],
   },
-  { name: "keeps a replica", env: (url: string) => ({ BODEGA_DATABASE_SYNC_URL: url }), flags: [] },
 ];
 
 /** The key that all copies of one database need. */

@@ -77,10 +77,8 @@ describe("every connection", () => {
     }));
     expect(sources.length).toBeGreaterThan(20);
     const opening = sources.filter(({ text }) => /new libsql\(/.test(text)).map(({ path }) => path);
-    // A lock file is no database, and a replica's copy is written by the engine alone.
-    expect(opening.toSorted()).toEqual(
-      ["local/connection", "local/file-lock", "server/replica-database"].map((n) => `server/db/${n}.ts`),
-    );
+    // A lock file is no database.
+    expect(opening.toSorted()).toEqual(["local/connection", "local/file-lock"].map((n) => `server/db/${n}.ts`));
     const pragmas = sources.flatMap(({ text }) => text.match(/PRAGMA\s+(?:\w+\.)?wal_checkpoint[^"`\n]*/gi) ?? []);
     expect(pragmas).toEqual(["PRAGMA wal_checkpoint(TRUNCATE)"]);
     const automatic = sources.flatMap(({ text }) => text.match(/wal_autocheckpoint\s*=\s*\d+/gi) ?? []);

@@ -11,14 +11,11 @@ export interface Opened {
   dispose(): Promise<void>;
 }
 
-/** The ways to open a database that this machine can test. */
+/** The kinds of database that this machine can test. */
 export const kinds: [string, () => Promise<Opened>][] = [["file", openFresh], ...(hasSqld ? remoteKinds() : [])];
 
 function remoteKinds(): [string, () => Promise<Opened>][] {
-  return [
-    ["server", () => openRemote((dataDir, url) => openDatabase({ dataDir, url }))],
-    ["replica", () => openRemote((dataDir, syncUrl) => openDatabase({ dataDir, syncUrl }))],
-  ];
+  return [["server", () => openRemote((dataDir, url) => openDatabase({ dataDir, url }))]];
 }
 
 /** A new directory below the system's temporary one. */

@@ -192,7 +192,6 @@ describe("errors", () => {
     new DOMException("The operation timed out.", "TimeoutError"),
     Object.assign(new Error("SERVER_ERROR: Server returned HTTP status 502"), { code: "SERVER_ERROR" }),
     Object.assign(new Error("Transaction timed out"), { code: "TRANSACTION_TIMEOUT" }),
-    new Error("Replication(PrimaryHandshakeTimeout)"),
   ])("network trouble %# is 5001", (error) => {
     expect(mapServerError(error)).toMatchObject({ code: 5001 });
   });

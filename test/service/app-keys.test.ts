@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
       await listOrigins(ctx, app_id),
       await revokeKey(ctx, (await issue()).app_id),
     ];
-    const rows = (await ctx.db.primary.execute("select * from app_key_secrets")).rows;
+    const rows = (await ctx.db.execute("select * from app_key_secrets")).rows;
     const everything = JSON.stringify([shown, rows.map((row) => Object.values(row))]);
     expect(everything).not.toContain(app_secret);
     expect(everything).not.toContain("app_secret");

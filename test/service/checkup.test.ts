@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
-import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
 import { type ExamineOptions, examine } from "../../src/server/health/doctor.ts";
 import { clock } from "../../src/server/health/environment/clock.ts";
 import { directory } from "../../src/server/health/environment/directory.ts";
@@ -12,7 +11,6 @@ import { findDiskFaults } from "../../src/server/health/environment/disk.ts";
 import { files } from "../../src/server/health/environment/files.ts";
 import type { CheckupDeps } from "../../src/server/health/environment/finding.ts";
 import { mail } from "../../src/server/health/environment/mail.ts";
-import { replica } from "../../src/server/health/environment/replica.ts";
 import { probeSmtp } from "../../src/server/modules/mail/probe.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { certificate } from "../support/certificate.ts";
@@ -254,23 +252,5 @@ onDatabase("server", (suite) => {
   test("the clock is compared with the database server's", async () => {
     const found = await clock.find(about({}, { db: suite.app.db, now: () => Date.now() - 2 * hour }));
     expect(found.map(({ message }) => message)).toContainEqual(expect.stringContaining("behind the database server's"));
-  });
-});
-
-onDatabase("replica", (suite) => {
-  test("a copy that takes nothing over any more is a warning while a server runs", async () => {
-    await suite.shop();
-    const { dataDir: dir } = suite.database;
-    const config = readConfig({ dataDir: dir }, { BODEGA_DATABASE_SYNC_URL: "http://db.example.com" });
-    // The clock of the store stands years ahead, and so do the times of what it wrote.
-    const look = (now: number) => replica.find(about({}, { config, ctx: suite.app.system, now: () => now }));
-    const written = suite.app.clock.now();
-    expect(await look(written + 2 * 60_000)).toEqual([]);
-    const lock = await acquireServerLock(dir);
-    expect(await look(written + 2 * 60_000)).toMatchObject([{ severity: "warning", subject: join(dir, "replica.db") }]);
-    expect(await look(written + 1000)).toEqual([]);
-    utimesSync(join(dir, "replica.db"), written / 1000, written / 1000);
-    expect(await look(written + 2 * 60_000)).toEqual([]);
-    lock?.release();
   });
 });

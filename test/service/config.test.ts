@@ -91,7 +91,6 @@ const refused: [source: string, flags: ConfigFlags, env: Environment][] = [
   ["--database-url", { databaseUrl: "postgres://db.example" }, {}],
   ["--database-url", { databaseUrl: "db.example:8080" }, {}],
   ["BODEGA_DATABASE_URL", {}, { BODEGA_DATABASE_URL: "sqlite.db" }],
-  ["BODEGA_DATABASE_SYNC_URL", {}, { BODEGA_DATABASE_SYNC_URL: "nonsense" }],
   ["--database-url", { databaseUrl: ":memory:" }, {}],
   ["--database-url", { databaseUrl: "file:shop.db" }, {}],
   ["BODEGA_DATABASE_AUTH_TOKEN", {}, { BODEGA_DATABASE_AUTH_TOKEN: "a\nb" }],

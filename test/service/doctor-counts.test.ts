@@ -9,7 +9,7 @@ onEachDatabase((suite) => {
   const read = async (shop: Shop, id: string) => (await shop.call<ProductReply>(`GET /products/${id}/`)).data;
   const countsOf = async (shop: Shop, id: string) => {
     const sql = "select likes, bookmarks from resource_counts where resource_id = ?";
-    const { rows } = await suite.app.db.primary.execute({ sql, args: [id] });
+    const { rows } = await suite.app.db.execute({ sql, args: [id] });
     return [rows[0]?.likes, rows[0]?.bookmarks, (await read(shop, id)).likes_count];
   };
 

@@ -122,16 +122,3 @@ onDatabase("server", (suite) => {
     });
   });
 });
-
-onDatabase("replica", (suite) => {
-  test("of an embedded replica it is the primary that is dumped", async () => {
-    const shop = await suite.shop();
-    const { id } = await shop.createProduct();
-    await inFolder(async (dir) => {
-      await dumpDatabase(suite.app.db, join(dir, "bodega.db"));
-      const copy = await openDatabase({ dataDir: dir });
-      expect((await copy.execute("select id from products")).rows.map((row) => row.id)).toEqual([id]);
-      await copy.close();
-    });
-  });
-});

@@ -156,7 +156,7 @@ onEachDatabase((suite) => {
     const ctx = await openStore();
     const slip = "correct horse battery";
     await attempt(ctx, "invalidLogin", slip);
-    const { rows } = await ctx.db.primary.execute("select key from rate_limits");
+    const { rows } = await ctx.db.execute("select key from rate_limits");
     expect(JSON.stringify(rows)).not.toContain(slip);
   });
 });

@@ -276,7 +276,7 @@ onEachDatabase((suite) => {
     test("is found by a keyed hash; its address stands nowhere", async () => {
       const { ctx, queue, email } = await openPost(suite);
       await queue(about(email));
-      const { rows } = await ctx.db.primary.execute("select * from mail_outbox");
+      const { rows } = await ctx.db.execute("select * from mail_outbox");
       expect(rows[0]?.subject_key).toMatch(/^[0-9a-f]{64}$/);
       expect(JSON.stringify(rows)).not.toContain(email);
     });
@@ -388,7 +388,7 @@ onEachDatabase((suite) => {
       await queue();
       await sender.runDue();
       expect(smtp.received).toHaveLength(1);
-      const { rows } = await suite.app.db.primary.execute({
+      const { rows } = await suite.app.db.execute({
         sql: "select status, last_error from mail_outbox where id = ?",
         args: [id],
       });
@@ -513,19 +513,15 @@ onEachDatabase((suite) => {
       const { db } = suite.app;
       let stopped: Promise<void> | undefined;
       const sender = openSender({
-        execute: (stmt) => db.execute(stmt),
         batch: (stmts, mode) => db.batch(stmts, mode),
         transaction: (fn) => db.transaction(fn),
-        primary: {
-          batch: (stmts, mode) => db.primary.batch(stmts, mode),
-          async execute(stmt) {
-            if (/ join /.test(typeof stmt === "string" ? stmt : stmt.sql)) {
-              stopped = sender.stop(0);
-              // Set later than the stop's own timer, and fires after it.
-              await new Promise((resolve) => setTimeout(resolve, 10));
-            }
-            return db.primary.execute(stmt);
-          },
+        async execute(stmt) {
+          if (/ join /.test(typeof stmt === "string" ? stmt : stmt.sql)) {
+            stopped = sender.stop(0);
+            // Set later than the stop's own timer, and fires after it.
+            await new Promise((resolve) => setTimeout(resolve, 10));
+          }
+          return db.execute(stmt);
         },
       });
       await queue();

@@ -80,7 +80,7 @@ onEachDatabase((suite) => {
   const products = async () => (await exported()).map((json) => JSON.parse(json) as ProductReply);
   const countEvents = async () => {
     const sql = "select count(*) as found from events where tenant_id = ?";
-    return (await suite.app.db.primary.execute({ sql, args: [ctx.tenant.id] })).rows[0]?.found;
+    return (await suite.app.db.execute({ sql, args: [ctx.tenant.id] })).rows[0]?.found;
   };
 
   test("what is exported changes nothing when it is imported again, and makes the same products elsewhere", async () => {

@@ -45,7 +45,7 @@ async function admitted(times: number, limiter: WriteLimiter, ...write: [Tenant,
 
 /** What is counted stays in memory here: nothing is shared before a timer has run. */
 function alone(clock: FakeClock = createClock()) {
-  const db = { primary: { batch: () => Promise.reject(new AppError("unavailable")) } } as unknown as Database;
+  const db = { batch: () => Promise.reject(new AppError("unavailable")) } as unknown as Database;
   return { clock, limiter: createWriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
 }
 
@@ -317,7 +317,7 @@ onEachDatabase((suite) => {
     const [address, actor] = [newAddress(), visitor()];
     await ask(limiter, tenant, address, actor);
     await limiter.share();
-    const rows = async () => (await suite.app.db.primary.execute("select * from public_hits")).rows;
+    const rows = async () => (await suite.app.db.execute("select * from public_hits")).rows;
     const text = JSON.stringify(await rows());
     expect(text).not.toContain(address);
     expect(text).not.toContain(actor);
@@ -386,11 +386,9 @@ onEachDatabase((suite) => {
     let isDown = true;
     const failing = {
       ...suite.app.db,
-      primary: {
-        batch: (...args: Parameters<Database["batch"]>) => {
-          if (isDown) throw new AppError("unavailable");
-          return suite.app.db.primary.batch(...args);
-        },
+      batch: (...args: Parameters<Database["batch"]>) => {
+        if (isDown) throw new AppError("unavailable");
+        return suite.app.db.batch(...args);
       },
     } as unknown as Database;
     const [here, there] = [makeLimiter(clock, { db: failing }), makeLimiter(clock)];
@@ -416,7 +414,7 @@ onEachDatabase((suite) => {
     const key = closedVault(new AppError("wrongState"));
     const [here, there] = [makeLimiter(clock, { key }), makeLimiter(clock, { key })];
     const count = async () =>
-      (await suite.app.db.primary.execute("select count(*) as n, max(rowid) as last from public_hits")).rows[0];
+      (await suite.app.db.execute("select count(*) as n, max(rowid) as last from public_hits")).rows[0];
     const before = await count();
     expect(await admitted(9, here, tenant, address)).toBe(3);
     await here.share();

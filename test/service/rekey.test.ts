@@ -28,7 +28,7 @@ onEachDatabase((suite) => {
   let vapidKey: string;
 
   const rows = async (statement: string) =>
-    (await ctx.db.primary.execute(statement)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
+    (await ctx.db.execute(statement)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
   const rekeyings = () => listAudit(ctx, { event: "database.rekeyed" });
 
   beforeAll(async () => {

@@ -46,7 +46,7 @@ onEachDatabase((suite) => {
     }
     expect(await booked((tx) => spendPoints(tx, { userId, points: 13, source: "spend" }))).toBe(13);
     expect(await check()).toBe(12);
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: "select remaining from reward_lots where user_id = ? order by sequence",
       args: [userId],
     });
@@ -124,7 +124,7 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(days);
     await Promise.all([1, 2, 3].map(() => expireDuePoints(suite.app.system)));
     expect(await check()).toBe(0);
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: "select count(*) as n from reward_entries where user_id = ? and kind = 'expire'",
       args: [userId],
     });
@@ -139,7 +139,7 @@ onEachDatabase((suite) => {
       await booked((tx) => adjustPoints(tx, { userId, points: 3, source: "lot" }));
     }
     const setBalance = (balance: number) =>
-      suite.app.db.primary.execute({
+      suite.app.db.execute({
         sql: "update reward_balances set balance = ? where user_id = ?",
         args: [balance, broken.userId],
       });
@@ -157,7 +157,7 @@ onEachDatabase((suite) => {
     await booked((tx) => adjustPoints(tx, { userId, points: 1, source: "first" }));
     const among = "from reward_entries e, json_each(?) j where e.user_id = ?";
     const args = [JSON.stringify(Array.from({ length: 4999 }, (_, index) => index)), userId];
-    await suite.app.db.primary.batch([
+    await suite.app.db.batch([
       {
         sql: `insert into reward_entries (id, tenant_id, user_id, kind, points, balance, source, created_at)
           select e.id || j.key, e.tenant_id, e.user_id, 'earn', 1, j.key + 2, 'more-' || j.key, e.created_at ${among}`,

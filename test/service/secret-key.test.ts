@@ -66,7 +66,7 @@ test("processes that need it at the same moment agree on one", async () => {
   const script = `
     import { createVault } from "${join(import.meta.dir, "../../src/server/security/vault.ts")}";
     import { openVault } from "${join(import.meta.dir, "../../src/server/security/secret-key.ts")}";
-    const db = { primary: { execute: async () => ({ rows: [] }) } };
+    const db = { execute: async () => ({ rows: [] }) };
     console.log((await openVault({ secret: undefined, dataDir: ${JSON.stringify(dataDir)} }, db)).fingerprint());`;
   const children = Array.from({ length: 6 }, () => Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" }));
   const prints = await Promise.all(children.map((child) => new Response(child.stdout).text()));

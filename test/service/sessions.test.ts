@@ -25,19 +25,6 @@ const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { c
 function recorded(ctx: Ctx, seen: string[]): Ctx {
   const note = (stmt: InStatement) => seen.push(typeof stmt === "string" ? stmt : stmt.sql);
   const wrap = (db: Session): Session => ({
-    get primary() {
-      const { primary } = db;
-      return {
-        execute: (stmt) => {
-          note(stmt);
-          return primary.execute(stmt);
-        },
-        batch: (stmts, mode) => {
-          stmts.forEach(note);
-          return primary.batch(stmts, mode);
-        },
-      } as Session["primary"];
-    },
     execute: (stmt) => {
       note(stmt);
       return db.execute(stmt);

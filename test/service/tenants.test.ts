@@ -208,7 +208,7 @@ onEachDatabase((suite) => {
     for (const shop of [doomed, other]) await shop.createProduct();
     expect(await deleteTenant(ctx, doomed.namespace)).toMatchObject({ namespace: doomed.namespace });
     const count = async (table: string, where: string) =>
-      (await ctx.db.primary.execute(`select count(*) as n from ${table} where ${where}`)).rows[0]?.n;
+      (await ctx.db.execute(`select count(*) as n from ${table} where ${where}`)).rows[0]?.n;
     for (const table of ["products", "app_keys", "app_key_secrets", "app_key_origins"]) {
       expect([table, await count(table, "tenant_id not in (select id from tenants)")]).toEqual([table, 0]);
     }

@@ -47,7 +47,7 @@ onEachDatabase((suite) => {
   /** All that the database holds of tokens, as text. */
   async function everyRow(ctx: Ctx): Promise<string> {
     const sql = "select * from user_tokens where tenant_id = ?";
-    return JSON.stringify((await ctx.db.primary.execute({ sql, args: [ctx.tenant.id] })).rows);
+    return JSON.stringify((await ctx.db.execute({ sql, args: [ctx.tenant.id] })).rows);
   }
 
   const statesOf = async (ctx: Ctx, userId: string) =>
@@ -256,7 +256,7 @@ onEachDatabase((suite) => {
     await revokeAllTokens(ctx);
     const sql =
       "select event, subject, details from audit_log where namespace = ? and event like 'token.%' order by seq";
-    const { rows } = await ctx.db.primary.execute({ sql, args: [ctx.tenant.namespace] });
+    const { rows } = await ctx.db.execute({ sql, args: [ctx.tenant.namespace] });
     expect(rows.map(({ event, subject }) => [event, subject])).toEqual([
       ["token.refreshed", userId],
       ["token.revoked", userId],

@@ -25,7 +25,7 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     const ctx = await tenantContext(shop);
-    const isOn = () => isTwoFactorOn(ctx.db.primary, ctx.tenant.id, account.id);
+    const isOn = () => isTwoFactorOn(ctx.db, ctx.tenant.id, account.id);
     return { ctx, account, isOn };
   }
 
@@ -92,7 +92,7 @@ onEachDatabase((suite) => {
       const before = interruptedFor(ctx, account.id, () => resetTwoFactor(ctx, account.id));
       expect(await codeOf(renewRecoveryCodes(before, given))).toBe(5306);
     }
-    const { rows } = await ctx.db.primary.execute({
+    const { rows } = await ctx.db.execute({
       sql: "select count(*) as n from recovery_codes where user_id = ?",
       args: [account.id],
     });

@@ -98,17 +98,17 @@ onDatabase("file", (suite) => {
     const account = await openAccount(shop);
     const ctx = await tenantContext(shop);
     await account.begin();
-    expect(await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, account.id)).toBe(false);
+    expect(await isTwoFactorOn(ctx.db, ctx.tenant.id, account.id)).toBe(false);
     expect(await spend(ctx, account.id, await account.code())).toBe(false);
   });
 
   test("two-factor of one user or store is not that of another", async () => {
     const { ctx, account } = await enrolled();
     const other = await enrolled();
-    expect(await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, account.id)).toBe(true);
-    expect(await isTwoFactorOn(ctx.db.primary, other.ctx.tenant.id, account.id)).toBe(false);
+    expect(await isTwoFactorOn(ctx.db, ctx.tenant.id, account.id)).toBe(true);
+    expect(await isTwoFactorOn(ctx.db, other.ctx.tenant.id, account.id)).toBe(false);
     expect(await resetTwoFactor(other.ctx, account.id)).toBe(false);
-    expect(await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, account.id)).toBe(true);
+    expect(await isTwoFactorOn(ctx.db, ctx.tenant.id, account.id)).toBe(true);
   });
 
   test("with another key of the server no code fits, and nothing breaks", async () => {
@@ -163,7 +163,7 @@ onDatabase("file", (suite) => {
     await other.enrol();
     expect(await spend(ctx, other.id, codes[0] as string)).toBe(false);
     expect(await spend(ctx, account.id, codes[0] as string)).toBe(true);
-    const { rows } = await ctx.db.primary.execute({
+    const { rows } = await ctx.db.execute({
       sql: "select event from audit_log where subject = ? and event = 'two_factor.recovery_code_used'",
       args: [account.id],
     });
@@ -173,7 +173,7 @@ onDatabase("file", (suite) => {
   test("a reset takes secret and recovery codes away, tells the user and is written down", async () => {
     const { ctx, account, codes } = await enrolled();
     expect(await resetTwoFactor(ctx, account.id)).toBe(true);
-    expect(await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, account.id)).toBe(false);
+    expect(await isTwoFactorOn(ctx.db, ctx.tenant.id, account.id)).toBe(false);
     for (const otp of [await account.code(), codes[0] as string]) expect(await spend(ctx, account.id, otp)).toBe(false);
     expect(await resetTwoFactor(ctx, account.id)).toBe(false);
     const mails = await readOutbox(suite.app, ctx.tenant.namespace);
@@ -181,7 +181,7 @@ onDatabase("file", (suite) => {
       ["two_factor_changed", expect.objectContaining({ email: account.email }), "enabled"],
       ["two_factor_changed", expect.objectContaining({ email: account.email }), "disabled"],
     ]);
-    const { rows } = await ctx.db.primary.execute({
+    const { rows } = await ctx.db.execute({
       sql: "select event from audit_log where subject = ? and event = 'two_factor.reset'",
       args: [account.id],
     });
@@ -197,7 +197,7 @@ onDatabase("file", (suite) => {
     });
     const stored: string[] = [];
     for (const table of ["two_factor", "recovery_codes", "audit_log", "mail_outbox"]) {
-      const { rows } = await suite.app.db.primary.execute(`select * from ${table}`);
+      const { rows } = await suite.app.db.execute(`select * from ${table}`);
       stored.push(JSON.stringify(rows));
     }
     const text = stored.join("\n").toLowerCase();

@@ -49,7 +49,7 @@ onDatabase("file", (suite) => {
     numbers += 1;
     return createUser(ctx, { email: `person-${numbers}@example.com`, ...fields });
   };
-  const secretsOf = async (id: string) => (await findSignInUserById(ctx.db.primary, ctx.tenant.id, id)) as SignInUser;
+  const secretsOf = async (id: string) => (await findSignInUserById(ctx.db, ctx.tenant.id, id)) as SignInUser;
 
   test("what no schema has checked is checked by the services themselves", async () => {
     const user = await make();
@@ -91,8 +91,8 @@ onDatabase("file", (suite) => {
     }
     expect(await failureOf(updateOwnProfile(self, { name: "Eve" }, null))).toMatchObject({ code: 5207 });
     expect((await listUsers(foreign, {})).json).toBe("[]");
-    expect(await findSignInUser(ctx.db.primary, foreign.tenant.id, email)).toBeUndefined();
-    expect(await findSignInUserById(ctx.db.primary, foreign.tenant.id, id)).toBeUndefined();
+    expect(await findSignInUser(ctx.db, foreign.tenant.id, email)).toBeUndefined();
+    expect(await findSignInUserById(ctx.db, foreign.tenant.id, id)).toBeUndefined();
     expect(await inTransaction(foreign, (tx) => changePasswordHash(tx, id, { to: "x" }))).toBe(false);
     expect((await getUser(ctx, id)).version).toBe(1);
   });
@@ -166,7 +166,7 @@ onDatabase("file", (suite) => {
       role: "staff",
       status: "disabled",
     });
-    const found = await findSignInUser(ctx.db.primary, ctx.tenant.id, "sign.in@example.com");
+    const found = await findSignInUser(ctx.db, ctx.tenant.id, "sign.in@example.com");
     const expected: SignInUser = {
       id,
       email: "Sign.In@example.com",
@@ -180,7 +180,7 @@ onDatabase("file", (suite) => {
     };
     expect({ ...(found as SignInUser) }).toEqual(expected);
     expect({ ...(await secretsOf(id)) }).toEqual(expected);
-    expect(await findSignInUser(ctx.db.primary, ctx.tenant.id, "Sign.In@example.com")).toBeUndefined();
+    expect(await findSignInUser(ctx.db, ctx.tenant.id, "Sign.In@example.com")).toBeUndefined();
   });
 
   test("a hash is put in the place of the one that was meant, and of no other", async () => {
@@ -188,8 +188,7 @@ onDatabase("file", (suite) => {
     const change = (to: string, rest: { from?: string | null; isRenewal?: boolean } = {}) =>
       inTransaction(ctx, (tx) => changePasswordHash(tx, id, { to, ...rest }));
     const changedAt = async () =>
-      (await ctx.db.primary.execute({ sql: "select password_changed_at at from users where id = ?", args: [id] }))
-        .rows[0]?.at;
+      (await ctx.db.execute({ sql: "select password_changed_at at from users where id = ?", args: [id] })).rows[0]?.at;
     expect(await change("one", { from: "none" })).toBe(false);
     expect(await change("one", { from: null })).toBe(true);
     expect(await change("two", { from: null })).toBe(false);
@@ -254,7 +253,7 @@ onDatabase("file", (suite) => {
     const account = await openAccount(shop);
     await account.enrol();
     const count = async (table: string) => {
-      const { rows } = await ctx.db.primary.execute({
+      const { rows } = await ctx.db.execute({
         sql: `select count(*) as n from ${table} where user_id = ?`,
         args: [account.id],
       });
@@ -263,7 +262,7 @@ onDatabase("file", (suite) => {
     expect((await getUser(ctx, account.id)).two_factor_enabled).toBe(true);
     await deleteUser(ctx, account.id, null);
     expect([await count("user_tokens"), await count("two_factor"), await count("recovery_codes")]).toEqual([1, 0, 0]);
-    const { rows } = await ctx.db.primary.execute({
+    const { rows } = await ctx.db.execute({
       sql: "select ended_as from user_tokens where user_id = ?",
       args: [account.id],
     });

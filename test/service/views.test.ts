@@ -30,7 +30,7 @@ onEachDatabase((suite) => {
   const today = () => new Date(suite.app.clock.now()).toISOString().slice(0, 10);
   const execute = (...statements: string[]) => suite.app.db.batch(statements);
   const countRows = async (table: string, where: string): Promise<number> => {
-    const { rows } = await suite.app.db.primary.execute(`select count(*) as n from ${table} where ${where}`);
+    const { rows } = await suite.app.db.execute(`select count(*) as n from ${table} where ${where}`);
     return Number(rows[0]?.n);
   };
   /** From here on the database refuses marks of a product, or of any, until what is answered is called. */
@@ -276,7 +276,7 @@ onEachDatabase((suite) => {
   });
 
   async function tenantOf({ namespace }: Shop): Promise<{ id: string }> {
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: "select id from tenants where namespace = ?",
       args: [namespace],
     });

@@ -166,7 +166,7 @@ onEachDatabase((suite) => {
     await record();
     expect(await sender.runDue()).toBe(0);
     expect(receiver.received).toHaveLength(1);
-    const { rows } = await suite.app.db.primary.execute("select count(*) as count from webhook_deliveries");
+    const { rows } = await suite.app.db.execute("select count(*) as count from webhook_deliveries");
     expect(rows[0]?.count).toBe(0);
   });
 

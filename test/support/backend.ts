@@ -6,8 +6,8 @@ import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { hasSqld, startSqld } from "./sqld.ts";
 
-/** The three ways to keep the data. */
-export const databaseKinds = ["file", "server", "replica"] as const;
+/** The two ways to keep the data. */
+export const databaseKinds = ["file", "server"] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
 
 /** Whether this machine can run the tests of a kind: the server's executable is not published for every platform. */
@@ -29,8 +29,7 @@ export interface TestDatabase {
 }
 
 /**
- * Opens a database of its own: a file, a libSQL server, or a server with an embedded replica. A server for each is
- * sooner there than a replica's copy of what all other tests have written to a common one.
+ * Opens a database of its own: a file or a libSQL server of its own.
  */
 export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   const dirs: string[] = [];
@@ -40,7 +39,6 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
     const db = await openDatabase({
       dataDir,
       ...(kind === "server" && { url: server?.url as string }),
-      ...(kind === "replica" && { syncUrl: server?.url as string }),
     });
     opened.push(db);
     return db;
@@ -58,7 +56,6 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
     db,
     dataDir,
     url: server?.url,
-    // Two processes share a file, but each has a local copy of its own.
     openAgain: () => open(kind === "file" ? dataDir : makeDir()),
     async close() {
       for (const one of opened.reverse()) await one.close();

@@ -117,6 +117,6 @@ export async function createShop(
 export async function tenantContext({ app, namespace }: { app: TestApp; namespace: string }): Promise<Ctx> {
   const sql =
     "select id, namespace, title, currency, language, token_lifetime as tokenLifetime, points_rate as pointsRate, point_value as pointValue, points_days as pointsDays, address_writes as addressWrites, visitor_writes as visitorWrites from tenants where namespace = ?";
-  const { rows } = await app.db.primary.execute({ sql, args: [namespace] });
+  const { rows } = await app.db.execute({ sql, args: [namespace] });
   return { ...app.system, tenant: { ...(rows[0] as unknown as Ctx["tenant"]) } };
 }

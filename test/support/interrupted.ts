@@ -7,7 +7,6 @@ export function interrupted(ctx: Ctx, happen: () => Promise<unknown>): Ctx {
   return {
     ...ctx,
     db: {
-      primary: db.primary,
       execute: (stmt) => db.execute(stmt),
       batch: (stmts, mode) => db.batch(stmts, mode),
       async transaction(fn) {

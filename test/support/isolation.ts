@@ -43,12 +43,12 @@ export function verdictOf({ request }: RouteCall, { status, error, data, page }:
 export async function rowsOf({ app: { db, memory } }: Suite, { shop }: World): Promise<string[]> {
   // Views of earlier calls would be written down in between.
   await memory.views.flush();
-  const { rows: tables } = await db.primary.execute(`select t.name from sqlite_schema t, pragma_table_info(t.name) c
+  const { rows: tables } = await db.execute(`select t.name from sqlite_schema t, pragma_table_info(t.name) c
     where t.type = 'table' and c.name = 'tenant_id' and t.name <> 'rate_limits' order by 1`);
   const sql = (name: unknown) =>
     `select * from "${name}" where tenant_id = (select id from tenants where namespace = ?)`;
   const queries = tables.map(({ name }) => ({ sql: sql(name), args: [shop.namespace] }));
-  const results = await db.primary.batch(queries, "read");
+  const results = await db.batch(queries, "read");
   return results.flatMap(({ rows }, index) =>
     rows.map((row) => `${tables[index]?.name} ${JSON.stringify(Object.values(row))}`),
   );

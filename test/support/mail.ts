@@ -24,12 +24,12 @@ export interface OutboxMail {
 
 /** All mail of a store, oldest first, opened with the key of the application under test. */
 export async function readOutbox(
-  { db, vault = testVault }: { db: { primary: Executor }; vault?: Vault },
+  { db, vault = testVault }: { db: Executor; vault?: Vault },
   namespace: string,
 ): Promise<OutboxMail[]> {
   const sql = `select m.id, kind, m.status, attempts, next_attempt_at, useful_until, last_error, sent_at, sealed
     from mail_outbox m join tenants t on t.id = m.tenant_id where namespace = ? order by m.created_at, m.id`;
-  const { rows } = await db.primary.execute({ sql, args: [namespace] });
+  const { rows } = await db.execute({ sql, args: [namespace] });
   return rows.map((row) => {
     const { sealed, ...mail } = { ...row } as unknown as OutboxMail & { sealed: string | null };
     return { ...mail, ...(sealed === null ? {} : (openContents(vault, mail.id, sealed) as object)) };

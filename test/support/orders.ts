@@ -95,7 +95,7 @@ export async function actOn(
 export async function stockOf({ app }: Shop, id: string): Promise<{ stock: number | null; reserved: number }> {
   const table = id.startsWith("var_") ? "product_variants" : "products";
   const sql = `select stock, reserved from ${table} where id = ?`;
-  const row = (await app.db.primary.execute({ sql, args: [id] })).rows[0];
+  const row = (await app.db.execute({ sql, args: [id] })).rows[0];
   return { stock: row?.stock as number | null, reserved: row?.reserved as number };
 }
 
@@ -106,7 +106,7 @@ export async function countOrderRows({ app, tenant }: Shop): Promise<number[]> {
   );
   const found: number[] = [];
   for (const sql of counts) {
-    const { rows } = await app.db.primary.execute({ sql, args: [tenant.namespace] });
+    const { rows } = await app.db.execute({ sql, args: [tenant.namespace] });
     found.push(Number(rows[0]?.n));
   }
   return found;
@@ -116,6 +116,6 @@ export async function countOrderRows({ app, tenant }: Shop): Promise<number[]> {
 export async function readEvents({ app, namespace }: Shop, type: string): Promise<Record<string, unknown>[]> {
   const sql = `select data from events where type = ?
     and tenant_id = (select id from tenants where namespace = ?) order by sequence`;
-  const { rows } = await app.db.primary.execute({ sql, args: [type, namespace] });
+  const { rows } = await app.db.execute({ sql, args: [type, namespace] });
   return rows.map((row) => JSON.parse(String(row.data)) as Record<string, unknown>);
 }

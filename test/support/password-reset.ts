@@ -40,6 +40,6 @@ export function otherCode(code: string): string {
 /** Whether this is the user's password now. */
 export async function hasPassword(shop: Shop, userId: string, password: string): Promise<boolean> {
   const { db, tenant } = await tenantContext(shop);
-  const user = await findSignInUserById(db.primary, tenant.id, userId);
+  const user = await findSignInUserById(db, tenant.id, userId);
   return verifyPassword(password, user?.passwordHash ?? null);
 }

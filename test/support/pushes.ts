@@ -77,7 +77,7 @@ export async function openPushes(
       ...options.sender,
       ...more,
     });
-  const rows = async <T>(sql: string): Promise<T[]> => (await db.primary.execute(sql)).rows as unknown as T[];
+  const rows = async <T>(sql: string): Promise<T[]> => (await db.execute(sql)).rows as unknown as T[];
   return {
     shop,
     clock,

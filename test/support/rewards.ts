@@ -37,7 +37,7 @@ export async function givePoints({ call }: Shop, userId: string, points: number)
 /** Sees that balance, ledger and lots of a user say the same, and answers the balance. */
 export async function checkAccount({ app, namespace }: Shop, userId: string): Promise<number> {
   const ofUser = "tenant_id = (select id from tenants where namespace = ?) and user_id = ?";
-  const { rows } = await app.db.primary.execute({
+  const { rows } = await app.db.execute({
     sql: `select (select balance from reward_balances where ${ofUser}) as balance,
       (select sum(points) from reward_entries where ${ofUser}) as ledger,
       (select sum(remaining) from reward_lots where ${ofUser}) as lots`,

@@ -5,10 +5,8 @@ import { join } from "node:path";
 
 /** A real libSQL server on free ports of the loopback address. */
 export interface Sqld {
-  /** For `openDatabase({ url })` and `syncUrl`. */
+  /** For `openDatabase({ url })`. */
   url: string;
-  /** For the replicas of this server. */
-  grpcUrl: string;
   /** Ends it with SIGKILL and waits; data in a directory of its own stays for the next start. */
   stop(): Promise<void>;
 }
@@ -16,8 +14,6 @@ export interface Sqld {
 export interface SqldOptions {
   /** Where it keeps its data; without it, a temporary directory that goes with the server. */
   dir?: string;
-  /** Makes it a read-only replica of another server. */
-  primaryGrpcUrl?: string;
   /** Fixed port, to come back under the same address after a stop. */
   port?: number;
 }
@@ -33,11 +29,7 @@ export async function startSqld(options: SqldOptions = {}): Promise<Sqld> {
   const own = options.dir === undefined ? mkdtempSync(join(tmpdir(), "bodega-sqld-")) : undefined;
   const [http, grpc, admin] = await Promise.all([options.port ?? findFreePort(), findFreePort(), findFreePort()]);
   const args = ["-d", options.dir ?? (own as string), "--no-welcome", "--http-listen-addr", `127.0.0.1:${http}`];
-  if (options.primaryGrpcUrl === undefined) {
-    args.push("--grpc-listen-addr", `127.0.0.1:${grpc}`, "--admin-listen-addr", `127.0.0.1:${admin}`);
-  } else {
-    args.push("--primary-grpc-url", options.primaryGrpcUrl);
-  }
+  args.push("--grpc-listen-addr", `127.0.0.1:${grpc}`, "--admin-listen-addr", `127.0.0.1:${admin}`);
   const child = Bun.spawn([executable, ...args], { stdio: ["ignore", "ignore", "pipe"], env: { RUST_LOG: "error" } });
   const kill = () => {
     child.kill("SIGKILL");
@@ -46,10 +38,9 @@ export async function startSqld(options: SqldOptions = {}): Promise<Sqld> {
   process.once("exit", kill);
   const url = `http://127.0.0.1:${http}`;
   await waitUntilHealthy(url, child);
-  if (options.primaryGrpcUrl === undefined) await makeDurable(`http://127.0.0.1:${admin}`);
+  await makeDurable(`http://127.0.0.1:${admin}`);
   return {
     url,
-    grpcUrl: `http://127.0.0.1:${grpc}`,
     async stop() {
       kill();
       await child.exited;

@@ -14,7 +14,7 @@ export interface Suite {
 
 type SuiteOptions = Omit<Parameters<typeof startTestApp>[0], "db" | "clock">;
 
-/** Runs the same tests with the data in a file, on a libSQL server, and in an embedded replica of it. */
+/** Runs the same tests with the data in a file and on a libSQL server. */
 export function onEachDatabase(define: (suite: Suite) => void, options: SuiteOptions = {}): void {
   for (const kind of databaseKinds) onDatabase(kind, define, options);
 }

@@ -41,7 +41,7 @@ export async function readAudit({
   namespace,
 }: Shop): Promise<{ event: string; subject: string; details: unknown }[]> {
   const sql = "select event, subject, details from audit_log where namespace = ? order by seq";
-  const { rows } = await app.db.primary.execute({ sql, args: [namespace] });
+  const { rows } = await app.db.execute({ sql, args: [namespace] });
   return rows.map((row) => ({
     event: String(row.event),
     subject: String(row.subject),

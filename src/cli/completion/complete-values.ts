@@ -34,9 +34,9 @@ export async function findNames(
   console: Console,
   wanted: { kind: string; prefix: string; namespace: string | undefined },
 ): Promise<OfferedName[]> {
-  const { databaseUrl, databaseSyncUrl, dataDir } = readCliConfig(flags, console);
+  const { databaseUrl, dataDir } = readCliConfig(flags, console);
   const { databaseFile } = await import("../../server/db/local/data-dir.ts");
-  if (databaseUrl === undefined && databaseSyncUrl === undefined && !existsSync(databaseFile(dataDir))) return [];
+  if (databaseUrl === undefined && !existsSync(databaseFile(dataDir))) return [];
   return withDatabase(flags, console, async (db) => {
     const { completeNames } = await import("../../server/admin/complete-names.ts");
     return completeNames(db, wanted);

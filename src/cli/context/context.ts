@@ -11,9 +11,6 @@ import { accountName } from "./account-name.ts";
 /** What of a command's arguments says which database is meant. */
 export type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
 
-// A command waits longer for its turn than a request does: nobody's browser is waiting.
-const lockDeadlineMs = 30_000;
-
 /**
  * Runs one service call on the database that flags and environment name.
  * @throws notFound when the folder holds no database, wrongState when the schema is older than this program, unavailable when it
@@ -53,8 +50,8 @@ export function beginContext<T>(
  */
 export async function requireDatabase(flags: DatabaseFlags, console: Console): Promise<void> {
   const { readCliConfig } = await import("./read-config.ts");
-  const { databaseUrl, databaseSyncUrl, dataDir } = readCliConfig(flags, console);
-  if (databaseUrl !== undefined || databaseSyncUrl !== undefined) return;
+  const { databaseUrl, dataDir } = readCliConfig(flags, console);
+  if (databaseUrl !== undefined) return;
   const { databaseFile } = await import("../../server/db/local/data-dir.ts");
   if (existsSync(databaseFile(dataDir))) return;
   const { notFound } = await import("../../server/errors.ts");
@@ -119,23 +116,11 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const { readCliConfig } = await import("./read-config.ts");
   const config = readCliConfig(flags, console);
-  const { openDatabase } = await import("../../server/db/open.ts");
-  const db = await openDatabase({
-    dataDir: config.dataDir,
-    // The replica's file belongs to the server; a command asks the primary itself.
-    url: config.databaseUrl ?? config.databaseSyncUrl,
-    authToken: config.databaseAuthToken,
-    lockDeadlineMs,
-  });
-  try {
-    return await work(db, formatPlace(config), config);
-  } finally {
-    await db.close();
-  }
+  const { withConfiguredDatabase } = await import("../../server/db/open.ts");
+  return withConfiguredDatabase(config, (db) => work(db, formatPlace(config), config));
 }
 
 /** Where the database is, without what a server's address may hold besides its host. */
-function formatPlace({ databaseUrl, databaseSyncUrl, dataDir }: Config): string {
-  const address = databaseUrl ?? databaseSyncUrl;
-  return address !== undefined && URL.canParse(address) ? new URL(address).host : dataDir;
+function formatPlace({ databaseUrl, dataDir }: Config): string {
+  return databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).host : dataDir;
 }

@@ -35,7 +35,6 @@ const variablesWithoutFlag: [name: string, text: string][] = [
   ["BODEGA_APNS_TEAM_ID", "Id of the team that the key belongs to; needed with it"],
   ["BODEGA_APNS_TOPIC", "Bundle id of the app, such as `com.example.shop`; needed with the key"],
   ["BODEGA_DATABASE_AUTH_TOKEN", "Token for the database server"],
-  ["BODEGA_DATABASE_SYNC_URL", "Database server to keep an embedded replica of"],
   [
     "BODEGA_FCM_CREDENTIALS",
     "JSON of a Google service account for Firebase Cloud Messaging; without it, nothing is sent to Android",

@@ -104,8 +104,7 @@ export async function undoOnFailure<T>(
 }
 
 function isRemote(args: DatabaseFlags, console: Console): boolean {
-  const { databaseUrl, databaseSyncUrl } = readCliConfig(args, console);
-  return (databaseUrl ?? databaseSyncUrl) !== undefined;
+  return readCliConfig(args, console).databaseUrl !== undefined;
 }
 
 /**

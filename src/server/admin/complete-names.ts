@@ -98,21 +98,21 @@ export async function completeNames(
 ): Promise<OfferedName[]> {
   if (kind === "scope") return offerWords(knownScopes, prefix);
   if (kind === "event") return offerWords(auditEvents, prefix);
-  if (kind === "namespace") return all(db.primary, selectNamespaces, rangeOf(prefix));
+  if (kind === "namespace") return all(db, selectNamespaces, rangeOf(prefix));
   const found = kinds[kind];
   if (found === undefined) return [];
-  const tenantId = namespace && (await get(db.primary, selectTenantId, { namespace }))?.id;
+  const tenantId = namespace && (await get(db, selectTenantId, { namespace }))?.id;
   if (!tenantId) {
     const isChosen = kind === "key" && namespace === undefined && found.id.startsWith(prefix.slice(0, found.id.length));
-    return isChosen ? all(db.primary, found.ids, { ...rangeOf(prefix), tenantId: null }) : [];
+    return isChosen ? all(db, found.ids, { ...rangeOf(prefix), tenantId: null }) : [];
   }
   const statements = prefix.startsWith(found.id) ? [found.ids] : found.names;
   const values = { ...rangeOf(found.toPrefix?.(prefix) ?? prefix), tenantId };
-  const lists = await Promise.all(statements.map((names) => all(db.primary, names, values)));
+  const lists = await Promise.all(statements.map((names) => all(db, names, values)));
   const named = lists.flat().filter(({ value }) => isTypable(value));
   if (!found.hasNameless || prefix !== "") return named;
   const covered = new Set(named.map(({ description }) => description));
-  const ids = await all(db.primary, found.ids, { ...rangeOf(found.id), tenantId });
+  const ids = await all(db, found.ids, { ...rangeOf(found.id), tenantId });
   return [...named, ...ids.filter(({ value }) => !covered.has(value))];
 }
 

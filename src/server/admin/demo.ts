@@ -74,7 +74,7 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
 
 /** Makes sure that the customer is there and can sign in with the password that is printed. */
 async function welcomeCustomer(ctx: Ctx, password: string): Promise<void> {
-  const user = await findSignInUser(ctx.db.primary, ctx.tenant.id, email);
+  const user = await findSignInUser(ctx.db, ctx.tenant.id, email);
   if (!user) await createUser(ctx, { email, name: "Ada", password, email_verified: true });
   else if (!(await verifyPassword(password, user.passwordHash))) await setPassword(ctx, user.id, password);
 }

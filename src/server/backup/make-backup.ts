@@ -8,13 +8,13 @@ import type { Actor } from "../context.ts";
 import { databaseFile, makeDataDir } from "../db/local/data-dir.ts";
 import { FileLock } from "../db/local/file-lock.ts";
 import { loadLibsql } from "../db/local/load-libsql.ts";
+import { withConfiguredDatabase } from "../db/open.ts";
 import { AppError, notFound, wrongState } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { copySecret, fingerprintOf } from "../security/secret-key.ts";
 import { packContainer } from "./container.ts";
 import { copyLive } from "./copy/copy-live.ts";
 import { dumpDatabase } from "./copy/dump.ts";
-import { withPrimary } from "./copy/with-primary.ts";
 import type { BackupReport, BackupStep } from "./job.ts";
 import type { Manifest } from "./manifest.ts";
 import { findUntrusted } from "./restore/assert-trusted.ts";
@@ -57,7 +57,7 @@ const copyName = "bodega.db";
 export async function makeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
   const { id, place, onStep, signal } = options;
   signal.throwIfAborted();
-  const isFile = (config.databaseUrl ?? config.databaseSyncUrl) === undefined;
+  const isFile = config.databaseUrl === undefined;
   if (isFile && !existsSync(databaseFile(config.dataDir))) {
     throw notFound("database", undefined, {
       in: config.dataDir,
@@ -158,7 +158,7 @@ async function copyInto(
     return copyLive(databaseFile(config.dataDir), copy, { onProgress, signal });
   }
   onStep({ step: "copying" });
-  await withPrimary(config, (db) =>
+  await withConfiguredDatabase(config, (db) =>
     dumpDatabase(db, copy, { signal, onProgress: (done, total) => onStep({ step: "copying", done, total }) }),
   );
 }
@@ -204,7 +204,7 @@ async function finishBackup(
     });
   }
   await attempt("it is not in the audit log", () =>
-    withPrimary(config, async (db) => {
+    withConfiguredDatabase(config, async (db) => {
       const { backup, bytes, key_included, removed } = report;
       const details = { backup, bytes, key_included, removed: removed.length };
       const ctx = { db, actor, requestId: randomUUID(), now: Date.now, clientIp: null };

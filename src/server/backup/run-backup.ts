@@ -122,7 +122,6 @@ function configEnvironment(config: Config): Environment {
     BODEGA_DATA_DIR: config.dataDir,
     BODEGA_DATABASE_URL: config.databaseUrl,
     BODEGA_DATABASE_AUTH_TOKEN: config.databaseAuthToken,
-    BODEGA_DATABASE_SYNC_URL: config.databaseSyncUrl,
     BODEGA_SECRET: config.secret,
   };
 }

@@ -93,7 +93,7 @@ export function startBackups(
 
 /** When the newest backup of this database in the place was made, epoch milliseconds; undefined where there is none. */
 async function findNewest(place: BackupPlace, config: Config, db: Database): Promise<number | undefined> {
-  const begunAt = await readBeginning(async (sql) => (await db.primary.execute(sql)).rows);
+  const begunAt = await readBeginning(async (sql) => (await db.execute(sql)).rows);
   const newest = (await listOwnBackups(openStore(place, config), begunAt)).at(-1);
   return newest === undefined ? undefined : readBackupTime(newest);
 }

@@ -12,7 +12,6 @@ export interface Config extends OperationConfig {
   dataDir: string;
   databaseUrl: string | undefined;
   databaseAuthToken: string | undefined;
-  databaseSyncUrl: string | undefined;
   host: string;
   port: number;
   /** Processes that share the port; 1 serves from the process itself. */
@@ -68,10 +67,6 @@ export function readConfig(flags: ConfigFlags, environment: Environment): Config
     dataDir,
     databaseUrl: databaseUrl(setting(flags.databaseUrl, "database-url", "BODEGA_DATABASE_URL")),
     databaseAuthToken: headerText(env, "BODEGA_DATABASE_AUTH_TOKEN"),
-    databaseSyncUrl: databaseUrl({
-      value: readVariable(env, "BODEGA_DATABASE_SYNC_URL"),
-      source: "BODEGA_DATABASE_SYNC_URL",
-    }),
     host: nonEmpty(setting(flags.host, "host", "BODEGA_HOST")) ?? defaultHost,
     port: integer(setting(flags.port, "port", "BODEGA_PORT"), 0, 65535) ?? defaultPort,
     workers: integer(setting(flags.workers, "workers", "BODEGA_WORKERS"), 1, 64) ?? 1,

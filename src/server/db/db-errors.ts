@@ -15,7 +15,7 @@ const messages: Record<string, string> = {
   SQLITE_INTERRUPT: "The database call was interrupted.",
 };
 const networkText =
-  /fetch failed|unable to connect|connection (?:was )?(?:closed|reset|refused)|socket|HTTP status \d+|timed out|PrimaryHandshakeTimeout|tcp connect/i;
+  /fetch failed|unable to connect|connection (?:was )?(?:closed|reset|refused)|socket|HTTP status \d+|timed out|tcp connect/i;
 const networkCodes =
   /^(?:SERVER_ERROR|HRANA_\w+|STREAM_EXPIRED|TRANSACTION_\w+|ConnectionRefused|ConnectionClosed|FailedToOpenSocket|E[A-Z_]+)$/;
 const networkNames = new Set(["TimeoutError", "AbortError"]);

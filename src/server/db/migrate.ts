@@ -103,14 +103,14 @@ async function findPending(db: Database, steps: readonly Migration[]): Promise<M
 
 async function readApplied(db: Database): Promise<Map<string, Applied>> {
   const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__bodega_migrations'";
-  if ((await db.primary.execute(table)).rows.length === 0) return new Map();
-  const { rows } = await db.primary.execute("SELECT name, hash, applied_at FROM __bodega_migrations ORDER BY name");
+  if ((await db.execute(table)).rows.length === 0) return new Map();
+  const { rows } = await db.execute("SELECT name, hash, applied_at FROM __bodega_migrations ORDER BY name");
   return new Map(rows.map((row) => [row.name as string, row as unknown as Applied]));
 }
 
 /** What stands in the database, in one look: another process may be migrating it in this moment. */
 async function inspect(db: Database): Promise<{ holdsData: boolean; isOurs: boolean; isMarked: boolean }> {
-  const { rows } = await db.primary.execute(`SELECT
+  const { rows } = await db.execute(`SELECT
     count(CASE WHEN name = '${loadMark}' THEN 1 END) AS marks,
     count(CASE WHEN name <> '__bodega_migrations' THEN 1 END) AS others,
     count(CASE WHEN name = '__bodega_migrations' THEN 1 END) AS ours

@@ -19,31 +19,54 @@ export interface DatabaseOptions {
   /** Directory of the local files; created with mode 0700. */
   dataDir: string;
   /** A libSQL server (`http:`, `https:`, `libsql:`), or `:memory:` for tests; without it, the file in `dataDir`. */
-  url?: string;
-  authToken?: string;
-  /** The primary of an embedded replica that lives in `dataDir`. */
-  syncUrl?: string;
-  /** How long a write waits for the lock, in milliseconds: internalError in the server, 30000 in commands. */
+  url?: string | undefined;
+  authToken?: string | undefined;
+  /** How long a write waits for the lock, in milliseconds; 5000 without it. */
   lockDeadlineMs?: number;
-  /** Leaves mode and owner of local files that are there already as they are, for who only looks. */
+  /** Leaves mode and owner of existing local files as they are, for commands that only read. */
   leaveModes?: boolean;
+}
+
+/** The part of a configuration that says where the database is. */
+export interface DatabaseConfig {
+  dataDir: string;
+  databaseUrl: string | undefined;
+  databaseAuthToken: string | undefined;
+}
+
+/** How long a command waits for the write lock: longer than a request, because no browser waits for it. */
+export const commandLockDeadlineMs = 30_000;
+
+/** Opens the database that a configuration names. Errors: those of `openDatabase`. */
+export function openConfiguredDatabase(
+  { dataDir, databaseUrl, databaseAuthToken }: DatabaseConfig,
+  options: Pick<DatabaseOptions, "lockDeadlineMs" | "leaveModes"> = {},
+): Promise<Database> {
+  return openDatabase({ ...options, dataDir, url: databaseUrl, authToken: databaseAuthToken });
+}
+
+/** Runs a command's work on the database that a configuration names, and closes it afterwards. Errors: those of `openDatabase` and `work`. */
+export async function withConfiguredDatabase<T>(
+  config: DatabaseConfig,
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
+  const db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs });
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
 }
 
 /** Opens the database that the options name. Errors: unavailable when it cannot be opened, validationFailed for an unusable address. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, syncUrl, authToken, lockDeadlineMs = 5000, leaveModes = false } = options;
-  if (url !== undefined && syncUrl !== undefined) {
-    throw validationFailed("A database address and a synchronisation address exclude each other.");
-  }
+  const { url, authToken, lockDeadlineMs = 5000, leaveModes = false } = options;
   if (url === ":memory:") return openMemory(lockDeadlineMs);
-  const address = url ?? syncUrl;
-  if (address === undefined) return openFile(options.dataDir, { lockDeadlineMs, leaveModes });
-  if (!serverAddress.test(address)) {
+  if (url === undefined) return openFile(options.dataDir, { lockDeadlineMs, leaveModes });
+  if (!serverAddress.test(url)) {
     throw validationFailed("The database address must begin with http:, https:, libsql:, ws: or wss:.");
   }
-  const server = { url: address, authToken, lockDeadlineMs };
-  if (syncUrl === undefined) return (await import("./server/server-database.ts")).openServer(server);
-  return (await import("./server/replica-database.ts")).openReplica(options.dataDir, server);
+  return (await import("./server/server-database.ts")).openServer({ url, authToken, lockDeadlineMs });
 }
 
 type FileOptions = Required<Pick<DatabaseOptions, "lockDeadlineMs" | "leaveModes">>;

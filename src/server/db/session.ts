@@ -1,6 +1,6 @@
 import type { Client, InStatement, ResultSet, Row } from "@libsql/core/api";
 
-/** Something that takes SQL: the database itself, its primary, or an open transaction. */
+/** Something that takes SQL: the database itself or an open transaction. */
 export interface Executor {
   /** Runs one statement. Errors: unavailable when the database cannot serve now; constraint errors stay as they are. */
   execute(stmt: InStatement): Promise<ResultSet>;
@@ -12,8 +12,6 @@ export interface Executor {
 
 /** What services hold as `ctx.db`. */
 export interface Session extends Executor {
-  /** Where the truth is: the session itself, save on an embedded replica, whose own reads may be a moment old. */
-  readonly primary: Executor;
   /**
    * Runs `fn` in one write transaction and answers after its COMMIT; inside a transaction it joins. `fn` waits for
    * nothing but its `tx`: other waits hold up every writer, and 5 s end it with unavailable.
@@ -21,9 +19,9 @@ export interface Session extends Executor {
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T>;
 }
 
-/** An open database of any of the three kinds (`memory` is a file database for tests). */
+/** An open database (`memory` is a file database for tests). */
 export interface Database extends Session {
-  readonly kind: "memory" | "file" | "server" | "replica";
+  readonly kind: "memory" | "file" | "server";
   /** For drizzle's query builder. */
   readonly client: Client;
   /** A number that changes whenever anyone commits to the local file; null where the database cannot say. */

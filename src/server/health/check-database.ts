@@ -37,7 +37,7 @@ export async function checkDatabase(config: Config, options: DatabaseCheckOption
     drift: [],
     notes: [],
   };
-  const url = config.databaseUrl ?? config.databaseSyncUrl;
+  const url = config.databaseUrl;
   if (url === undefined) await checkFile(report, config.dataDir, options);
   else {
     const subject = await openServerSubject(config, url);
@@ -87,7 +87,7 @@ async function checkSubject(
   options: DatabaseCheckOptions,
 ): Promise<void> {
   // A server that cannot be reached is no finding about its database.
-  if (subject.kind === "server") await subject.session.primary.execute("SELECT 1");
+  if (subject.kind === "server") await subject.session.execute("SELECT 1");
   const step = async (check: string, look: () => Promise<Finding[]>) => {
     await options.onStep?.(check);
     report.checked.push(check);

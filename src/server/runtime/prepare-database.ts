@@ -45,7 +45,7 @@ export async function openServerVault(config: Config, db: Database, log: LogWrit
     await claimDatabase(db, vault);
     return { vault, hasKey: true };
   } catch (error) {
-    const isShared = (config.databaseUrl ?? config.databaseSyncUrl) !== undefined;
+    const isShared = config.databaseUrl !== undefined;
     if (!isShared || !(error instanceof AppError) || error.kind !== "wrongState") throw error;
     log.notice("error", `${error.message} Until then two-factor and password resets fail at this server.`);
     return { vault: closedVault(error), hasKey: false };

@@ -2,7 +2,7 @@ import { removeStaleFolders } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import { acquireServerLock } from "../db/local/server-lock.ts";
-import { openDatabase } from "../db/open.ts";
+import { openConfiguredDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, unavailable, validationFailed } from "../errors.ts";
 import { createLogWriter, type LogWriter } from "../logging/logger.ts";
@@ -67,16 +67,6 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   }
 }
 
-/** The database options of a server. */
-function databaseOptions(config: Config) {
-  return {
-    dataDir: config.dataDir,
-    ...(config.databaseUrl !== undefined && { url: config.databaseUrl }),
-    ...(config.databaseAuthToken !== undefined && { authToken: config.databaseAuthToken }),
-    ...(config.databaseSyncUrl !== undefined && { syncUrl: config.databaseSyncUrl }),
-  };
-}
-
 function usesFile(config: Config): boolean {
   return config.databaseUrl === undefined;
 }
@@ -85,7 +75,7 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
   const certificate = await openTls(config, log);
   // Another certificate comes with another socket on the same port.
   const port = certificate ? await reservePort(config) : config.port;
-  const db = await openDatabase(databaseOptions(config));
+  const db = await openConfiguredDatabase(config);
   let listener: Listener | undefined;
   try {
     const { vault, hasKey } = await prepareDatabase(config, db, log);
@@ -130,7 +120,7 @@ async function closeInPlace(db: Database): Promise<void> {
 async function runGroup(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
   const certificate = await openTls(config, log);
   const port = await reservePort(config);
-  const db = await openDatabase(databaseOptions(config));
+  const db = await openConfiguredDatabase(config);
   try {
     const { vault, hasKey } = await prepareDatabase(config, db, log);
     await self.prepare?.(db, vault);
@@ -166,7 +156,7 @@ async function runWorker(config: Config, self: ServerProcess, log: LogWriter, st
   void stopSignal.then(() => endInTime(log));
   // A supervisor that signals the whole group means the parent, which looks for all of them.
   if (config.tls) process.on("SIGHUP", () => {});
-  const db = await openDatabase(databaseOptions(config));
+  const db = await openConfiguredDatabase(config);
   try {
     const { vault } = await openServerVault(config, db, log);
     const watched = watchWorker(db);
@@ -202,7 +192,7 @@ function watchOptions({ version }: ServerProcess, log: LogWriter, certificate: S
 }
 
 async function announce(config: Config, self: ServerProcess, url: string, metrics: string | undefined): Promise<void> {
-  const database = config.databaseSyncUrl ?? config.databaseUrl;
+  const database = config.databaseUrl;
   const lines = [`Bodega ${self.version} listens on ${url}`, `Data directory: ${config.dataDir}`];
   if (database !== undefined) lines.push(`Database: ${withoutCredentials(database)}`);
   if (metrics !== undefined) lines.push(`Metrics: ${metrics}`);

@@ -115,7 +115,6 @@ export function workerEnvironment(
     BODEGA_DATA_DIR: config.dataDir,
     BODEGA_DATABASE_URL: config.databaseUrl,
     BODEGA_DATABASE_AUTH_TOKEN: config.databaseAuthToken,
-    BODEGA_DATABASE_SYNC_URL: config.databaseSyncUrl,
     BODEGA_HOST: config.host,
     BODEGA_PORT: String(config.port),
     BODEGA_PUBLIC_URL: config.publicUrl,

@@ -25,7 +25,7 @@ const selectFingerprint = statement<{ value: string }>(sql`select value from ${s
  * @returns a vault whose first use throws AppError wrongState when its key is not the one of this database.
  */
 export async function openVault(config: SecretConfig, db: Session): Promise<Vault> {
-  const known = (await get(db.primary, selectFingerprint))?.value;
+  const known = (await get(db, selectFingerprint))?.value;
   return createVault(() => {
     const secret = readSecret(config, known === undefined);
     if (known !== undefined && createVault(() => secret).fingerprint() !== known) throw wrongSecret(otherSecret);
@@ -41,7 +41,7 @@ export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   const value = vault.fingerprint();
   await run(db, rememberFingerprint, { value });
   // Two servers that start with different keys at the same time both saw none.
-  if ((await get(db.primary, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
+  if ((await get(db, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
 }
 
 /**
@@ -79,7 +79,7 @@ export function closedVault(cause: AppError): Vault {
  * @returns whether there was an old one, and it was another.
  */
 export async function adoptSecret(db: Session, config: SecretConfig): Promise<boolean> {
-  const before = (await get(db.primary, selectFingerprint))?.value;
+  const before = (await get(db, selectFingerprint))?.value;
   const value = createVault(() => readSecret(config, true)).fingerprint();
   await run(db, replaceFingerprint, { value });
   return before !== undefined && before !== value;

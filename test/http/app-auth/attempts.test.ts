@@ -39,7 +39,7 @@ onEachDatabase((suite) => {
     const address = newAddress();
     const readRows = async () => {
       const sql = "select code, address, actor_kind from audit_log where event = 'attempts.refused' and namespace = ?";
-      const { rows } = await suite.app.db.primary.execute({ sql, args: [shop.namespace] });
+      const { rows } = await suite.app.db.execute({ sql, args: [shop.namespace] });
       return rows.map((row) => [row.code, row.address, row.actor_kind]);
     };
     await fail(shop, address, 10);

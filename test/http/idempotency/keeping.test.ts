@@ -103,19 +103,17 @@ const trialRoutes = [
 
 /** Every row of every table, as text. */
 async function dump({ app: { db } }: Suite): Promise<string> {
-  const { rows: tables } = await db.primary.execute(
+  const { rows: tables } = await db.execute(
     "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and sql not like 'create virtual%'",
   );
   const parts: string[] = [];
   for (const { name } of tables)
-    parts.push(
-      JSON.stringify((await db.primary.execute(`select * from "${name}"`)).rows.map((row) => Object.values(row))),
-    );
+    parts.push(JSON.stringify((await db.execute(`select * from "${name}"`)).rows.map((row) => Object.values(row))));
   return parts.join("\n");
 }
 
 async function countRows({ app: { db } }: Suite): Promise<unknown> {
-  const { rows } = await db.primary.execute(`select (select count(*) from products) as products,
+  const { rows } = await db.execute(`select (select count(*) from products) as products,
     (select count(*) from audit_log) as audit, (select count(*) from events) as events,
     (select count(*) from idempotency_keys) as keys`);
   return { ...rows[0] };

@@ -79,9 +79,6 @@ onEachDatabase((suite) => {
       }
     });
 
-    // Whose a record is, is judged by the same statements wherever the data is; the rest once is enough.
-    if (suite.kind === "replica") continue;
-
     if (!isUnsigned(route.access) && suite.kind === "file") {
       test(`${nameOf(route)} takes nobody's credentials in another store, nor with another's name`, async () => {
         const call = await make(ours);

@@ -13,7 +13,7 @@ const post = `POST ${path}`;
 
 onEachDatabase((suite) => {
   const rows = async (sql: string) =>
-    (await suite.app.db.primary.execute(sql)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
+    (await suite.app.db.execute(sql)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
 
   test("processes that start at once agree on the keys for Web Push, and none makes others later", async () => {
     await suite.app.db.execute("delete from vapid_keys");

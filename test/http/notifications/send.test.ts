@@ -177,17 +177,17 @@ onDatabase("file", (suite) => {
     const shop = await suite.shop();
     const { id } = (await shop.call<Accepted>(send, { body: { ...sale, topic: "sale" } })).data;
     const [tenant] = (
-      await suite.app.db.primary.execute({ sql: "select tenant_id from push_messages where id = ?", args: [id] })
+      await suite.app.db.execute({ sql: "select tenant_id from push_messages where id = ?", args: [id] })
     ).rows;
     const statuses = ["waiting", "sent", "sent", "failed", "dropped", "expired", "expired"];
     for (const [index, status] of statuses.entries()) {
-      await suite.app.db.primary.execute({
+      await suite.app.db.execute({
         sql: `insert into push_deliveries (id, tenant_id, message_id, platform, priority, status, next_attempt_at, created_at)
           values (?, ?, ?, 'web', 1, ?, '', '')`,
         args: [`psh_${id}${index}`, tenant?.tenant_id as string, id, status],
       });
     }
-    await suite.app.db.primary.execute({ sql: "update push_messages set position = null where id = ?", args: [id] });
+    await suite.app.db.execute({ sql: "update push_messages set position = null where id = ?", args: [id] });
     const { data } = await shop.call<Told>(`GET /notifications/messages/${id}/`);
     expect(data.deliveries).toEqual({ waiting: 1, sent: 2, failed: 1, dropped: 1, expired: 2 });
     expect(data.is_complete).toBe(true);
@@ -246,7 +246,7 @@ onDatabase("file", (suite) => {
 
   async function auditOf({ namespace }: Shop) {
     const sql = "select subject, actor_id, details from audit_log where namespace = ? and event = 'notification.sent'";
-    return (await suite.app.db.primary.execute({ sql, args: [namespace] })).rows;
+    return (await suite.app.db.execute({ sql, args: [namespace] })).rows;
   }
 });
 

@@ -29,7 +29,7 @@ onDatabase("file", (suite) => {
       ["reset_code", "queued", { emailKey: email }],
       ["reset_code", "queued", { emailKey: "nobody-1@example.com" }],
     ]);
-    const lengths = await suite.app.db.primary.execute({
+    const lengths = await suite.app.db.execute({
       sql: "select length(sealed) as n from mail_outbox m join tenants t on t.id = m.tenant_id where namespace = ?",
       args: [shop.namespace],
     });
@@ -54,7 +54,7 @@ onDatabase("file", (suite) => {
       (select count(*) from password_reset_codes c where c.tenant_id = t.id) as b,
       (select count(*) from mail_outbox m where m.tenant_id = t.id) as c,
       (select count(*) from rate_limits where key like 'reset-%' || t.id || '%') as d from tenants t where namespace = ?`;
-    const { rows } = await suite.app.db.primary.execute({ sql, args: [namespace] });
+    const { rows } = await suite.app.db.execute({ sql, args: [namespace] });
     return Object.values({ ...rows[0] }).map(Number);
   }
 
@@ -149,9 +149,9 @@ onDatabase("file", (suite) => {
     const shop = await suite.shop();
     await forgot(shop, "canary-of-mail@example.com");
     const code = await readResetCode(suite.app, shop.namespace);
-    const codes = await suite.app.db.primary.execute("select hash from password_reset_codes");
+    const codes = await suite.app.db.execute("select hash from password_reset_codes");
     expect(JSON.stringify(codes.rows)).not.toContain(code);
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: "select * from audit_log where namespace = ? and event = 'password.reset_requested'",
       args: [shop.namespace],
     });

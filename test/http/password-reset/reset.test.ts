@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
     expect(mail).toMatchObject({ kind: "password_changed", to: { email } });
     expect(JSON.stringify(mail)).not.toContain(otherPassword);
     expect(others).toEqual([]);
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: "select * from audit_log where event = 'password.reset' and subject = ?",
       args: [account.id],
     });
@@ -150,7 +150,7 @@ onDatabase("file", (suite) => {
     await lockOut(shop, account.email);
     expect((await reset(shop, account.email, await requestCode(shop, account.email))).status).toBe(200);
     expect(await isLockedOut(shop, account.email)).toBe(true);
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: `select count(*) as n from two_factor t join recovery_codes r on r.user_id = t.user_id
         where t.user_id = ? and confirmed_at is not null and used_at is null`,
       args: [account.id],

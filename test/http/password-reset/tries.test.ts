@@ -156,7 +156,7 @@ onEachDatabase((suite) => {
   test("a wrong try is written down with the user whom it was aimed at, and without what was sent", async () => {
     const { shop, account, email, wrong } = await openAccountWithCode(suite);
     await reset(shop, email, wrong);
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: "select * from audit_log where namespace = ? and event = 'password.reset_failed'",
       args: [shop.namespace],
     });
@@ -186,7 +186,7 @@ onEachDatabase((suite) => {
     const { shop, email, code, wrong } = await openAccountWithCode(suite);
     const replies = await Promise.all(Array.from({ length: 30 }, (_, n) => reset(shop, email, n === 4 ? code : wrong)));
     const codes = replies.map(codeOf);
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: `select wrong_tries, used_at is not null as used from password_reset_codes c
         join tenants t on t.id = c.tenant_id where namespace = ? and email_key = ?`,
       args: [shop.namespace, email],

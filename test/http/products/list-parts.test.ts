@@ -29,7 +29,7 @@ let filled = 0;
 
 async function idOf(suite: Suite, namespace: string): Promise<string> {
   const tenants = { sql: "select id from tenants where namespace = ?", args: [namespace] };
-  const { rows } = await suite.app.db.primary.execute(tenants);
+  const { rows } = await suite.app.db.execute(tenants);
   return rows[0]?.id as string;
 }
 

@@ -348,7 +348,7 @@ onEachDatabase((suite) => {
     const added = await shop.call<VariantReply>(variants, { body: { title: "Added", stock: 2 } });
     await shop.call(variants, { body: { title: "Not counted", options: { a: "b" } } });
     await shop.call(`DELETE /products/${product.id}/`);
-    const { rows } = await suite.database.db.primary.execute({
+    const { rows } = await suite.database.db.execute({
       sql: "select type, subject, data from events where tenant_id = (select id from tenants where namespace = ?) order by sequence",
       args: [shop.namespace],
     });

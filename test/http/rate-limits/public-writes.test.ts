@@ -128,7 +128,7 @@ onEachDatabase((suite) => {
     await share();
     await suite.app.memory.writes.share();
     expect(answerOf(await like(shop, { address }))).toEqual([5107, "60"]);
-    const { rows } = await suite.app.db.primary.execute("select * from public_hits");
+    const { rows } = await suite.app.db.execute("select * from public_hits");
     expect(JSON.stringify(rows)).not.toContain(address);
     await app.stop();
   });

@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     expect((await signIn(shop, eve, { visitor: 5 })).fields).toEqual(["visitor"]);
     expect((await signIn(shop, eve, { visitor })).status).toBe(200);
     const actors = "select actor from reactions where resource_id = ? and kind = 'bookmark'";
-    const { rows } = await suite.app.db.primary.execute({ sql: actors, args: [theirs] });
+    const { rows } = await suite.app.db.execute({ sql: actors, args: [theirs] });
     expect(rows.map(({ actor }) => actor)).toEqual([visitorId]);
     expect(suite.app.lines.filter((line) => line.includes("vis_"))).toEqual([]);
   });
@@ -116,7 +116,7 @@ onEachDatabase((suite) => {
     await asVisitor("/likes/", visitor).add(two);
     const people = [eve, await openAccount(shop), await openAccount(shop)];
     await Promise.all([...people, ...people].map((who) => signIn(shop, who, { visitor })));
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: "select actor, count(*) as n from reactions where resource_id in (?, ?) group by actor",
       args: [one, two],
     });

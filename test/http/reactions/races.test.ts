@@ -16,7 +16,7 @@ for (const kind of ["file", "server"] as const) {
     const likesOf = async (shop: Shop, id: string) =>
       (await shop.call<ProductReply>(`GET /products/${id}/`)).data.likes_count;
     const numbers = async (sql: string, ...args: string[]) =>
-      (await suite.app.db.primary.execute({ sql, args })).rows.map((row) => Number(row[0]));
+      (await suite.app.db.execute({ sql, args })).rows.map((row) => Number(row[0]));
     const rowsOf = (id: string, reaction: string) =>
       numbers("select count(*) from reactions where resource_id = ? and kind = ?", id, reaction);
 

@@ -21,8 +21,7 @@ onEachDatabase((suite) => {
   const paths = {
     memory: [],
     file: ["/likes/", "/bookmarks/"],
-    server: ["/likes/"],
-    replica: ["/bookmarks/"],
+    server: ["/likes/", "/bookmarks/"],
   } as const;
   for (const path of paths[suite.kind]) {
     const open = async (shop?: Shop) => {
@@ -149,7 +148,7 @@ onEachDatabase((suite) => {
           }
         }
       }
-      const { rows } = await suite.app.db.primary.execute({
+      const { rows } = await suite.app.db.execute({
         sql: "select count(*) as n from reactions where resource_id in (select value from json_each(?))",
         args: [JSON.stringify(ids)],
       });
@@ -234,6 +233,6 @@ onEachDatabase((suite) => {
     expect((await read(shop, id)).likes_count).toBe(1);
     expect(await stateOf(reacting(shop.callAnonymously, "/bookmarks/", {}), id)).toEqual([false, 0]);
     const sql = "select count(*) as n from reactions where actor = ?";
-    expect((await suite.app.db.primary.execute({ sql, args: [eve.id] })).rows[0]?.n).toBe(0);
+    expect((await suite.app.db.execute({ sql, args: [eve.id] })).rows[0]?.n).toBe(0);
   });
 });

@@ -13,7 +13,7 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     for (const [column, value] of Object.entries(settings)) {
       const sql = `update tenants set ${column} = ? where namespace = ?`;
-      await suite.app.db.primary.execute({ sql, args: [value, shop.namespace] });
+      await suite.app.db.execute({ sql, args: [value, shop.namespace] });
     }
     const customer = await openAccount(shop);
     const as = { user_id: customer.id, token: customer.token };
@@ -230,7 +230,7 @@ onEachDatabase((suite) => {
     const { shop, customer } = await openShop();
     await givePoints(shop, customer.id, 100);
     const change = (sql: string) =>
-      suite.app.db.primary.execute({ sql, args: [customer.id] }).then(
+      suite.app.db.execute({ sql, args: [customer.id] }).then(
         () => "done",
         (error: Error) => error.message,
       );
@@ -239,7 +239,7 @@ onEachDatabase((suite) => {
     await shop.call(`DELETE /users/${customer.id}/`);
     expect(await checkAccount(shop, customer.id)).toBe(100);
     await deleteTenant(suite.app.system, shop.namespace);
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: "select count(*) as n from reward_entries where user_id = ?",
       args: [customer.id],
     });

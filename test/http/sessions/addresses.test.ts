@@ -9,12 +9,12 @@ import { onDatabase } from "../../support/suite.ts";
 
 /** The tables in some row of which a text stands. */
 async function tablesWith(db: Database, text: string): Promise<string[]> {
-  const { rows: tables } = await db.primary.execute(
+  const { rows: tables } = await db.execute(
     "select name from sqlite_schema where type = 'table' and name not like '%sqlite%' order by name",
   );
   const found: string[] = [];
   for (const { name } of tables) {
-    const { rows } = await db.primary.execute(`select * from "${name}"`);
+    const { rows } = await db.execute(`select * from "${name}"`);
     if (JSON.stringify(rows).includes(text)) found.push(String(name));
   }
   return found;

@@ -231,7 +231,7 @@ onDatabase("file", (suite) => {
     const { id } = await createUser(ctx, { email, password_hash: imported });
     const kept = async () => {
       const sql = "select password_hash, password_changed_at, version from users where id = ?";
-      return (await ctx.db.primary.execute({ sql, args: [id] })).rows[0] as unknown as Record<string, unknown>;
+      return (await ctx.db.execute({ sql, args: [id] })).rows[0] as unknown as Record<string, unknown>;
     };
     const before = await kept();
     suite.app.clock.advance(1000);
@@ -250,7 +250,7 @@ onDatabase("file", (suite) => {
     const { id, email } = await openAccount(shop);
     const read = async () => {
       const sql = "select last_login_at, version from users where id = ?";
-      return { ...(await ctx.db.primary.execute({ sql, args: [id] })).rows[0] } as Record<string, unknown>;
+      return { ...(await ctx.db.execute({ sql, args: [id] })).rows[0] } as Record<string, unknown>;
     };
     const before = await read();
     expect(before.last_login_at).toBeNull();
@@ -272,7 +272,7 @@ onDatabase("file", (suite) => {
     const last = await login(own, { email, password: goodPassword }, { address });
     const sql = `select event, actor_kind, actor_id, subject, address, request_id, code, details from audit_log
       where namespace = ? and event like 'login.%' order by seq`;
-    const { rows } = await suite.app.db.primary.execute({ sql, args: [own.namespace] });
+    const { rows } = await suite.app.db.execute({ sql, args: [own.namespace] });
     const failed = { event: "login.failed", actor_kind: "visitor", actor_id: null, address, code: 5212, details: null };
     expect(rows.map((row) => ({ ...row }))).toEqual([
       expect.objectContaining({ ...failed, subject: id, request_id: first.requestId }),

@@ -52,7 +52,7 @@ onEachDatabase((suite) => {
     ]);
     const sql =
       "select event, subject, actor_id, code, details from audit_log where namespace = ? and event like 'password%'";
-    const { rows } = await suite.app.db.primary.execute({ sql, args: [own.namespace] });
+    const { rows } = await suite.app.db.execute({ sql, args: [own.namespace] });
     const by = { subject: account.id, actor_id: account.id };
     expect(rows.map((row) => ({ ...row })) as unknown[]).toEqual([
       { ...by, event: "password.change_failed", code: 5212, details: null },

@@ -122,9 +122,9 @@ onDatabase("file", (suite) => {
     for (const hash of [argon2, await bcryptOf(4), await bcryptOf(4), await bcryptOf(5)]) await importUser(shop, hash);
     await openAccount(shop);
     const query = bind(selectKinds, { tenantId: tenant.id }) as { sql: string; args: string[] };
-    const { rows } = await db.primary.execute(query);
+    const { rows } = await db.execute(query);
     expect(rows.map((row) => row.kind)).toEqual(["$2b$04$", "$2b$05$", argon2Kind]);
-    const plan = await db.primary.execute({ ...query, sql: `explain query plan ${query.sql}` });
+    const plan = await db.execute({ ...query, sql: `explain query plan ${query.sql}` });
     const steps = plan.rows.map((row) => String(row.detail)).filter((detail) => detail.includes("users"));
     expect(steps).toEqual([
       "SEARCH users USING COVERING INDEX users_imported (tenant_id=?)",

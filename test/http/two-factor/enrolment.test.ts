@@ -150,7 +150,7 @@ onEachDatabase((suite) => {
     const account = await open();
     const [one, two] = await Promise.all([account.begin(), account.begin()]);
     expect(one.secret).not.toBe(two.secret);
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: "select count(*) as n from two_factor where user_id = ?",
       args: [account.id],
     });

@@ -114,7 +114,7 @@ onDatabase("file", (suite) => {
     const { account } = await enrolled();
     const otp = await account.wrongCode();
     await account.call(disable, { body: { password: wrongPassword, otp } });
-    const { rows } = await suite.app.db.primary.execute({
+    const { rows } = await suite.app.db.execute({
       sql: "select event, code, details from audit_log where subject = ? and event like 'two_factor.%' order by seq",
       args: [account.id],
     });

@@ -210,7 +210,7 @@ onDatabase("file", (suite) => {
       expect((await login(shop, old, of)).status).toBe(200);
       const sql =
         "select password_hash, version from users where email_key = ? and tenant_id = (select id from tenants where namespace = ?)";
-      const { rows } = await suite.app.db.primary.execute({ sql, args: [of, shop.namespace] });
+      const { rows } = await suite.app.db.execute({ sql, args: [of, shop.namespace] });
       expect(String(rows[0]?.password_hash)).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
       expect(Number(rows[0]?.version)).toBe(1);
       expect((await login(shop, old, of)).status).toBe(200);

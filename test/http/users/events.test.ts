@@ -14,7 +14,7 @@ interface UserEvent {
 async function readUserEvents({ app, namespace }: Shop): Promise<UserEvent[]> {
   const sql = `select type, subject, data from events where type like 'user.%'
     and tenant_id = (select id from tenants where namespace = ?) order by sequence`;
-  const { rows } = await app.db.primary.execute({ sql, args: [namespace] });
+  const { rows } = await app.db.execute({ sql, args: [namespace] });
   return rows.map((row) => ({
     type: String(row.type),
     subject: String(row.subject),

@@ -203,11 +203,11 @@ onEachDatabase((suite) => {
     await flush();
     const secrets = [address, network, "2001:db8:77:88", agent, "Unmistakable", visitor];
     expect(findInFiles(suite.database.dataDir, secrets)).toEqual([]);
-    const { rows: tables } = await suite.app.db.primary.execute("select name from sqlite_schema where type = 'table'");
+    const { rows: tables } = await suite.app.db.execute("select name from sqlite_schema where type = 'table'");
     let seen = 0;
     for (const { name } of tables) {
       if (/^product_search|^sqlite_|^libsql_/.test(String(name))) continue;
-      const { rows } = await suite.app.db.primary.execute(`select * from "${name}"`);
+      const { rows } = await suite.app.db.execute(`select * from "${name}"`);
       const text = JSON.stringify(rows.map((row) => ({ ...row })));
       seen += rows.length;
       expect([name, secrets.filter((secret) => text.includes(secret))]).toEqual([name, []]);

@@ -249,6 +249,6 @@ onEachDatabase((suite) => {
     await add(eve, { product_id: id });
     expect((await shop.call(`DELETE /users/${eve.id}/`)).status).toBe(200);
     const sql = "select count(*) as n from wishlist_items where user_id = ?";
-    expect((await suite.app.db.primary.execute({ sql, args: [eve.id] })).rows[0]?.n).toBe(0);
+    expect((await suite.app.db.execute({ sql, args: [eve.id] })).rows[0]?.n).toBe(0);
   });
 });

@@ -201,7 +201,7 @@ function note({ items, orders }: Walk, before: OrderReply, after: OrderReply): v
 }
 
 async function checkAll({ ctx, shop, items, orders, users }: Walk): Promise<void> {
-  const { rows } = await ctx.db.primary.execute({
+  const { rows } = await ctx.db.execute({
     sql: `select o.id, o.number, o.status, o.total_minor as total, o.shipping_minor as shipping,
         o.refunded_minor as refunded,
         (select coalesce(sum(total_minor), 0) from order_lines l where l.order_id = o.id) as lines,

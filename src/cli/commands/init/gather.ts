@@ -60,8 +60,8 @@ export function flagsOf(args: InitArgs, config: Config): InitArgs {
   return { ...args, "data-dir": config.dataDir };
 }
 
-function isThere({ databaseUrl, databaseSyncUrl, dataDir }: Config): boolean {
-  return (databaseUrl ?? databaseSyncUrl) !== undefined || existsSync(databaseFile(dataDir));
+function isThere({ databaseUrl, dataDir }: Config): boolean {
+  return databaseUrl !== undefined || existsSync(databaseFile(dataDir));
 }
 
 async function greet(console: Console, config: Config, hasDatabase: boolean): Promise<void> {

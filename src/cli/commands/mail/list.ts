@@ -42,8 +42,8 @@ export default defineCommand({
     const since = args.since === undefined ? undefined : parsePastTime("--since", args.since, Date.now());
     const { listMail } = await import("../../../server/modules/mail/list.ts");
     const { demoNamespace, isDemoDir } = await import("../../../server/admin/demo.ts");
-    const mails = await withContext(args, console, (ctx, { dataDir, databaseUrl, databaseSyncUrl }) => {
-      const isDemo = databaseUrl === undefined && databaseSyncUrl === undefined && isDemoDir(dataDir);
+    const mails = await withContext(args, console, (ctx, { dataDir, databaseUrl }) => {
+      const isDemo = databaseUrl === undefined && isDemoDir(dataDir);
       return listMail(ctx, {
         namespace: args.namespace,
         status: args.status,

@@ -11,7 +11,7 @@ import { type CopyPlan, countRows, insertSql, quote, type ReadRows, readPlan } f
 
 /**
  * Writes everything that a libSQL server holds at one moment into a new SQLite file, with the same schema, while others
- * go on writing there. For an embedded replica it is the primary that is read. No more than a page of a table is in memory.
+ * go on writing there. No more than a page of a table is in memory.
  * @param targetPath a file that is not there yet; it is whole and on disk when the promise resolves, and gone when it
  * rejects.
  * @throws unavailable when the server cannot be reached, the file cannot be written, or the copy is not sound; conflict when

@@ -11,12 +11,12 @@ export interface Snapshot {
 }
 
 /**
- * The client for copies of a server's database, an embedded replica's primary included: integers come as they are, and a
+ * The client for copies of a server's database: integers come as they are, and a
  * call may take minutes.
  * @throws TypeError for a database that lies in a file.
  */
 export function copyClientOf(db: Database): Client {
-  const server = db.kind === "server" ? db.client : db.primary;
+  const server = db.client;
   if (!(server instanceof ServerClient)) throw new TypeError("Only a database server can be copied in this way.");
   return server.forCopies();
 }

@@ -28,7 +28,7 @@ const remedy = "Name a new, empty database with --database-url; what is in this 
  * @throws conflict when it holds a store or the tables of another program.
  */
 export async function inspectTarget(db: Database): Promise<LoadTarget> {
-  const { rows } = await db.primary.execute(selectTables);
+  const { rows } = await db.execute(selectTables);
   const tables = rows.map(({ name, type }) => ({ name: String(name), type: String(type) }));
   const clearing = clearingOf(tables.filter(({ name }) => name !== loadMark));
   if (tables.length === 0) return { state: "empty", clearing, revision: 0 };
@@ -41,7 +41,7 @@ export async function inspectTarget(db: Database): Promise<LoadTarget> {
   if (foreign !== undefined || !isOurs) {
     throw refusal(`The database holds other tables than Bodega's${foreign ? ` (${foreign.name})` : ""}.`);
   }
-  const use = (await db.primary.execute(selectUse)).rows[0];
+  const use = (await db.execute(selectUse)).rows[0];
   if (Number(use?.stores) > 0) throw refusal(`The database holds stores (${use?.stores}).`);
   if (Number(use?.history) > 0) throw refusal("The database holds the history of removed stores.");
   return { state: "fresh", clearing, revision: Number(use?.revision ?? 0) };

@@ -7,13 +7,12 @@ import type { FileLock } from "../../db/local/file-lock.ts";
 import { foldLog } from "../../db/local/merge-wal.ts";
 import { claimFile, shareFile } from "../../db/local/open-file-lock.ts";
 import { acquireServerLock } from "../../db/local/server-lock.ts";
-import { openDatabase } from "../../db/open.ts";
+import { openDatabase, withConfiguredDatabase } from "../../db/open.ts";
 import type { Database } from "../../db/session.ts";
 import { type AppError, conflict, validationFailed, wrongState } from "../../errors.ts";
 import { recordAudit } from "../../modules/audit/service.ts";
 import { copySecret, fingerprintOf, saveSecret } from "../../security/secret-key.ts";
 import type { CopyOptions } from "../copy/copy-options.ts";
-import { withPrimary } from "../copy/with-primary.ts";
 import { placeError } from "../store/place.ts";
 import type { TakenBackup } from "./fetch-backup.ts";
 import { type Contents, inspectCopy, withCopy } from "./inspect.ts";
@@ -54,7 +53,7 @@ export async function planRestore(taken: TakenBackup, config: Config): Promise<R
     warnings.push(`The backup has an earlier schema; bodega serve, or bodega db migrate, brings it up to date.`);
   }
   if (isFile(config)) return { taken, key, warnings, present: await readPresentFile(config, warnings) };
-  return withPrimary(config, async (db) => {
+  return withConfiguredDatabase(config, async (db) => {
     await assertLoadable(db);
     return { taken, key, warnings, present: null };
   });
@@ -75,7 +74,7 @@ export async function applyRestore(
   if (withKey) assertKeyFits(taken, key, config);
   const keyRestored = withKey && key === "missing";
   if (!isFile(config)) {
-    return withPrimary(config, async (db) => {
+    return withConfiguredDatabase(config, async (db) => {
       await loadDatabase(taken.databasePath, db, options);
       if (keyRestored) saveSecret(config.dataDir, taken.key as string);
       await writeDown(db, actor, taken);
@@ -127,7 +126,7 @@ export function serverRuns(dataDir: string): AppError {
 }
 
 function isFile(config: Config): boolean {
-  return (config.databaseUrl ?? config.databaseSyncUrl) === undefined;
+  return config.databaseUrl === undefined;
 }
 
 function compareKeys({ inspection }: TakenBackup, config: Config): KeyState {

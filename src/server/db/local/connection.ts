@@ -31,8 +31,8 @@ export interface ConnectionOptions {
   /** How long a call may block the process on a lock; 0 where the caller retries by itself. */
   busyTimeoutMs?: number;
   cacheKiB?: number;
-  /** Leaves the journal mode as it is, for a file that something else creates. */
-  keepFormat?: boolean | undefined;
+  /** Leaves the journal mode as it is, for a database in memory. */
+  keepFormat?: boolean;
 }
 
 /**

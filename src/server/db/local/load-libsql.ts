@@ -18,14 +18,10 @@ export interface Engine {
   prepare(sql: string): EngineStatement;
   exec(sql: string): void;
   close(): void;
-  sync(): unknown;
 }
 
-/** Opens a connection; `syncUrl` makes the file a copy of that server's database. */
-export type Libsql = new (
-  path: string,
-  options: { timeout?: number; syncUrl?: string; authToken?: string; readYourWrites?: boolean },
-) => Engine;
+/** Opens a connection. */
+export type Libsql = new (path: string, options: { timeout?: number }) => Engine;
 
 let loaded: Promise<Libsql> | undefined;
 
@@ -42,18 +38,6 @@ export function loadLibsql(): Promise<Libsql> {
     },
   );
   return loaded;
-}
-
-/**
- * Loads the engine's way to synchronise a replica on a thread of its own; the engine's plain `sync` would stop this
- * process for as long as the network takes. Its class cannot open replicas itself in this version, but its method works
- * on a connection that the other class has opened.
- */
-export async function loadSync(): Promise<(engine: Engine) => Promise<unknown>> {
-  const { default: AsyncEngine } = (await import("libsql/promise")) as unknown as {
-    default: { prototype: { sync(this: Engine): Promise<unknown> } };
-  };
-  return (engine) => AsyncEngine.prototype.sync.call(engine);
 }
 
 /** The error to show for a failed load; exported for its test. */

@@ -56,7 +56,8 @@ export class LocalClient implements Client {
     this.path = path;
     this.#libsql = libsql;
     this.writer = new Connection(libsql, path, { cacheKiB: writerCacheKiB });
-    this.reader = new LocalReader(libsql, path, options.lockDeadlineMs ?? 5000, {
+    this.reader = new LocalReader(libsql, path, {
+      deadlineMs: options.lockDeadlineMs ?? 5000,
       readersLock: () => this.readersLock,
     });
     this.#isFileInPlace = watchFile(path);

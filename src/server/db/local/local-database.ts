@@ -29,10 +29,6 @@ export class LocalDatabase implements Database {
     this.#options = options;
   }
 
-  get primary(): Session {
-    return this;
-  }
-
   /** The file client, for what only the data layer does: migrations, backups, tests. */
   get local(): LocalClient {
     return this.#local;

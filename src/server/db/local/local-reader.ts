@@ -1,12 +1,17 @@
 import type { InArgs, InStatement, ResultSet, Row, Transaction } from "@libsql/core/api";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { isBusy } from "../db-errors.ts";
-import { Connection, type ConnectionOptions } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import type { FileLock } from "./file-lock.ts";
 import type { Libsql } from "./load-libsql.ts";
 import { ReadPool } from "./read-pool.ts";
 
 const cacheKiB = 16 * 1024;
+
+interface ReaderOptions {
+  deadlineMs: number;
+  readersLock: () => FileLock;
+}
 
 /** Reads a local file: a read-only connection whose calls are answered at once, and a pool for longer snapshots. */
 export class LocalReader {
@@ -16,16 +21,10 @@ export class LocalReader {
   /** The counter of commits that the snapshot of this turn began with; undefined while there is no snapshot. */
   #version: number | undefined;
 
-  /** `replica` leaves the file's format to the engine that copies it; `readersLock` is for the read transactions. */
-  constructor(
-    libsql: Libsql,
-    path: string,
-    deadlineMs: number,
-    options: { replica?: boolean; readersLock?: () => FileLock } = {},
-  ) {
-    const common: ConnectionOptions = { readOnly: true, keepFormat: options.replica };
-    this.connection = new Connection(libsql, path, { cacheKiB, ...common });
-    this.transactions = new ReadPool(() => new Connection(libsql, path, common), options.readersLock);
+  /** `readersLock` is shared while a read transaction is open. */
+  constructor(libsql: Libsql, path: string, { deadlineMs, readersLock }: ReaderOptions) {
+    this.connection = new Connection(libsql, path, { cacheKiB, readOnly: true });
+    this.transactions = new ReadPool(() => new Connection(libsql, path, { readOnly: true }), readersLock);
     this.#deadlineMs = deadlineMs;
   }
 

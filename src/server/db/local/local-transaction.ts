@@ -18,10 +18,6 @@ export class LocalUnit implements Session {
     this.#life = life;
   }
 
-  get primary(): Session {
-    return this;
-  }
-
   async execute(stmt: InStatement): Promise<ResultSet> {
     return this.runNow(sqlOf(stmt), argsOf(stmt));
   }

@@ -10,13 +10,13 @@ const keptConnections = 2;
 /** Read-only connections for transactions that keep one snapshot over several ticks; most programs never need one. */
 export class ReadPool {
   readonly #connect: () => Connection;
-  readonly #readersLock: () => FileLock | undefined;
+  readonly #readersLock: () => FileLock;
   #free: Connection[] = [];
   #open = 0;
   #closed = false;
 
   /** While one of them is open, `readersLock` is shared, so that no checkpoint waits for it. */
-  constructor(connect: () => Connection, readersLock: () => FileLock | undefined = () => undefined) {
+  constructor(connect: () => Connection, readersLock: () => FileLock) {
     this.#connect = connect;
     this.#readersLock = readersLock;
   }
@@ -28,7 +28,7 @@ export class ReadPool {
 
   /** Begins a transaction that sees the state of this moment until it is closed. */
   begin(): Transaction {
-    if (this.#open === 0 && this.#readersLock()?.tryShared() === false) {
+    if (this.#open === 0 && this.#readersLock().tryShared() === false) {
       throw mapDbError(new LibsqlError("A checkpoint is under way.", "SQLITE_BUSY"));
     }
     const connection = this.#free.pop() ?? this.#connect();
@@ -52,7 +52,7 @@ export class ReadPool {
 
   #giveBack(connection: Connection): void {
     this.#open--;
-    if (this.#open === 0) this.#readersLock()?.release();
+    if (this.#open === 0) this.#readersLock().release();
     if (this.#closed || this.#free.length >= keptConnections) connection.close();
     else this.#free.push(connection);
   }

@@ -1,25 +1,19 @@
 import type { Client, InStatement, ResultSet } from "@libsql/core/api";
 import type { Database, Session } from "../session.ts";
-import { NoLocalFile } from "./no-local-file.ts";
 import { openServerClient, type ServerClient, type ServerOptions } from "./server-client.ts";
 import type { ServerTransaction } from "./server-transaction.ts";
 
 /** A libSQL server behind the interface that services use. */
-export class ServerDatabase extends NoLocalFile implements Database {
+export class ServerDatabase implements Database {
   readonly kind = "server";
   readonly #server: ServerClient;
 
   constructor(client: ServerClient) {
-    super();
     this.#server = client;
   }
 
   get client(): Client {
     return this.#server;
-  }
-
-  get primary(): Session {
-    return this;
   }
 
   execute(stmt: InStatement): Promise<ResultSet> {
@@ -32,6 +26,27 @@ export class ServerDatabase extends NoLocalFile implements Database {
 
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
     return runServerTransaction(this.#server, fn);
+  }
+
+  /** Null: only the server knows of its commits. */
+  dataVersion(): null {
+    return null;
+  }
+
+  async checkpoint(): Promise<boolean> {
+    return false;
+  }
+
+  walBytes(): number {
+    return 0;
+  }
+
+  isInPlace(): boolean {
+    return true;
+  }
+
+  setLogAside(): undefined {
+    return undefined;
   }
 
   drain(): Promise<void> {
@@ -68,10 +83,6 @@ class ServerUnit implements Session {
 
   constructor(transaction: ServerTransaction) {
     this.#transaction = transaction;
-  }
-
-  get primary(): Session {
-    return this;
   }
 
   execute(stmt: InStatement): Promise<ResultSet> {

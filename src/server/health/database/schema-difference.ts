@@ -18,7 +18,7 @@ export interface SchemaFindings {
  * @param about says command lines for remedies.
  */
 export async function checkSchema({ session }: Subject, about: Pick<CheckupDeps, "command">): Promise<SchemaFindings> {
-  const { rows } = await session.primary.execute(selectSchema);
+  const { rows } = await session.execute(selectSchema);
   const standing = rows.map((row) => toSchemaObject(Array.from(row)));
   if (standing.some(({ name }) => name === loadMark)) return only(loadMark, loadMarkMessage, loadMarkRemedy);
   const state = await readSchema(session);

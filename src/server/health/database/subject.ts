@@ -93,10 +93,6 @@ class ReadSession implements Session {
     this.#connection = connection;
   }
 
-  get primary(): Session {
-    return this;
-  }
-
   async execute(stmt: InStatement): Promise<ResultSet> {
     return this.#connection.run(sqlOf(stmt), argsOf(stmt));
   }

@@ -34,8 +34,8 @@ export const accounts: Checkup = {
     const { ctx, tenant } = about;
     if (ctx === null) return [];
     const values = { tenantId: tenant?.id ?? null };
-    const unproven = (await all(ctx.db.primary, selectUnproven, values)).map(describeUnproven);
-    const ownerless = (await all(ctx.db.primary, selectOwnerless, values)).map((one) => describeOwnerless(one, about));
+    const unproven = (await all(ctx.db, selectUnproven, values)).map(describeUnproven);
+    const ownerless = (await all(ctx.db, selectOwnerless, values)).map((one) => describeOwnerless(one, about));
     return [...limitFindings(unproven, "users"), ...limitFindings(ownerless, "stores")];
   },
 };

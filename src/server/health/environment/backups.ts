@@ -32,20 +32,20 @@ export const backups: Checkup = {
       remedy,
     });
     const { last_success: success, last_failure: failure } = readLastBackups(config.dataDir);
-    const made = await get(ctx.db.primary, selectLast);
+    const made = await get(ctx.db, selectLast);
     const last = Math.max(...[success?.at, made?.at].map((at) => (at ? Date.parse(at) : 0)));
     const failed =
       failure === null ? [] : [finding("warning", `The last attempt failed at ${failure.at}: ${failure.message}`)];
     const advice = "Have the server make them with --backup-every 24h, and keep copies on another machine.";
     if (last === 0) {
-      const first = await get(ctx.db.primary, selectFirst);
+      const first = await get(ctx.db, selectFirst);
       const ageMs = first === undefined ? 0 : now() - Date.parse(first.at);
       const severity = ageMs < day ? "note" : "warning";
       return [...failed, finding(severity, `There is no backup of this database yet. ${advice}`)];
     }
     const ageMs = now() - last;
     // What a database server's log names may lie on another machine; a file's own folder may be gone with what it knew.
-    const isFile = (config.databaseUrl ?? config.databaseSyncUrl) === undefined;
+    const isFile = config.databaseUrl === undefined;
     const place = success && Date.parse(success.at) >= last ? success.place : isFile ? made?.place : undefined;
     if (place && isGone(place)) {
       const message = `The last backup, made ${formatDuration(ageMs)} ago, is not at ${place} any more. Unless you have moved it, it is lost.`;

@@ -10,7 +10,6 @@ import { mail } from "./mail.ts";
 import { proxy } from "./proxy.ts";
 import { publicAddress } from "./public-address.ts";
 import { push } from "./push.ts";
-import { replica } from "./replica.ts";
 import { schema } from "./schema.ts";
 import { secret } from "./secret.ts";
 import { server } from "./server.ts";
@@ -27,7 +26,6 @@ export const checkups: readonly Checkup[] = [
   schema,
   size,
   server,
-  replica,
   secret,
   clock,
   backups,

@@ -50,7 +50,7 @@ function findBeforeBuild({ now, builtAt }: CheckupDeps): Finding[] {
 }
 
 async function findBehindData({ ctx, now }: CheckupDeps): Promise<Finding[]> {
-  const newest = ctx === null ? null : (await get(ctx.db.primary, selectNewest))?.at;
+  const newest = ctx === null ? null : (await get(ctx.db, selectNewest))?.at;
   const ahead = typeof newest === "string" ? Date.parse(newest) - now() : 0;
   if (!(ahead > minute)) return [];
   return [
@@ -80,7 +80,7 @@ async function findFileSystem({ config: { dataDir }, now }: CheckupDeps): Promis
 async function findDatabaseServer({ db, now }: CheckupDeps): Promise<Finding[]> {
   if (db === null || db.kind === "file" || db.kind === "memory") return [];
   const before = now();
-  const { rows } = await db.primary.execute("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS at");
+  const { rows } = await db.execute("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS at");
   return describeSkew("the database server's", "clock", Date.parse(String(rows[0]?.at)), before, now());
 }
 

@@ -7,7 +7,7 @@ import { formatMode } from "./wording.ts";
 
 const maxFiles = 1000;
 /** What is worth reading to a stranger, or to be written by one; locks and the like are empty. */
-const isPrivate = /^(?:bodega|replica)[\w-]*\.db(?:-wal|-shm|-wal\.orphaned-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
+const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.orphaned-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
 
 interface Entry {
   path: string;

@@ -48,7 +48,7 @@ export const keys: Checkup = {
   async find(about) {
     const { ctx, tenant, now } = about;
     if (ctx === null) return [];
-    const found = await all(ctx.db.primary, selectKeys, {
+    const found = await all(ctx.db, selectKeys, {
       tenantId: tenant?.id ?? null,
       now: toTimestamp(now()),
     });

@@ -42,7 +42,7 @@ export const mail: Checkup = {
   async find(about) {
     const { ctx, tenant, now, config } = about;
     const values = { tenantId: tenant?.id ?? null, recent: toTimestamp(now() - recentMs) };
-    const stores = ctx === null ? [] : await all(ctx.db.primary, selectWaiting, values);
+    const stores = ctx === null ? [] : await all(ctx.db, selectWaiting, values);
     const server =
       config.smtpUrl === undefined ? await describeNone(about, stores) : await converse(about, config.smtpUrl);
     const late = config.smtpUrl === undefined ? [] : stores.flatMap((store) => describeLate(about, store));
@@ -58,7 +58,7 @@ async function describeNone(about: CheckupDeps, stores: readonly Waiting[]): Pro
   const since = stores.map((store) => store.since).sort()[0];
   const held = waiting === 0 ? "" : ` ${countOf(waiting, "mail")} there by now, the oldest since ${since}.`;
   const message = `No mail server is set: reset codes and notices stay in the outbox.${held}`;
-  const first = await get(ctx.db.primary, selectStore);
+  const first = await get(ctx.db, selectStore);
   const init = command(first === undefined ? "init" : `init -n ${first.namespace}`);
   const remedy =
     `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for server and commands, such as in ${config.dataDir}/bodega.env. ` +

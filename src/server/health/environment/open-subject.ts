@@ -1,14 +1,11 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../db/local/data-dir.ts";
-import { openDatabase } from "../../db/open.ts";
+import { commandLockDeadlineMs, openConfiguredDatabase } from "../../db/open.ts";
 import type { Database } from "../../db/session.ts";
 import { unavailable } from "../../errors.ts";
 import { describeDamageRemedy } from "../database/look-at-file.ts";
 import type { Finding } from "./finding.ts";
-
-/** A command waits longer for its turn than a request does. */
-const lockDeadlineMs = 30_000;
 
 /** The database of a configuration, or what keeps it from being opened. */
 export interface Opened {
@@ -17,9 +14,8 @@ export interface Opened {
 }
 
 /** Where a database is, without what a server's address may hold besides its host. */
-export function describePlace({ databaseUrl, databaseSyncUrl, dataDir }: Config): string {
-  const url = databaseUrl ?? databaseSyncUrl;
-  return url === undefined ? databaseFile(dataDir) : new URL(url).host;
+export function describePlace({ databaseUrl, dataDir }: Config): string {
+  return databaseUrl === undefined ? databaseFile(dataDir) : new URL(databaseUrl).host;
 }
 
 /**
@@ -31,7 +27,7 @@ export async function openSubject(
   config: Config,
   { timeoutMs, command }: { timeoutMs: number; command(words: string): string },
 ): Promise<Opened> {
-  const url = config.databaseUrl ?? config.databaseSyncUrl;
+  const url = config.databaseUrl;
   const subject = describePlace(config);
   const failed = (message: string, remedy: string): Opened => ({
     db: null,
@@ -45,14 +41,8 @@ export async function openSubject(
   }
   let db: Database | undefined;
   try {
-    db = await openDatabase({
-      dataDir: config.dataDir,
-      lockDeadlineMs,
-      leaveModes: true,
-      ...(url !== undefined && { url }),
-      ...(config.databaseAuthToken !== undefined && { authToken: config.databaseAuthToken }),
-    });
-    await withinPatience(db.primary.execute("SELECT 1 FROM sqlite_schema LIMIT 1"), timeoutMs);
+    db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs, leaveModes: true });
+    await withinPatience(db.execute("SELECT 1 FROM sqlite_schema LIMIT 1"), timeoutMs);
     return { db, findings: [] };
   } catch (error) {
     await db?.close().catch(() => {});

@@ -24,7 +24,7 @@ export const push: Checkup = {
   async find({ ctx, tenant, config }) {
     if (ctx === null) return [];
     const { platforms } = pushSettings(config);
-    const found = await all(ctx.db.primary, selectDevices, { tenantId: tenant?.id ?? null });
+    const found = await all(ctx.db, selectDevices, { tenantId: tenant?.id ?? null });
     return found
       .filter(({ platform }) => !platforms.includes(platform))
       .map(({ platform, devices }) => ({

@@ -17,10 +17,10 @@ export interface SchemaState {
 }
 
 /** Compares the migrations that a database has with those of this program. */
-export async function readSchema(db: Pick<Database, "primary">): Promise<SchemaState> {
+export async function readSchema(db: Pick<Database, "execute">): Promise<SchemaState> {
   const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__bodega_migrations'";
-  const hasTable = (await db.primary.execute(table)).rows.length > 0;
-  const rows = hasTable ? (await db.primary.execute("SELECT name, hash FROM __bodega_migrations")).rows : [];
+  const hasTable = (await db.execute(table)).rows.length > 0;
+  const rows = hasTable ? (await db.execute("SELECT name, hash FROM __bodega_migrations")).rows : [];
   const applied = new Map(rows.map(({ name, hash }) => [String(name), String(hash)]));
   const known = new Set(migrations.map(({ name }) => name));
   return {

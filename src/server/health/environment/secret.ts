@@ -25,7 +25,7 @@ function keyFile({ config: { dataDir } }: CheckupDeps): string {
 async function findMisfit(about: CheckupDeps): Promise<Finding[]> {
   const { ctx, config, command } = about;
   // A database that no key has been used with yet takes the first one; asking for it would make the file.
-  if (ctx === null || (await get(ctx.db.primary, selectFingerprint)) === undefined) return [];
+  if (ctx === null || (await get(ctx.db, selectFingerprint)) === undefined) return [];
   const subject = config.secret === undefined ? keyFile(about) : "BODEGA_SECRET";
   try {
     ctx.vault.fingerprint();

@@ -18,7 +18,7 @@ export interface DatabaseSize {
 
 /** Asks a database how large it is. */
 export async function readSize(db: Pick<Database, "kind" | "execute" | "walBytes">): Promise<DatabaseSize> {
-  if (db.kind === "server" || db.kind === "replica") return { bytes: null, log_bytes: null, unused_bytes: null };
+  if (db.kind === "server") return { bytes: null, log_bytes: null, unused_bytes: null };
   const [pageSize, pages, unused] = await Promise.all(
     ["page_size", "page_count", "freelist_count"].map(async (name) => {
       const { rows } = await db.execute(`PRAGMA ${name}`);

@@ -22,7 +22,7 @@ export const stores: Checkup = {
   async find(about) {
     const { ctx, tenant } = about;
     if (ctx === null) return [];
-    const found = await all(ctx.db.primary, selectStores, { tenantId: tenant?.id ?? null });
+    const found = await all(ctx.db, selectStores, { tenantId: tenant?.id ?? null });
     if (found.length === 0) return [describeNone(about)];
     const suspended = found.filter(({ status }) => status === "suspended").map((store) => describe(store, about));
     return limitFindings(suspended, "stores");

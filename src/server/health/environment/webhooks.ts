@@ -42,7 +42,7 @@ export const webhooks: Checkup = {
   async find(about) {
     const { ctx, tenant, now } = about;
     if (ctx === null) return [];
-    const found = await all(ctx.db.primary, selectTroubled, {
+    const found = await all(ctx.db, selectTroubled, {
       tenantId: tenant?.id ?? null,
       recent: toTimestamp(now() - recentMs),
       overdue: toTimestamp(now() - overdueMs),

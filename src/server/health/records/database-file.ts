@@ -9,8 +9,8 @@ export const databaseFile: Check = {
   async find({ db }) {
     const isLocal = ["file", "memory"].includes((db as Partial<Database>).kind ?? "");
     if (!isLocal) return [];
-    const { rows: faults } = await db.primary.execute("PRAGMA integrity_check");
-    const { rows: orphans } = await db.primary.execute("PRAGMA foreign_key_check");
+    const { rows: faults } = await db.execute("PRAGMA integrity_check");
+    const { rows: orphans } = await db.execute("PRAGMA foreign_key_check");
     return [
       ...faults
         .map(({ integrity_check: text }) => String(text))

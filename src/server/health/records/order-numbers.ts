@@ -27,6 +27,6 @@ export const numbers: Check = {
   name: "numbers",
   remedy:
     "Orders with these numbers have gone, and no number is given twice. Restore a backup to see them, or note the gap in the books.",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   mend: (tx, _targets, tenant) => run(tx.db, mend, { tenantId: tenant?.id ?? null }),
 };

@@ -27,5 +27,5 @@ export const orderPoints: Check = {
   name: "points",
   remedy:
     "Orders and the ledger disagree, and neither is rewritten. What a user lacks can be booked with POST /rewards/adjust/.",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
 };

@@ -71,7 +71,7 @@ export const refunds: Check = {
   name: "refunds",
   remedy:
     "What an order says was given back is never lowered, nor raised above its total: compare it with the payment and a backup.",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   async mend(tx, targets, tenant) {
     const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets) };
     const lines = await all(tx.db, mendLines, values);

@@ -33,5 +33,5 @@ export const orderStates: Check = {
   name: "states",
   remedy:
     "Which state is right only the payment and the backup tell. Pieces, totals and refunds of such an order are not mended.",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
 };

@@ -38,7 +38,7 @@ export const orderTotals: Check = {
   name: "totals",
   remedy:
     "An order that is paid keeps its total: compare it with the payment, and restore a backup to see its lines as they were.",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   async mend(tx, targets, tenant) {
     const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets), now: toTimestamp(tx.now()) };
     return run(tx.db, mend, values);

@@ -22,6 +22,6 @@ const mend = statement(sql`
 /** What a product shows of its likes and views is what is counted of it. */
 export const productCounts: Check = {
   name: "counts",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   mend: (tx, targets, tenant) => run(tx.db, mend, { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets) }),
 };

@@ -40,6 +40,6 @@ const mend = statement(sql`
 /** How often a resource is liked and bookmarked is how many have done so. */
 export const reactionCounts: Check = {
   name: "likes",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   mend: (tx, targets, tenant) => run(tx.db, mend, { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets) }),
 };

@@ -39,7 +39,7 @@ const mendVariants: CompiledStatement<StockItem> = statement(sql`
 export const reservedStock: Check = {
   name: "stock",
   remedy: "Set right by hand the orders whose states contradict each other; then doctor can say what they hold.",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   async mend(tx, targets, tenant) {
     if (tenant === null) return 0;
     const items: StockItem[] = [];

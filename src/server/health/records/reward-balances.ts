@@ -63,10 +63,10 @@ export const rewards: Check = {
   name: "rewards",
   remedy:
     "The ledger is never rewritten. Compare it with a backup; what a user lacks or has too much can be booked with POST /rewards/adjust/.",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   async notes(ctx, tenantId) {
     const text = (odd: number) => `Entries of the ledger that show another balance than the sum so far: ${odd}.`;
-    const rows = await all(ctx.db.primary, countOdd, { tenantId });
+    const rows = await all(ctx.db, countOdd, { tenantId });
     return rows.map(({ tenant_id, odd }) => ({ tenant_id, text: text(odd) }));
   },
   async mend(tx, targets, tenant) {

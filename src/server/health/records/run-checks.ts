@@ -79,7 +79,7 @@ export async function runDoctor(
     }
   }
   try {
-    for (const { tenant_id, due } of await all(ctx.db.primary, countDue, values(ctx, one))) {
+    for (const { tenant_id, due } of await all(ctx.db, countDue, values(ctx, one))) {
       const text = `Unpaid orders past their time: ${due}. A running server expires them within a minute.`;
       report.notes.push({ check: "orders", namespace: known.get(tenant_id)?.namespace ?? null, text });
     }
@@ -120,7 +120,7 @@ function values(ctx: SystemCtx, tenant: Tenant | null) {
 }
 
 async function readTenants(ctx: SystemCtx): Promise<Tenant[]> {
-  return (await all(ctx.db.primary, selectTenants)).map(({ tenant }) => JSON.parse(tenant) as Tenant);
+  return (await all(ctx.db, selectTenants)).map(({ tenant }) => JSON.parse(tenant) as Tenant);
 }
 
 async function runCheck(

@@ -31,7 +31,7 @@ const removeOfNone = statement(sql`
 /** Every living product stands in the search index, and nothing else. */
 export const searchIndex: Check = {
   name: "search",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   async mend(tx, targets, tenant) {
     const ids = JSON.stringify(targets);
     if (tenant === null) return run(tx.db, removeOfNone, { ids });

@@ -43,7 +43,7 @@ const productUpdated = compileEvent({
 /** What products show of their variants: their JSON, whether there are any, and their sums. */
 export const variantSums: Check = {
   name: "variants",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   async mend(tx, targets, tenant) {
     if (tenant === null) return 0;
     const values = { tenantId: tenant.id, now: toTimestamp(tx.now()) };

@@ -53,7 +53,7 @@ function markedDays(ctx: SystemCtx): string {
 /** How often a resource was viewed is the sum of its days, and yesterday and today that is how many were marked. */
 export const viewCounts: Check = {
   name: "views",
-  find: (ctx, tenantId) => all(ctx.db.primary, select, { tenantId, days: markedDays(ctx) }),
+  find: (ctx, tenantId) => all(ctx.db, select, { tenantId, days: markedDays(ctx) }),
   async mend(tx, targets, tenant) {
     const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets), days: markedDays(tx) };
     const results = await tx.db.batch([bind(mendDays, values), bind(mendTotals, values)]);

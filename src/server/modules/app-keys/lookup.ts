@@ -73,7 +73,7 @@ export type CredentialLookup = (namespace: string, appId: string | undefined) =>
 /**
  * Makes the look-up of tenants and keys. Beside a local file they are kept in memory, and every look asks SQLite whether
  * another connection has committed since: if so, and the `revision` row has moved, everything kept is dropped. So what
- * a command writes holds from the next request on. Elsewhere every look is judged at the primary, in one round trip.
+ * a command writes holds from the next request on. On a libSQL server every check asks the server, in one round trip.
  */
 export function createCredentialLookup(db: Database): CredentialLookup {
   const keptTenants = new Map<string, KnownTenant>();
@@ -83,7 +83,7 @@ export function createCredentialLookup(db: Database): CredentialLookup {
   let turn: Turn | undefined;
 
   async function refresh(version: number): Promise<void> {
-    const row = await get(db.primary, selectRevision);
+    const row = await get(db, selectRevision);
     if (row?.value !== seenRevision) {
       keptTenants.clear();
       keptKeys.clear();
@@ -136,7 +136,7 @@ export function createCredentialLookup(db: Database): CredentialLookup {
     const at = seenRevision;
     const reads = [bind(selectTenant, { namespace })];
     if (appId !== undefined) reads.push(bind(selectKey, { appId }));
-    const [tenants, keys] = await db.primary.batch(reads, "read");
+    const [tenants, keys] = await db.batch(reads, "read");
     const tenantRow = tenants?.rows[0] as unknown as TenantRow | undefined;
     const keyRow = keys?.rows[0] as unknown as KeyRow | undefined;
     const known = { tenant: tenantRow ? toTenant(tenantRow) : null, key: keyRow ? toKey(keyRow) : null };
@@ -156,7 +156,7 @@ export function createCredentialLookup(db: Database): CredentialLookup {
 
 /** Whether there is a tenant of this name, suspended or not; asks the database itself. */
 export async function hasTenant(db: Database, namespace: string): Promise<boolean> {
-  return (await get(db.primary, selectTenant, { namespace })) !== undefined;
+  return (await get(db, selectTenant, { namespace })) !== undefined;
 }
 
 function keep<T>(kept: Map<string, T>, name: string, value: T): void {

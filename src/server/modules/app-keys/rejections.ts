@@ -124,7 +124,7 @@ async function writeRejections(db: Database, taken: Map<string, Map<string, Wait
 
 /** What was refused to a key lately, newest first; at most fifty. Of a key that does not exist: nothing. */
 export function listRejections(ctx: SystemCtx, appId: string): Promise<RejectedOrigin[]> {
-  return all(ctx.db.primary, selectRows, { appId, most: maxPerKey });
+  return all(ctx.db, selectRows, { appId, most: maxPerKey });
 }
 
 /**

@@ -33,12 +33,12 @@ export async function resolveKeyId(ctx: SystemCtx, named: string, namespace: str
     });
   }
   const tenant = await requireTenant(ctx, namespace);
-  const found = await all(ctx.db.primary, selectNamed, { tenantId: tenant.id, name: named });
+  const found = await all(ctx.db, selectNamed, { tenantId: tenant.id, name: named });
   const standing = found.filter(({ revoked_at }) => revoked_at === null);
   const [only, ...others] = standing.length > 0 ? standing : found;
   const quoted = JSON.stringify(named);
   if (only === undefined) {
-    const rows = await all(ctx.db.primary, selectNames, { tenantId: tenant.id, most: maxCompared });
+    const rows = await all(ctx.db, selectNames, { tenantId: tenant.id, most: maxCompared });
     throw unknownName("key", named, {
       store: namespace,
       names: rows.map(({ name }) => name),

@@ -125,7 +125,7 @@ export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKe
   const now = ctx.now();
   const scopes = filter.scope === undefined ? [] : parseScope("scope", filter.scope);
   await requireTenant(ctx, filter.namespace);
-  const rows = await all(ctx.db.primary, selectKeys, { namespace: filter.namespace });
+  const rows = await all(ctx.db, selectKeys, { namespace: filter.namespace });
   return rows.map((row) => toDetails(row, now)).filter((key) => fitsFilter(key, filter, scopes, now));
 }
 
@@ -176,7 +176,7 @@ export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
  * @throws notFound when there is none.
  */
 export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow> {
-  const row = await get(ctx.db.primary, selectKey, { appId });
+  const row = await get(ctx.db, selectKey, { appId });
   if (!row) throw notFound("key", appId);
   return row;
 }

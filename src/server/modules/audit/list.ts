@@ -78,7 +78,7 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
   );
   // A command lists once, so that there is nothing to keep a compiled statement for.
   const rows = await all(
-    ctx.db.primary,
+    ctx.db,
     statement<Omit<AuditRecord, "details"> & { details: string | null }>(sql`
       select seq, at, event, namespace, actor_kind, actor_id, subject, address, request_id, code, details, hash
       from ${auditLog} ${wanted.length === 0 ? sql`` : sql`where ${sql.join(wanted, sql` and `)}`}

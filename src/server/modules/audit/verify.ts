@@ -42,7 +42,7 @@ export interface AuditVerdict {
  */
 export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string } = {}): Promise<AuditVerdict> {
   const head = expect === undefined ? undefined : parseHead(expect);
-  const db = ctx.db.primary;
+  const db = ctx.db;
   const verdict: AuditVerdict = { intact: true, rows: 0, first: null, last: null };
   const fault = await findSchemaFault(db);
   if (fault === "no table") return { ...verdict, intact: false, problem: "The table audit_log is missing." };

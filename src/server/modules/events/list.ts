@@ -57,7 +57,7 @@ export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<Event
   const types = query.types === undefined ? eventTypes : matchTypes(parsePatterns("types", query.types.split(",")));
   const isKnown = query.after === undefined || isId("evt", after);
   const row = isKnown
-    ? await get(ctx.db.primary, selectPage, {
+    ? await get(ctx.db, selectPage, {
         tenantId: ctx.tenant.id,
         after,
         types: JSON.stringify(types),

@@ -84,7 +84,7 @@ export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => P
  * @throws idempotencyKeyReused when the key was used for another request.
  */
 export function findReply(ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {
-  return findIn(ctx.db.primary, ctx, request);
+  return findIn(ctx.db, ctx, request);
 }
 
 /** Removes up to a thousand replies that have had their time; answers how many. */

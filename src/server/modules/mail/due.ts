@@ -67,9 +67,9 @@ export async function takeMail(ctx: OutboxContext): Promise<DueMail | undefined>
   for (;;) {
     const at = ctx.now();
     const now = toTimestamp(at);
-    const first = await get(ctx.db.primary, selectDue, { now });
+    const first = await get(ctx.db, selectDue, { now });
     if (!first) return undefined;
-    const taken = await get(ctx.db.primary, takeDue, { now, lease: toTimestamp(at + leaseMs) });
+    const taken = await get(ctx.db, takeDue, { now, lease: toTimestamp(at + leaseMs) });
     if (taken) return taken;
     if (first.useful_until !== null && first.useful_until <= now) await expireMail(ctx);
   }

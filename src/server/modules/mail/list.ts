@@ -85,11 +85,11 @@ export async function listMail(ctx: SystemCtx, filter: MailFilter): Promise<Mail
   if (namespace !== null) await requireTenant(ctx, namespace);
   const asked = { namespace, status, kind, since };
   if (to === undefined) {
-    const rows = await all(ctx.db.primary, selectMail, { ...asked, isOpened: 0, limit });
+    const rows = await all(ctx.db, selectMail, { ...asked, isOpened: 0, limit });
     return rows.map((row) => toRecord(ctx, row, filter));
   }
   const wanted = emailKey(to);
-  const rows = await all(ctx.db.primary, selectMail, { ...asked, isOpened: 1, limit: maxOpened });
+  const rows = await all(ctx.db, selectMail, { ...asked, isOpened: 1, limit: maxOpened });
   const fitting = rows.filter((row) => wanted !== null && emailKey(addressOf(ctx, row) ?? "") === wanted);
   return fitting.slice(0, limit).map((row) => toRecord(ctx, row, filter));
 }
@@ -104,7 +104,7 @@ export async function getMail(
   { namespace = null, ...view }: MailView & { namespace?: string | undefined | null } = {},
 ): Promise<MailRecord> {
   if (namespace !== null) await requireTenant(ctx, namespace);
-  const row = await get(ctx.db.primary, selectOne, { id, namespace });
+  const row = await get(ctx.db, selectOne, { id, namespace });
   if (!row) throw notFound("mail", id);
   return toRecord(ctx, row, view);
 }

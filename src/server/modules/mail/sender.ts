@@ -85,7 +85,7 @@ export function createMailSender(deps: MailSenderDeps): MailSender {
     if (mail.attempts > delaysMs.length + 1) return end(mail, "failed", "every attempt was broken off");
     const contents = mail.sealed === null ? null : openContents(deps.vault, mail.id, mail.sealed);
     if (contents === null) return end(mail, "failed", "sealed with another secret key");
-    const found = await findRecipient(deps.db.primary, mail.tenant_id, contents.to);
+    const found = await findRecipient(deps.db, mail.tenant_id, contents.to);
     if (!found) return;
     if (found.to === null) return end(mail, "dropped", null);
     try {

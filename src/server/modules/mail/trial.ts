@@ -41,7 +41,7 @@ export async function tryMail(
   if (url === undefined || input.mailFrom === undefined) {
     throw wrongState("There is no mail server: set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for this command too.");
   }
-  const found = await findRecipient(ctx.db.primary, ctx.tenant.id, { email });
+  const found = await findRecipient(ctx.db, ctx.tenant.id, { email });
   if (!found) throw notFound("mail");
   const { store } = found;
   const details = { host: smtpOptions({ url }).host };

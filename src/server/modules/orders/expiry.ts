@@ -32,7 +32,7 @@ const expirePending = statement<ChangedOrder>(sql`
  * @returns how many it has expired; none when there is nothing left to do.
  */
 export async function expireDueOrders(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
-  const due = await all(ctx.db.primary, selectDue, { now: toTimestamp(ctx.now()), portion });
+  const due = await all(ctx.db, selectDue, { now: toTimestamp(ctx.now()), portion });
   let expired = 0;
   let failure: unknown;
   for (const { order_id: id, tenant } of due) {

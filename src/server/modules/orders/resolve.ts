@@ -18,16 +18,15 @@ const selectNewest = statement<{ newest: number | null }>(sql`
  */
 export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
-  const { primary } = ctx.db;
   const number = /^#?([1-9]\d{0,14})$/.exec(idOrNumber)?.[1];
   if (number !== undefined || isId("ord", idOrNumber)) {
     const found =
       number === undefined
-        ? await get(primary, selectById, { tenantId, name: idOrNumber })
-        : await get(primary, selectByNumber, { tenantId, name: Number(number) });
+        ? await get(ctx.db, selectById, { tenantId, name: idOrNumber })
+        : await get(ctx.db, selectByNumber, { tenantId, name: Number(number) });
     if (found) return found.id;
   }
-  const newest = (await get(primary, selectNewest, { tenantId }))?.newest ?? null;
+  const newest = (await get(ctx.db, selectNewest, { tenantId }))?.newest ?? null;
   const range = newest === null ? "It has none yet." : `Its numbers go up to ${newest}.`;
   throw notFound("order", idOrNumber, {
     in: `store ${JSON.stringify(namespace)}`,

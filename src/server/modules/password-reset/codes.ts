@@ -62,7 +62,7 @@ export async function issueCode(ctx: Ctx, emailKey: string): Promise<{ code: str
 export async function judgeTry(ctx: Ctx, resetTry: ResetTry): Promise<"fits" | "wrong" | AppError> {
   const { hash, now, ...address } = valuesOf(ctx, resetTry);
   // The code first: what has locked it meanwhile is then seen to have spent the day's last try as well.
-  const row = await get(ctx.db.primary, selectCode, address);
+  const row = await get(ctx.db, selectCode, address);
   const dayMs = await peekLimit(ctx, dailyTries, subjectOf(ctx, resetTry));
   const isWaiting = row !== undefined && row.used_at === null && row.expires_at > now;
   const isLocked = isWaiting && row.wrong_tries >= maxTries;

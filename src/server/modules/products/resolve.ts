@@ -30,10 +30,10 @@ export async function resolveProductId(ctx: Ctx, named: string): Promise<string>
   const { id: tenantId, namespace } = ctx.tenant;
   const isProductId = isId("prod", named);
   const select = isProductId ? selectById : selectByName;
-  const [only, ...others] = await all(ctx.db.primary, select, { tenantId, name: named });
+  const [only, ...others] = await all(ctx.db, select, { tenantId, name: named });
   const quoted = JSON.stringify(named);
   if (only === undefined) {
-    const rows = isProductId ? [] : await all(ctx.db.primary, selectNames, { tenantId, most: maxCompared });
+    const rows = isProductId ? [] : await all(ctx.db, selectNames, { tenantId, most: maxCompared });
     throw unknownName("product", named, {
       store: namespace,
       names: rows.flatMap(({ slug, sku }) => (sku === null ? [slug] : [slug, sku])),

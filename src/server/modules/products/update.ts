@@ -148,7 +148,7 @@ const selectStanding = statement<{ version: number; lang: string; has_variants: 
   select version, lang, has_variants from ${products} where ${living}`);
 
 async function whyNot(ctx: Ctx, id: string, change: ProductChange, own: readonly string[]): Promise<AppError> {
-  const standing = await get(ctx.db.primary, selectStanding, { tenantId: ctx.tenant.id, id });
+  const standing = await get(ctx.db, selectStanding, { tenantId: ctx.tenant.id, id });
   if (!standing) return noSuchProduct();
   if (change.ifMatch !== null && change.ifMatch !== standing.version) return preconditionFailed();
   const [field] = own;

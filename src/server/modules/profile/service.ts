@@ -50,7 +50,7 @@ export async function updateOwnProfile(
 ): Promise<User> {
   const { password, ...fields } = patch;
   const columns = userColumns(fields);
-  const user = await findSignInUserById(ctx.db.primary, ctx.tenant.id, ownIdOf(ctx));
+  const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
   if (!user) throw tokenExpired();
   if (columns.email === undefined) {
     if (password !== undefined) throw invalidField("password", "is asked for only beside another email");

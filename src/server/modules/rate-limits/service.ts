@@ -50,8 +50,8 @@ export async function countHit(ctx: LimitContext, limit: RateLimit, subject: str
   const key = `${limit.name}:${subject}`;
   const now = ctx.now();
   const { windowMs, most } = limit;
-  if (await get(ctx.db.primary, takePlace, { key, now, windowMs, most })) return 0;
-  const row = await get(ctx.db.primary, selectOldest, { key, now, windowMs });
+  if (await get(ctx.db, takePlace, { key, now, windowMs, most })) return 0;
+  const row = await get(ctx.db, selectOldest, { key, now, windowMs });
   return Math.max(1, (row?.oldest ?? now) + windowMs - now);
 }
 
@@ -59,7 +59,7 @@ export async function countHit(ctx: LimitContext, limit: RateLimit, subject: str
 export async function peekLimit(ctx: LimitContext, limit: RateLimit, subject: string): Promise<number> {
   const { windowMs, most } = limit;
   const now = ctx.now();
-  const row = await get(ctx.db.primary, selectTaken, { key: `${limit.name}:${subject}`, now, windowMs });
+  const row = await get(ctx.db, selectTaken, { key: `${limit.name}:${subject}`, now, windowMs });
   if (!row || row.taken < most) return 0;
   return Math.max(1, (row.oldest ?? now) + windowMs - now);
 }

@@ -55,7 +55,7 @@ export async function exchangeHits(
 ): Promise<{ heard: HeardHits[]; position: number }> {
   const read = bind(selectNew, { process, position, since });
   const results = own
-    ? await db.primary.batch(
+    ? await db.batch(
         [
           bind(putHits, { process, writtenAt: own.writtenAt, hits: toText(own.hits) }),
           bind(removeOld, { before: own.writtenAt - keptMs }),
@@ -63,7 +63,7 @@ export async function exchangeHits(
         ],
         "write",
       )
-    : await db.primary.batch([read], "read");
+    : await db.batch([read], "read");
   const rows = (results.at(-1)?.rows ?? []) as unknown as NewRow[];
   const heard = rows.flatMap(({ written_at, hits }) =>
     hits === null ? [] : [{ writtenAt: written_at, hits: fromText(hits) }],

@@ -60,7 +60,7 @@ export async function expireDueLots(tx: LedgerCtx, userId: string): Promise<numb
  * @returns of how many users; none when there is nothing left to do.
  */
 export async function expireDuePoints(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
-  const due = await all(ctx.db.primary, selectDueUsers, { now: toTimestamp(ctx.now()), portion });
+  const due = await all(ctx.db, selectDueUsers, { now: toTimestamp(ctx.now()), portion });
   let done = 0;
   let failure: unknown;
   for (const { user_id: userId, tenant } of due) {

@@ -34,7 +34,7 @@ export const selectKinds = statement<{ kind: string }>(sql`
  */
 export async function levelRefusal(ctx: Ctx, password: string, verified: readonly (string | null)[]): Promise<void> {
   try {
-    const kinds = await all(ctx.db.primary, selectKinds, { tenantId: ctx.tenant.id });
+    const kinds = await all(ctx.db, selectKinds, { tenantId: ctx.tenant.id });
     const names = kinds.map((row) => row.kind);
     for (const hash of hashesToVerify(names, verified)) await verifyPassword(password, hash);
   } catch (error) {

@@ -55,7 +55,7 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
   const verified: (string | null)[] = [];
   const prove = async () => {
     for (let tries = 1; ; tries++) {
-      const user = await findSignInUser(ctx.db.primary, ctx.tenant.id, key);
+      const user = await findSignInUser(ctx.db, ctx.tenant.id, key);
       subject = user?.id;
       const hash = user?.status === "active" ? user.passwordHash : null;
       verified.push(hash);
@@ -129,7 +129,7 @@ async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: L
   const otp = input.otp?.trim() ?? "";
   const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
   // Before the transaction, in which nobody should wait for the library that judges codes.
-  await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, user.id);
+  await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id);
   return inTransaction(ctx, async (tx): Promise<LoginSession | undefined> => {
     const { tenant } = tx;
     await requireFailuresLeft(tx, user.emailKey);

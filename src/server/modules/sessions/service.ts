@@ -39,7 +39,7 @@ export async function endSession(ctx: Ctx): Promise<{ revoked: true }> {
 export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
   const own = ownTokenOf(ctx);
   requireStrongPassword("password", input.password);
-  const user = await findSignInUserById(ctx.db.primary, ctx.tenant.id, own.userId);
+  const user = await findSignInUserById(ctx.db, ctx.tenant.id, own.userId);
   if (!user) throw tokenExpired();
   try {
     return await judgeSignIn(ctx, user.emailKey, async () => {

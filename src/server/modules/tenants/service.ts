@@ -115,9 +115,7 @@ export async function listTenants(
   ctx: SystemCtx,
   { status, q }: { status?: TenantRecord["status"] | undefined; q?: string | undefined } = {},
 ): Promise<TenantDetails[]> {
-  const rows = (await all(ctx.db.primary, selectTenants)).filter(
-    (row) => status === undefined || row.status === status,
-  );
+  const rows = (await all(ctx.db, selectTenants)).filter((row) => status === undefined || row.status === status);
   const part = q?.toLowerCase() ?? "";
   const holds = (text: string | null) => text?.toLowerCase().includes(part) ?? false;
   return rows.filter(({ namespace, title, domain }) => [namespace, title, domain].some(holds)).map(toDetails);
@@ -128,7 +126,7 @@ export async function listTenants(
  * @throws notFound when there is none.
  */
 export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantDetails> {
-  const tenant = await get(ctx.db.primary, selectTenant, { namespace });
+  const tenant = await get(ctx.db, selectTenant, { namespace });
   if (!tenant) throw await noSuchTenant(ctx, namespace);
   return toDetails(tenant);
 }
@@ -138,7 +136,7 @@ export async function getTenant(ctx: SystemCtx, namespace: string): Promise<Tena
  * @throws notFound when there is none.
  */
 export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<Tenant> {
-  const tenant = await get(ctx.db.primary, selectForWork, { namespace });
+  const tenant = await get(ctx.db, selectForWork, { namespace });
   if (!tenant) throw await noSuchTenant(ctx, namespace);
   return tenant;
 }
@@ -215,7 +213,7 @@ function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["stat
 
 /** The error about a namespace that nobody has, with the one that was most likely meant. */
 export async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<AppError> {
-  const rows = await all(ctx.db.primary, selectNamespaces, { most: maxCompared });
+  const rows = await all(ctx.db, selectNamespaces, { most: maxCompared });
   return unknownName("tenant", namespace, {
     names: rows.map((row) => row.namespace),
     list: "bodega tenant list",

@@ -32,7 +32,7 @@ export interface TokenHolder {
 }
 
 /**
- * Judges user credentials at the primary (specification, section 5), so that a revoked token fails at once.
+ * Verifies user credentials in the database at each request (specification, section 5), so that a revoked token fails at once.
  * @throws tokenNotFound for a token that never was, or is another user's or tenant's; tokenExpired for one that has ended or run
  * out, or whose user is disabled or gone.
  */
@@ -40,7 +40,7 @@ export async function judgeToken(
   ctx: { db: Session; now: () => number },
   sent: { tenantId: string; userId: string; token: string },
 ): Promise<TokenHolder> {
-  const row = await get(ctx.db.primary, selectToken, { hash: hashToken(sent.token) });
+  const row = await get(ctx.db, selectToken, { hash: hashToken(sent.token) });
   if (row?.tenant_id !== sent.tenantId || row.user_id !== sent.userId) throw tokenNotFound();
   const holds = row.ended_at === null && row.expires_at > toTimestamp(ctx.now());
   if (!holds || row.role === null || row.status !== "active") throw tokenExpired();

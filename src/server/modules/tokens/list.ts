@@ -34,7 +34,7 @@ export function listTokens(
   ctx: Ctx,
   filter: { userId?: string | undefined; allStates?: boolean | undefined; limit?: number | undefined } = {},
 ): Promise<TokenRecord[]> {
-  return all(ctx.db.primary, selectTokens, {
+  return all(ctx.db, selectTokens, {
     tenantId: ctx.tenant.id,
     userId: filter.userId ?? null,
     allStates: filter.allStates ? 1 : 0,

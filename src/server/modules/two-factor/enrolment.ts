@@ -43,7 +43,7 @@ export interface Enrolment {
  */
 export async function beginTwoFactor(ctx: Ctx, { password }: { password: string }): Promise<Enrolment> {
   const user = await requireSignedIn(ctx);
-  if (await isTwoFactorOn(ctx.db.primary, ctx.tenant.id, user.id)) throw alreadyOn();
+  if (await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id)) throw alreadyOn();
   const secret = await makeSecret();
   const uri = await otpauthUri(secret, ctx.tenant.title, user.email);
   await proveAnd(ctx, user, { password }, async (tx) => {
@@ -67,7 +67,7 @@ export async function confirmTwoFactor(ctx: Ctx, { otp }: { otp: string }): Prom
     userId: user.id,
     since: toTimestamp(ctx.now() - begunMs),
   });
-  if (!(await get(ctx.db.primary, selectBegun, makeKey()))) throw nothingBegun();
+  if (!(await get(ctx.db, selectBegun, makeKey()))) throw nothingBegun();
   await loadTotp();
   const spend = async (tx: Ctx) => {
     const key = makeKey();

@@ -50,7 +50,7 @@ async function proveBoth<T>(
   const requireOn = async (db: Executor) => {
     if (!(await isTwoFactorOn(db, ctx.tenant.id, user.id))) throw wrongState("Two-factor is not on.");
   };
-  await requireOn(ctx.db.primary);
+  await requireOn(ctx.db);
   const spend = async (tx: Ctx) => {
     // Of two that race, the second one's code is not wrong: there is nothing left to try it on.
     await requireOn(tx.db);

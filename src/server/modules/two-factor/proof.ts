@@ -14,12 +14,12 @@ export interface Proof {
 }
 
 /**
- * The user who calls, as the primary knows them now.
+ * The user who calls, as the database knows them now.
  * @throws forbidden for any other caller, tokenExpired for one who has been disabled or deleted meanwhile.
  */
 export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
   if (ctx.actor.kind !== "user") throw forbidden();
-  const user = await findSignInUserById(ctx.db.primary, ctx.tenant.id, ctx.actor.userId);
+  const user = await findSignInUserById(ctx.db, ctx.tenant.id, ctx.actor.userId);
   if (user?.status !== "active") throw tokenExpired();
   return user;
 }

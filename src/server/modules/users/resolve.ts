@@ -23,10 +23,10 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
   const tenantId = ctx.tenant.id;
   const isUserId = isId("usr", idOrEmail);
   const name = isUserId ? idOrEmail : emailKey(idOrEmail);
-  const found = name && (await get(ctx.db.primary, isUserId ? selectById : selectByEmail, { tenantId, name }));
+  const found = name && (await get(ctx.db, isUserId ? selectById : selectByEmail, { tenantId, name }));
   if (found) return found.id;
   const { namespace } = ctx.tenant;
-  const rows = isUserId ? [] : await all(ctx.db.primary, selectEmails, { tenantId, most: maxCompared });
+  const rows = isUserId ? [] : await all(ctx.db, selectEmails, { tenantId, most: maxCompared });
   throw unknownName("user", idOrEmail, {
     store: namespace,
     names: rows.map(({ email }) => email),
@@ -42,6 +42,6 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
   const tenant = await requireTenant(ctx, namespace);
   const name = emailKey(email);
-  const found = name && (await get(ctx.db.primary, selectByEmail, { tenantId: tenant.id, name }));
+  const found = name && (await get(ctx.db, selectByEmail, { tenantId: tenant.id, name }));
   return found ? found.id : email;
 }

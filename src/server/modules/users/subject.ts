@@ -29,7 +29,7 @@ export async function requireSubject(
   // Whether somebody else is there is nothing that a customer learns.
   if (actor.kind === "user" && actor.role === "customer") throw noSuchUser();
   requireUserId(named);
-  const user = await get(ctx.db.primary, selectId, { tenantId: ctx.tenant.id, id: named });
+  const user = await get(ctx.db, selectId, { tenantId: ctx.tenant.id, id: named });
   if (!user) throw noSuchUser();
   return user.id;
 }

@@ -78,7 +78,7 @@ export async function listDeliveries(
     throw invalidField("limit", `must be a whole number from 1 to ${maxRows}`);
   }
   await getWebhook(ctx, webhookId);
-  return all(ctx.db.primary, selectDeliveries, { tenantId: ctx.tenant.id, webhookId, status, limit });
+  return all(ctx.db, selectDeliveries, { tenantId: ctx.tenant.id, webhookId, status, limit });
 }
 
 /** Which deliveries are sent again: of one event, of all events after one, or those that failed. */

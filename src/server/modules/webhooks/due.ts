@@ -88,15 +88,15 @@ export interface AttemptResult {
 
 /** The webhooks that have something due; without webhooks that costs one look at an empty table. */
 export function listReady(ctx: Context): Promise<ReadyWebhook[]> {
-  return all(ctx.db.primary, selectReady, { now: toTimestamp(ctx.now()) });
+  return all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
 }
 
 /** Takes the delivery of a webhook that has been due the longest; undefined when none is, or its store is suspended. */
 export async function takeDelivery(ctx: Context, webhookId: string): Promise<DeliveryTask | undefined> {
   const at = ctx.now();
   const lease = toTimestamp(at + leaseMs);
-  const taken = await get(ctx.db.primary, takeDue, { webhookId, now: toTimestamp(at), lease });
-  const task = taken && (await get(ctx.db.primary, selectTask, { id: taken.id }));
+  const taken = await get(ctx.db, takeDue, { webhookId, now: toTimestamp(at), lease });
+  const task = taken && (await get(ctx.db, selectTask, { id: taken.id }));
   return taken && task && { ...task, ...taken };
 }
 

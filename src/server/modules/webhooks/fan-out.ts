@@ -40,7 +40,7 @@ const movePosition = statement(sql`
  * that no event is left out or made twice, whoever else does the same.
  */
 export async function fanOut(ctx: Pick<SystemCtx, "db" | "now">, isStopping: () => boolean = () => false) {
-  for (const { id } of await all(ctx.db.primary, selectBehind, { most: maxWaiting })) {
+  for (const { id } of await all(ctx.db, selectBehind, { most: maxWaiting })) {
     // One portion a turn for each: a store with many events must not keep the others waiting.
     if (isStopping()) return;
     await fanOutTo(ctx, id);

@@ -14,7 +14,7 @@ const selectAll = statement<{ id: string; url: string }>(sql`
  */
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
-  const rows = await all(ctx.db.primary, selectAll, { tenantId });
+  const rows = await all(ctx.db, selectAll, { tenantId });
   if (rows.some(({ id }) => id === idOrUrl)) return idOrUrl;
   const asked = canonicalUrl(idOrUrl);
   const [only, ...others] = rows.filter(({ url }) => canonicalUrl(url) === asked);

@@ -144,7 +144,7 @@ async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
 
 /** The store's webhooks, oldest first, with what has become of their deliveries. */
 export async function listWebhooks(ctx: Ctx): Promise<WebhookDetails[]> {
-  const rows = await all(ctx.db.primary, selectWebhooks, { tenantId: ctx.tenant.id, id: null });
+  const rows = await all(ctx.db, selectWebhooks, { tenantId: ctx.tenant.id, id: null });
   return rows.map((row) => toRecord(ctx, row));
 }
 
@@ -153,7 +153,7 @@ export async function listWebhooks(ctx: Ctx): Promise<WebhookDetails[]> {
  * @throws notFound when there is none with this id.
  */
 export async function getWebhookDetails(ctx: Ctx, id: string): Promise<WebhookDetails> {
-  const row = await get(ctx.db.primary, selectWebhooks, { tenantId: ctx.tenant.id, id });
+  const row = await get(ctx.db, selectWebhooks, { tenantId: ctx.tenant.id, id });
   if (!row) throw noSuchWebhook(ctx, id);
   return toRecord(ctx, row);
 }
@@ -163,7 +163,7 @@ export async function getWebhookDetails(ctx: Ctx, id: string): Promise<WebhookDe
  * @throws notFound when there is none with this id.
  */
 export async function getWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
-  const row = await get(ctx.db.primary, selectWebhook, { tenantId: ctx.tenant.id, id });
+  const row = await get(ctx.db, selectWebhook, { tenantId: ctx.tenant.id, id });
   if (!row) throw noSuchWebhook(ctx, id);
   return toRecord(ctx, row);
 }

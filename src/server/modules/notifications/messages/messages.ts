@@ -49,7 +49,7 @@ const selectNext = listOf(sql` and id < ${param("after")}`);
  * @throws notFound.
  */
 export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }> {
-  const row = isId("msg", id) ? await get(ctx.db.primary, selectMessage, { tenantId: ctx.tenant.id, id }) : undefined;
+  const row = isId("msg", id) ? await get(ctx.db, selectMessage, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("message");
   return row;
 }
@@ -87,6 +87,6 @@ export async function listMessageRecords(
   if (!Number.isInteger(limit) || limit < 1 || limit > maxRecords) {
     throw invalidField("limit", `must be a whole number from 1 to ${maxRecords}`);
   }
-  const rows = await all(ctx.db.primary, selectRecords, { tenantId: ctx.tenant.id, topic, userId, since, limit });
+  const rows = await all(ctx.db, selectRecords, { tenantId: ctx.tenant.id, topic, userId, since, limit });
   return rows.map(({ json }) => JSON.parse(json) as MessageWithDeliveries);
 }

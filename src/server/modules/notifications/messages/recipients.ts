@@ -64,6 +64,6 @@ export async function countRecipients(
   ctx: Pick<Ctx, "db" | "tenant">,
   recipients: Recipients,
 ): Promise<Record<PushPlatform, number>> {
-  const rows = await all(ctx.db.primary, counts[kindOf(recipients)], { ...recipients, tenantId: ctx.tenant.id });
+  const rows = await all(ctx.db, counts[kindOf(recipients)], { ...recipients, tenantId: ctx.tenant.id });
   return { web: 0, ios: 0, android: 0, ...Object.fromEntries(rows.map(({ platform, count }) => [platform, count])) };
 }

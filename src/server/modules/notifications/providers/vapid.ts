@@ -31,7 +31,7 @@ type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
  * @throws unavailable where there are none and the vault is closed.
  */
 export async function makeVapidKeys({ db, vault, now }: VapidCtx): Promise<void> {
-  if (await get(db.primary, selectKeys)) return;
+  if (await get(db, selectKeys)) return;
   const { publicKey, privateKey } = generateKeys();
   await run(db, insertKeys, { publicKey, privateKey: vault.seal("push", place, privateKey), now: toTimestamp(now()) });
 }
@@ -42,7 +42,7 @@ export async function makeVapidKeys({ db, vault, now }: VapidCtx): Promise<void>
  */
 export async function ensureVapidKeys(ctx: VapidCtx): Promise<VapidKeys> {
   await makeVapidKeys(ctx);
-  const kept = await get(ctx.db.primary, selectKeys);
+  const kept = await get(ctx.db, selectKeys);
   const privateKey = kept && ctx.vault.open("push", place, kept.privateKey);
   if (!kept || !privateKey) {
     throw wrongState("The keys for Web Push were made with another secret key; see bodega db rekey.");

@@ -92,7 +92,7 @@ async function proveOwn(ctx: Ctx, id: string, secret: string | undefined) {
   if (!isId("reg", id)) throw noSuchRegistration();
   await countDeviceWrite(ctx, id);
   const tenantId = ctx.tenant.id;
-  const row = await get(ctx.db.primary, selectProof, { tenantId, id });
+  const row = await get(ctx.db, selectProof, { tenantId, id });
   if (!isManagementSecret(secret, row?.secretHash) || !row) throw noSuchRegistration();
   return { platform: row.platform, own: { tenantId, id, secretHash: hashManagementSecret(secret) } };
 }

@@ -117,6 +117,6 @@ export async function registerDevice(
 
 /** The registration of a target, where the secret is its own. */
 async function findOwn(ctx: Ctx, targetKey: string, secret: string) {
-  const row = await get(ctx.db.primary, selectKnown, { tenantId: ctx.tenant.id, targetKey });
+  const row = await get(ctx.db, selectKnown, { tenantId: ctx.tenant.id, targetKey });
   return isManagementSecret(secret, row?.secretHash) ? row : undefined;
 }

@@ -51,7 +51,7 @@ export interface RegistrationFilter {
 /** The store's registrations, newest first. */
 export async function listRegistrations(ctx: Ctx, filter: RegistrationFilter = {}): Promise<RegistrationRecord[]> {
   const { topic = null, userId = null, platform = null, limit = usualLimit } = filter;
-  const rows = await all(ctx.db.primary, selectSome, { tenantId: ctx.tenant.id, topic, userId, platform, limit });
+  const rows = await all(ctx.db, selectSome, { tenantId: ctx.tenant.id, topic, userId, platform, limit });
   return rows.map((row) => toRecord(ctx, row));
 }
 

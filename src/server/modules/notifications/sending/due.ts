@@ -126,7 +126,7 @@ export interface PushResult {
 
 /** The stores that have something due; where nothing waits, that costs one look at an empty index. */
 export function listReady(ctx: Context): Promise<ReadyStore[]> {
-  return all(ctx.db.primary, selectReady, { now: toTimestamp(ctx.now()) });
+  return all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
 }
 
 /** Takes the deliveries of a store and pool that have been due the longest, at most so many. */
@@ -137,11 +137,11 @@ export async function takePushes(
   const at = ctx.now();
   const lease = toTimestamp(at + leaseMs);
   const order = { first: pool, second: isUnproven(pool) ? pool + later : null };
-  const taken = await all(ctx.db.primary, takeDue, { ...due, ...order, now: toTimestamp(at), lease });
+  const taken = await all(ctx.db, takeDue, { ...due, ...order, now: toTimestamp(at), lease });
   if (taken.length === 0) return [];
   const ids = JSON.stringify(taken.map(({ id }) => id));
   const attempts = new Map(taken.map((one) => [one.id, one.attempts]));
-  const tasks = await all(ctx.db.primary, selectTasks, { ids });
+  const tasks = await all(ctx.db, selectTasks, { ids });
   return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) ?? 1, lease }));
 }
 

@@ -54,7 +54,7 @@ export async function fanOut(
   ctx: Pick<SystemCtx, "db" | "now">,
   isStopping: () => boolean = () => false,
 ): Promise<boolean> {
-  const unfinished = await all(ctx.db.primary, selectUnfinished, { most: maxMessages });
+  const unfinished = await all(ctx.db, selectUnfinished, { most: maxMessages });
   let isMore = unfinished.length === maxMessages;
   for (const { id } of unfinished) {
     // One portion a turn for each: a message to very many must not keep the others waiting.

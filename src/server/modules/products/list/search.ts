@@ -59,7 +59,7 @@ export function indexInserted(tenantId: string, product: SearchedTexts): InState
  * Indexes some products that have no words yet, those of an earlier schema or written without. Call it until it answers 0.
  */
 export async function indexPendingProducts(ctx: Pick<Ctx, "db">): Promise<number> {
-  const pending = await all(ctx.db.primary, selectPending, { most: portion.products });
+  const pending = await all(ctx.db, selectPending, { most: portion.products });
   const statements: InStatement[] = [];
   let characters = 0;
   for (const product of pending) {

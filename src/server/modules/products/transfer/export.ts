@@ -25,7 +25,7 @@ export interface ExportFilter {
  */
 export async function* exportProducts(ctx: Ctx, { status = null }: ExportFilter = {}): AsyncGenerator<string[]> {
   for (let after = { createdAt: "", id: "" }; ; ) {
-    const page = await all(ctx.db.primary, selectPage, { tenantId: ctx.tenant.id, status, ...after, most: pageSize });
+    const page = await all(ctx.db, selectPage, { tenantId: ctx.tenant.id, status, ...after, most: pageSize });
     const last = page.at(-1);
     if (last) yield page.map(({ json }) => json);
     if (!last || page.length < pageSize) return;
@@ -35,5 +35,5 @@ export async function* exportProducts(ctx: Ctx, { status = null }: ExportFilter 
 
 /** How many products an export will tell of, as of now. */
 export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = {}): Promise<number> {
-  return (await get(ctx.db.primary, countChosen, { tenantId: ctx.tenant.id, status }))?.found ?? 0;
+  return (await get(ctx.db, countChosen, { tenantId: ctx.tenant.id, status }))?.found ?? 0;
 }
