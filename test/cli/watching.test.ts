@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerActivity } from "../../src/cli/commands/top/compare-status.ts";
-import { askServer, controlSocket } from "../../src/server/monitoring/control/client.ts";
-import type { SeenRequest, ServerStatus } from "../../src/server/monitoring/control/status.ts";
+import { askServer } from "../../src/server/monitoring/control-socket.ts";
+import type { RecentRequest, ServerStatus } from "../../src/server/monitoring/server-status.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 import { type Serving, watchServer } from "../support/serving.ts";
 import { until } from "../support/until.ts";
@@ -79,7 +79,7 @@ test("figures that whoever reaches the port can read are warned of", async () =>
 
 describe("the control socket", () => {
   test("is open to the account of the server only, however long its path", () => {
-    const { mode } = statSync(controlSocket(cli.dataDir));
+    const { mode } = statSync(join(cli.dataDir, "server.sock"));
     expect((mode & 0o777).toString(8)).toBe("600");
   });
 
@@ -95,15 +95,15 @@ describe("the control socket", () => {
   test("tells how a call arrived that asked for it, and 404 of any other", async () => {
     const id = "doctor-0123456789";
     await fetch(`${server.url}/health/live`, { headers: { "x-request-id": id, "x-forwarded-for": "192.0.2.1" } });
-    const reply = await askServer(cli.dataDir, `/seen?request_id=${id}`);
-    expect((await reply?.json()) as SeenRequest).toMatchObject({
+    const reply = await askServer(cli.dataDir, `/requests?id=${id}`);
+    expect((await reply?.json()) as RecentRequest).toMatchObject({
       request_id: id,
       peer: "127.0.0.1",
       client: "127.0.0.1",
       protocol: "http",
       forwarded: { "x-forwarded-for": "192.0.2.1" },
     });
-    expect((await askServer(cli.dataDir, "/seen?request_id=doctor-another"))?.status).toBe(404);
+    expect((await askServer(cli.dataDir, "/requests?id=doctor-another"))?.status).toBe(404);
     expect((await askServer(cli.dataDir, "/nothing"))?.status).toBe(404);
   });
 });
@@ -220,7 +220,7 @@ test("the socket goes with its server, and one that a killed server left is repl
   const top = openTop();
   await until("the first picture", () => top.picture().startsWith("Bodega"));
   await server.end("SIGKILL");
-  expect(existsSync(controlSocket(cli.dataDir))).toBe(true);
+  expect(existsSync(join(cli.dataDir, "server.sock"))).toBe(true);
   expect(await askServer(cli.dataDir, "/status")).toBeNull();
   expect((await cli.failure("top")).code).toBe(1);
   await until("its absence", () => top.picture().startsWith("The server does not answer."));
@@ -236,6 +236,6 @@ test("the socket goes with its server, and one that a killed server left is repl
   expect(readdirSync(cli.dataDir)).not.toContain("server.sock");
 
   // What is no socket there is no server either.
-  writeFileSync(controlSocket(cli.dataDir), "");
+  writeFileSync(join(cli.dataDir, "server.sock"), "");
   expect(await askServer(cli.dataDir, "/status")).toBeNull();
 }, 20_000);

@@ -1,34 +1,34 @@
 import { describe, expect, test } from "bun:test";
-import { createExchange, type Question } from "../../src/server/monitoring/control/exchange.ts";
-import { SeenRequests } from "../../src/server/monitoring/control/seen.ts";
-import { createWorkerDesk } from "../../src/server/monitoring/control/worker-desk.ts";
-import { countAnswers } from "../../src/server/monitoring/metrics/counts.ts";
+import { countResponses } from "../../src/server/monitoring/metrics/counts.ts";
 import { Meter } from "../../src/server/monitoring/metrics/meter.ts";
-import type { ProcessFigures } from "../../src/server/monitoring/metrics/process-figures.ts";
+import { createChannel, type Question } from "../../src/server/monitoring/process-channel.ts";
+import type { ProcessFigures } from "../../src/server/monitoring/process-monitor.ts";
+import { RecentRequests } from "../../src/server/monitoring/recent-requests.ts";
+import { WorkerRegistry } from "../../src/server/monitoring/worker-registry.ts";
 import { createClock } from "../support/clock.ts";
 
-/** Two ends of a pipe; what is sent arrives later, as between processes. */
+/** Two ends of a pipe; messages arrive later, as between processes. */
 function connect(answers: [(question: Question) => unknown, (question: Question) => unknown]) {
   const ends = answers.map((answer, index) =>
-    createExchange({
+    createChannel({
       answer,
-      send: (message) => queueMicrotask(() => ends[1 - index]?.take(structuredClone(message))),
+      send: (message) => queueMicrotask(() => ends[1 - index]?.receive(structuredClone(message))),
     }),
   );
-  return ends as [ReturnType<typeof createExchange>, ReturnType<typeof createExchange>];
+  return ends as [ReturnType<typeof createChannel>, ReturnType<typeof createChannel>];
 }
 
-describe("what two processes ask one another", () => {
-  test("each answer reaches who asked for it, in whatever order they come", async () => {
+describe("the channel between two processes", () => {
+  test("each answer resolves its own question, in any order", async () => {
     const slow = Promise.withResolvers<string>();
-    const [here] = connect([() => undefined, ({ what }) => (what === "metrics" ? slow.promise : { answered: what })]);
-    const [metrics, figures] = [here.ask({ what: "metrics" }, 5000), here.ask({ what: "figures" }, 5000)];
+    const [here] = connect([() => undefined, ({ kind }) => (kind === "metrics" ? slow.promise : { answered: kind })]);
+    const [metrics, figures] = [here.ask({ kind: "metrics" }, 5000), here.ask({ kind: "figures" }, 5000)];
     expect(await figures).toEqual({ answered: "figures" });
     slow.resolve("text");
     expect(await metrics).toBe("text");
   });
 
-  test("one that hangs, fails or has gone is no answer, and holds nobody up", async () => {
+  test("a process that hangs, fails or is gone gives no answer, and `ask` times out", async () => {
     const hanging = connect([() => undefined, () => new Promise(() => {})])[0];
     const failing = connect([
       () => undefined,
@@ -36,104 +36,104 @@ describe("what two processes ask one another", () => {
         throw new Error("no");
       },
     ])[0];
-    const gone = createExchange({
+    const gone = createChannel({
       answer: () => undefined,
       send: () => {
         throw new Error("closed");
       },
     });
-    for (const end of [hanging, failing, gone]) expect(await end.ask({ what: "figures" }, 1)).toBeUndefined();
+    for (const end of [hanging, failing, gone]) expect(await end.ask({ kind: "figures" }, 1)).toBeUndefined();
   });
 
-  test("other messages on the same pipe are left alone", () => {
+  test("other messages on the same pipe are ignored", () => {
     const [here] = connect([() => undefined, () => undefined]);
-    for (const message of ["ready", null, undefined, 5, {}, { kind: "else" }]) here.take(message);
+    for (const message of ["ready", null, undefined, 5, {}, { kind: "else" }]) here.receive(message);
   });
 });
 
-describe("what workers have counted", () => {
+describe("the counts of workers", () => {
   const figuresOf = (requests: number, cpuSeconds = 0): ProcessFigures => {
     const meter = new Meter();
-    for (let number = 0; number < requests; number++) meter.route("GET", "/a/").note(200, 1, undefined);
+    for (let number = 0; number < requests; number++) meter.route("GET", "/a/").record(200, 1, undefined);
     const rest = { pid: 1, startedAt: "", memoryBytes: 0, lagMs: 0, inFlight: 0, writesWaiting: 0, writeWaitMs: 0 };
     return { ...rest, cpuSeconds, counts: meter.read() };
   };
 
-  /** A worker whose answer is what `say` returns; undefined hangs. */
-  function openDesk(timeoutMs?: number) {
-    const desk = createWorkerDesk(() => undefined, timeoutMs);
+  /** A worker that answers with what `say` returns, or hangs if that is undefined. */
+  function openRegistry(timeoutMs?: number) {
+    const registry = new WorkerRegistry({ answer: () => undefined, ...(timeoutMs && { timeoutMs }) });
     const join = (place: number, say: () => ProcessFigures | undefined) => {
-      const line = desk.join(place, (message) => {
+      const line = registry.add(place, (message) => {
         const { id } = message as { id: number };
         const value = say();
-        if (value !== undefined) queueMicrotask(() => line.take({ kind: "answer", id, value }));
+        if (value !== undefined) queueMicrotask(() => line.receive({ kind: "answer", id, value }));
       });
       return line;
     };
     const total = async () => {
-      const counts = [desk.departed(), ...(await desk.read()).map(({ figures }) => figures.counts)];
-      return counts.flatMap(({ routes }) => routes.map(countAnswers)).reduce((sum, count) => sum + count, 0);
+      const counts = [registry.endedCounts, ...(await registry.readFigures()).map(({ figures }) => figures.counts)];
+      return counts.flatMap(({ routes }) => routes.map(countResponses)).reduce((sum, count) => sum + count, 0);
     };
-    return { desk, join, total };
+    return { registry, join, total };
   }
 
-  test("stays counted when one has ended and another takes its place", async () => {
-    const { desk, join, total } = openDesk();
+  test("stay in the totals when a worker has ended and another takes its place", async () => {
+    const { registry, join, total } = openRegistry();
     const line = join(1, () => figuresOf(5, 2));
     join(2, () => figuresOf(1));
     expect(await total()).toBe(6);
-    line.leave();
-    line.leave();
+    line.remove();
+    line.remove();
     expect(await total()).toBe(6);
     join(1, () => figuresOf(3, 1));
     expect(await total()).toBe(9);
-    expect((await desk.read()).map(({ place, figures }) => [place, figures.cpuSeconds])).toEqual([
+    expect((await registry.readFigures()).map(({ place, figures }) => [place, figures.cpuSeconds])).toEqual([
       [1, 3],
       [2, 0],
     ]);
   });
 
-  test("is what one that hangs has told last, and says that it does not answer", async () => {
-    const { desk, join, total } = openDesk(20);
+  test("are the last reported ones for a worker that hangs, and it is marked as not answering", async () => {
+    const { registry, join, total } = openRegistry(20);
     let hangs = false;
     const line = join(1, () => (hangs ? undefined : figuresOf(2)));
     expect(await total()).toBe(2);
     hangs = true;
-    line.take({ kind: "tell", value: figuresOf(4) });
+    line.receive({ kind: "report", value: figuresOf(4) });
     expect(await total()).toBe(4);
-    expect((await desk.read()).map(({ answers }) => answers)).toEqual([false]);
+    expect((await registry.readFigures()).map(({ answers }) => answers)).toEqual([false]);
   });
 });
 
-test("of a worker that hangs it is said once, and when it is back; not of one that has not begun to answer", () => {
+test("a worker that hangs is logged once, and again when it answers; one that has not started yet is not", () => {
   const notices: string[] = [];
-  const desk = createWorkerDesk(
-    () => undefined,
-    1,
-    (level, message) => notices.push(`${level}: ${message}`),
-  );
-  const [hanging, sound] = [1, 2, 3].map((place) => desk.join(place, () => {}, 100 + place));
-  hanging?.take("ready");
+  const registry = new WorkerRegistry({
+    answer: () => undefined,
+    timeoutMs: 1,
+    notice: (level, message) => notices.push(`${level}: ${message}`),
+  });
+  const [hanging, sound] = [1, 2, 3].map((place) => registry.add(place, () => {}, 100 + place));
+  hanging?.receive("ready");
   for (let look = 0; look < 5; look++) {
-    sound?.take("ready");
-    desk.look();
+    sound?.receive("ready");
+    registry.checkSilence();
   }
   expect(notices.splice(0)).toEqual([expect.stringMatching(/^warn: worker 1 \(process 101\) hangs/)]);
-  hanging?.take("ready");
-  desk.look();
+  hanging?.receive("ready");
+  registry.checkSilence();
   expect(notices).toEqual(["info: worker 1 (process 101) answers again"]);
 });
 
-test("a call that was seen is remembered for a minute, and only the last hundred are", () => {
+test("a request of the doctor is kept for a minute, and at most a hundred are", () => {
   const clock = createClock();
-  const seen = new SeenRequests(clock.now);
+  const recent = new RecentRequests(clock.now);
   const note = (request_id: string) =>
-    seen.note({ request_id, at: "", peer: null, client: null, protocol: "http", host: null, forwarded: {} });
+    recent.record({ request_id, at: "", peer: null, client: null, protocol: "http", host: null, forwarded: {} });
   note("doctor-first");
-  expect(seen.find("doctor-first")?.request_id).toBe("doctor-first");
+  expect(recent.find("doctor-first")?.request_id).toBe("doctor-first");
   for (let number = 0; number < 100; number++) note(`doctor-${number}`);
-  expect([seen.find("doctor-first"), seen.find("doctor-none")]).toEqual([null, null]);
-  expect(seen.find("doctor-0")).not.toBeNull();
+  expect([recent.find("doctor-first"), recent.find("doctor-none")]).toEqual([null, null]);
+  expect(recent.find("doctor-0")).not.toBeNull();
   clock.advance(60_000);
-  expect(seen.find("doctor-99")).toBeNull();
+  expect(recent.find("doctor-99")).toBeNull();
 });

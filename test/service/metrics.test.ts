@@ -1,11 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { compareStatus } from "../../src/cli/commands/top/compare-status.ts";
 import { percentileOf, subtractLatency } from "../../src/cli/commands/top/percentile.ts";
-import type { ServerStatus } from "../../src/server/monitoring/control/status.ts";
-import { addCounts, countAnswers, joinLatencies } from "../../src/server/monitoring/metrics/counts.ts";
-import { Meter } from "../../src/server/monitoring/metrics/meter.ts";
+import { addCounts, countResponses, joinLatencies } from "../../src/server/monitoring/metrics/counts.ts";
+import { Meter, TenantMeter } from "../../src/server/monitoring/metrics/meter.ts";
 import { renderMetrics } from "../../src/server/monitoring/metrics/prometheus.ts";
-import { TenantMeter } from "../../src/server/monitoring/metrics/tenant-meter.ts";
+import type { ServerStatus } from "../../src/server/monitoring/server-status.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 
 describe("a meter", () => {
@@ -14,8 +13,8 @@ describe("a meter", () => {
     const products = meter.route("GET", "/products/");
     meter.route("POST", "/products/");
     expect(meter.route("GET", "/products/")).toBe(products);
-    for (const ms of [0.05, 0.1, 0.11, 7]) products.note(200, ms, undefined);
-    products.note(401, 60_000, 5203);
+    for (const ms of [0.05, 0.1, 0.11, 7]) products.record(200, ms, undefined);
+    products.record(401, 60_000, 5203);
     const { routes } = meter.read();
     expect(routes).toEqual([
       {
@@ -38,8 +37,8 @@ describe("a meter", () => {
 
   test("remembers a bounded number of stores, and lets go of what is asked least", () => {
     const meter = new TenantMeter();
-    for (let round = 0; round < 3; round++) meter.note("busy", round === 0);
-    for (let number = 0; number < 5000; number++) meter.note(`store-${number}`, false);
+    for (let round = 0; round < 3; round++) meter.record("busy", round === 0);
+    for (let number = 0; number < 5000; number++) meter.record(`store-${number}`, false);
     const read = meter.read();
     expect(read[0]).toEqual({ namespace: "busy", requests: 3, errors: 1 });
     expect(read.length).toBeLessThanOrEqual(1000);
@@ -48,15 +47,15 @@ describe("a meter", () => {
   test("of several processes adds up to what all have counted", () => {
     const [one, other] = [new Meter(), new Meter()];
     for (const meter of [one, other]) {
-      meter.route("GET", "/a/").note(200, 1, undefined);
-      meter.tenants.note("demo", false);
+      meter.route("GET", "/a/").record(200, 1, undefined);
+      meter.tenants.record("demo", false);
     }
-    other.route("GET", "/a/").note(500, 3, 5000);
-    other.route("GET", "/b/").note(200, 1, undefined);
+    other.route("GET", "/a/").record(500, 3, 5000);
+    other.route("GET", "/b/").record(200, 1, undefined);
     const before = JSON.stringify([one.read(), other.read()]);
     const { routes, tenants } = addCounts([one.read(), other.read()]);
     expect(tenants).toEqual([{ namespace: "demo", requests: 2, errors: 0 }]);
-    expect(routes.map((route) => [route.route, countAnswers(route), route.statuses, route.errors])).toEqual([
+    expect(routes.map((route) => [route.route, countResponses(route), route.statuses, route.errors])).toEqual([
       ["/a/", 3, { 200: 2, 500: 1 }, { 5000: 1 }],
       ["/b/", 1, { 200: 1 }, {}],
     ]);

@@ -38,8 +38,8 @@ export function logAnswer(deps: LogDeps, meter: RouteMeter, request: Request, re
   const { status } = response;
   const ms = performance.now() - started;
   const code = failure === undefined ? undefined : failure instanceof AppError ? failure.code : codeOf("internalError");
-  meter.note(status, ms, code);
-  if (tenant !== undefined) deps.meter.tenants.note(tenant.namespace, code !== undefined);
+  meter.record(status, ms, code);
+  if (tenant !== undefined) deps.meter.tenants.record(tenant.namespace, code !== undefined);
 
   const level = isProbe && status < 400 ? "debug" : levelOf(status);
   if (logLevels.indexOf(level) < deps.logFrom) return;

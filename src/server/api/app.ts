@@ -7,8 +7,8 @@ import type { Route } from "../http/route.ts";
 import type { LogRequest } from "../logging/request-log.ts";
 import { createCredentialLookup } from "../modules/app-keys/lookup.ts";
 import { createUsageRecorder } from "../modules/app-keys/usage.ts";
-import type { SeenRequest } from "../monitoring/control/status.ts";
 import { Meter, type RouteMeter } from "../monitoring/metrics/meter.ts";
+import type { RecentRequest } from "../monitoring/server-status.ts";
 import type { Vault } from "../security/vault.ts";
 import { createAttemptCounter } from "./attempts.ts";
 import type { BodyLimits } from "./body.ts";
@@ -46,7 +46,7 @@ export interface AppDeps {
   /** Opens `/metrics` to whoever sends the token. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;
   /** Told how a call of `/health/live` arrived whose request id begins with `doctor-`. */
-  onSeen?: (seen: SeenRequest) => void;
+  onSeen?: (seen: RecentRequest) => void;
   /** The product's version, for the API description. */
   version: string;
   /** Instead of the product's own routes, in tests. */

@@ -1,9 +1,9 @@
 import type { Elysia } from "elysia";
 import { AppError, methodNotAllowed, notAuthenticated, unavailable } from "../errors.ts";
 import type { Route } from "../http/route.ts";
-import type { SeenRequest } from "../monitoring/control/status.ts";
-import { hasToken, metricsType } from "../monitoring/metrics/page.ts";
+import { hasToken, metricsType } from "../monitoring/metrics/http.ts";
 import { createReadiness } from "../monitoring/readiness.ts";
+import type { RecentRequest } from "../monitoring/server-status.ts";
 import { describeApi } from "./openapi.ts";
 import { answerElsewhere, type PipelineDeps } from "./pipeline.ts";
 
@@ -90,7 +90,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
 }
 
 /** What a request itself shows of its way here. */
-export function describeArrival(request: Request): Pick<SeenRequest, "request_id" | "at" | "host" | "forwarded"> {
+export function describeArrival(request: Request): Pick<RecentRequest, "request_id" | "at" | "host" | "forwarded"> {
   const forwarded: Record<string, string> = {};
   for (const name of forwardedHeaders) {
     const value = request.headers.get(name);

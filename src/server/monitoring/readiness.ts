@@ -3,37 +3,34 @@ import { migrationStatus } from "../db/migrate.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, type FieldError, unavailable } from "../errors.ts";
 
-/** With less room than this on the disk, writes begin to fail. */
-const leastFreeBytes = 1_048_576;
+/** With less free disk space than this, writes begin to fail. */
+const minFreeBytes = 1_048_576;
 const unanswered: FieldError = { field: "database", message: "The database does not answer." };
 
-/** The database is given so long, so that whoever asks with a limit of five seconds still hears what is wrong. */
-const maxMs = 3000;
+/** Shorter than the usual five seconds of health probes, so that they still get the reason. */
+const defaultTimeoutMs = 3000;
 
-/** What readiness is judged by. */
 interface ReadinessDeps {
   db: Database;
   /** Whether the process has been asked to stop. */
   isDraining: () => boolean;
-  /** Room on the disk of the database in bytes; null where it is elsewhere. */
+  /** Free space on the disk of the database in bytes; null where it is elsewhere. */
   freeBytes: () => number | null;
   /** How long the database may take to answer, in milliseconds. */
   timeoutMs?: number;
 }
 
 /**
- * Whether this process can do its work.
- * @returns undefined when it can; otherwise a unavailable whose `details` name what is not ready: `server` (it is stopping),
- * `database`, `schema` or `disk`.
+ * Makes the readiness check of this process. Concurrent calls share one query.
+ * @returns a function that resolves to undefined when ready; otherwise to an `unavailable` whose `details` name what is
+ * not ready: `server` (it is stopping), `database`, `schema` or `disk`.
  */
-type FindUnready = () => Promise<AppError | undefined>;
-
-/** Everyone who asks while the database has not answered waits for the same question: they do not pile up at it. */
-export function createReadiness({ db, isDraining, freeBytes, timeoutMs = maxMs }: ReadinessDeps): FindUnready {
-  let judging: Promise<FieldError[]> | undefined;
-  const judge = () => {
-    const answer = judgeDatabase(db).finally(() => {
-      judging = undefined;
+export function createReadiness(deps: ReadinessDeps): () => Promise<AppError | undefined> {
+  const { db, isDraining, freeBytes, timeoutMs = defaultTimeoutMs } = deps;
+  let checking: Promise<FieldError[]> | undefined;
+  const check = () => {
+    const answer = checkDatabase(db).finally(() => {
+      checking = undefined;
     });
     const late = Promise.withResolvers<FieldError[]>();
     const timer = setTimeout(() => late.resolve([unanswered]), timeoutMs);
@@ -41,15 +38,15 @@ export function createReadiness({ db, isDraining, freeBytes, timeoutMs = maxMs }
   };
   return async () => {
     if (isDraining()) return unready([{ field: "server", message: "The server is shutting down." }]);
-    judging ??= judge();
-    const parts = [...(await judging)];
+    checking ??= check();
+    const parts = [...(await checking)];
     const free = freeBytes();
-    if (free !== null && free < leastFreeBytes) parts.push({ field: "disk", message: "The disk is full." });
+    if (free !== null && free < minFreeBytes) parts.push({ field: "disk", message: "The disk is full." });
     return parts.length === 0 ? undefined : unready(parts);
   };
 }
 
-/** Room on the disk that holds a folder, for this account; null where the system does not say. */
+/** Free space in bytes for this account on the disk of a folder; null where the system does not say. */
 export function freeDiskBytes(folder: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(folder);
@@ -59,7 +56,7 @@ export function freeDiskBytes(folder: string): number | null {
   }
 }
 
-async function judgeDatabase(db: Database): Promise<FieldError[]> {
+async function checkDatabase(db: Database): Promise<FieldError[]> {
   try {
     const steps = await migrationStatus(db);
     if (steps.every(({ appliedAt, isKnown }) => appliedAt !== null && isKnown)) return [];

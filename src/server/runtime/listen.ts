@@ -62,7 +62,7 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
     logLevel: config.logLevel,
     meter: watched.meter,
     metrics: config.metricsToken === undefined ? undefined : { token: config.metricsToken, text: watched.metricsText },
-    onSeen: (seen) => watched.seen.note(seen),
+    onSeen: (seen) => watched.recentRequests.record(seen),
     trustedProxies: config.trustedProxies,
     peerOf: (request) => peerOf(request),
     isEncrypted: certificate !== null,

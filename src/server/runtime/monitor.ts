@@ -3,22 +3,23 @@ import type { Database } from "../db/session.ts";
 import { AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
-import { createExchange, type Question } from "../monitoring/control/exchange.ts";
-import { openControlSocket } from "../monitoring/control/socket.ts";
-import { createWorkerDesk, type WorkerDesk } from "../monitoring/control/worker-desk.ts";
-import type { DatabaseFigures } from "../monitoring/metrics/database-figures.ts";
-import { type ProcessWatch, watchProcess } from "../monitoring/metrics/process-figures.ts";
+import { openControlSocket } from "../monitoring/control-socket.ts";
+import type { DatabaseFigures } from "../monitoring/database-figures.ts";
+import { createChannel, type Question } from "../monitoring/process-channel.ts";
+import { monitorProcess, type ProcessMonitor } from "../monitoring/process-monitor.ts";
+import { WorkerRegistry } from "../monitoring/worker-registry.ts";
+import type { SocketStep } from "../tls/exchange-certificate.ts";
 import type { Listener } from "./listen.ts";
 import type { PemPair } from "./port.ts";
 
 /** What the listener of an answering process counts with, and what `/metrics` answers there. */
-export interface Watched extends Pick<ProcessWatch, "meter" | "seen"> {
+export interface Watched extends Pick<ProcessMonitor, "meter" | "recentRequests"> {
   metricsText: () => Promise<string>;
 }
 
 /** How a server is watched by the process that speaks for all of its workers. */
 export interface Watching extends Watched {
-  desk: WorkerDesk | undefined;
+  registry: WorkerRegistry | undefined;
   /**
    * Opens the control socket, and the listener for metrics where one is wanted.
    * @param url where the server answers.
@@ -49,41 +50,41 @@ interface WatchOptions {
 export function startWatching(config: Config, db: Database, options: WatchOptions): Watching {
   const { version, log, certificateEnd } = options;
   const { dataDir, workers, metrics, metricsToken } = config;
-  const own = watchProcess(db);
+  const own = monitorProcess(db);
   let url = "";
-  const answer = ({ what }: Question) => {
-    if (what === "metrics") return metricsText();
-    if (what !== "certificate") return undefined;
+  const answer = ({ kind }: Question) => {
+    if (kind === "metrics") return metricsText();
+    if (kind !== "certificate") return undefined;
     const { cert, key } = options.certificate() ?? {};
     return { cert, key };
   };
-  const desk: WorkerDesk | undefined = workers > 1 ? createWorkerDesk(answer, undefined, log.notice) : undefined;
-  const looking = desk && setInterval(desk.look, tellMs);
+  const registry = workers > 1 ? new WorkerRegistry({ answer, notice: log.notice }) : undefined;
+  const looking = registry && setInterval(() => registry.checkSilence(), tellMs);
   looking?.unref();
   let readDatabase: (() => Promise<DatabaseFigures>) | undefined;
   // What tells of all this is loaded once somebody asks: most servers are never asked, and should not carry it.
   const status = async () => {
-    const { createDatabaseReader } = await import("../monitoring/metrics/database-figures.ts");
-    const { readStatus } = await import("../monitoring/control/server-watch.ts");
+    const { createDatabaseReader } = await import("../monitoring/database-figures.ts");
+    const { readStatus } = await import("../monitoring/read-status.ts");
     readDatabase ??= createDatabaseReader({ db, dataDir, certificateEnd, now: Date.now });
-    return readStatus({ version, url, workers, readOwn: own.read, readDatabase, desk });
+    return readStatus({ version, url, workers, readOwn: own.read, readDatabase, registry });
   };
   const metricsText = async (): Promise<string> => {
     const { renderMetrics } = await import("../monitoring/metrics/prometheus.ts");
     return renderMetrics(await status());
   };
-  const findSeen = async (id: string) => own.seen.find(id) ?? (await desk?.findSeen(id)) ?? null;
+  const findRequest = async (id: string) => own.recentRequests.find(id) ?? (await registry?.findRequest(id)) ?? null;
   let socket: { close(): void } | null = null;
   let listener: { url: string; stop(): void } | undefined;
   return {
     meter: own.meter,
-    seen: own.seen,
+    recentRequests: own.recentRequests,
     metricsText,
-    desk,
+    registry,
     async open(at) {
       url = at;
       if (metrics) {
-        const { listenForMetrics } = await import("../monitoring/metrics/listener.ts");
+        const { listenForMetrics } = await import("../monitoring/metrics/http.ts");
         listener = listenForMetrics({ ...metrics, token: metricsToken, text: metricsText });
         if (metricsToken === undefined && !isLoopback(metrics.host)) {
           log.notice(
@@ -93,7 +94,7 @@ export function startWatching(config: Config, db: Database, options: WatchOption
         }
       }
       try {
-        socket = await openControlSocket(dataDir, { status, metrics: metricsText, findSeen });
+        socket = await openControlSocket(dataDir, { status, metrics: metricsText, findRequest });
         if (socket === null) log.notice("warn", `bodega top shows another server, which has ${dataDir} as well`);
       } catch (error) {
         // The shop matters more than being watched.
@@ -129,28 +130,28 @@ export interface WorkerWatching extends Watched {
 /** Begins to watch a worker, which tells its server what it counts. */
 export function watchWorker(db: Database): WorkerWatching {
   const followed = Promise.withResolvers<Pick<Listener, "step">>();
-  const own = watchProcess(db);
+  const own = monitorProcess(db);
   const answer = (question: Question) => {
-    if (question.what === "figures") return own.read();
-    if (question.what === "step") {
-      return followed.promise.then(({ step }) => step(question.step)).catch(describeFault);
+    if (question.kind === "figures") return own.read();
+    if (question.kind === "step") {
+      return followed.promise.then(({ step }) => step(question.step as SocketStep)).catch(describeFault);
     }
-    return question.what === "seen" ? own.seen.find(question.requestId) : undefined;
+    return question.kind === "recent request" ? own.recentRequests.find(question.requestId) : undefined;
   };
-  const exchange = createExchange({ send: (message) => process.send?.(message), answer });
-  process.on("message", exchange.take);
-  const timer = setInterval(() => exchange.tell(own.read()), tellMs);
+  const channel = createChannel({ send: (message) => process.send?.(message), answer });
+  process.on("message", channel.receive);
+  const timer = setInterval(() => channel.report(own.read()), tellMs);
   timer.unref();
   return {
     meter: own.meter,
-    seen: own.seen,
+    recentRequests: own.recentRequests,
     async metricsText() {
-      const text = await exchange.ask({ what: "metrics" }, timeoutMs);
+      const text = await channel.ask({ kind: "metrics" }, timeoutMs);
       if (typeof text !== "string") throw unavailable("The server's own process does not answer.");
       return text;
     },
     async fetchCertificate() {
-      const { cert, key } = ((await exchange.ask({ what: "certificate" }, certificateWithinMs)) ??
+      const { cert, key } = ((await channel.ask({ kind: "certificate" }, certificateWithinMs)) ??
         {}) as Partial<PemPair>;
       if (cert === undefined || key === undefined) throw unavailable("The server does not say its certificate.");
       return { cert, key };
@@ -158,7 +159,7 @@ export function watchWorker(db: Database): WorkerWatching {
     follow: followed.resolve,
     stop() {
       clearInterval(timer);
-      exchange.tell(own.read());
+      channel.report(own.read());
       own.stop();
     },
   };

@@ -128,10 +128,10 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
     const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log, self);
     const shared = { ...config, port };
     const watching = startWatching(config, db, watchOptions(self, log, certificate));
-    const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log, watching.desk);
-    if (certificate && watching.desk) {
+    const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log, watching.registry);
+    if (certificate && watching.registry) {
       const { workerSockets } = await import("../tls/worker-sockets.ts");
-      certificate.follow(workerSockets(watching.desk));
+      certificate.follow(workerSockets(watching.registry));
     }
     const url = addressOf(config.host, port, certificate !== null);
     await announce(config, self, url, await watching.open(url));

@@ -3,7 +3,7 @@ import { lastWritesMs } from "../api/process-memory.ts";
 import type { Config } from "../config/config.ts";
 import { type AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import type { WorkerDesk } from "../monitoring/control/worker-desk.ts";
+import type { WorkerRegistry } from "../monitoring/worker-registry.ts";
 
 /** Several processes that answer on one port. */
 export interface WorkerGroup {
@@ -23,7 +23,7 @@ const pauseMs = 100;
  * Starts the workers and keeps their number: one that ends is replaced.
  * @param command how this program is started again, without arguments.
  * @param env the environment of a worker, its configuration included.
- * @param desk hears what the workers count.
+ * @param registry collects the figures of the workers.
  * @throws unavailable when a worker cannot start.
  */
 export async function startWorkers(
@@ -31,7 +31,7 @@ export async function startWorkers(
   command: readonly string[],
   env: Record<string, string | undefined>,
   log: LogWriter,
-  desk?: WorkerDesk,
+  registry?: WorkerRegistry,
 ): Promise<WorkerGroup> {
   const workers = new Set<Subprocess>();
   // However this process ends, none of them stays behind with the port.
@@ -53,11 +53,11 @@ export async function startWorkers(
       stderr: "inherit",
       ipc: (message) => {
         if (message === "ready") ready.resolve();
-        line?.take(message);
+        registered?.receive(message);
       },
       onExit: (ended, exitCode, signal) => {
         workers.delete(ended);
-        line?.leave();
+        registered?.remove();
         ready.reject(unavailable("A worker ended before it could answer."));
         quickEnds = performance.now() - startedAt < soundMs ? quickEnds + 1 : 0;
         setTimeout(
@@ -67,7 +67,7 @@ export async function startWorkers(
       },
     });
     workers.add(worker);
-    const line = desk?.join(place, (message) => worker.send(message), worker.pid);
+    const registered = registry?.add(place, (message) => worker.send(message), worker.pid);
     return ready.promise;
   }
 

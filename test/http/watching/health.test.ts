@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openDatabase } from "../../../src/server/db/open.ts";
-import type { SeenRequest } from "../../../src/server/monitoring/control/status.ts";
 import { createReadiness } from "../../../src/server/monitoring/readiness.ts";
+import type { RecentRequest } from "../../../src/server/monitoring/server-status.ts";
 import { startTestApp } from "../../support/app.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";
 import { createClient } from "../../support/client.ts";
@@ -74,7 +74,7 @@ test("a database server that hangs is told in time, and is asked once however ma
 });
 
 test("a call of /health/live that asks for it is told as it arrived, and no other is", async () => {
-  const seen: SeenRequest[] = [];
+  const seen: RecentRequest[] = [];
   const app = startTestApp({ db: database.db, trustedProxies: ["127.0.0.1/32"], onSeen: (one) => seen.push(one) });
   const headers = {
     "x-request-id": "doctor-0123456789",

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readStatus } from "../../../src/server/monitoring/control/server-watch.ts";
-import { createDatabaseReader } from "../../../src/server/monitoring/metrics/database-figures.ts";
-import { watchProcess } from "../../../src/server/monitoring/metrics/process-figures.ts";
+import { createDatabaseReader } from "../../../src/server/monitoring/database-figures.ts";
 import { renderMetrics } from "../../../src/server/monitoring/metrics/prometheus.ts";
+import { monitorProcess } from "../../../src/server/monitoring/process-monitor.ts";
+import { readStatus } from "../../../src/server/monitoring/read-status.ts";
 import { goodPassword, openAccount } from "../../support/account.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";
@@ -14,12 +14,12 @@ const token = "a-token-for-the-tests";
 let database: TestDatabase;
 let app: TestApp;
 let shop: Shop;
-let watch: ReturnType<typeof watchProcess>;
+let watch: ReturnType<typeof monitorProcess>;
 
 beforeAll(async () => {
   database = await openTestDatabase("file");
   const { db } = database;
-  watch = watchProcess(db);
+  watch = monitorProcess(db);
   const readDatabase = createDatabaseReader({
     db,
     dataDir: "/nowhere",
@@ -27,7 +27,7 @@ beforeAll(async () => {
     now: Date.now,
   });
   const status = () =>
-    readStatus({ version: "1", url: "", workers: 1, readOwn: watch.read, readDatabase, desk: undefined });
+    readStatus({ version: "1", url: "", workers: 1, readOwn: watch.read, readDatabase, registry: undefined });
   const metrics = { token, text: async () => renderMetrics(await status()) };
   app = startTestApp({ db, meter: watch.meter, metrics });
   shop = await createShop(app);

@@ -1,4 +1,4 @@
-import type { ProcessStatus, QueueStatus, ServerStatus } from "../../../server/monitoring/control/status.ts";
+import type { ProcessStatus, QueueStatus, ServerStatus } from "../../../server/monitoring/server-status.ts";
 import { percentileOf, subtractLatency } from "./percentile.ts";
 
 /** Times within which half, 95 and 99 of a hundred answers were given, in milliseconds; null where there were none. */

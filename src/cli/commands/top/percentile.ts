@@ -1,4 +1,4 @@
-import type { LatencyHistogram } from "../../../server/monitoring/control/status.ts";
+import type { LatencyHistogram } from "../../../server/monitoring/server-status.ts";
 
 /**
  * The time within which a share of the answers was given, in milliseconds: taken from within the bucket it falls into,

@@ -1,5 +1,5 @@
 import { internalError } from "../../../server/errors.ts";
-import type { ServerStatus } from "../../../server/monitoring/control/status.ts";
+import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/duration.ts";
@@ -41,7 +41,7 @@ export default defineCommand({
       throw new UsageError(`--interval ${message}.`, { details: [{ field: "--interval", message }] });
     }
     const { dataDir } = readCliConfig(args, console);
-    const { askServer } = await import("../../../server/monitoring/control/client.ts");
+    const { askServer } = await import("../../../server/monitoring/control-socket.ts");
     const look: Look = async (signal) => {
       const reply = await askServer(dataDir, "/status", signal);
       if (reply?.ok) return (await reply.json()) as ServerStatus;

@@ -1,9 +1,9 @@
 import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
+import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../db/compare-schema.ts";
 import type { Connection } from "../../db/local/connection.ts";
 import { hashMigration } from "../../db/migrate.ts";
 import { migrations } from "../../db/migrations.ts";
 import { type AppError, unavailable } from "../../errors.ts";
-import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../health/database/compare-schema.ts";
 import { fingerprintOf } from "../../security/secret-key.ts";
 import type { Manifest } from "../manifest.ts";
 import type { Inspection } from "./inspect.ts";

@@ -1,8 +1,8 @@
 import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
+import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../db/compare-schema.ts";
 import { loadMark, loadMarkMessage, loadMarkRemedy } from "../../db/local/restore-marker.ts";
 import type { CheckupDeps, Finding } from "../environment/finding.ts";
 import { describeSchema, isUpToDate, readSchema } from "../environment/schema.ts";
-import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "./compare-schema.ts";
 import type { Subject } from "./subject.ts";
 
 const foreignRemedy = "Name the right folder with --data-dir, or the right database with --database-url.";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { askServer } from "../../monitoring/control/client.ts";
-import type { SeenRequest } from "../../monitoring/control/status.ts";
+import { askServer } from "../../monitoring/control-socket.ts";
+import type { RecentRequest } from "../../monitoring/server-status.ts";
 import type { CheckupDeps } from "./finding.ts";
 
 /** What became of a call of the public address, on both of its ends. */
@@ -17,7 +17,7 @@ export interface PublicCall {
   /** Why there was no answer: `TIMEOUT`, or the system's code, such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
   fault: string | null;
   /** How the server of this data directory saw the call; null where it did not. */
-  seen: SeenRequest | null;
+  seen: RecentRequest | null;
   /** Whether that server runs. */
   isRunning: boolean;
 }
@@ -48,9 +48,9 @@ export async function askPublic(publicUrl: string, { config, timeoutMs }: Checku
   }
   // What a worker saw reaches the process that answers here a moment later.
   for (let look = 0; look < maxLooks; look++) {
-    const told = await askServer(config.dataDir, `/seen?request_id=${requestId}`);
+    const told = await askServer(config.dataDir, `/requests?id=${requestId}`);
     call.isRunning = told !== null;
-    if (told?.ok) call.seen = (await told.json()) as SeenRequest;
+    if (told?.ok) call.seen = (await told.json()) as RecentRequest;
     if (call.seen !== null || !call.isRunning || call.reply?.requestId !== requestId) break;
     await Bun.sleep(lookMs);
   }

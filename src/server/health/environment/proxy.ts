@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import type { SeenRequest } from "../../monitoring/control/status.ts";
+import type { RecentRequest } from "../../monitoring/server-status.ts";
 import { askPublic, forgedHop } from "./ask-public.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 
@@ -27,7 +27,7 @@ export const proxy: Checkup = {
 };
 
 /** What is wrong with how a call of `publicUrl` arrived that claimed to come from `forgedHop`. */
-export function describeArrival({ config }: CheckupDeps, publicUrl: string, seen: SeenRequest): Finding[] {
+export function describeArrival({ config }: CheckupDeps, publicUrl: string, seen: RecentRequest): Finding[] {
   const { client, forwarded, host, protocol } = seen;
   const peer = seen.peer === null ? null : normalise(seen.peer);
   const { "x-forwarded-for": hops, ...others } = forwarded;

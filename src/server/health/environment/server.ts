@@ -1,6 +1,6 @@
 import { isServerRunning } from "../../db/local/server-lock.ts";
-import { askServer } from "../../monitoring/control/client.ts";
-import type { ProcessStatus } from "../../monitoring/control/status.ts";
+import { askServer } from "../../monitoring/control-socket.ts";
+import type { ProcessStatus } from "../../monitoring/server-status.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 
 const looks = 3;

@@ -1,35 +1,35 @@
-import type { LatencyHistogram } from "../control/status.ts";
+import type { LatencyHistogram } from "../server-status.ts";
 
 /** Upper bounds of the latency buckets in milliseconds. */
 export const boundsMs: readonly number[] = [
   0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
 ];
 
-/** What one route has answered, as it travels between processes. */
+/** Counts of one route, as they are sent between processes. */
 export interface RouteCounts {
   method: string;
   route: string;
   statuses: Record<string, number>;
   errors: Record<string, number>;
-  /** In each bucket, and above them all. */
+  /** Responses in each bucket of `boundsMs`, and one more for longer times. */
   buckets: number[];
   sumMs: number;
 }
 
-/** What one store was asked. */
+/** Requests of one store. */
 export interface TenantCounts {
   namespace: string;
   requests: number;
   errors: number;
 }
 
-/** What only grows, of one process or of several together. */
+/** Counters of one process or of several. */
 export interface Counts {
   routes: RouteCounts[];
   tenants: TenantCounts[];
 }
 
-/** Adds up what several processes have counted, by route and by store. */
+/** Adds up the counts of several processes, by route and by store. */
 export function addCounts(all: readonly Counts[]): Counts {
   const routes = new Map<string, RouteCounts>();
   const tenants = new Map<string, TenantCounts>();
@@ -58,16 +58,21 @@ function addRoutes(a: RouteCounts, b: RouteCounts): RouteCounts {
   };
 }
 
-/** Adds numbers up by their names. */
+/** Adds up numbers by name. */
 export function addRecords(all: readonly Record<string, number>[]): Record<string, number> {
   const sum: Record<string, number> = {};
   for (const one of all) for (const [name, count] of Object.entries(one)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
 }
 
-/** How many answers a route has given. */
-export function countAnswers({ buckets }: RouteCounts): number {
+/** The number of responses of a route. */
+export function countResponses({ buckets }: RouteCounts): number {
   return buckets.reduce((sum, count) => sum + count, 0);
+}
+
+/** Stores by their number of requests, the busiest first. */
+export function sortByRequests(tenants: readonly TenantCounts[]): TenantCounts[] {
+  return tenants.toSorted((a, b) => b.requests - a.requests || (a.namespace < b.namespace ? -1 : 1));
 }
 
 /** The latencies of several routes in one histogram. */

@@ -1,5 +1,4 @@
-import { boundsMs, type Counts, type RouteCounts } from "./counts.ts";
-import { TenantMeter } from "./tenant-meter.ts";
+import { boundsMs, type Counts, type RouteCounts, sortByRequests, type TenantCounts } from "./counts.ts";
 
 interface Tally {
   name: number;
@@ -7,14 +6,14 @@ interface Tally {
 }
 
 /**
- * Counts the answers of one method of one route. Whoever answers holds it already, so that counting is a few additions:
- * no look-up by route, no text is made.
+ * Counts the responses of one method of one route. The route keeps its meter, so that counting takes a few additions
+ * and no look-up.
  */
 export class RouteMeter {
   readonly method: string;
   readonly route: string;
   readonly #buckets = new Float64Array(boundsMs.length + 1);
-  // A route answers with few statuses and codes, the usual one first: looking through them costs less than hashing.
+  // A route has few statuses and codes, the usual one first: scanning them is cheaper than hashing.
   readonly #statuses: Tally[] = [];
   readonly #errors: Tally[] = [];
   #sumMs = 0;
@@ -25,20 +24,20 @@ export class RouteMeter {
   }
 
   /**
-   * Counts one answer.
-   * @param ms from its arrival to its answer.
+   * Counts one response.
+   * @param ms from the arrival of the request to its response.
    * @param code the error's; undefined for a success.
    */
-  note(status: number, ms: number, code: number | undefined): void {
+  record(status: number, ms: number, code: number | undefined): void {
     let bucket = 0;
     while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
     (this.#buckets[bucket] as number)++;
     this.#sumMs += ms;
-    tally(this.#statuses, status);
-    if (code !== undefined) tally(this.#errors, code);
+    addToTally(this.#statuses, status);
+    if (code !== undefined) addToTally(this.#errors, code);
   }
 
-  /** What has been counted; undefined where nothing has. */
+  /** The counts; undefined before the first response. */
   read(): RouteCounts | undefined {
     if (this.#statuses.length === 0) return undefined;
     return {
@@ -52,14 +51,44 @@ export class RouteMeter {
   }
 }
 
-/** What one process counts of the requests that it answers. */
+const maxTenants = 1000;
+
+/** Counts the requests of each store; of more than a thousand stores it forgets the least busy. */
+export class TenantMeter {
+  readonly #kept = new Map<string, TenantCounts>();
+
+  /** Counts one request of an existing store. */
+  record(namespace: string, isError: boolean): void {
+    let counts = this.#kept.get(namespace);
+    if (counts === undefined) {
+      if (this.#kept.size >= maxTenants) this.#forgetHalf();
+      counts = { namespace, requests: 0, errors: 0 };
+      this.#kept.set(namespace, counts);
+    }
+    counts.requests++;
+    if (isError) counts.errors++;
+  }
+
+  /** The counts, the busiest store first. */
+  read(): TenantCounts[] {
+    return sortByRequests([...this.#kept.values()]).map((counts) => ({ ...counts }));
+  }
+
+  #forgetHalf(): void {
+    for (const { namespace } of this.read().slice(maxTenants / 2)) this.#kept.delete(namespace);
+  }
+}
+
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]);
+
+/** Counts the requests that one process answers. */
 export class Meter {
-  /** Requests of routes that have begun and are not answered yet. */
+  /** Requests that are not answered yet. */
   inFlight = 0;
   readonly tenants = new TenantMeter();
   readonly #routes = new Map<string, RouteMeter>();
 
-  /** The meter of one method of a route's template; to be asked for once, not for each request. */
+  /** The meter of one method of a route template; to be looked up once, not for each request. */
   route(method: string, route: string): RouteMeter {
     const key = `${method} ${route}`;
     const meter = this.#routes.get(key) ?? new RouteMeter(method, route);
@@ -67,20 +96,9 @@ export class Meter {
     return meter;
   }
 
-  /**
-   * The meters of what answers any method; those that HTTP does not know are counted as `other`, so that a caller cannot
-   * make up new ones.
-   */
+  /** The meters of a route for any method. Unknown methods share the name `other`, so that callers cannot add series. */
   anyMethod(route: string): (method: string) => RouteMeter {
-    const kept = new Map<string, RouteMeter>();
-    return (method) => {
-      const known = kept.get(method);
-      if (known !== undefined) return known;
-      const name = knownMethods.has(method) ? method : "other";
-      const meter = this.route(name, route);
-      kept.set(name, meter);
-      return meter;
-    };
+    return (method) => this.route(knownMethods.has(method) ? method : "other", route);
   }
 
   read(): Counts {
@@ -89,9 +107,7 @@ export class Meter {
   }
 }
 
-const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]);
-
-function tally(tallies: Tally[], name: number): void {
+function addToTally(tallies: Tally[], name: number): void {
   for (const one of tallies) {
     if (one.name !== name) continue;
     one.count++;

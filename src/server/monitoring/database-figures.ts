@@ -1,22 +1,22 @@
 import { statSync } from "node:fs";
 import { type SQL, sql } from "drizzle-orm";
-import { readLastBackups } from "../../backup/last.ts";
-import { databaseFile } from "../../db/local/data-dir.ts";
-import type { Database } from "../../db/session.ts";
-import { get, param, statement } from "../../db/statement.ts";
-import { mailOutbox } from "../../modules/mail/table.ts";
-import { pushDeliveries } from "../../modules/notifications/table.ts";
-import { webhookDeliveries } from "../../modules/webhooks/table.ts";
-import type { QueueStatus, ServerStatus } from "../control/status.ts";
-import { freeDiskBytes } from "../readiness.ts";
+import { readLastBackups } from "../backup/last.ts";
+import { databaseFile } from "../db/local/data-dir.ts";
+import type { Database } from "../db/session.ts";
+import { get, param, statement } from "../db/statement.ts";
+import { mailOutbox } from "../modules/mail/table.ts";
+import { pushDeliveries } from "../modules/notifications/table.ts";
+import { webhookDeliveries } from "../modules/webhooks/table.ts";
+import { freeDiskBytes } from "./readiness.ts";
+import type { QueueStatus, ServerStatus } from "./server-status.ts";
 
-/** Whoever asks more often than this hears the same again: counting costs a look at every row that waits. */
+/** Figures are cached this long: counting reads every waiting row. */
 const keptMs = 5000;
 const dayMs = 86_400_000;
-/** A database that is away must not hold up what is known without it. */
+/** An unreachable database must not delay the other figures. */
 const timeoutMs = 1000;
 
-/** What stands in the database and on its disk. */
+/** Figures of the database and its disk. */
 export type DatabaseFigures = Pick<
   ServerStatus,
   "database" | "queues" | "last_backup_at" | "last_backup_failed_at" | "certificate_expires_at"
@@ -25,7 +25,7 @@ export type DatabaseFigures = Pick<
 interface FigureDeps {
   db: Database;
   dataDir: string;
-  /** When the certificate that is presented ends, in epoch milliseconds; undefined without one. */
+  /** When the server's certificate expires, in epoch milliseconds; undefined without one. */
   certificateEnd: () => number | undefined;
   now: () => number;
 }
@@ -41,7 +41,7 @@ interface QueueRow extends Record<string, number> {
 
 const since = param("since");
 const count = (rows: SQL) => sql`(select count(*) from ${rows})`;
-// Each is answered from an index that holds little else.
+// Each count reads a small partial index.
 const selectQueues = statement<QueueRow>(sql`select
   ${count(sql`${mailOutbox} where status = 'queued'`)} as mailWaiting,
   ${count(sql`${mailOutbox} where status <> 'queued' and updated_at > ${since} and status = 'failed'`)} as mailFailed,
@@ -50,7 +50,7 @@ const selectQueues = statement<QueueRow>(sql`select
   ${count(sql`${pushDeliveries} where status = 'waiting'`)} as pushesWaiting,
   ${count(sql`${pushDeliveries} where status = 'failed' and finished_at > ${since}`)} as pushesFailed`);
 
-/** Makes the reader of what stands in the database; it asks at most every five seconds, however many want to know. */
+/** Makes a reader of the figures that asks the database at most every five seconds. */
 export function createDatabaseReader(deps: FigureDeps): () => Promise<DatabaseFigures> {
   let kept: Promise<DatabaseFigures> | undefined;
   let readAt = 0;

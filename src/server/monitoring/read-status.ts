@@ -1,35 +1,34 @@
-import { codeOf } from "../../errors.ts";
-import { addCounts, addRecords, type Counts, countAnswers, joinLatencies } from "../metrics/counts.ts";
-import type { DatabaseFigures } from "../metrics/database-figures.ts";
-import type { ProcessFigures } from "../metrics/process-figures.ts";
-import { busiest } from "../metrics/tenant-meter.ts";
-import type { ProcessStatus, ServerStatus } from "./status.ts";
-import type { PlaceFigures, WorkerDesk } from "./worker-desk.ts";
+import { codeOf } from "../errors.ts";
+import type { DatabaseFigures } from "./database-figures.ts";
+import { addCounts, addRecords, type Counts, countResponses, joinLatencies, sortByRequests } from "./metrics/counts.ts";
+import type { ProcessFigures } from "./process-monitor.ts";
+import type { ProcessStatus, ServerStatus } from "./server-status.ts";
+import type { WorkerRegistry } from "./worker-registry.ts";
 
-/** Stores that are told of by name. */
+/** This many stores are listed by name. */
 const maxTenants = 20;
 const signIn = "/auth/login/";
 
 interface StatusDeps {
   version: string;
   url: string;
-  /** Processes that answer. */
+  /** Processes that answer requests. */
   workers: number;
-  /** What the process that speaks for all says of itself. */
+  /** Figures of the main process. */
   readOwn: () => ProcessFigures;
   readDatabase: () => Promise<DatabaseFigures>;
-  /** Undefined where this process answers itself. */
-  desk: WorkerDesk | undefined;
+  /** Undefined where the main process answers requests. */
+  registry: WorkerRegistry | undefined;
 }
 
-/** What a server says of itself and all of its workers. */
+/** The status of a server with all of its workers. */
 export async function readStatus(deps: StatusDeps): Promise<ServerStatus> {
-  const { version, url, workers, readOwn, readDatabase, desk } = deps;
+  const { version, url, workers, readOwn, readDatabase, registry } = deps;
   const own = readOwn();
   const database = await readDatabase();
-  const places = (await desk?.read()) ?? [];
-  const everyone = [own, ...places.map(({ figures }) => figures)].map(({ counts }) => counts);
-  const counts = addCounts(desk === undefined ? everyone : [desk.departed(), ...everyone]);
+  const workerFigures = (await registry?.readFigures()) ?? [];
+  const all = [own, ...workerFigures.map(({ figures }) => figures)];
+  const counts = addCounts([...(registry ? [registry.endedCounts] : []), ...all.map((one) => one.counts)]);
   return {
     version,
     pid: own.pid,
@@ -37,11 +36,14 @@ export async function readStatus(deps: StatusDeps): Promise<ServerStatus> {
     at: new Date().toISOString(),
     url,
     workers,
-    processes: [describeProcess("main", own, true), ...places.map(describePlace)],
+    processes: [
+      describeProcess("main", own, true),
+      ...workerFigures.map(({ place, figures, answers }) => describeProcess(String(place), figures, answers)),
+    ],
     ...describeCounts(counts),
     requests: {
-      total: sum(counts.routes.map(countAnswers)),
-      in_flight: sum([own, ...places.map(({ figures }) => figures)].map(({ inFlight }) => inFlight)),
+      total: sum(counts.routes.map(countResponses)),
+      in_flight: sum(all.map(({ inFlight }) => inFlight)),
       statuses: addRecords(counts.routes.map(({ statuses }) => statuses)),
       errors: addRecords(counts.routes.map(({ errors }) => errors)),
       latency: joinLatencies(counts.routes),
@@ -59,7 +61,7 @@ function describeCounts({ routes, tenants }: Counts): Pick<ServerStatus, "routes
       .map((one) => ({
         method: one.method,
         route: one.route,
-        requests: countAnswers(one),
+        requests: countResponses(one),
         statuses: one.statuses,
         errors: one.errors,
         latency: joinLatencies([one]),
@@ -71,12 +73,8 @@ function describeCounts({ routes, tenants }: Counts): Pick<ServerStatus, "routes
       two_factor: errors[codeOf("twoFactorRequired")] ?? 0,
       limited: (errors[codeOf("tooManyAuthAttempts")] ?? 0) + (errors[codeOf("tooManyAttempts")] ?? 0),
     },
-    tenants: busiest(tenants).slice(0, maxTenants),
+    tenants: sortByRequests(tenants).slice(0, maxTenants),
   };
-}
-
-function describePlace({ place, figures, answers }: PlaceFigures): ProcessStatus {
-  return describeProcess(String(place), figures, answers);
 }
 
 function describeProcess(name: string, figures: ProcessFigures, answers: boolean): ProcessStatus {
@@ -94,7 +92,7 @@ function describeProcess(name: string, figures: ProcessFigures, answers: boolean
   };
 }
 
-/** Tenths of a millisecond. */
+/** Rounds to tenths of a millisecond. */
 function round(ms: number): number {
   return Math.round(ms * 10) / 10;
 }

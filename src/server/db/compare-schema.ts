@@ -1,5 +1,5 @@
-import { buildSchema, type SchemaObject } from "../../db/build-schema.ts";
-import { migrations } from "../../db/migrations.ts";
+import { buildSchema, type SchemaObject } from "./build-schema.ts";
+import { migrations } from "./migrations.ts";
 
 /** One object that a database lacks, has in another form, or has from elsewhere. */
 export interface SchemaFault {

@@ -1,18 +1,26 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import { unavailable } from "../../errors.ts";
-import { hasToken, metricsType } from "./page.ts";
 
-/** Who may read the figures, and where. */
+/** Content type of Prometheus' text format. */
+export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Whether a request carries the token as `Authorization: Bearer`, compared in constant time. */
+export function hasToken(request: Request, token: string): boolean {
+  const [, sent] = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
+  return sent !== undefined && timingSafeEqual(digest(sent), digest(token));
+}
+
 interface MetricsListenerOptions {
   host: string;
   port: number;
-  /** Without it, whoever reaches the port may read. */
+  /** Without a token, everyone who reaches the port may read. */
   token: string | undefined;
   text: () => Promise<string>;
 }
 
 /**
- * Serves `/metrics`, and nothing else, on a port of its own.
- * @throws unavailable when the port cannot be had.
+ * Serves `/metrics`, and nothing else, on its own port.
+ * @throws unavailable when the port is taken or not allowed.
  */
 export function listenForMetrics({ host, port, token, text }: MetricsListenerOptions): { url: string; stop(): void } {
   const server = bind(host, port, async (request) => {
@@ -28,17 +36,18 @@ export function listenForMetrics({ host, port, token, text }: MetricsListenerOpt
 }
 
 function bind(hostname: string, port: number, fetch: (request: Request) => Promise<Response>) {
+  const error = () => plain(503, "The metrics are not available now.");
   try {
-    return Bun.serve({ hostname, port, reusePort: false, development: false, fetch, error: unanswered });
+    return Bun.serve({ hostname, port, reusePort: false, development: false, fetch, error });
   } catch (cause) {
     throw unavailable(`Cannot listen on ${hostname}:${port} for --metrics.`, { cause });
   }
 }
 
-function unanswered(): Response {
-  return plain(503, "The figures cannot be told now.");
-}
-
 function plain(status: number, text: string, headers: Record<string, string> = {}): Response {
   return new Response(`${text}\n`, { status, headers: { "Content-Type": "text/plain; charset=utf-8", ...headers } });
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

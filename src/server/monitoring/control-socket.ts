@@ -1,0 +1,81 @@
+import { existsSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { databaseFile, makeDataDir } from "../db/local/data-dir.ts";
+import { unavailable } from "../errors.ts";
+import { metricsType } from "./metrics/http.ts";
+import type { RecentRequest, ServerStatus } from "./server-status.ts";
+
+/** A running server answers within this time, also under load. */
+const timeoutMs = 5000;
+
+/** What a server answers on its control socket. */
+export interface ControlAnswers {
+  status: () => Promise<ServerStatus>;
+  metrics: () => Promise<string>;
+  findRequest: (requestId: string) => Promise<RecentRequest | null>;
+}
+
+function controlSocket(dataDir: string): string {
+  return join(dirname(databaseFile(dataDir)), "server.sock");
+}
+
+/**
+ * Asks the server of a data directory: `/status` (`ServerStatus`), `/requests?id=…` (`RecentRequest`, or 404),
+ * `/metrics` (text for Prometheus).
+ * @returns null where no server answers.
+ */
+export async function askServer(dataDir: string, path: string, signal?: AbortSignal): Promise<Response | null> {
+  const unix = controlSocket(dataDir);
+  if (!existsSync(unix)) return null;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    return await fetch(`http://localhost${path}`, {
+      unix,
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+  } catch {
+    // A left-over socket, a socket of another account, or a server that hangs.
+    return null;
+  }
+}
+
+/**
+ * Listens on the control socket of a data directory, which only the account of the server can open. A socket left behind
+ * by a killed server is replaced.
+ * @returns null where another server, beside the same database server, listens on it already.
+ * @throws unavailable when the system refuses it, for instance because the path is too long.
+ */
+export async function openControlSocket(dataDir: string, answers: ControlAnswers): Promise<{ close(): void } | null> {
+  makeDataDir(dataDir);
+  const unix = controlSocket(dataDir);
+  if (await askServer(dataDir, "/live")) return null;
+  rmSync(unix, { force: true });
+  // With the mask the socket never exists with a wider mode, not even for a moment.
+  const mask = process.umask(0o177);
+  try {
+    const server = Bun.serve({
+      unix,
+      fetch: (request) => answer(answers, request),
+      development: false,
+      error: () => Response.json({ error: "The status is not available now." }, { status: 503 }),
+    });
+    return { close: () => void server.stop(true) };
+  } catch (cause) {
+    throw unavailable(`The control socket ${unix} cannot be opened.`, { cause });
+  } finally {
+    process.umask(mask);
+  }
+}
+
+async function answer({ status, metrics, findRequest }: ControlAnswers, request: Request): Promise<Response> {
+  const { pathname, searchParams } = new URL(request.url);
+  if (request.method !== "GET") return Response.json({ error: "Use GET." }, { status: 405 });
+  if (pathname === "/live") return Response.json({ status: "ok" });
+  if (pathname === "/status") return Response.json(await status());
+  if (pathname === "/metrics") return new Response(await metrics(), { headers: { "Content-Type": metricsType } });
+  if (pathname === "/requests") {
+    const found = await findRequest(searchParams.get("id") ?? "");
+    if (found !== null) return Response.json(found);
+  }
+  return Response.json({ error: "Not found." }, { status: 404 });
+}

@@ -1,0 +1,77 @@
+/** What the processes of a server ask one another. */
+export type Question =
+  | { kind: "figures" }
+  | { kind: "recent request"; requestId: string }
+  | { kind: "metrics" }
+  /** From a starting worker: which certificate to present. */
+  | { kind: "certificate" }
+  /** To a worker: what `OpenPort.step` takes. Answered by its result, or by the text of an error. */
+  | { kind: "step"; step: unknown };
+
+type Message =
+  | { kind: "question"; id: number; question: Question }
+  | { kind: "answer"; id: number; value: unknown }
+  | { kind: "report"; value: unknown };
+
+/** One end of the pipe between a server and one of its workers. */
+export interface ProcessChannel {
+  /** The other end's answer; undefined when none arrives in time. */
+  ask(question: Question, timeoutMs: number): Promise<unknown>;
+  /** Sends a value that was not asked for. */
+  report(value: unknown): void;
+  /** Takes a message from the pipe; messages of other kinds are ignored. */
+  receive(message: unknown): void;
+}
+
+interface ChannelOptions {
+  /** Passes a message to the system; may throw when the other end is gone. */
+  send: (message: unknown) => void;
+  answer: (question: Question) => unknown;
+  onReport?: (value: unknown) => void;
+}
+
+/** Makes one end of the pipe. */
+export function createChannel({ send, answer, onReport }: ChannelOptions): ProcessChannel {
+  const waiting = new Map<number, (value: unknown) => void>();
+  let lastId = 0;
+
+  function post(message: Message): void {
+    try {
+      send(message);
+    } catch {
+      // The other end is gone: `ask` times out.
+    }
+  }
+
+  async function reply(id: number, question: Question): Promise<void> {
+    let value: unknown;
+    try {
+      value = await answer(question);
+    } catch {
+      return; // `ask` times out at the other end.
+    }
+    post({ kind: "answer", id, value });
+  }
+
+  return {
+    ask(question, timeoutMs) {
+      const id = ++lastId;
+      const { promise, resolve } = Promise.withResolvers<unknown>();
+      const timer = setTimeout(resolve, timeoutMs, undefined);
+      waiting.set(id, resolve);
+      post({ kind: "question", id, question });
+      return promise.finally(() => {
+        clearTimeout(timer);
+        waiting.delete(id);
+      });
+    },
+    report: (value) => post({ kind: "report", value }),
+    receive(given) {
+      if (typeof given !== "object" || given === null || !("kind" in given)) return;
+      const message = given as Message;
+      if (message.kind === "question") void reply(message.id, message.question);
+      else if (message.kind === "answer") waiting.get(message.id)?.(message.value);
+      else if (message.kind === "report") onReport?.(message.value);
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/** Times to answer since the start of the process. Histograms can be added and subtracted. */
+export interface LatencyHistogram {
+  /** Upper bounds of the buckets in milliseconds, ascending; one more bucket follows for longer times. */
+  bounds_ms: readonly number[];
+  /** Answers in each bucket, one more than there are bounds; not cumulative. */
+  counts: readonly number[];
+  sum_ms: number;
+}
+
+/** One process of a server. */
+export interface ProcessStatus {
+  /** `main`, or the place of a worker, from `1`. */
+  name: string;
+  pid: number;
+  started_at: string;
+  /** False for a worker that does not answer now; its figures are the last that it reported. */
+  answers: boolean;
+  memory_bytes: number;
+  /** User and system time. */
+  cpu_seconds: number;
+  /** The longest delay of its event loop within the last ten seconds. */
+  event_loop_lag_ms: number;
+  /** API requests that are not answered yet. */
+  in_flight: number;
+  /** Writes in the queue; 0 with a database server. */
+  writes_waiting: number;
+  /** How long the first of them has waited, in milliseconds. */
+  write_wait_ms: number;
+}
+
+/** One route. Routes without requests are not listed. */
+export interface RouteStatus {
+  method: string;
+  /** The template, such as `/products/:id/`; `(none)` for requests that match no route. */
+  route: string;
+  requests: number;
+  /** Answers of each HTTP status. */
+  statuses: Record<string, number>;
+  /** Answers of each error code. */
+  errors: Record<string, number>;
+  latency: LatencyHistogram;
+}
+
+/** One of the busiest stores. */
+export interface TenantStatus {
+  namespace: string;
+  requests: number;
+  /** Requests that were answered with an error. */
+  errors: number;
+}
+
+/** One delivery queue. */
+export interface QueueStatus {
+  waiting: number;
+  /** Deliveries that failed for good within the last day. */
+  failed: number;
+}
+
+/**
+ * The reply to `GET /status` on the control socket: a server with all of its workers. Counters run from the start of the
+ * server and never decrease. Times are RFC 3339.
+ */
+export interface ServerStatus {
+  version: string;
+  pid: number;
+  started_at: string;
+  /** The time of this reply by the server's clock. */
+  at: string;
+  /** The address of the server. */
+  url: string;
+  /** Processes that answer. */
+  workers: number;
+  processes: ProcessStatus[];
+  requests: {
+    total: number;
+    in_flight: number;
+    statuses: Record<string, number>;
+    errors: Record<string, number>;
+    latency: LatencyHistogram;
+  };
+  routes: RouteStatus[];
+  sign_ins: {
+    succeeded: number;
+    /** Wrong address, password or code. */
+    failed: number;
+    /** Right password; a one-time code was requested. */
+    two_factor: number;
+    /** Refused because of too many attempts. */
+    limited: number;
+  };
+  tenants: TenantStatus[];
+  /** Sizes in bytes; null where there is no file. */
+  database: { kind: string; bytes: number | null; log_bytes: number | null; disk_free_bytes: number | null };
+  /** Null while the database does not answer. */
+  queues: { mail: QueueStatus; webhooks: QueueStatus; pushes: QueueStatus } | null;
+  /** Time of the last backup of this data directory; null for none. */
+  last_backup_at: string | null;
+  /** Time of a backup that failed since then; null for none. */
+  last_backup_failed_at: string | null;
+  /** When the certificate of the server expires; null without one. */
+  certificate_expires_at: string | null;
+}
+
+/** How a request of `/health/live` whose `X-Request-Id` begins with `doctor-` arrived at the server. */
+export interface RecentRequest {
+  request_id: string;
+  at: string;
+  /** The socket's peer. */
+  peer: string | null;
+  /** The client's address, according to the trusted proxies. */
+  client: string | null;
+  /** The protocol between the server and its peer, which may be a proxy. */
+  protocol: "http" | "https";
+  host: string | null;
+  /** Forwarding headers of proxies that were sent; names in lower case. */
+  forwarded: Record<string, string>;
+}
