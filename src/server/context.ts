@@ -1,4 +1,3 @@
-import type { ProcessMemory } from "./api/process-memory.ts";
 import type { PushSettings } from "./config/push-settings.ts";
 import type { Session } from "./db/session.ts";
 import type { Vault } from "./security/vault.ts";
@@ -36,6 +35,13 @@ export type Actor =
   | { kind: "server" }
   /** `account` is the name that the operating system knows. */
   | { kind: "terminal"; account?: string };
+
+/**
+ * What a server's process keeps between requests. A module that keeps something adds its own part by declaration merging
+ * (views, rate-limits, app-keys), so that this file depends on none of them.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: modules add its members.
+export interface ProcessMemory {}
 
 /** What every service gets: the database (or the transaction), whose store, who acts, and when. */
 export interface Ctx {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { emailKey, parseEmail } from "../../src/server/modules/users/email.ts";
 import { isCountry } from "../../src/server/values/country.ts";
+import { emailKey, parseEmail } from "../../src/server/values/email.ts";
 import { failureOf } from "../support/failure.ts";
 
 for (const [given, key] of [

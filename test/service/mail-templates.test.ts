@@ -5,7 +5,7 @@ import { composeMail } from "../../src/server/modules/mail/compose.ts";
 import { type AnyMailKind, mailKinds } from "../../src/server/modules/mail/kinds.ts";
 import { type MailStore, renderMail } from "../../src/server/modules/mail/render.ts";
 import { chooseTemplates, type MailTemplates, mailTemplates } from "../../src/server/modules/mail/templates.ts";
-import { parseFromAddress } from "../../src/server/values/mail-address.ts";
+import { parseFromAddress } from "../../src/server/values/email.ts";
 
 const kinds = Object.keys(mailKinds) as AnyMailKind[];
 const languages = Object.keys(mailTemplates);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { hasScope, knownScopes, parseScopes } from "../../src/server/modules/app-keys/scopes.ts";
+import { hasScope, knownScopes, parseScopes } from "../../src/server/http/scopes.ts";
 import { isSlug, slugFrom } from "../../src/server/modules/products/slug.ts";
 import { currencyDigits, currencySign, parseCurrency } from "../../src/server/modules/tenants/currency.ts";
 import { parseLanguage } from "../../src/server/modules/tenants/language.ts";

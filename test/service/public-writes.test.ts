@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { WriteLimiter } from "../../src/server/api/process-memory.ts";
 import type { Tenant } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { AppError } from "../../src/server/errors.ts";
+import type { WriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { sweepPublicHits } from "../../src/server/modules/rate-limits/shared-hits.ts";
 import { createWriteCounts } from "../../src/server/modules/rate-limits/write-counts.ts";

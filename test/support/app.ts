@@ -1,6 +1,5 @@
 import { type AppDeps, createApp } from "../../src/server/api/app.ts";
-import type { ProcessMemory } from "../../src/server/api/process-memory.ts";
-import type { SystemCtx } from "../../src/server/context.ts";
+import type { ProcessMemory, SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/logging/request-log.ts";
 import { createRejectionGatherer } from "../../src/server/modules/app-keys/rejections.ts";

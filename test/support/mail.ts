@@ -3,7 +3,7 @@ import { type MailContents, openContents } from "../../src/server/modules/mail/o
 import { createMailSender, type MailSender, type MailSenderDeps } from "../../src/server/modules/mail/sender.ts";
 import type { SmtpServer } from "../../src/server/modules/mail/smtp.ts";
 import type { Vault } from "../../src/server/security/vault.ts";
-import { parseFromAddress } from "../../src/server/values/mail-address.ts";
+import { parseFromAddress } from "../../src/server/values/email.ts";
 import { vault as testVault } from "./app.ts";
 
 /** A mail as a test sees it, whatever became of it. */

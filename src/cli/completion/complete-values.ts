@@ -35,7 +35,7 @@ export async function findNames(
   wanted: { kind: string; prefix: string; namespace: string | undefined },
 ): Promise<OfferedName[]> {
   const { databaseUrl, dataDir } = readCliConfig(flags, console);
-  const { databaseFile } = await import("../../server/db/local/data-dir.ts");
+  const { databaseFile } = await import("../../server/config/data-dir.ts");
   if (databaseUrl === undefined && !existsSync(databaseFile(dataDir))) return [];
   return withDatabase(flags, console, async (db) => {
     const { completeNames } = await import("../../server/admin/complete-names.ts");

@@ -52,7 +52,7 @@ export async function requireDatabase(flags: DatabaseFlags, console: Console): P
   const { readCliConfig } = await import("./read-config.ts");
   const { databaseUrl, dataDir } = readCliConfig(flags, console);
   if (databaseUrl !== undefined) return;
-  const { databaseFile } = await import("../../server/db/local/data-dir.ts");
+  const { databaseFile } = await import("../../server/config/data-dir.ts");
   if (existsSync(databaseFile(dataDir))) return;
   const { notFound } = await import("../../server/errors.ts");
   throw notFound("database", undefined, {

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Session } from "../db/session.ts";
 import { all, type CompiledStatement, get, param, statement } from "../db/statement.ts";
-import { knownScopes } from "../modules/app-keys/scopes.ts";
+import { knownScopes } from "../http/scopes.ts";
 import { appKeys } from "../modules/app-keys/table.ts";
 import { auditEvents } from "../modules/audit/events.ts";
 import { orders } from "../modules/orders/table.ts";

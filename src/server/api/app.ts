@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { type LogLevel, logLevels } from "../config/operation-config.ts";
 import { defaultPushSettings, type PushSettings } from "../config/push-settings.ts";
+import type { ProcessMemory } from "../context.ts";
 import type { Database } from "../db/session.ts";
 import { methodNotAllowed, routeNotFound } from "../errors.ts";
 import type { Route } from "../http/route.ts";
@@ -15,7 +16,6 @@ import type { BodyLimits } from "./body.ts";
 import { clientAddressReader } from "./client-address.ts";
 import { preflightHeaders } from "./cors.ts";
 import { answerElsewhere, answerRoute, type PipelineDeps } from "./pipeline.ts";
-import type { ProcessMemory } from "./process-memory.ts";
 import { routes as allRoutes } from "./routes.ts";
 import { describeArrival, mountSystemPages } from "./system-routes.ts";
 

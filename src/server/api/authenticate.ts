@@ -1,10 +1,10 @@
-import type { Actor, Tenant } from "../context.ts";
+import type { Actor, ProcessMemory, Tenant } from "../context.ts";
 import type { Session } from "../db/session.ts";
 import { AppError, appAuthFailed, type ErrorKind, forbidden, notAuthenticated, userTokenInvalid } from "../errors.ts";
 import { type Access, asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
+import { hasScope } from "../http/scopes.ts";
 import type { KnownKey } from "../modules/app-keys/lookup.ts";
 import { judgeOrigin } from "../modules/app-keys/origins.ts";
-import { hasScope } from "../modules/app-keys/scopes.ts";
 import { sameHash } from "../modules/app-keys/secret.ts";
 import { judgeToken } from "../modules/tokens/judge.ts";
 import type { CountAttempt } from "./attempts.ts";
@@ -15,7 +15,6 @@ import {
   type TokenCredentials,
   tokenCredentialsOf,
 } from "./credentials.ts";
-import type { ProcessMemory } from "./process-memory.ts";
 
 /** What proving a caller needs. */
 export interface AuthDeps {

@@ -1,5 +1,5 @@
 import type { PushSettings } from "../config/push-settings.ts";
-import type { Actor, Ctx, Tenant } from "../context.ts";
+import type { Actor, Ctx, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { namespaceMissing, storeNotFound } from "../errors.ts";
@@ -19,7 +19,6 @@ import { allowOrigin } from "./cors.ts";
 import { isAppAuthorization, readAppCredentials, takeCommon } from "./credentials.ts";
 import { answerIdempotently, successStatus } from "./idempotency.ts";
 import { answerFirstMatch, parseIfMatch } from "./if-match.ts";
-import type { ProcessMemory } from "./process-memory.ts";
 import { parseQuery, type Query } from "./query.ts";
 import { requestIdOf } from "./request-id.ts";
 

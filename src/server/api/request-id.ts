@@ -1,4 +1,4 @@
-import { holdsSecret } from "../http/mask.ts";
+import { holdsSecret } from "../values/mask-secrets.ts";
 
 const acceptable = /^[A-Za-z0-9._-]{8,128}$/;
 

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { giveToOwner } from "../db/local/data-dir.ts";
+import { giveToOwner } from "../config/data-dir.ts";
 import { backupsFolder, makeBackupsFolder } from "./store/place.ts";
 
 /** How backups of a data directory went lately; times are RFC 3339. */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
-import { parseFromAddress } from "../values/mail-address.ts";
+import { parseFromAddress } from "../values/email.ts";
 import { withSettings } from "./env-file.ts";
 import { type Environment, invalidSetting, readVariable, type Setting } from "./environment.ts";
 import { type OperationConfig, type OperationFlags, readOperation } from "./operation-config.ts";

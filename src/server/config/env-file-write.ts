@@ -1,6 +1,6 @@
 import { closeSync, fchownSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
-import { makeDataDir } from "../db/local/data-dir.ts";
 import { unavailable } from "../errors.ts";
+import { makeDataDir } from "./data-dir.ts";
 import { formatSetting, readSettings, readSettingsText, settingsPath } from "./env-file.ts";
 
 const heading =

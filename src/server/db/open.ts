@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { databaseFile, giveToOwner, makeDataDir, restrictFile } from "../config/data-dir.ts";
 import { validationFailed } from "../errors.ts";
-import { databaseFile, giveToOwner, makeDataDir, restrictFile } from "./local/data-dir.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
 import { LocalClient } from "./local/local-client.ts";
 import { LocalDatabase } from "./local/local-database.ts";

@@ -18,13 +18,14 @@ import { publicHits, rateLimits } from "../modules/rate-limits/table.ts";
 import { reactions } from "../modules/reactions/table.ts";
 import { resourceCounts } from "../modules/resources/table.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "../modules/rewards/table.ts";
-import { revision, secretFingerprint, tenants } from "../modules/tenants/table.ts";
+import { revision, tenants } from "../modules/tenants/table.ts";
 import { userTokens } from "../modules/tokens/table.ts";
 import { recoveryCodes, twoFactor } from "../modules/two-factor/table.ts";
 import { users } from "../modules/users/table.ts";
 import { viewDays, viewMarks } from "../modules/views/table.ts";
 import { webhookDeliveries, webhooks } from "../modules/webhooks/table.ts";
 import { wishlistItems } from "../modules/wishlist/table.ts";
+import { secretFingerprint } from "../security/table.ts";
 
 export const schema = {
   tenants,

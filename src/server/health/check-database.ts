@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
+import { databaseFile } from "../config/data-dir.ts";
 import type { SystemCtx } from "../context.ts";
-import { databaseFile } from "../db/local/data-dir.ts";
 import { notFound, unavailable } from "../errors.ts";
 import { closedVault } from "../security/secret-key.ts";
 import { describeDamage } from "./database/damage.ts";

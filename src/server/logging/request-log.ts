@@ -1,5 +1,5 @@
 import type { LogLevel } from "../config/operation-config.ts";
-import { maskSecrets } from "../http/mask.ts";
+import { maskSecrets } from "../values/mask-secrets.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 
 /** What is known of a request once it is answered. Nothing of its query, headers or body is in it. */

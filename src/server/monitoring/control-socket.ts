@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { databaseFile, makeDataDir } from "../db/local/data-dir.ts";
+import { databaseFile, makeDataDir } from "../config/data-dir.ts";
 import { unavailable } from "../errors.ts";
 import { metricsType } from "./metrics/http.ts";
 import type { RecentRequest, ServerStatus } from "./server-status.ts";

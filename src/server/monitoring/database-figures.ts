@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { type SQL, sql } from "drizzle-orm";
 import { readLastBackups } from "../backup/last.ts";
-import { databaseFile } from "../db/local/data-dir.ts";
+import { databaseFile } from "../config/data-dir.ts";
 import type { Database } from "../db/session.ts";
 import { get, param, statement } from "../db/statement.ts";
 import { mailOutbox } from "../modules/mail/table.ts";

@@ -1,5 +1,5 @@
-import { lastWritesMs } from "../api/process-memory.ts";
 import type { LogWriter } from "../logging/logger.ts";
+import { lastWritesMs } from "../modules/views/gatherer.ts";
 
 /** Within this time, a signal that comes again is the same one: npm and supervisors pass on what the group got already. */
 const echoMs = 500;

@@ -1,8 +1,8 @@
 import type { Subprocess } from "bun";
-import { lastWritesMs } from "../api/process-memory.ts";
 import type { Config } from "../config/config.ts";
 import { type AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
+import { lastWritesMs } from "../modules/views/gatherer.ts";
 import type { WorkerRegistry } from "../monitoring/worker-registry.ts";
 
 /** Several processes that answer on one port. */

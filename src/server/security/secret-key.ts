@@ -3,11 +3,11 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSy
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import type { Config } from "../config/config.ts";
-import { giveToOwner, makeDataDir, restrictFile } from "../db/local/data-dir.ts";
+import { giveToOwner, makeDataDir, restrictFile } from "../config/data-dir.ts";
 import type { Session } from "../db/session.ts";
 import { get, param, run, statement } from "../db/statement.ts";
 import { type AppError, conflict, unavailable, wrongState } from "../errors.ts";
-import { secretFingerprint } from "../modules/tenants/table.ts";
+import { secretFingerprint } from "./table.ts";
 import { createVault, type Vault } from "./vault.ts";
 
 const leastCharacters = 32;

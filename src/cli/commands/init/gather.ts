@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { findShop, type Shop } from "../../../server/admin/create-shop.ts";
 import type { Config } from "../../../server/config/config.ts";
+import { databaseFile } from "../../../server/config/data-dir.ts";
 import { compareSettings } from "../../../server/config/env-file-write.ts";
-import { databaseFile } from "../../../server/db/local/data-dir.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
 import { withContext } from "../../context/context.ts";
 import type { Console } from "../../terminal/console.ts";

@@ -3,7 +3,7 @@ import { readConfig } from "../../../server/config/config.ts";
 import { readVariable } from "../../../server/config/environment.ts";
 import { AppError, invalidField } from "../../../server/errors.ts";
 import { tryServer } from "../../../server/modules/mail/trial.ts";
-import { parseFromAddress } from "../../../server/values/mail-address.ts";
+import { parseFromAddress } from "../../../server/values/email.ts";
 import { UsageError } from "../../framework/usage-error.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";

@@ -1,4 +1,4 @@
-import { parseEmail } from "../../../server/modules/users/email.ts";
+import { parseEmail } from "../../../server/values/email.ts";
 import { requireText } from "../../../server/values/text.ts";
 import { loadCheck, readSecretLine } from "../../secrets/passwords.ts";
 import { makePassword } from "../../secrets/random-password.ts";

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, linkSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { giveToOwner } from "../../config/data-dir.ts";
 import { isDamaged } from "../../db/db-errors.ts";
-import { giveToOwner } from "../../db/local/data-dir.ts";
 import { foldLog, holdsLog, removeLog } from "../../db/local/merge-wal.ts";
 import { syncFile } from "../../db/local/sync-file.ts";
 import { makeBackupsFolder } from "../store/place.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
+import { databaseFile } from "../../config/data-dir.ts";
 import type { Actor } from "../../context.ts";
-import { databaseFile } from "../../db/local/data-dir.ts";
 import type { FileLock } from "../../db/local/file-lock.ts";
 import { foldLog } from "../../db/local/merge-wal.ts";
 import { claimFile, shareFile } from "../../db/local/open-file-lock.ts";

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { databaseFile } from "../../db/local/data-dir.ts";
+import { databaseFile } from "../../config/data-dir.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { placeError } from "../store/place.ts";

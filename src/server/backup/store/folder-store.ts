@@ -2,7 +2,7 @@ import { createReadStream, realpathSync, renameSync, rmSync, statSync } from "no
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { Writable } from "node:stream";
-import { giveToOwner } from "../../db/local/data-dir.ts";
+import { giveToOwner } from "../../config/data-dir.ts";
 import { syncFile } from "../../db/local/sync-file.ts";
 import { notFound } from "../../errors.ts";
 import { createPacer } from "../copy/pace.ts";

@@ -1,8 +1,8 @@
 import { mkdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { giveToOwner } from "../../config/data-dir.ts";
 import { invalidSetting } from "../../config/environment.ts";
 import { readBackupPlace } from "../../config/operation-config.ts";
-import { giveToOwner } from "../../db/local/data-dir.ts";
 import { AppError, notFound, unavailable } from "../../errors.ts";
 import { backupEnding } from "./names.ts";
 

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { giveToOwner } from "../../config/data-dir.ts";
 import { isBusy, mapDbError } from "../db-errors.ts";
-import { giveToOwner } from "./data-dir.ts";
 import type { Engine, Libsql } from "./load-libsql.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, futimesSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { giveToOwner } from "../../config/data-dir.ts";
 import { unavailable } from "../../errors.ts";
-import { giveToOwner } from "./data-dir.ts";
 
 /** Longest pause between two tries of one that waits, and how long a busy process stands back for it. */
 const pauseMs = 5;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { databaseFile, makeDataDir } from "./data-dir.ts";
+import { databaseFile, makeDataDir } from "../../config/data-dir.ts";
 import { FileLock } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
 

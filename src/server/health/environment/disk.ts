@@ -1,5 +1,5 @@
 import { existsSync, type StatsFs, statfsSync, statSync } from "node:fs";
-import { databaseFile } from "../../db/local/data-dir.ts";
+import { databaseFile } from "../../config/data-dir.ts";
 import { formatBytes, GiB, MiB } from "../../values/bytes.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import type { Checkup, Finding } from "./finding.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
-import { databaseFile } from "../../db/local/data-dir.ts";
+import { databaseFile } from "../../config/data-dir.ts";
 import { commandLockDeadlineMs, openConfiguredDatabase } from "../../db/open.ts";
 import type { Database } from "../../db/session.ts";
 import { unavailable } from "../../errors.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
-import { secretFingerprint } from "../../modules/tenants/table.ts";
+import { secretFingerprint } from "../../security/table.ts";
 import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
 
 const selectFingerprint = statement<{ value: string }>(sql`select value from ${secretFingerprint} where id = 1`);

@@ -1,5 +1,4 @@
 import { sql } from "drizzle-orm";
-import type { RejectionGatherer } from "../../api/process-memory.ts";
 import type { SystemCtx } from "../../context.ts";
 import type { Database } from "../../db/session.ts";
 import { all, bind, param, run, statement } from "../../db/statement.ts";
@@ -41,6 +40,26 @@ export interface RejectedOrigin {
   attempts: number;
   first_at: string;
   last_at: string;
+}
+
+/** Gathers the origins from which keys were used and refused, and writes them down together. */
+export interface RejectionGatherer {
+  /**
+   * Notes one, which is written down within a second or two; some are left out when very many wait.
+   * @param origin null where the request had none.
+   * @param now epoch milliseconds.
+   */
+  note(appId: string, origin: string | null, now: number): void;
+  /** Writes down what waits. Errors: those of the database; what was not written waits on. */
+  flush(): Promise<void>;
+  /** Writes down what waits, if it can, and ends. */
+  stop(): Promise<void>;
+}
+
+declare module "../../context.ts" {
+  interface ProcessMemory {
+    rejections: RejectionGatherer;
+  }
 }
 
 interface Waiting {

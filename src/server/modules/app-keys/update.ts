@@ -3,11 +3,11 @@ import type { SystemCtx } from "../../context.ts";
 import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { wrongState } from "../../errors.ts";
+import { parseScopes } from "../../http/scopes.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { AppKeyDetails } from "./model.ts";
-import { parseScopes } from "./scopes.ts";
 import { getKey, parseExpiry } from "./service.ts";
 import { appKeys } from "./table.ts";
 

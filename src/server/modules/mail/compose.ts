@@ -1,5 +1,5 @@
 import type { SendMailOptions } from "nodemailer";
-import type { FromAddress } from "../../values/mail-address.ts";
+import type { FromAddress } from "../../values/email.ts";
 import { type MailStore, oneLine, type RenderedMail } from "./render.ts";
 
 /** Somebody that a mail goes to. */

@@ -1,7 +1,7 @@
 import type { Session } from "../../db/session.ts";
 import { drainWithin } from "../../delivery/poller.ts";
 import type { Vault } from "../../security/vault.ts";
-import type { FromAddress } from "../../values/mail-address.ts";
+import type { FromAddress } from "../../values/email.ts";
 import { composeMail } from "./compose.ts";
 import { type DueMail, recordDelay, recordEnd, recordSent, returnDue, takeMail } from "./due.ts";
 import { type MailContents, openContents } from "./outbox.ts";

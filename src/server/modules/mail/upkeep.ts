@@ -1,7 +1,7 @@
 import type { Database } from "../../db/session.ts";
 import { startPolling } from "../../delivery/poller.ts";
 import type { Vault } from "../../security/vault.ts";
-import { parseFromAddress } from "../../values/mail-address.ts";
+import { parseFromAddress } from "../../values/email.ts";
 
 interface MailUpkeepDeps {
   db: Database;

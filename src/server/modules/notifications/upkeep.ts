@@ -2,7 +2,7 @@ import type { Config } from "../../config/config.ts";
 import type { Database } from "../../db/session.ts";
 import { startPolling } from "../../delivery/poller.ts";
 import type { Vault } from "../../security/vault.ts";
-import { parseFromAddress } from "../../values/mail-address.ts";
+import { parseFromAddress } from "../../values/email.ts";
 import { createProviders } from "./providers/providers.ts";
 import { ensureVapidKeys } from "./providers/vapid.ts";
 import { createPushSender } from "./sending/sender.ts";

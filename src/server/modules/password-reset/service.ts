@@ -3,6 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, resetCodeInvalid } from "../../errors.ts";
+import { emailKey } from "../../values/email.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { clearFailures } from "../passwords/failures.ts";
@@ -13,7 +14,6 @@ import { parseLanguage } from "../tenants/language.ts";
 import { endTokens } from "../tokens/service.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUser } from "../users/credentials.ts";
-import { emailKey } from "../users/email.ts";
 import { users } from "../users/table.ts";
 import { countWrongTry, issueCode, judgeTry, type ResetTry, spendTry } from "./codes.ts";
 

@@ -1,4 +1,3 @@
-import type { WriteLimiter } from "../../api/process-memory.ts";
 import type { Ctx, Tenant } from "../../context.ts";
 import { KeptMap } from "../../db/kept-map.ts";
 import type { Database } from "../../db/session.ts";
@@ -13,6 +12,27 @@ import { createWriteCounts, windowMs } from "./write-counts.ts";
 const leastSubjects = 50_000;
 /** Subjects whose hash is remembered, which takes microseconds otherwise. */
 const leastHashes = 10_000;
+
+/** Counts public writes of an address and of whom they are by, within this process first. */
+export interface WriteLimiter {
+  /**
+   * Counts one.
+   * @param address of the caller, null where it does not count.
+   * @param actor id of the visitor or user, null where there is neither.
+   * @returns a promise only after a pause or a start, when others have to be heard before it is judged.
+   * @throws tooManyRequests with `retryAfter`, and nothing is counted.
+   */
+  count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined;
+  /** Tells other processes what was counted here, and hears what was there. Errors: those of the database. */
+  share(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+declare module "../../context.ts" {
+  interface ProcessMemory {
+    writes: WriteLimiter;
+  }
+}
 
 interface LimiterDeps {
   db: Database;

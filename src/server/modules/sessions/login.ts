@@ -3,6 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, type ErrorKind, invalidLogin, twoFactorRequired } from "../../errors.ts";
+import { emailKey } from "../../values/email.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import {
@@ -20,7 +21,6 @@ import { getTenant } from "../tenants/service.ts";
 import { issueToken } from "../tokens/service.ts";
 import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUser, type SignInUser } from "../users/credentials.ts";
-import { emailKey } from "../users/email.ts";
 import { users } from "../users/table.ts";
 import { findVisitor } from "../visitors/actor.ts";
 import { levelRefusal } from "./level-refusal.ts";

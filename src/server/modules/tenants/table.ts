@@ -47,16 +47,3 @@ export const revision = sqliteTable(
   },
   (t) => [check("revision_single_row", sql`${t.id} = 1`)],
 );
-
-/**
- * A fingerprint of the key that this database's sealed values were made with, so that a server with another key says so
- * at its start instead of failing at somebody's sign-in.
- */
-export const secretFingerprint = sqliteTable(
-  "secret_fingerprint",
-  {
-    id: integer("id").primaryKey(),
-    value: text("value").notNull(),
-  },
-  (t) => [check("secret_fingerprint_single_row", sql`${t.id} = 1`)],
-);

@@ -1,9 +1,9 @@
 import { invalidField } from "../../errors.ts";
 import { isCountry } from "../../values/country.ts";
+import { parseEmail } from "../../values/email.ts";
 import { metadataText } from "../../values/metadata.ts";
 import { requireText } from "../../values/text.ts";
 import { parseLanguage } from "../tenants/language.ts";
-import { parseEmail } from "./email.ts";
 import type { Address, Role, UserPatch, UserStatus } from "./model.ts";
 
 const maxAddresses = 20;

@@ -5,8 +5,8 @@ import { type CompiledStatement, get, param, statement } from "../../db/statemen
 import { decodeCursor } from "../../pagination/cursor.ts";
 import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, parseIds } from "../../pagination/list-query.ts";
+import { parseEmail } from "../../values/email.ts";
 import { requireText } from "../../values/text.ts";
-import { parseEmail } from "./email.ts";
 import { nameKey } from "./input.ts";
 import { type UserListQuery, type UserSortKey, userFields } from "./model.ts";
 import { userJson } from "./rendering.ts";

@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
 import type { Ctx, SystemCtx } from "../../context.ts";
 import { all, get, param, statement } from "../../db/statement.ts";
+import { emailKey } from "../../values/email.ts";
 import { isId } from "../../values/ids.ts";
 import { maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { requireTenant } from "../tenants/service.ts";
-import { emailKey } from "./email.ts";
 import { users } from "./table.ts";
 
 const selectById = statement<{ id: string }>(sql`

@@ -1,10 +1,13 @@
-import { lastWritesMs, type ViewGatherer } from "../../api/process-memory.ts";
 import type { Database } from "../../db/session.ts";
 import { unavailable } from "../../errors.ts";
+import type { Resource } from "../resources/registry.ts";
 import { createCountReader } from "./kept-counts.ts";
 import { KnownMarks } from "./known-marks.ts";
-import { WaitingList } from "./waiting.ts";
+import { type NotedView, WaitingList } from "./waiting.ts";
 import { writeViews } from "./write-views.ts";
+
+/** How long a process that stops tries to write its last views, in milliseconds. */
+export const lastWritesMs = 5000;
 
 /** A view waits no longer, so that with the time of the write it is there within a second. */
 const pauseMs = 500;
@@ -20,6 +23,32 @@ const maxResources = 500;
 const maxWaiting = 100_000;
 const maxKnown = 50_000;
 const lastPauseMs = 250;
+
+/** Gathers views and writes them down together. */
+export interface ViewGatherer {
+  /**
+   * How many views of a resource are written down; undefined for what is not shown. Remembered for as long as nobody
+   * commits. Errors: those of the database.
+   */
+  count(tenantId: string, resource: Resource): Promise<number | undefined> | number | undefined;
+  /** Whether this process has noted the view already. */
+  knows(view: NotedView): boolean;
+  /**
+   * Notes a view, which is written down within a second.
+   * @throws unavailable when so much waits that nothing more can be remembered.
+   */
+  note(view: NotedView): void;
+  /** Writes down what waits. Errors: those of the database; what was not written waits on. */
+  flush(): Promise<void>;
+  /** Writes down what waits and ends. */
+  stop(): Promise<void>;
+}
+
+declare module "../../context.ts" {
+  interface ProcessMemory {
+    views: ViewGatherer;
+  }
+}
 
 interface GathererDeps {
   db: Database;

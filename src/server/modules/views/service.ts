@@ -1,5 +1,4 @@
 import { sql } from "drizzle-orm";
-import type { NotedView, ViewGatherer } from "../../api/process-memory.ts";
 import type { Ctx } from "../../context.ts";
 import { bind, param, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
@@ -7,10 +6,12 @@ import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import { noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
 import { findActor, refuseSubject } from "../visitors/actor.ts";
 import { isBot } from "./bots.ts";
+import type { ViewGatherer } from "./gatherer.ts";
 import { bindCount } from "./kept-counts.ts";
 import { usualDays, type ViewState, type Views } from "./model.ts";
 import { viewDays, viewMarks } from "./table.ts";
 import { dayOf, markView } from "./viewer.ts";
+import type { NotedView } from "./waiting.ts";
 
 const dayMs = 86_400_000;
 

@@ -1,4 +1,12 @@
-import type { NotedView } from "../../api/process-memory.ts";
+/** A view of something by somebody who is named by a hash only, which is another for every resource and day. */
+export interface NotedView {
+  tenantId: string;
+  resourceType: string;
+  resourceId: string;
+  /** UTC, `2026-03-01`. */
+  day: string;
+  mark: string;
+}
 
 /** Views of one resource on one day that are not written down yet. */
 export interface WaitingViews {

@@ -1,4 +1,4 @@
-import { invalidField } from "../../errors.ts";
+import { invalidField } from "../errors.ts";
 
 /** What an app key can be allowed to do; `*` is everything, now and later. */
 export const knownScopes = [

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { unavailable } from "../../errors.ts";
+import { unavailable } from "../errors.ts";
 
 /** Creates the data directory, readable by its owner only. Errors: unavailable when that is impossible. */
 export function makeDataDir(dir: string): void {

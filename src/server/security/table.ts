@@ -1,0 +1,15 @@
+import { sql } from "drizzle-orm";
+import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/**
+ * A fingerprint of the key that this database's sealed values were made with, so that a server with another key says so
+ * at its start instead of failing at somebody's sign-in.
+ */
+export const secretFingerprint = sqliteTable(
+  "secret_fingerprint",
+  {
+    id: integer("id").primaryKey(),
+    value: text("value").notNull(),
+  },
+  (t) => [check("secret_fingerprint_single_row", sql`${t.id} = 1`)],
+);
