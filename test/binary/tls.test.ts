@@ -24,41 +24,89 @@ function writePair(dir: string, { cert, key }: MadeCertificate): string[] {
 function open(port: number): Promise<TLSSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
   const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => resolve(socket));
-  socket.on("error", reject);
+  socket.on("error", reject).on("close", () => reject(new ClosedError("")));
   return promise;
 }
 
-/** Asks on a connection, and reads until the whole answer is there. */
-async function ask(socket: TLSSocket, head = "HTTP/1.1\r\nHost: localhost"): Promise<string> {
+/** The server closed a connection before the whole answer was there. */
+class ClosedError extends Error {
+  received: string;
+
+  constructor(received: string) {
+    super(`closed after ${JSON.stringify(received)}`);
+    this.received = received;
+  }
+}
+
+/** Writes to a connection, and reads until the end of the answer. */
+async function send(socket: TLSSocket, request: string, end = "}"): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let text = "";
   const onData = (chunk: Buffer) => {
     text += chunk.toString();
-    if (text.endsWith("}")) resolve(text);
+    if (text.endsWith(end)) resolve(text);
   };
-  const onClose = () => reject(new Error(`closed after ${JSON.stringify(text)}`));
+  const onClose = () => reject(new ClosedError(text));
+  if (socket.closed) onClose();
   socket.on("data", onData).on("close", onClose);
-  socket.write(`GET /health/live ${head}\r\n\r\n`);
+  socket.write(request);
   const answer = await promise;
   socket.off("data", onData).off("close", onClose);
   return answer;
 }
 
-async function presentedBy(port: number): Promise<string> {
+/** Asks on a connection, and reads the whole answer. */
+function ask(socket: TLSSocket, head = "HTTP/1.1\r\nHost: localhost"): Promise<string> {
+  return send(socket, `GET /health/live ${head}\r\n\r\n`);
+}
+
+/** Asks as HTTP clients do: on another connection where the first is closed without a byte of an answer. */
+async function askOnNewConnection(port: number): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const socket = await open(port);
+      const answer = await ask(socket);
+      socket.destroy();
+      return answer;
+    } catch (error) {
+      const isUnanswered = error instanceof ClosedError ? error.received === "" : true;
+      if (attempt === 2 || !isUnanswered) throw error;
+    }
+  }
+}
+
+/** Begins to create a product: the server has the head and waits for the rest of the body, which the result sends. */
+async function beginCreating(port: number, auth: string): Promise<() => Promise<string>> {
+  const body = JSON.stringify({ title: "Lamp", price: 12 });
+  const head = [
+    "POST /products/?namespace=demo HTTP/1.1",
+    "Host: localhost",
+    `Authorization: ${auth}`,
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+    "Expect: 100-continue",
+  ];
   const socket = await open(port);
+  expect(await send(socket, `${head.join("\r\n")}\r\n\r\n`, "\r\n\r\n")).toStartWith("HTTP/1.1 100");
+  socket.write(body.slice(0, 10));
+  return () => send(socket, body.slice(10));
+}
+
+async function presentedBy(port: number): Promise<string> {
+  const socket = await open(port).catch(() => open(port));
   const { fingerprint256 } = socket.getPeerCertificate();
   socket.destroy();
   return fingerprint256;
 }
 
-/** Has the server look at its files now; a supervisor may signal all of its processes. */
+/** Has the server read its files now; a supervisor may signal all of its processes. */
 function hangUp(server: Serving): void {
   server.signal("SIGHUP");
   for (const pid of childrenOf(server.pid)) process.kill(pid, "SIGHUP");
 }
 
 describe.each([1, 2])("with %d worker(s)", (workers) => {
-  test("the certificate is exchanged under load: no connection fails, those that stand are answered, and the shop is served", async () => {
+  test("the certificate is replaced under load: each client is answered, requests in flight finish, and the store is served", async () => {
     const [binary, dir, first] = [installBinary(), makeDir(), makeCertificate()];
     const { auth } = await openShop(binary);
     const server = await binary.serve("--workers", String(workers), ...writePair(dir, first));
@@ -69,23 +117,18 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     });
     expect(list.status).toBe(200);
 
-    const kept = await open(server.port);
-    expect(await ask(kept)).toStartWith("HTTP/1.1 200");
     let isOver = false;
+    let asked = 0;
     const failures: unknown[] = [];
     const clients = Array.from({ length: 8 }, async () => {
       while (!isOver) {
-        try {
-          const socket = await open(server.port);
-          await ask(socket);
-          socket.destroy();
-        } catch (error) {
-          failures.push(error);
-        }
+        await askOnNewConnection(server.port).catch((error) => failures.push(error));
+        asked += 1;
       }
     });
     const exchanges = 3;
     for (let round = 0; round < exchanges; round++) {
+      const inFlight = await Promise.all(Array.from({ length: 4 }, () => beginCreating(server.port, auth)));
       const next = makeCertificate();
       writePair(dir, next);
       hangUp(server);
@@ -93,15 +136,16 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
         const seen = await Promise.all(Array.from({ length: 4 * workers }, () => presentedBy(server.port)));
         return seen.every((fingerprint) => fingerprint === next.fingerprint);
       });
-      if (round > 0) continue;
-      expect(await ask(kept)).toMatch(/^HTTP\/1\.1 200[\s\S]*\r\nconnection: close\r\n/i);
+      for (const finish of inFlight) expect(await finish()).toMatch(/^HTTP\/1\.1 201/);
     }
     isOver = true;
     await Promise.all(clients);
-    kept.destroy();
     expect(failures).toEqual([]);
+    expect(asked).toBeGreaterThan(100);
     expect(await server.end()).toBe(0);
-    expect(server.log().match(/INFO certificate for localhost, 127\.0\.0\.1 until /g)?.length).toBe(1 + exchanges);
+    expect(server.log().match(/INFO certificate for localhost, 127\.0\.0\.1, valid until /g)?.length).toBe(
+      1 + exchanges,
+    );
   }, 30_000);
 });
 
@@ -110,7 +154,7 @@ test("a pair that does not belong together leaves the one before, and a change i
   const server = await binary.serve(...writePair(dir, first));
   writeFileSync(join(dir, "key.pem"), makeCertificate().key);
   server.signal("SIGHUP");
-  await until("the log's warning", () => /WARN The key in .*key\.pem is not that of/.test(server.log()));
+  await until("the log's warning", () => /WARN The key in .*key\.pem does not match/.test(server.log()));
   expect(await presentedBy(server.port)).toBe(first.fingerprint);
   const next = makeCertificate();
   writePair(dir, next);
@@ -126,7 +170,7 @@ test.each([1, 2])(
     const path = join(dir, "cert.pem");
     rmSync(path);
     Bun.spawnSync(["mkfifo", path]);
-    await until("the log's warning", () => server.log().includes(`WARN ${path} is no file`));
+    await until("the log's warning", () => server.log().includes(`WARN ${path} is not a regular file`));
     expect(await server.end()).toBe(0);
   },
   20_000,
@@ -162,15 +206,15 @@ test("what cannot be served is refused before anything is touched; what is only 
   const flags = writePair(dir, { ...makeCertificate(), key: makeCertificate().key });
   const refused = await binary.run("serve", "--port", "0", ...flags);
   expect(refused).toMatchObject({ code: 2, stdout: "" });
-  expect(refused.stderr).toContain(`The key in ${join(dir, "key.pem")} is not that of`);
+  expect(refused.stderr).toContain(`The key in ${join(dir, "key.pem")} does not match`);
 
   const day = 86_400_000;
   writePair(dir, makeCertificate({ from: Date.now() - 90 * day, until: Date.now() - day }));
   chmodSync(join(dir, "key.pem"), 0o644);
   const server = await binary.serve(...flags, "--public-url", "https://shop.example.com");
   await until("all warnings", () => server.log().match(/WARN/g)?.length === 3);
-  expect(server.log()).toContain("has ended on");
-  expect(server.log()).toContain("is for localhost, 127.0.0.1, and --public-url is https://shop.example.com");
-  expect(server.log()).toContain("is open to every account");
+  expect(server.log()).toContain("expired on");
+  expect(server.log()).toContain("covers localhost, 127.0.0.1, but --public-url is https://shop.example.com");
+  expect(server.log()).toContain("Every account of this machine can read");
   expect(await server.end()).toBe(0);
 }, 20_000);

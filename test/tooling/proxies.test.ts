@@ -8,7 +8,7 @@ import { parseCommandArgs } from "../../src/cli/framework/parse-args.ts";
 import { defaultBodyLimits } from "../../src/server/api/app.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import { idleSeconds } from "../../src/server/runtime/port.ts";
-import { shortDays } from "../../src/server/tls/judge-certificate.ts";
+import { expiryWarningDays } from "../../src/server/tls/check-certificate.ts";
 import { statusOfCode } from "../support/error-status.ts";
 
 const page = readFileSync(join(import.meta.dir, "../../docs/PROXIES.md"), "utf8");
@@ -88,6 +88,6 @@ test("nginx says who calls, and keeps its connections", () => {
 });
 
 test("spans that the page tells are those of the server", () => {
-  expect(page).toContain(`In the last ${shortDays} days of a certificate`);
+  expect(page).toContain(`In the last ${expiryWarningDays} days of a certificate`);
   expect(page).toContain(`open for less than ${idleSeconds} seconds`);
 });

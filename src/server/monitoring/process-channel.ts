@@ -5,8 +5,8 @@ export type Question =
   | { kind: "metrics" }
   /** From a starting worker: which certificate to present. */
   | { kind: "certificate" }
-  /** To a worker: what `OpenPort.step` takes. Answered by its result, or by the text of an error. */
-  | { kind: "step"; step: unknown };
+  /** To a worker: a certificate to present. Answered with true, or with the text of an error. */
+  | { kind: "present"; cert: string; key: string };
 
 type Message =
   | { kind: "question"; id: number; question: Question }

@@ -8,15 +8,16 @@ import { createWriteLimiter } from "../modules/rate-limits/public-writes.ts";
 import { createViewGatherer } from "../modules/views/gatherer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import type { Vault } from "../security/vault.ts";
+import type { KeyPair } from "../tls/certificate.ts";
 import type { Watched } from "./monitor.ts";
-import { type OpenPort, openPort, type PemPair } from "./port.ts";
+import { type OpenPort, openPort } from "./port.ts";
 
 /** A server that takes requests. */
 export interface Listener {
   /** The address that answers, such as `http://127.0.0.1:8080`. */
   url: string;
   port: number;
-  step: OpenPort["step"];
+  present: OpenPort["present"];
   /**
    * Takes no new connections, lets what has begun finish, cuts what is left after `graceMs`, and writes down what was
    * gathered.
@@ -33,7 +34,7 @@ interface ListenOptions {
   /** Whether other processes listen on the same port on purpose. */
   shared: boolean;
   /** Null serves without encryption. */
-  certificate: PemPair | null;
+  certificate: KeyPair | null;
 }
 
 /**
@@ -78,7 +79,7 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
   return {
     url: open.url,
     port: open.port,
-    step: open.step,
+    present: open.present,
     async stop(graceMs) {
       isDraining = true;
       await open.stop(graceMs);

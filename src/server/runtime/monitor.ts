@@ -8,9 +8,8 @@ import type { DatabaseFigures } from "../monitoring/database-figures.ts";
 import { createChannel, type Question } from "../monitoring/process-channel.ts";
 import { monitorProcess, type ProcessMonitor } from "../monitoring/process-monitor.ts";
 import { WorkerRegistry } from "../monitoring/worker-registry.ts";
-import type { SocketStep } from "../tls/exchange-certificate.ts";
+import type { KeyPair } from "../tls/certificate.ts";
 import type { Listener } from "./listen.ts";
-import type { PemPair } from "./port.ts";
 
 /** What the listener of an answering process counts with, and what `/metrics` answers there. */
 export interface Watched extends Pick<ProcessMonitor, "meter" | "recentRequests"> {
@@ -20,6 +19,8 @@ export interface Watched extends Pick<ProcessMonitor, "meter" | "recentRequests"
 /** How a server is watched by the process that speaks for all of its workers. */
 export interface Watching extends Watched {
   registry: WorkerRegistry | undefined;
+  /** Has all workers present a certificate. Throws when one of them cannot. */
+  presentEverywhere(pair: KeyPair): Promise<void>;
   /**
    * Opens the control socket, and the listener for metrics where one is wanted.
    * @param url where the server answers.
@@ -43,7 +44,7 @@ interface WatchOptions {
   /** When the certificate that is presented ends, in epoch milliseconds; undefined without one. */
   certificateEnd: () => number | undefined;
   /** What a worker presents that starts now. */
-  certificate: () => PemPair | undefined;
+  certificate: () => KeyPair | undefined;
 }
 
 /** Begins to watch a server: the only process, or the parent of workers. */
@@ -81,6 +82,11 @@ export function startWatching(config: Config, db: Database, options: WatchOption
     recentRequests: own.recentRequests,
     metricsText,
     registry,
+    async presentEverywhere({ cert, key }) {
+      const answers = await registry?.askAll({ kind: "present", cert, key }, timeoutMs);
+      const failure = answers?.find((answer) => typeof answer === "string");
+      if (failure !== undefined) throw new Error(`A worker: ${failure}`);
+    },
     async open(at) {
       url = at;
       if (metrics) {
@@ -121,20 +127,20 @@ export interface WorkerWatching extends Watched {
    * Asks what to present.
    * @throws unavailable when the server does not say.
    */
-  fetchCertificate(): Promise<PemPair>;
-  /** Has the sockets of this process take the steps that the server asks for, beginning with those asked before. */
-  follow(listener: Pick<Listener, "step">): void;
+  fetchCertificate(): Promise<KeyPair>;
+  /** Presents the certificates that the server sends, those sent before this call included. */
+  follow(listener: Pick<Listener, "present">): void;
   stop(): void;
 }
 
 /** Begins to watch a worker, which tells its server what it counts. */
 export function watchWorker(db: Database): WorkerWatching {
-  const followed = Promise.withResolvers<Pick<Listener, "step">>();
+  const followed = Promise.withResolvers<Pick<Listener, "present">>();
   const own = monitorProcess(db);
   const answer = (question: Question) => {
     if (question.kind === "figures") return own.read();
-    if (question.kind === "step") {
-      return followed.promise.then(({ step }) => step(question.step as SocketStep)).catch(describeFault);
+    if (question.kind === "present") {
+      return followed.promise.then(({ present }) => present(question)).then(() => true, describeFault);
     }
     return question.kind === "recent request" ? own.recentRequests.find(question.requestId) : undefined;
   };
@@ -152,7 +158,7 @@ export function watchWorker(db: Database): WorkerWatching {
     },
     async fetchCertificate() {
       const { cert, key } = ((await channel.ask({ kind: "certificate" }, certificateWithinMs)) ??
-        {}) as Partial<PemPair>;
+        {}) as Partial<KeyPair>;
       if (cert === undefined || key === undefined) throw unavailable("The server does not say its certificate.");
       return { cert, key };
     },

@@ -1,57 +1,44 @@
 import type { Config } from "../config/config.ts";
 import { unavailable } from "../errors.ts";
-import type { Certificate } from "../tls/certificate.ts";
-import type { SocketStep } from "../tls/exchange-certificate.ts";
+import type { KeyPair } from "../tls/certificate.ts";
 
-/** A port that is listened on, whose certificate can be exchanged while it answers. */
+/** An open port, whose certificate can be replaced while it serves. */
 export interface OpenPort {
   url: string;
   port: number;
-  /** The address of who sent a request. */
+  /** The IP address of the client. */
   peerOf(request: Request): string | null;
-  /**
-   * Takes a step of exchanging the certificate, one after the other. Once another socket begins, who is connected already
-   * is answered, and asked to come again.
-   * @returns whether the system knows the step. Throws when a certificate cannot be used; then nothing has changed.
-   */
-  step(step: SocketStep): Promise<boolean>;
-  /** Takes no new connections, lets what has begun finish, and cuts what is left after `graceMs`. */
+  /** Presents another certificate to new connections. Throws when it cannot be used; then nothing has changed. */
+  present(pair: KeyPair): void;
+  /** Accepts no new connections, lets requests in flight finish, and closes what is left after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** What a socket presents; both PEM. */
-export type PemPair = Pick<Certificate, "cert" | "key">;
-
 type Server = ReturnType<typeof Bun.serve>;
+type Answer = (request: Request) => Response | Promise<Response>;
 
-interface Generation {
-  server: Server;
-  /** From now on the answers ask to connect again. */
-  retire(): void;
+interface PortOptions {
+  /** Whether several sockets share the port on purpose: those of workers, or of successive certificates. */
+  shared: boolean;
+  certificate: KeyPair | null;
+  fetch: Answer;
 }
 
-/** Longer than the time a body may take, so that a slow one is answered before Bun would cut the connection. */
+/** Longer than a body may take, so that a slow one gets an answer before Bun closes the connection. */
 export const idleSeconds = 30;
-/** As long as a connection without requests stays, so that each has been told to come again before the socket closes. */
-export const lingerMs = (idleSeconds + 5) * 1000;
+/** For so long the previous listener still answers, and asks clients to reconnect, before it drains. */
+const handoverMs = 500;
 
 /**
- * Starts to answer on a port.
- * @param shared whether others listen on it on purpose: workers, or a socket that takes over with another certificate.
- * @throws unavailable when the port is in use or the host is not this machine's.
+ * Starts to serve a port.
+ * @throws unavailable when the port is in use or the host is not an address of this machine.
  */
-export function openPort(
-  config: Config,
-  { shared, certificate, fetch }: { shared: boolean; certificate: PemPair | null; fetch: Answer },
-): OpenPort {
+export function openPort(config: Config, { shared, certificate, fetch }: PortOptions): OpenPort {
   const servers = new Set<Server>();
   let current = begin(config.port, certificate);
   const port = current.server.port ?? config.port;
-  let leaving: Server | undefined;
-  let isStopping = false;
-  let stepping: Promise<unknown> = Promise.resolve();
 
-  function begin(onPort: number, presented: PemPair | null): Generation {
+  function begin(onPort: number, pair: KeyPair | null) {
     let isRetired = false;
     const server = bindPort(config, () =>
       Bun.serve({
@@ -59,60 +46,34 @@ export function openPort(
         port: onPort,
         reusePort: shared,
         idleTimeout: idleSeconds,
-        // Bun would answer a larger body itself, outside the envelope; the limit that counts is enforced while reading.
+        // Bun would answer a larger body itself, outside the envelope; ours is enforced while reading.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         development: false,
-        ...(presented && { tls: { cert: presented.cert, key: presented.key } }),
+        ...(pair && { tls: { cert: pair.cert, key: pair.key } }),
         fetch: (request) => (isRetired ? closeAfter(fetch(request)) : fetch(request)),
       }),
     );
     servers.add(server);
     return {
       server,
-      retire: () => {
+      retire() {
         isRetired = true;
+        setTimeout(() => void server.stop().then(() => servers.delete(server)), handoverMs);
       },
     };
-  }
-
-  function exchange(next: PemPair): void {
-    // One that nobody has let go of, because this process was not reached, leaves now.
-    letGo();
-    const before = current;
-    current = begin(port, next);
-    before.retire();
-    leaving = before.server;
-  }
-
-  function letGo(): void {
-    const server = leaving;
-    leaving = undefined;
-    void server?.stop().then(() => servers.delete(server));
-  }
-
-  async function take(step: SocketStep): Promise<boolean> {
-    if (step.do === "steer") {
-      const { steerConnections } = await import("../tls/steer-connections.ts");
-      return steerConnections(port, step.first, step.count);
-    }
-    if (isStopping) return true;
-    if (step.do === "begin") exchange(step);
-    else letGo();
-    return true;
   }
 
   return {
     url: addressOf(config.host, port, certificate !== null),
     port,
     peerOf: (request) => current.server.requestIP(request)?.address ?? null,
-    step(step) {
-      const taken = stepping.then(() => take(step));
-      stepping = taken.catch(() => {});
-      return taken;
+    present(pair) {
+      const before = current;
+      current = begin(port, pair);
+      before.retire();
     },
     async stop(graceMs) {
       const deadline = performance.now() + graceMs;
-      isStopping = true;
       const open = [...servers];
       const stopped = Promise.all(open.map((server) => server.stop()));
       const isBusy = () => open.some((server) => server.pendingRequests > 0);
@@ -122,8 +83,6 @@ export function openPort(
   };
 }
 
-type Answer = (request: Request) => Response | Promise<Response>;
-
 async function closeAfter(answer: Response | Promise<Response>): Promise<Response> {
   const response = await answer;
   response.headers.set("Connection", "close");
@@ -131,7 +90,7 @@ async function closeAfter(answer: Response | Promise<Response>): Promise<Respons
 }
 
 /**
- * Makes sure that a port is free before several sockets share it, and finds one for port 0.
+ * Verifies that a port is free before several sockets share it; picks a free one for port 0.
  * @throws unavailable as `openPort`.
  */
 export async function reservePort(config: Config): Promise<number> {
@@ -152,12 +111,14 @@ function bindPort<T>(config: Config, bind: () => T): T {
     if (code === "EADDRINUSE") {
       throw unavailable(`${where} is in use by another program. Choose another port with --port.`, { cause });
     }
-    if (code === "EACCES") throw unavailable(`${where} may not be used by this account.`, { cause });
+    if (code === "EACCES") {
+      throw unavailable(`This account may not listen on ${where}. Choose a --port of 1024 or above.`, { cause });
+    }
     throw unavailable(`Cannot listen on ${where}. Check --host and --port.`, { cause });
   }
 }
 
-/** The address under which this machine reaches a server that listens on `host`. */
+/** The URL at which this machine reaches a server that listens on `host`. */
 export function addressOf(host: string, port: number, isEncrypted: boolean): string {
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
   return `${isEncrypted ? "https" : "http"}://${name}:${port}`;

@@ -9,7 +9,7 @@ import { createLogWriter, type LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { shareCores } from "../modules/passwords/hash-queue.ts";
 import type { Vault } from "../security/vault.ts";
-import type { ServedCertificate } from "../tls/serve-certificate.ts";
+import type { CertificateWatcher } from "../tls/watch-certificate.ts";
 import { startUpkeep } from "./background-jobs.ts";
 import { type Listener, listen } from "./listen.ts";
 import { startWatching, watchWorker } from "./monitor.ts";
@@ -81,7 +81,7 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
     const { vault, hasKey } = await prepareDatabase(config, db, log);
     await self.prepare?.(db, vault);
     const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log, self);
-    const first = certificate?.first ?? null;
+    const first = certificate?.current() ?? null;
     const watching = startWatching(config, db, watchOptions(self, log, certificate));
     listener = listen({ ...config, port }, db, {
       version: self.version,
@@ -91,7 +91,8 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
       shared: first !== null,
       certificate: first,
     });
-    certificate?.follow({ count: () => 1, step: listener.step });
+    const { present } = listener;
+    certificate?.start(async (pair) => present(pair));
     await announce(config, self, listener.url, await watching.open(listener.url));
     await self.onReady?.(listener.url);
     const end = await Promise.race([stopSignal, upkeep.lost]);
@@ -129,10 +130,7 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
     const shared = { ...config, port };
     const watching = startWatching(config, db, watchOptions(self, log, certificate));
     const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log, watching.registry);
-    if (certificate && watching.registry) {
-      const { workerSockets } = await import("../tls/worker-sockets.ts");
-      certificate.follow(workerSockets(watching.registry));
-    }
+    certificate?.start(watching.presentEverywhere);
     const url = addressOf(config.host, port, certificate !== null);
     await announce(config, self, url, await watching.open(url));
     await self.onReady?.(url);
@@ -178,16 +176,16 @@ async function runWorker(config: Config, self: ServerProcess, log: LogWriter, st
 /** Most servers stand behind a proxy that ends TLS: what is needed for it is loaded only where it is used. */
 async function openTls(config: Config, log: LogWriter) {
   if (config.tls === undefined) return null;
-  const { openCertificate } = await import("../tls/serve-certificate.ts");
-  return openCertificate(config, config.tls, log);
+  const { watchCertificate } = await import("../tls/watch-certificate.ts");
+  return watchCertificate(config.tls, { publicUrl: config.publicUrl, now: Date.now, notice: log.notice });
 }
 
-function watchOptions({ version }: ServerProcess, log: LogWriter, certificate: ServedCertificate | null) {
+function watchOptions({ version }: ServerProcess, log: LogWriter, certificate: CertificateWatcher | null) {
   return {
     version,
     log,
-    certificateEnd: () => certificate?.until(),
-    certificate: () => certificate?.forNewcomer(),
+    certificateEnd: () => certificate?.current().until,
+    certificate: () => certificate?.current(),
   };
 }
 

@@ -8,12 +8,16 @@ import { AppError, validationFailed } from "../errors.ts";
 
 const maxBytes = 1 << 20;
 
-/** A certificate chain and its private key, as they are presented; both PEM. */
-export interface Certificate {
+/** A certificate chain and its private key; both PEM. */
+export interface KeyPair {
   cert: string;
   key: string;
+}
+
+/** A key pair and the details of its first certificate. */
+export interface Certificate extends KeyPair {
   leaf: X509Certificate;
-  /** Host names and addresses that it is for. */
+  /** Host names and IP addresses that the certificate covers. */
   names: string[];
   /** Epoch milliseconds. */
   from: number;
@@ -21,8 +25,8 @@ export interface Certificate {
 }
 
 /**
- * Reads a certificate and its key, and sees that they belong together.
- * @throws validationFailed that names the file at fault and what to do about it.
+ * Reads a certificate and its key, and verifies that they belong together.
+ * @throws validationFailed naming the file and what to do about it.
  */
 export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
@@ -30,38 +34,38 @@ export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   const privateKey = parseKey(files.key, key);
   if (!leaf.checkPrivateKey(privateKey)) {
     throw validationFailed(
-      `The key in ${files.key} is not that of the first certificate in ${files.cert}. The server's own stands first in the chain.`,
+      `The key in ${files.key} does not match the first certificate in ${files.cert}. Put the server's own certificate first in the chain.`,
     );
   }
   try {
     createSecureContext({ cert, key });
   } catch (cause) {
-    throw validationFailed(`The chain in ${files.cert} cannot be used: not all of its certificates are sound.`, {
+    throw validationFailed(`The chain in ${files.cert} cannot be used: one of its certificates is damaged.`, {
       cause,
     });
   }
   return { cert, key, leaf, names: namesOf(leaf), from: Date.parse(leaf.validFrom), until: Date.parse(leaf.validTo) };
 }
 
-/** Whether a certificate is for the host of an address. */
+/** Whether a certificate covers the host of a URL. */
 export function coversHost({ leaf }: Certificate, url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
   return (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) !== undefined;
 }
 
-/** A pipe without a writer would be waited for, for ever: opened like this, it is not. */
+/** Opened non-blocking: reading a named pipe without a writer would hang. */
 async function readPem(path: string): Promise<string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const about = await file.stat();
-    if (!about.isFile()) throw validationFailed(`${path} is no file that can be read again and again.`);
-    if (about.size > maxBytes) throw validationFailed(`${path} is too large for a certificate or a key.`);
+    const stats = await file.stat();
+    if (!stats.isFile()) throw validationFailed(`${path} is not a regular file.`);
+    if (stats.size > maxBytes) throw validationFailed(`${path} is too large for a certificate or a key.`);
     return await file.readFile("utf8");
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    if (code === "ENOENT") throw validationFailed(`There is no file ${path}.`, { cause });
-    if (code === "EACCES") throw validationFailed(`${path} may not be read by this account.`, { cause });
+    if (code === "ENOENT") throw validationFailed(`File ${path} does not exist.`, { cause });
+    if (code === "EACCES") throw validationFailed(`${path} cannot be read: permission denied.`, { cause });
     throw validationFailed(`${path} cannot be read.`, { cause });
   }
 }
@@ -70,25 +74,25 @@ function parseLeaf(path: string, pem: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (cause) {
-    throw validationFailed(`${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----).`, { cause });
+    throw validationFailed(`${path} contains no PEM certificate (-----BEGIN CERTIFICATE-----).`, { cause });
   }
 }
 
 function parseKey(path: string, pem: string): KeyObject {
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
     throw validationFailed(
-      `The key in ${path} is locked with a passphrase, and nobody is there to type it when the server starts. ` +
-        "Write it without one, readable by the server only: openssl pkey -in locked.pem -out key.pem",
+      `The key in ${path} has a passphrase, which the server cannot enter. ` +
+        `Remove the passphrase: openssl pkey -in ${path} -out key.pem`,
     );
   }
   try {
     return createPrivateKey(pem);
   } catch (cause) {
-    throw validationFailed(`${path} holds no private key in PEM form (-----BEGIN PRIVATE KEY-----).`, { cause });
+    throw validationFailed(`${path} contains no PEM private key (-----BEGIN PRIVATE KEY-----).`, { cause });
   }
 }
 
-/** `DNS:a.example.com, IP Address:192.0.2.7` without what kind each is; names of other kinds serve no browser. */
+/** The DNS names and IP addresses of `DNS:a.example.com, IP Address:192.0.2.7`. */
 function namesOf(leaf: X509Certificate): string[] {
   const listed = [...(leaf.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s"]+)/g)];
   return listed.map(([, name]) => name as string);

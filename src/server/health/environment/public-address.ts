@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { connect } from "node:tls";
 import ipaddr from "ipaddr.js";
-import { shortDays } from "../../tls/judge-certificate.ts";
+import { expiryWarningDays } from "../../tls/check-certificate.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { askPublic, type PublicCall } from "./ask-public.ts";
@@ -132,7 +132,7 @@ function isPrivate(hostname: string): boolean {
 
 async function findShortCertificate(publicUrl: string, { now, timeoutMs }: CheckupDeps): Promise<Finding | null> {
   const until = await readEnd(new URL(publicUrl), timeoutMs);
-  if (until === null || until - now() >= shortDays * dayMs) return null;
+  if (until === null || until - now() >= expiryWarningDays * dayMs) return null;
   return {
     severity: "warning",
     subject: publicUrl,

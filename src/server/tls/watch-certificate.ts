@@ -1,0 +1,128 @@
+import { stat } from "node:fs/promises";
+import type { TlsFiles } from "../config/operation-config.ts";
+import { AppError, validationFailed } from "../errors.ts";
+import type { LogWriter } from "../logging/logger.ts";
+import { describeFault } from "../logging/request-log.ts";
+import { toTimestamp } from "../values/timestamp.ts";
+import { type Certificate, readCertificate } from "./certificate.ts";
+import { checkCertificate, checkValidity } from "./check-certificate.ts";
+
+const pollMs = 2000;
+const dayMs = 86_400_000;
+
+/** The certificate of a running server, reloaded when its files change. */
+export interface CertificateWatcher {
+  /** The certificate presented now. */
+  current(): Certificate;
+  /** Logs the certificate, then polls the files. `present` puts another certificate to use and may throw. */
+  start(present: (certificate: Certificate) => Promise<void>): void;
+  /** Polls the files now; resolves when a change has been handled. */
+  poll(): Promise<void>;
+  stop(): void;
+}
+
+interface WatchOptions {
+  publicUrl: string | undefined;
+  now: () => number;
+  notice: LogWriter["notice"];
+}
+
+/**
+ * Reads the certificate that a server starts with. A later pair that is incomplete or does not match is logged once, the
+ * previous pair stays in use, and the files are read again at each poll. SIGHUP polls at once.
+ * @throws validationFailed naming the file at fault.
+ */
+export async function watchCertificate(files: TlsFiles, options: WatchOptions): Promise<CertificateWatcher> {
+  const { now, notice } = options;
+  let current = await readCertificate(files);
+  let present: (certificate: Certificate) => Promise<void> = async () => {};
+  // Empty, so that the first poll notices a change made since the files were read.
+  let knownFiles = "";
+  let lastFailure = "";
+  let warnedAt = now();
+  let isStopped = false;
+  let polling = Promise.resolve();
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  async function reload(): Promise<void> {
+    // Taken before reading, so that the next poll notices a change made meanwhile.
+    const found = await identify(files);
+    if (found === knownFiles) return;
+    const before = current;
+    try {
+      const next = await readCertificate(files);
+      const isNew = next.cert !== before.cert || next.key !== before.key;
+      if (isNew && next.until <= now() && before.until > now()) {
+        throw validationFailed(`The certificate in ${files.cert} expired on ${toTimestamp(next.until)}.`);
+      }
+      if (isStopped) return;
+      if (isNew) {
+        // Set first: a worker that starts meanwhile must not be given the previous one.
+        current = next;
+        await present(next);
+      }
+      knownFiles = found;
+      lastFailure = "";
+      if (!isNew) return;
+      warnedAt = now();
+      await logCertificate(current, files, options);
+    } catch (error) {
+      current = before;
+      const message = error instanceof AppError ? error.message : describeFault(error);
+      if (message !== lastFailure) notice("warn", `${message} The previous certificate stays in use.`);
+      lastFailure = message;
+    }
+  }
+
+  function warnDaily(): void {
+    if (now() - warnedAt < dayMs) return;
+    warnedAt = now();
+    const problem = checkValidity(current, files.cert, now());
+    if (problem) notice("warn", `${problem.message} ${problem.remedy}`);
+  }
+
+  function poll(): Promise<void> {
+    polling = polling.then(async () => {
+      if (isStopped) return;
+      await reload();
+      warnDaily();
+    });
+    return polling;
+  }
+
+  const onHangup = () => void poll();
+  return {
+    current: () => current,
+    poll,
+    start(use) {
+      present = use;
+      void logCertificate(current, files, options);
+      timer = setInterval(onHangup, pollMs);
+      // At a terminal SIGHUP means that the terminal was closed, and ends the server.
+      if (!process.stdin.isTTY) process.on("SIGHUP", onHangup);
+    },
+    stop() {
+      isStopped = true;
+      clearInterval(timer);
+      process.off("SIGHUP", onHangup);
+    },
+  };
+}
+
+async function logCertificate(
+  certificate: Certificate,
+  files: TlsFiles,
+  { publicUrl, now, notice }: WatchOptions,
+): Promise<void> {
+  const names = certificate.names.join(", ") || "no host name";
+  notice("info", `certificate for ${names}, valid until ${toTimestamp(certificate.until)}`);
+  for (const { message, remedy } of await checkCertificate(certificate, files, { now: now(), publicUrl })) {
+    notice("warn", `${message} ${remedy}`);
+  }
+}
+
+/** Identifies a state of the files. Links are followed: renewal tools replace a link, or the folder that it points to. */
+async function identify({ cert, key }: TlsFiles): Promise<string> {
+  const both = await Promise.all([cert, key].map((path) => stat(path).catch(() => null)));
+  return both.map((file) => file && [file.dev, file.ino, file.size, file.mtimeMs, file.ctimeMs].join(":")).join("|");
+}
