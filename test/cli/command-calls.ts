@@ -71,12 +71,12 @@ export const commandCalls: Record<string, CommandCall> = {
   serve: record(() => ["--port", "0"], { server: "is", alone: true, needsNoShop: true }),
   init: record(() => [...newShop, "--owner-email", "eve@example.com", "--owner-name", "Eve"], {
     asks: () => [
-      ["Password of the owner", "\r"],
+      ["Owner password", "\r"],
       ...passwordTwice,
-      ...confirmed("Publish it at once"),
+      ...confirmed("Publish the key now?"),
       // The second answer: on the screen.
-      ["Where does the key's secret go?", "\u001b[B\r"],
-      ...confirmed("Make it so?"),
+      ["Where should the key's secret go?", "\u001b[B\r"],
+      ...confirmed("Create the store?"),
     ],
     instead: () => ["--owner-password-stdin", "--publish"],
     input: `${typedSecret}\n`,

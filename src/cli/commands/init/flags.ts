@@ -1,93 +1,76 @@
-import { type ArgValues, type CommandArgs, namespaceArg, type SharedValues } from "../../framework/args.ts";
-import { serverFlags } from "../serve/server-process.ts";
+import type { Shop } from "../../../server/admin/create-shop.ts";
+import type { ArgValues, CommandArgs, SharedValues } from "../../framework/args.ts";
+import { UsageError } from "../../framework/usage-error.ts";
+import type { Console } from "../../terminal/console.ts";
+import { checkKeyFlags, keyFlags } from "./key.ts";
+import { lacksSender, mailFlags } from "./mail.ts";
+import { checkOwnerFlags, missingOwnerFlags, ownerFlags } from "./owner.ts";
+import { runFlags } from "./run-mode.ts";
+import { checkStoreFlags, storeFlags } from "./store.ts";
 
 /** Every answer of the conversation as a flag. */
 export const initFlags = {
-  namespace: { ...namespaceArg, description: "Name of the store in every request (default: made from --title)" },
-  title: { type: "string", valueHint: "text", description: "Name of the store" },
-  currency: { type: "string", valueHint: "code", description: "ISO 4217 code, such as EUR (default: EUR)" },
-  language: {
-    type: "string",
-    valueHint: "tag",
-    description: "Language of texts that name none, such as en or pt-BR (default: en)",
-  },
-  "owner-email": {
-    type: "string",
-    valueHint: "address",
-    field: "email",
-    description: "Email of the owner, who may do everything in the store",
-  },
-  "owner-name": { type: "string", valueHint: "text", field: "name", description: "Name of the owner" },
-  "owner-password-stdin": {
-    type: "boolean",
-    field: "password",
-    description: "Read the owner's password from standard input, as one line",
-  },
-  "owner-random-password": { type: "boolean", description: "Make a password for the owner, and show it once" },
-  "owner-password-file": {
-    type: "string",
-    valueHint: "path",
-    completes: "file",
-    description: "Make a password, write it to this new file (mode 0600), and do not print it",
-  },
-  owner: { type: "boolean", default: true, description: "Make no owner" },
-  "key-name": {
-    type: "string",
-    valueHint: "text",
-    field: "key_name",
-    description: "What the first key is for (default: web)",
-  },
-  publish: { type: "boolean", negatable: true, description: "Publish the key at once, or leave that for later" },
-  origin: {
-    type: "string",
-    valueHint: "host",
-    multiple: true,
-    field: "origins",
-    description: "Site that may use the key from a browser, such as shop.example.com or *.example.com",
-  },
-  origins: { type: "boolean", default: true, description: "Let no site use the key from a browser, programs only" },
-  "secret-file": {
-    type: "string",
-    valueHint: "path",
-    completes: "file",
-    description: "Write the key's secret to this new file (mode 0600) and do not print it",
-  },
-  "smtp-url-file": {
-    type: "string",
-    valueHint: "path",
-    completes: "file",
-    description: "File with the address of the mail server, such as smtps://user:password@mail.example.com",
-  },
-  "mail-from": {
-    type: "string",
-    valueHint: "address",
-    configEnv: "BODEGA_MAIL_FROM",
-    description: "Sender of all mail",
-  },
-  mail: { type: "boolean", default: true, description: "Set no mail server up" },
-  "mail-test": { type: "boolean", default: true, description: "Do not try the mail server" },
-  systemd: { type: "boolean", description: "Write a systemd unit, so that the server starts with the machine" },
-  "print-unit": { type: "boolean", description: "Print a systemd unit" },
-  "print-compose": { type: "boolean", description: "Print a compose file for Docker" },
-  serve: { type: "boolean", negatable: true, description: "Serve the shop right away, or do not" },
-  "unit-dir": {
-    type: "string",
-    valueHint: "dir",
-    completes: "directory",
-    description: "Where --systemd writes the unit (default: /etc/systemd/system)",
-  },
-  ...serverFlags,
-  "public-url": {
-    type: "string",
-    valueHint: "url",
-    configEnv: "BODEGA_PUBLIC_URL",
-    description: "Address under which the world will see the server",
-  },
+  ...storeFlags,
+  ...ownerFlags,
+  ...keyFlags,
+  ...mailFlags,
+  ...runFlags,
 } as const satisfies CommandArgs;
 
 export type InitArgs = ArgValues<typeof initFlags> & SharedValues;
 
-/** A password is made when that is asked for, or when there is a file to write one into. */
-export function wantsRandomPassword(args: InitArgs): boolean {
-  return args["owner-random-password"] || args["owner-password-file"] !== undefined;
+// Of each group, at most one flag can be given.
+const exclusive: readonly (readonly string[])[] = [
+  ["--owner-password-stdin", "--owner-random-password"],
+  ["--owner-password-stdin", "--owner-password-file"],
+  ["--no-owner", "--owner-email"],
+  ["--no-origins", "--origin"],
+  ["--no-mail", "--smtp-url-file"],
+  ["--systemd", "--print-unit", "--print-compose", "--serve"],
+];
+
+/**
+ * Refuses values that no service accepts and flags that exclude each other, before anything is asked.
+ * @throws validationFailed naming the field, UsageError naming the flags.
+ */
+export function checkFlags(args: InitArgs): void {
+  checkStoreFlags(args);
+  checkOwnerFlags(args);
+  checkKeyFlags(args);
+  for (const group of exclusive) {
+    const given = group.filter((flag) => isGiven(args, flag));
+    if (given.length > 1) throw new UsageError(`${given.join(" and ")} cannot be used together.`);
+  }
+  if (args["unit-dir"] !== undefined && !args.systemd) throw new UsageError("--unit-dir requires --systemd.");
+}
+
+function isGiven(args: InitArgs, flag: string): boolean {
+  const value = args[flag.replace(/^--(no-)?/, "") as keyof InitArgs];
+  if (flag.startsWith("--no-")) return value === false;
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+}
+
+const alternatives: Record<string, string> = {
+  "owner-email": " (or --no-owner)",
+  "owner-password-stdin": " (or --owner-random-password)",
+};
+
+/**
+ * Refuses to go on without flags that cannot be asked for, and names all of them.
+ * @param namespace undefined when the flags leave it open.
+ * @throws UsageError
+ */
+export function requireFlags(args: InitArgs, console: Console, namespace: string | undefined, shop: Shop): void {
+  const hasTitle = args.title !== undefined;
+  const missing: (keyof typeof initFlags)[] = [];
+  if (namespace === undefined) missing.push(hasTitle ? "namespace" : "title");
+  if (shop.owner === null && args.owner) missing.push(...missingOwnerFlags(args));
+  if (lacksSender(args, console)) missing.push("mail-from");
+  if (missing.length === 0) return;
+  const names = missing.map((name) => `--${name}${alternatives[name] ?? ""}`);
+  const isUnfit = namespace === undefined && hasTitle;
+  throw new UsageError(`Missing ${names.join(", ")}.`, {
+    ...(isUnfit && { hint: "No namespace can be made from --title: it has none of a-z and 0-9." }),
+    details: missing.map((name) => ({ field: `--${name}`, message: `is required: ${initFlags[name].description}` })),
+  });
 }

@@ -1,11 +1,11 @@
 import { defineCommand } from "../../framework/command.ts";
-import { formatServerUrl } from "../health/probe-health.ts";
+import { CancelledError } from "../../framework/usage-error.ts";
 import { describeServerProcess } from "../serve/server-process.ts";
 import { initFlags } from "./flags.ts";
 
 export default defineCommand({
   name: "init",
-  description: "Open a shop: ask for what it needs, make it, and have it served",
+  description: "Create a store and start its server",
   args: initFlags,
   examples: [
     "bodega init",
@@ -15,45 +15,41 @@ export default defineCommand({
     "bodega init -n demo --smtp-url-file smtp.url --mail-from shop@example.com --systemd --data-dir /var/lib/bodega",
   ],
   notes: [
-    "At a terminal it asks for what the flags leave open, and writes nothing before the last answer. Elsewhere it needs " +
-      "--title or --namespace, and --owner-email with a password, or --no-owner. A key is then unpublished unless --publish is given, and no browser " +
-      "may use it unless --origin is.",
-    "Run again, it adds what is missing and changes nothing that stands; what was asked for and is otherwise already is named. " +
-      "It issues no second key.",
-    "The mail server is tried at once, with a mail to the owner. It and the flags of the server go into bodega.env in the " +
-      "data directory (mode 0600), which the server and every command read, below environment and flags.",
-    "The unit of --systemd lets the server reach its own folder and the network, and nothing else. With --systemd as root, the data directory is " +
-      "/var/lib/bodega unless another is named or bodega-data is there. A unit that stands is never overwritten.",
+    "At a terminal it asks for everything that the flags leave open, and writes nothing before the last answer. " +
+      "Elsewhere it needs --title or --namespace, and --owner-email with a password, or --no-owner. " +
+      "The key stays unpublished without --publish, and no browser can use it without --origin.",
+    "It can be repeated: it adds what is missing, changes nothing that exists, creates no second key, and lists every " +
+      "flag whose value differs from the existing one.",
+    "It sends a test mail to the owner before it writes anything. The mail server and the flags of the server are saved " +
+      "in bodega.env in the data directory (mode 0600). The server and every command read that file; environment " +
+      "variables and flags take precedence.",
+    "With --systemd as root, the data directory is /var/lib/bodega unless another is named or ./bodega-data exists. " +
+      "An existing unit is never overwritten.",
   ],
   async run(args, console) {
-    const { initShop } = await import("./init-shop.ts");
-    const { holdsSecrets, tellOutcome } = await import("./outcome.ts");
-    const outcome = await initShop(args, console);
-    const { config, failure, release } = outcome;
-    if (outcome.run !== "serve" || failure !== undefined) {
-      // Who asks for nothing secret may stop it while nobody reads.
-      const isSecret = holdsSecrets(outcome) && !outcome.isTold;
-      if (!isSecret) release();
-      await tellOutcome(console, outcome, formatServerUrl(config));
-      if (failure !== undefined) throw failure;
-      if (isSecret) release();
-      return;
+    const { planShop } = await import("./plan.ts");
+    const { createShop, finishSetup } = await import("./create.ts");
+    const { printOutcome } = await import("./outcome.ts");
+    const plan = await planShop(args, console);
+    // From the first write until the secrets are printed, no signal ends the process.
+    const release = console.holdSignals();
+    let signal: NodeJS.Signals | undefined;
+    let { config } = plan;
+    try {
+      const outcome = await createShop(args, console, plan);
+      try {
+        await finishSetup(args, console, plan, outcome);
+      } finally {
+        await printOutcome(console, outcome);
+      }
+      config = outcome.config;
+    } finally {
+      signal = release();
     }
-    let isTold = false;
-    const tell = async (url: string) => {
-      isTold = true;
-      await tellOutcome(console, outcome, url);
-      // Only now may it be stopped: the server has come to listen meanwhile.
-      const signal = release();
-      if (signal !== undefined) process.kill(process.pid, signal);
-    };
+    if (plan.answers.run !== "serve") return;
+    if (signal !== undefined) throw new CancelledError();
     const { runServer } = await import("../../../server/runtime/serve.ts");
     console.releaseSignals();
-    try {
-      return await runServer(config, { ...describeServerProcess(console), onReady: tell });
-    } finally {
-      // The shop stands though it is not served now, and its secrets are told this once.
-      if (!isTold) await tellOutcome(console, outcome, formatServerUrl(config));
-    }
+    return runServer(config, describeServerProcess(console));
   },
 });

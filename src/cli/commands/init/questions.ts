@@ -4,69 +4,67 @@ import { info } from "../../terminal/output.ts";
 import { ask, streams } from "../../terminal/prompt.ts";
 
 interface TextQuestion {
-  /** Taken when nothing is typed. */
+  /** The answer when nothing is typed. */
   suggestion?: string | undefined;
-  /** Nothing is an answer too. */
+  /** An empty answer is accepted. */
   optional?: boolean;
-  /** Throws AppError validationFailed for what is no answer, so that a rule is the service's own. */
+  /** Throws AppError for a wrong answer, so that the rule is the service's own. */
   check?: (text: string) => unknown;
 }
 
-/** Asks for a line of text, and again until it can be taken. */
+/** Asks for a line of text until it is valid. */
 export async function askText(message: string, question: TextQuestion = {}): Promise<string> {
   const { suggestion, optional = false, check } = question;
   const validate = (text: string) => {
-    if (text.trim() === "") return optional || "A value is needed.";
-    return judge(() => check?.(text.trim()));
+    if (text.trim() === "") return optional || "A value is required.";
+    return validateWith(() => check?.(text.trim()));
   };
   const config = { message, validate, ...(suggestion !== undefined && suggestion !== "" && { default: suggestion }) };
   return (await ask(({ input }) => input(config, streams))).trim();
 }
 
-/** One of several answers, and what a person reads of it. */
+/** An answer to choose, and its text. */
 export interface Choice<T> {
   value: T;
   name: string;
 }
 
-/** Has one of a few answers chosen; the first is suggested. */
+/** Asks to choose one of a few answers. The first is preselected unless another is suggested. */
 export function askChoice<T>(message: string, choices: Choice<T>[], suggestion?: T): Promise<T> {
   const config = { message, choices, ...(suggestion !== undefined && { default: suggestion }) };
   return ask(({ select }) => select(config, streams)) as Promise<T>;
 }
 
-/** Has one of many found by typing a part of it; the suggested one stands first. */
+/** Asks to choose one of many answers by typing a part of it. The suggested one is listed first. */
 export function askSearch(message: string, choices: Choice<string>[], suggestion: string): Promise<string> {
-  const first = choices.filter(({ value }) => value === suggestion);
-  const ordered = [...first, ...choices.filter(({ value }) => value !== suggestion)];
-  const source = (term: string | undefined) => {
-    const wanted = (term ?? "").trim().toLowerCase();
-    const begins = ordered.filter(({ value }) => value.toLowerCase().startsWith(wanted));
-    const holds = ordered.filter((choice) => !begins.includes(choice) && choice.name.toLowerCase().includes(wanted));
-    return [...begins, ...holds];
+  const ordered = choices.toSorted((a, b) => Number(b.value === suggestion) - Number(a.value === suggestion));
+  const source = (term = "") => {
+    const wanted = term.trim().toLowerCase();
+    const rank = ({ value, name }: Choice<string>) =>
+      value.toLowerCase().startsWith(wanted) ? 0 : name.toLowerCase().includes(wanted) ? 1 : 2;
+    return ordered.filter((choice) => rank(choice) < 2).toSorted((a, b) => rank(a) - rank(b));
   };
   return ask(({ search }) => search({ message, source, pageSize: 7 }, streams));
 }
 
-/** A yes or no. */
 export function askYesNo(message: string, suggestion: boolean): Promise<boolean> {
   return ask(({ confirm }) => confirm({ message, default: suggestion }, streams));
 }
 
-/** Says what the next questions are about. */
-export async function beginPart(console: Console, text: string): Promise<void> {
+/** Prints one sentence above the next questions. */
+export async function introduce(console: Console, text: string): Promise<void> {
   await info(console, "");
   await info(console, text);
 }
 
-/** What a check finds wrong, as a prompt takes it. */
-export function judge(check: () => unknown): true | string {
+/** The message of the check's error as a prompt shows it, or true. */
+function validateWith(check: () => unknown): true | string {
   try {
     check();
     return true;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const said = error.details?.[0]?.message ?? error.message;
-    return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
+    const message = error.details?.[0]?.message ?? error.message;
+    return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
   }
 }
