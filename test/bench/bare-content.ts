@@ -22,7 +22,7 @@ export function prepareContent(db: Database, tenantId: string) {
   const countLikes = db.query<Counted, string[]>(`select likes as count from resource_counts ${ofResource}`);
   const countViews = db.query<Counted, string[]>(`select views as count from resource_counts ${ofResource}`);
   const insertMark = db.query(
-    `insert into view_marks (day, tenant_id, resource_type, resource_id, mark) values (?, ?, ?, ?, ?) on conflict do nothing`,
+    `insert into view_dedup_keys (day, tenant_id, resource_type, resource_id, dedup_key) values (?, ?, ?, ?, ?) on conflict do nothing`,
   );
   const addDay = db.query(
     `insert into view_days (tenant_id, resource_type, resource_id, day, views) values (?, ?, ?, ?, 1)

@@ -83,7 +83,7 @@ async function inspect(dataDir: string) {
     const read = async (sql: string) => (await database.execute(sql)).rows.map((row) => row[0]);
     const [integrity] = await read("pragma integrity_check");
     const views = await read(
-      `select count(*) from view_marks union all select sum(views) from view_days
+      `select count(*) from view_dedup_keys union all select sum(views) from view_days
         union all select views from resource_counts union all select views_count from products`,
     );
     return { integrity, views, likers: new Set(await read("select actor from reactions where kind = 'like'")) };

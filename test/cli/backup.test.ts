@@ -91,7 +91,7 @@ test("--keep removes the oldest backups of this database, and nothing else", asy
   const other = openCli();
   await other.json("tenant", "create", "another");
   const { backup: foreign } = await other.json<Report>("db", "backup", "--to", dir);
-  const strangers = ["notes.txt", "bodega-20200101T000000.000Z.tar.gz", "before-0004_store-20200101T000000Z.db"];
+  const strangers = ["notes.txt", "bodega-20200101T000000.000Z.tar.gz", "before-0001_next-20200101T000000Z.db"];
   for (const name of strangers) writeFileSync(join(dir, name), "not a backup");
   const made: string[] = [];
   for (let count = 0; count < 3; count++) {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { openCli } from "./run-bodega.ts";
+import { nextVersion, openCli } from "./run-bodega.ts";
 
 interface Status {
   up_to_date: boolean;
@@ -56,11 +56,14 @@ describe("a schema of another version is left alone", () => {
   }
 
   test("an older one, until it is migrated by name", async () => {
-    const { dataDir, json, failure } = openCli();
+    const { dataDir, json } = openCli();
     await json("tenant", "create", "demo");
-    await change(dataDir, "delete from __bodega_migrations where name = (select max(name) from __bodega_migrations)");
-    const { code, error } = await failure("tenant", "list");
+    const next = openCli(dataDir, nextVersion);
+    const { code, error } = await next.failure("tenant", "list");
     expect({ code, says: error.message }).toEqual({ code: 4, says: expect.stringContaining("bodega db migrate") });
+    expect(await next.json("db", "migrate")).toEqual({ applied: ["0001_next"] });
+    expect(await next.json<unknown>("tenant", "list")).toMatchObject([{ namespace: "demo" }]);
+    expect(readdirSync(join(dataDir, "backups"))).toEqual([expect.stringMatching(/^before-0001_next-/)]);
   });
 
   test("a newer one", async () => {

@@ -16,6 +16,7 @@ import { openDatabase } from "../../src/server/db/open.ts";
 import type { Examination } from "../../src/server/health/doctor.ts";
 import type { ToldFinding } from "../../src/server/health/environment/settle.ts";
 import { claimDatabase, openVault } from "../../src/server/security/secret-key.ts";
+import { inNextVersion } from "../support/next-migration.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
 import { makeDir } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
@@ -105,16 +106,6 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
     },
   ],
   [
-    "a schema that waits for a migration",
-    { check: "schema", severity: "error", subject: "0008_rejected_origins" },
-    (shop) =>
-      tamper(
-        shop,
-        "drop table rejected_origins",
-        "delete from __bodega_migrations where name = '0008_rejected_origins'",
-      ),
-  ],
-  [
     "a store that is suspended",
     { check: "stores", severity: "note", subject: "demo", namespace: "demo" },
     (shop) => runHere(["tenant", "suspend", "demo", "--yes"], shop),
@@ -168,6 +159,17 @@ test.each(curable)("%s is found, and the remedy mends it as printed", async (_na
   expect({ found, others }).toMatchObject({ found: expected, others: [] });
   await runRemedy(found?.remedy ?? null, shop);
   expect(pick((await examine(shop)).findings, expected)).toEqual([]);
+});
+
+test("a pending migration is found, and the remedy applies it as printed", async () => {
+  const shop = copyShop();
+  const schemaFindings = async () => pick((await examine(shop)).findings, { check: "schema" });
+  await inNextVersion(async () => {
+    const [found, ...others] = await schemaFindings();
+    expect({ found, others }).toMatchObject({ found: { severity: "error", subject: "0001_next" }, others: [] });
+    await runRemedy(found?.remedy ?? null, shop);
+    expect(await schemaFindings()).toEqual([]);
+  });
 });
 
 test("--fix mends what is safe and nothing else, and writes down what", async () => {
@@ -317,9 +319,9 @@ const told: [
   ],
   [
     "a migration that was another",
-    { check: "schema", severity: "error", subject: "0000_start" },
+    { check: "schema", severity: "error", subject: "0000_initial" },
     /version/,
-    (shop) => tamper(shop, "update __bodega_migrations set hash = 'x' where name = '0000_start'"),
+    (shop) => tamper(shop, "update __bodega_migrations set hash = 'x' where name = '0000_initial'"),
   ],
   [
     "a file that is mostly empty",

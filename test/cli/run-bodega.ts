@@ -33,8 +33,16 @@ export function makeDir(): string {
   return dir;
 }
 
+/** The program with one more migration, as its next version may have it. */
+export const nextVersion = [
+  process.execPath,
+  "--preload",
+  join(import.meta.dir, "next-version.ts"),
+  ...command.slice(1),
+];
+
 /** Runs commands on one data directory, without a terminal and with an empty environment. */
-export function openCli(dataDir = join(makeDir(), "data")) {
+export function openCli(dataDir = join(makeDir(), "data"), program = command) {
   const environment = (env: Record<string, string> = {}) => ({
     PATH: process.env.PATH,
     BODEGA_DATA_DIR: dataDir,
@@ -42,7 +50,7 @@ export function openCli(dataDir = join(makeDir(), "data")) {
   });
 
   async function run(args: string[], { env, cwd, input }: RunOptions = {}): Promise<Outcome> {
-    const child = Bun.spawn([...command, ...args], {
+    const child = Bun.spawn([...program, ...args], {
       env: environment(env),
       cwd: cwd ?? makeDir(),
       stdin: input === undefined ? "ignore" : Buffer.from(input),

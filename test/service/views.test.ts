@@ -37,7 +37,7 @@ onEachDatabase((suite) => {
   async function refuseMarks(id?: string): Promise<() => Promise<unknown>> {
     const when = id === undefined ? "" : `when new.resource_id = '${id}'`;
     await execute(
-      `create trigger refuse_marks before insert on view_marks ${when} begin select raise(abort, '${refusal}'); end`,
+      `create trigger refuse_marks before insert on view_dedup_keys ${when} begin select raise(abort, '${refusal}'); end`,
     );
     return () => execute("drop trigger refuse_marks");
   }
@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
     await deleteTenant(suite.app.system, gone.shop.namespace);
     await flush();
     expect(await countOf(other.shop, other.id)).toBe(1);
-    expect(await countRows("view_marks", `resource_id = '${gone.id}'`)).toBe(0);
+    expect(await countRows("view_dedup_keys", `resource_id = '${gone.id}'`)).toBe(0);
   });
 
   test("views wait while the database does not take them, and count once it does; that is told once", async () => {
@@ -187,7 +187,7 @@ onEachDatabase((suite) => {
   test("marks of yesterday and today stay; older ones go, and the counts do not", async () => {
     const { shop, id } = await open();
     const { clock } = suite.app;
-    const marks = () => countRows("view_marks", `resource_id = '${id}'`);
+    const marks = () => countRows("view_dedup_keys", `resource_id = '${id}'`);
     await look(shop, id, 3);
     await flush();
     clock.advance(dayMs);

@@ -27,7 +27,6 @@ const samples: [path: string, content: string, rule: string | null][] = [
   ["src/server/http/b.ts", `import { a } from "../modules/a/service.ts";\nexport const b = a;\n`, null],
   ["src/server/db/a.ts", `import { a } from "../modules/a/table.ts";\nexport const b = a;\n`, layers],
   ["src/server/db/b.ts", `import { a } from "bun:sqlite";\nexport const b = a;\n`, layers],
-  ["src/server/db/schema.ts", `import { a } from "../modules/a/table.ts";\nexport const b = a;\n`, null],
   ["src/server/api/app.ts", `import { a } from "../cli/run.ts";\nexport const b = a;\n`, layers],
   [
     "src/cli/commands/a/show.ts",

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { all, bind, param, statement } from "../../db/statement.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
-import { viewDays, viewMarks } from "../../modules/views/table.ts";
+import { viewDays, viewDedupKeys } from "../../modules/views/table.ts";
 import { dayOf } from "../../modules/views/viewer.ts";
 import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
 
@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 const key = sql.raw("tenant_id, resource_type, resource_id");
 // Of earlier days the marks are gone or going, and without any there is nothing to compare with.
 const isMarked = (scope: SQL) => sql`m.day in (select value from json_each(${param("days")})) and ${scope}`;
-const marked = (scope: SQL) => sql`select ${key}, day, count(*) as views from ${viewMarks} m
+const marked = (scope: SQL) => sql`select ${key}, day, count(*) as views from ${viewDedupKeys} m
   where ${isMarked(scope)} group by day, ${key}`;
 // What a day should be: as many as were marked, where anything was.
 const rightDays = (scope: SQL) => sql`select ${key}, day, views from marked

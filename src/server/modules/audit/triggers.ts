@@ -6,7 +6,7 @@ import { all, statement } from "../../db/statement.ts";
 const selectSchema = statement<{ type: string; sql: string | null }>(sql`
   select type, sql from sqlite_schema where tbl_name = 'audit_log' and type in ('table', 'trigger')`);
 
-const made = migrations.find(({ name }) => name === "0003_append_only_audit")?.sql.match(/^CREATE TRIGGER .*$/gm) ?? [];
+const made = migrations.flatMap(({ sql }) => sql.match(/^CREATE TRIGGER `audit_log_.*$/gm) ?? []);
 
 /**
  * What is wrong with the place in which the log is kept; undefined where the table is there, and the triggers that keep

@@ -9,7 +9,7 @@ import { isBot } from "./bots.ts";
 import type { ViewGatherer } from "./gatherer.ts";
 import { bindCount } from "./kept-counts.ts";
 import { usualDays, type ViewState, type Views } from "./model.ts";
-import { viewDays, viewMarks } from "./table.ts";
+import { viewDays, viewDedupKeys } from "./table.ts";
 import { dayOf, markView } from "./viewer.ts";
 import type { NotedView } from "./waiting.ts";
 
@@ -21,7 +21,7 @@ const selectDays = statement(sql`
   select day, views from ${viewDays}
   where ${ofResource} and day between ${param("first")} and ${param("last")}`);
 const selectMark = statement(sql`
-  select 1 from ${viewMarks} where day = ${param("last")} and ${ofResource} and mark = ${param("mark")}`);
+  select 1 from ${viewDedupKeys} where day = ${param("last")} and ${ofResource} and dedup_key = ${param("mark")}`);
 
 /** What a call names. */
 export interface ViewInput {

@@ -1,15 +1,15 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { param, run, statement } from "../../db/statement.ts";
-import { viewMarks } from "./table.ts";
+import { viewDedupKeys } from "./table.ts";
 import { dayOf } from "./viewer.ts";
 
 const hourMs = 3_600_000;
 
-const columns = sql`day, tenant_id, resource_type, resource_id, mark`;
+const columns = sql`day, tenant_id, resource_type, resource_id, dedup_key`;
 const removeOld = statement(sql`
-  delete from ${viewMarks} where (${columns}) in (
-    select ${columns} from ${viewMarks} where day < ${param("before")} limit 1000)`);
+  delete from ${viewDedupKeys} where (${columns}) in (
+    select ${columns} from ${viewDedupKeys} where day < ${param("before")} limit 1000)`);
 
 /**
  * Removes the marks of days before yesterday, at most a thousand a call. Yesterday's stay, since the views of its last

@@ -22,12 +22,11 @@ export const viewDays = sqliteTable(
 );
 
 /**
- * Who has been counted today, so that nobody is counted twice, by whatever process. A mark is a keyed hash that is
- * another for every resource and day: it names nobody, and says of no two views that they are of one person. It is
- * removed once its day is over.
+ * Dedup keys of the views counted today, so that no process counts a viewer twice. A key is a keyed hash that differs for
+ * each resource and day, so it identifies nobody and links no two views. It is purged after its day.
  */
-export const viewMarks = sqliteTable(
-  "view_marks",
+export const viewDedupKeys = sqliteTable(
+  "view_dedup_keys",
   {
     day: text("day").notNull(),
     tenantId: text("tenant_id")
@@ -35,7 +34,7 @@ export const viewMarks = sqliteTable(
       .references(() => tenants.id, { onDelete: "cascade" }),
     resourceType: text("resource_type").notNull(),
     resourceId: text("resource_id").notNull(),
-    mark: text("mark").notNull(),
+    dedupKey: text("dedup_key").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.day, t.tenantId, t.resourceType, t.resourceId, t.mark] })],
+  (t) => [primaryKey({ columns: [t.day, t.tenantId, t.resourceType, t.resourceId, t.dedupKey] })],
 );

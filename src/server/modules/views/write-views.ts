@@ -3,14 +3,14 @@ import type { Session } from "../../db/session.ts";
 import { bind, param, statement } from "../../db/statement.ts";
 import { isRowShown } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
-import { viewDays, viewMarks } from "./table.ts";
+import { viewDays, viewDedupKeys } from "./table.ts";
 import type { WaitingViews } from "./waiting.ts";
 
 const resource = sql`(select ${param("tenantId")} as tenant_id, ${param("resourceType")} as resource_type,
   ${param("resourceId")} as resource_id) r`;
 // What has been hidden or deleted meanwhile, its store included, is left out.
 const addMarks = statement(sql`
-  insert into ${viewMarks} (day, tenant_id, resource_type, resource_id, mark)
+  insert into ${viewDedupKeys} (day, tenant_id, resource_type, resource_id, dedup_key)
   select ${param("day")}, r.tenant_id, r.resource_type, r.resource_id, m.value
   from ${resource}, json_each(${param("marks")}) m where ${isRowShown("r")}
   on conflict do nothing`);

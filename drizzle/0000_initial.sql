@@ -1,0 +1,834 @@
+CREATE TABLE `app_key_origins` (
+	`tenant_id` text NOT NULL,
+	`app_id` text NOT NULL,
+	`pattern` text NOT NULL,
+	`created_at` text NOT NULL,
+	PRIMARY KEY(`app_id`, `pattern`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`app_id`) REFERENCES `app_keys`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `app_key_secrets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`app_id` text NOT NULL,
+	`hash` text NOT NULL,
+	`created_at` text NOT NULL,
+	`expires_at` text,
+	`last_used_at` text,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`app_id`) REFERENCES `app_keys`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `app_key_secrets_by_app` ON `app_key_secrets` (`app_id`);--> statement-breakpoint
+CREATE TABLE `app_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`name` text NOT NULL,
+	`scopes` text NOT NULL,
+	`active` integer DEFAULT true NOT NULL,
+	`published` integer DEFAULT false NOT NULL,
+	`enforce_origins` integer DEFAULT false NOT NULL,
+	`allow_no_origin` integer DEFAULT false NOT NULL,
+	`expires_at` text,
+	`revoked_at` text,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "app_keys_scopes" CHECK(json_valid("app_keys"."scopes"))
+);
+--> statement-breakpoint
+CREATE INDEX `app_keys_by_tenant` ON `app_keys` (`tenant_id`,`id`);--> statement-breakpoint
+CREATE TABLE `rejected_origins` (
+	`tenant_id` text NOT NULL,
+	`app_id` text NOT NULL,
+	`origin` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`first_at` text NOT NULL,
+	`last_at` text NOT NULL,
+	PRIMARY KEY(`app_id`, `origin`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`app_id`) REFERENCES `app_keys`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "rejected_origins_attempts" CHECK("rejected_origins"."attempts" > 0)
+);
+--> statement-breakpoint
+CREATE INDEX `rejected_origins_by_time` ON `rejected_origins` (`last_at`);--> statement-breakpoint
+CREATE TABLE `audit_log` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`at` text NOT NULL,
+	`event` text NOT NULL,
+	`namespace` text,
+	`actor_kind` text NOT NULL,
+	`actor_id` text,
+	`subject` text,
+	`address` text,
+	`request_id` text NOT NULL,
+	`code` integer,
+	`details` text,
+	`hash` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `audit_log_by_namespace` ON `audit_log` (`namespace`,`seq`);--> statement-breakpoint
+CREATE INDEX `audit_log_by_subject` ON `audit_log` (`subject`,`seq`);--> statement-breakpoint
+CREATE INDEX `audit_log_by_actor` ON `audit_log` (`actor_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `audit_log_by_address` ON `audit_log` (`address`,`seq`);--> statement-breakpoint
+CREATE INDEX `audit_log_by_event` ON `audit_log` (`event`,`seq`);--> statement-breakpoint
+CREATE TABLE `events` (
+	`sequence` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`tenant_id` text NOT NULL,
+	`type` text NOT NULL,
+	`subject` text NOT NULL,
+	`data` text NOT NULL,
+	`created_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
+CREATE INDEX `events_by_tenant` ON `events` (`tenant_id`,`sequence`);--> statement-breakpoint
+CREATE INDEX `events_by_age` ON `events` (`created_at`);--> statement-breakpoint
+CREATE TABLE `idempotency_keys` (
+	`tenant_id` text NOT NULL,
+	`caller` text NOT NULL,
+	`key` text NOT NULL,
+	`fingerprint` text NOT NULL,
+	`status` integer NOT NULL,
+	`data` text NOT NULL,
+	`etag` integer,
+	`language` text,
+	`created_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `idempotency_keys_key` ON `idempotency_keys` (`tenant_id`,`caller`,`key`);--> statement-breakpoint
+CREATE INDEX `idempotency_keys_by_age` ON `idempotency_keys` (`created_at`);--> statement-breakpoint
+CREATE TABLE `mail_outbox` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`subject_key` text,
+	`sealed` text,
+	`status` text NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	`next_attempt_at` text NOT NULL,
+	`useful_until` text,
+	`last_error` text,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	`sent_at` text,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "mail_outbox_status" CHECK("mail_outbox"."status" in ('queued', 'sent', 'failed', 'expired', 'dropped')),
+	CONSTRAINT "mail_outbox_erased" CHECK("mail_outbox"."status" in ('queued', 'failed') or "mail_outbox"."sealed" is null)
+);
+--> statement-breakpoint
+CREATE INDEX `mail_outbox_due` ON `mail_outbox` (`next_attempt_at`) WHERE status = 'queued';--> statement-breakpoint
+CREATE INDEX `mail_outbox_by_subject` ON `mail_outbox` (`tenant_id`,`subject_key`) WHERE status = 'queued';--> statement-breakpoint
+CREATE INDEX `mail_outbox_by_tenant` ON `mail_outbox` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `mail_outbox_done` ON `mail_outbox` (`updated_at`) WHERE status <> 'queued';--> statement-breakpoint
+CREATE TABLE `push_deliveries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`message_id` text NOT NULL,
+	`registration_id` text,
+	`platform` text NOT NULL,
+	`priority` integer NOT NULL,
+	`status` text NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	`next_attempt_at` text NOT NULL,
+	`leased_until` text,
+	`last_status` integer,
+	`last_error` text,
+	`created_at` text NOT NULL,
+	`finished_at` text,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`message_id`) REFERENCES `push_messages`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`registration_id`) REFERENCES `push_registrations`(`id`) ON UPDATE no action ON DELETE set null,
+	CONSTRAINT "push_deliveries_platform" CHECK("push_deliveries"."platform" in ('web', 'ios', 'android')),
+	CONSTRAINT "push_deliveries_status" CHECK("push_deliveries"."status" in ('waiting', 'sent', 'failed', 'dropped', 'expired'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `push_deliveries_once` ON `push_deliveries` (`message_id`,`registration_id`);--> statement-breakpoint
+CREATE INDEX `push_deliveries_by_registration` ON `push_deliveries` (`registration_id`);--> statement-breakpoint
+CREATE INDEX `push_deliveries_due` ON `push_deliveries` (`tenant_id`,`priority`,`next_attempt_at`) WHERE status = 'waiting';--> statement-breakpoint
+CREATE INDEX `push_deliveries_by_age` ON `push_deliveries` (`status`,`finished_at`);--> statement-breakpoint
+CREATE TABLE `push_messages` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`content` text NOT NULL,
+	`topic` text,
+	`user_id` text,
+	`lang` text,
+	`position` text,
+	`created_at` text NOT NULL,
+	`expires_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "push_messages_kind" CHECK("push_messages"."kind" in ('order', 'message')),
+	CONSTRAINT "push_messages_content" CHECK(json_valid("push_messages"."content"))
+);
+--> statement-breakpoint
+CREATE INDEX `push_messages_by_tenant` ON `push_messages` (`tenant_id`,`id`);--> statement-breakpoint
+CREATE INDEX `push_messages_unfinished` ON `push_messages` (`id`) WHERE position is not null;--> statement-breakpoint
+CREATE INDEX `push_messages_by_age` ON `push_messages` (`created_at`);--> statement-breakpoint
+CREATE TABLE `push_registrations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`platform` text NOT NULL,
+	`target_key` text NOT NULL,
+	`proof_key` text,
+	`target` text NOT NULL,
+	`user_id` text,
+	`lang` text,
+	`secret_hash` text NOT NULL,
+	`is_proven` integer DEFAULT false NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "push_registrations_platform" CHECK("push_registrations"."platform" in ('web', 'ios', 'android'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `push_registrations_target` ON `push_registrations` (`tenant_id`,`target_key`);--> statement-breakpoint
+CREATE INDEX `push_registrations_by_tenant` ON `push_registrations` (`tenant_id`,`id`);--> statement-breakpoint
+CREATE INDEX `push_registrations_by_user` ON `push_registrations` (`user_id`) WHERE user_id is not null;--> statement-breakpoint
+CREATE TABLE `push_topics` (
+	`tenant_id` text NOT NULL,
+	`topic` text NOT NULL,
+	`registration_id` text NOT NULL,
+	PRIMARY KEY(`tenant_id`, `topic`, `registration_id`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`registration_id`) REFERENCES `push_registrations`(`id`) ON UPDATE no action ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `push_topics_by_registration` ON `push_topics` (`registration_id`);--> statement-breakpoint
+CREATE TABLE `vapid_keys` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`public_key` text NOT NULL,
+	`private_key` text NOT NULL,
+	`created_at` text NOT NULL,
+	CONSTRAINT "vapid_keys_single_row" CHECK("vapid_keys"."id" = 1)
+);
+--> statement-breakpoint
+CREATE TABLE `order_lines` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`order_id` text NOT NULL,
+	`position` integer NOT NULL,
+	`product_id` text NOT NULL,
+	`variant_id` text,
+	`title` text NOT NULL,
+	`variant_title` text,
+	`sku` text,
+	`options` text DEFAULT '{}' NOT NULL,
+	`image` text,
+	`price_minor` integer NOT NULL,
+	`quantity` integer NOT NULL,
+	`subtotal_minor` integer NOT NULL,
+	`discount_minor` integer DEFAULT 0 NOT NULL,
+	`tax_minor` integer DEFAULT 0 NOT NULL,
+	`total_minor` integer NOT NULL,
+	`is_counted` integer NOT NULL,
+	`refunded_quantity` integer DEFAULT 0 NOT NULL,
+	`refunded_minor` integer DEFAULT 0 NOT NULL,
+	`restocked_quantity` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "order_lines_quantity" CHECK("order_lines"."quantity" > 0),
+	CONSTRAINT "order_lines_amounts" CHECK("order_lines"."subtotal_minor" = "order_lines"."price_minor" * "order_lines"."quantity" and "order_lines"."tax_minor" >= 0
+        and "order_lines"."discount_minor" between 0 and "order_lines"."subtotal_minor"
+        and "order_lines"."total_minor" = "order_lines"."subtotal_minor" - "order_lines"."discount_minor" + "order_lines"."tax_minor"),
+	CONSTRAINT "order_lines_refunds" CHECK("order_lines"."refunded_quantity" between 0 and "order_lines"."quantity" and "order_lines"."refunded_minor" between 0 and "order_lines"."total_minor"
+        and "order_lines"."restocked_quantity" between 0 and "order_lines"."refunded_quantity")
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `order_lines_place` ON `order_lines` (`order_id`,`position`);--> statement-breakpoint
+CREATE TABLE `order_numbers` (
+	`tenant_id` text PRIMARY KEY NOT NULL,
+	`last` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `order_refunds` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`order_id` text NOT NULL,
+	`amount_minor` integer NOT NULL,
+	`lines` text NOT NULL,
+	`reason` text,
+	`points_returned` integer DEFAULT 0 NOT NULL,
+	`points_reversed` integer DEFAULT 0 NOT NULL,
+	`created_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "order_refunds_amount" CHECK("order_refunds"."amount_minor" >= 0),
+	CONSTRAINT "order_refunds_json" CHECK(json_valid("order_refunds"."lines"))
+);
+--> statement-breakpoint
+CREATE INDEX `order_refunds_by_order` ON `order_refunds` (`order_id`,`id`);--> statement-breakpoint
+CREATE TABLE `orders` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`user_id` text,
+	`status` text NOT NULL,
+	`payment_status` text NOT NULL,
+	`fulfillment_status` text NOT NULL,
+	`currency` text NOT NULL,
+	`currency_digits` integer NOT NULL,
+	`subtotal_minor` integer DEFAULT 0 NOT NULL,
+	`discount_minor` integer DEFAULT 0 NOT NULL,
+	`shipping_minor` integer DEFAULT 0 NOT NULL,
+	`tax_minor` integer DEFAULT 0 NOT NULL,
+	`total_minor` integer DEFAULT 0 NOT NULL,
+	`refunded_minor` integer DEFAULT 0 NOT NULL,
+	`points_used` integer DEFAULT 0 NOT NULL,
+	`points_earned` integer DEFAULT 0 NOT NULL,
+	`points_returned` integer DEFAULT 0 NOT NULL,
+	`points_reversed` integer DEFAULT 0 NOT NULL,
+	`payment_reference` text,
+	`shipping_address` text,
+	`note` text,
+	`lang` text NOT NULL,
+	`version` integer DEFAULT 1 NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	`expires_at` text NOT NULL,
+	`paid_at` text,
+	`fulfilled_at` text,
+	`cancelled_at` text,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "orders_status" CHECK("orders"."status" in ('pending', 'paid', 'completed', 'cancelled', 'expired')),
+	CONSTRAINT "orders_payment" CHECK("orders"."payment_status" in ('unpaid', 'paid', 'partially_refunded', 'refunded')),
+	CONSTRAINT "orders_fulfillment" CHECK("orders"."fulfillment_status" in ('unfulfilled', 'fulfilled')),
+	CONSTRAINT "orders_amounts" CHECK("orders"."subtotal_minor" >= 0 and "orders"."shipping_minor" >= 0 and "orders"."tax_minor" >= 0
+        and "orders"."discount_minor" between 0 and "orders"."subtotal_minor" and "orders"."total_minor" <= 9007199254740991
+        and "orders"."total_minor" = "orders"."subtotal_minor" - "orders"."discount_minor" + "orders"."shipping_minor" + "orders"."tax_minor"),
+	CONSTRAINT "orders_refunds" CHECK("orders"."refunded_minor" between 0 and "orders"."total_minor"),
+	CONSTRAINT "orders_points_returned" CHECK("orders"."points_returned" between 0 and "orders"."points_used"),
+	CONSTRAINT "orders_points_reversed" CHECK("orders"."points_reversed" between 0 and "orders"."points_earned"),
+	CONSTRAINT "orders_address" CHECK("orders"."shipping_address" is null or json_valid("orders"."shipping_address"))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `orders_number` ON `orders` (`tenant_id`,`number`);--> statement-breakpoint
+CREATE UNIQUE INDEX `orders_payment_reference` ON `orders` (`tenant_id`,`payment_reference`) WHERE payment_reference is not null;--> statement-breakpoint
+CREATE INDEX `orders_by_created` ON `orders` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `orders_by_updated` ON `orders` (`tenant_id`,`updated_at`,`id`);--> statement-breakpoint
+CREATE INDEX `orders_by_status` ON `orders` (`tenant_id`,`status`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `orders_by_user` ON `orders` (`tenant_id`,`user_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `orders_due` ON `orders` (`expires_at`) WHERE status = 'pending';--> statement-breakpoint
+CREATE TABLE `password_reset_codes` (
+	`tenant_id` text NOT NULL,
+	`email_key` text NOT NULL,
+	`hash` text NOT NULL,
+	`created_at` text NOT NULL,
+	`expires_at` text NOT NULL,
+	`wrong_tries` integer DEFAULT 0 NOT NULL,
+	`used_at` text,
+	PRIMARY KEY(`tenant_id`, `email_key`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "password_reset_codes_tries" CHECK("password_reset_codes"."wrong_tries" between 0 and 5)
+);
+--> statement-breakpoint
+CREATE INDEX `password_reset_codes_by_expiry` ON `password_reset_codes` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `product_variants` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`product_id` text NOT NULL,
+	`title` text NOT NULL,
+	`sku` text,
+	`options` text DEFAULT '{}' NOT NULL,
+	`options_key` text DEFAULT '{}' NOT NULL,
+	`price_minor` integer NOT NULL,
+	`has_own_price` integer DEFAULT true NOT NULL,
+	`compare_at_minor` integer,
+	`currency` text NOT NULL,
+	`currency_digits` integer NOT NULL,
+	`stock` integer,
+	`reserved` integer DEFAULT 0 NOT NULL,
+	`position` integer DEFAULT 0 NOT NULL,
+	`version` integer DEFAULT 1 NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	`deleted_at` text,
+	`rendered` text GENERATED ALWAYS AS (json_object(
+  'id', id, 'title', title, 'sku', sku, 'options', json(options),
+  'price', case when price_minor is null or currency_digits = 0 then price_minor
+    else json(printf('%d.%0*d', price_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, price_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'price_minor', price_minor,
+  'compare_at_price', case when compare_at_minor is null or currency_digits = 0 then compare_at_minor
+    else json(printf('%d.%0*d', compare_at_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, compare_at_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'currency', currency,
+  'has_own_price', json(case when has_own_price then 'true' else 'false' end),
+  'stock', stock, 'available', case when stock is null then null else stock - reserved end, 'position', position,
+  'version', version, 'created_at', created_at, 'updated_at', updated_at)) STORED,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "product_variants_price" CHECK("product_variants"."price_minor" between 0 and 9007199254740991),
+	CONSTRAINT "product_variants_compare_at" CHECK("product_variants"."compare_at_minor" is null or "product_variants"."compare_at_minor" between 0 and 9007199254740991),
+	CONSTRAINT "product_variants_stock" CHECK("product_variants"."stock" is null or abs("product_variants"."stock") <= 9007199254740991),
+	CONSTRAINT "product_variants_reserved" CHECK("product_variants"."reserved" between 0 and 9007199254740991),
+	CONSTRAINT "product_variants_json" CHECK(json_valid("product_variants"."options"))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `product_variants_sku` ON `product_variants` (`tenant_id`,`sku`) WHERE sku is not null and deleted_at is null;--> statement-breakpoint
+CREATE UNIQUE INDEX `product_variants_options` ON `product_variants` (`product_id`,`options_key`) WHERE deleted_at is null;--> statement-breakpoint
+CREATE INDEX `product_variants_by_product` ON `product_variants` (`product_id`,`position`,`id`) WHERE deleted_at is null;--> statement-breakpoint
+CREATE TABLE `products` (
+	`row_number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`tenant_id` text NOT NULL,
+	`title` text NOT NULL,
+	`slug` text NOT NULL,
+	`description` text,
+	`status` text NOT NULL,
+	`price_minor` integer NOT NULL,
+	`compare_at_minor` integer,
+	`currency` text NOT NULL,
+	`currency_digits` integer NOT NULL,
+	`sku` text,
+	`stock` integer,
+	`reserved` integer DEFAULT 0 NOT NULL,
+	`allow_backorder` integer DEFAULT false NOT NULL,
+	`images` text DEFAULT '[]' NOT NULL,
+	`tags` text DEFAULT '[]' NOT NULL,
+	`metadata` text DEFAULT '{}' NOT NULL,
+	`translations` text DEFAULT '{}' NOT NULL,
+	`variants` text DEFAULT '[]' NOT NULL,
+	`has_variants` integer DEFAULT false NOT NULL,
+	`variants_stock` integer,
+	`variants_available` integer,
+	`likes_count` integer DEFAULT 0 NOT NULL,
+	`views_count` integer DEFAULT 0 NOT NULL,
+	`lang` text NOT NULL,
+	`is_indexed` integer DEFAULT false NOT NULL,
+	`version` integer DEFAULT 1 NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	`published_at` text,
+	`deleted_at` text,
+	`rendered` text GENERATED ALWAYS AS (json_object(
+  'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
+  'price', case when price_minor is null or currency_digits = 0 then price_minor
+    else json(printf('%d.%0*d', price_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, price_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'price_minor', price_minor,
+  'compare_at_price', case when compare_at_minor is null or currency_digits = 0 then compare_at_minor
+    else json(printf('%d.%0*d', compare_at_minor / (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end), currency_digits, compare_at_minor % (case currency_digits when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end))) end, 'currency', currency,
+  'sku', case when has_variants then null else sku end, 'stock', case when has_variants then variants_stock else stock end,
+  'available', case when has_variants then variants_available else case when stock is null then null else stock - reserved end end,
+  'allow_backorder', json(case when allow_backorder then 'true' else 'false' end),
+  'images', json(images), 'tags', json(tags), 'metadata', json(metadata), 'translations', json(translations),
+  'variants', json(variants), 'likes_count', likes_count, 'views_count', views_count, 'lang', lang,
+  'version', version, 'created_at', created_at, 'updated_at', updated_at, 'published_at', published_at)) STORED,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "products_status" CHECK("products"."status" in ('draft', 'published', 'archived')),
+	CONSTRAINT "products_price" CHECK("products"."price_minor" between 0 and 9007199254740991),
+	CONSTRAINT "products_compare_at" CHECK("products"."compare_at_minor" is null or "products"."compare_at_minor" between 0 and 9007199254740991),
+	CONSTRAINT "products_stock" CHECK("products"."stock" is null or abs("products"."stock") <= 9007199254740991),
+	CONSTRAINT "products_reserved" CHECK("products"."reserved" between 0 and 9007199254740991),
+	CONSTRAINT "products_metadata_size" CHECK(length(cast("products"."metadata" as blob)) <= 16384),
+	CONSTRAINT "products_translations_size" CHECK(length(cast("products"."translations" as blob)) <= 524288),
+	CONSTRAINT "products_json" CHECK(json_valid("products"."images") and json_valid("products"."tags") and json_valid("products"."metadata") and json_valid("products"."translations"))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `products_id_unique` ON `products` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `products_slug` ON `products` (`tenant_id`,`slug`) WHERE deleted_at is null;--> statement-breakpoint
+CREATE UNIQUE INDEX `products_sku` ON `products` (`tenant_id`,`sku`) WHERE sku is not null and deleted_at is null;--> statement-breakpoint
+CREATE INDEX `products_by_created` ON `products` (`tenant_id`,`created_at`,`id`) WHERE deleted_at is null;--> statement-breakpoint
+CREATE INDEX `products_by_status` ON `products` (`tenant_id`,`status`,`created_at`,`id`) WHERE deleted_at is null;--> statement-breakpoint
+CREATE INDEX `products_by_price` ON `products` (`tenant_id`,`price_minor`,`id`) WHERE deleted_at is null;--> statement-breakpoint
+CREATE INDEX `products_by_updated` ON `products` (`tenant_id`,`updated_at`,`id`) WHERE deleted_at is null;--> statement-breakpoint
+CREATE INDEX `products_by_title` ON `products` (`tenant_id`,`title`,`id`) WHERE deleted_at is null;--> statement-breakpoint
+CREATE INDEX `products_not_indexed` ON `products` (`row_number`) WHERE is_indexed = 0;--> statement-breakpoint
+CREATE TABLE `public_hits` (
+	`process` text NOT NULL,
+	`written_at` integer NOT NULL,
+	`hits` text NOT NULL,
+	PRIMARY KEY(`process`, `written_at`)
+);
+--> statement-breakpoint
+CREATE INDEX `public_hits_by_age` ON `public_hits` (`written_at`);--> statement-breakpoint
+CREATE TABLE `rate_limits` (
+	`key` text PRIMARY KEY NOT NULL,
+	`hits` text NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `rate_limits_by_expiry` ON `rate_limits` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `reactions` (
+	`tenant_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`resource_type` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`actor` text NOT NULL,
+	`created_at` text NOT NULL,
+	PRIMARY KEY(`tenant_id`, `resource_type`, `resource_id`, `kind`, `actor`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "reactions_kind" CHECK("reactions"."kind" in ('like', 'bookmark'))
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `reactions_by_actor` ON `reactions` (`tenant_id`,`actor`,`kind`,`created_at`,`resource_id`);--> statement-breakpoint
+CREATE TABLE `resource_counts` (
+	`tenant_id` text NOT NULL,
+	`resource_type` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`likes` integer DEFAULT 0 NOT NULL,
+	`bookmarks` integer DEFAULT 0 NOT NULL,
+	`views` integer DEFAULT 0 NOT NULL,
+	PRIMARY KEY(`tenant_id`, `resource_type`, `resource_id`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "resource_counts_positive" CHECK("resource_counts"."likes" >= 0 and "resource_counts"."bookmarks" >= 0 and "resource_counts"."views" >= 0)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `reward_balances` (
+	`tenant_id` text NOT NULL,
+	`user_id` text NOT NULL,
+	`balance` integer DEFAULT 0 NOT NULL,
+	`version` integer DEFAULT 1 NOT NULL,
+	`updated_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "reward_balances_balance" CHECK("reward_balances"."balance" between 0 and 9007199254740991)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `reward_balances_user` ON `reward_balances` (`tenant_id`,`user_id`);--> statement-breakpoint
+CREATE TABLE `reward_entries` (
+	`sequence` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`tenant_id` text NOT NULL,
+	`user_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`points` integer NOT NULL,
+	`balance` integer NOT NULL,
+	`source` text NOT NULL,
+	`order_id` text,
+	`note` text,
+	`expires_at` text,
+	`created_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "reward_entries_kind" CHECK("reward_entries"."kind" in ('earn', 'redeem', 'reverse', 'expire', 'adjust')),
+	CONSTRAINT "reward_entries_points" CHECK("reward_entries"."points" <> 0),
+	CONSTRAINT "reward_entries_balance" CHECK("reward_entries"."balance" >= 0)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `reward_entries_id_unique` ON `reward_entries` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `reward_entries_source` ON `reward_entries` (`tenant_id`,`user_id`,`source`);--> statement-breakpoint
+CREATE INDEX `reward_entries_by_user` ON `reward_entries` (`tenant_id`,`user_id`,`sequence`);--> statement-breakpoint
+CREATE TABLE `reward_lots` (
+	`sequence` integer PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`user_id` text NOT NULL,
+	`points` integer NOT NULL,
+	`remaining` integer NOT NULL,
+	`expires_at` text,
+	`created_at` text NOT NULL,
+	FOREIGN KEY (`sequence`) REFERENCES `reward_entries`(`sequence`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "reward_lots_remaining" CHECK("reward_lots"."remaining" between 0 and "reward_lots"."points")
+);
+--> statement-breakpoint
+CREATE INDEX `reward_lots_open` ON `reward_lots` (`tenant_id`,`user_id`,`sequence`) WHERE remaining > 0;--> statement-breakpoint
+CREATE INDEX `reward_lots_due` ON `reward_lots` (`expires_at`) WHERE remaining > 0 and expires_at is not null;--> statement-breakpoint
+CREATE TABLE `revision` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`value` integer DEFAULT 0 NOT NULL,
+	CONSTRAINT "revision_single_row" CHECK("revision"."id" = 1)
+);
+--> statement-breakpoint
+CREATE TABLE `secret_fingerprint` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`value` text NOT NULL,
+	CONSTRAINT "secret_fingerprint_single_row" CHECK("secret_fingerprint"."id" = 1)
+);
+--> statement-breakpoint
+CREATE TABLE `tenants` (
+	`id` text PRIMARY KEY NOT NULL,
+	`namespace` text NOT NULL,
+	`title` text NOT NULL,
+	`domain` text,
+	`url` text,
+	`currency` text NOT NULL,
+	`currency_sign` text NOT NULL,
+	`logo` text,
+	`language` text NOT NULL,
+	`token_lifetime` integer DEFAULT 2592000 NOT NULL,
+	`points_rate` integer DEFAULT 1000 NOT NULL,
+	`point_value` integer DEFAULT 1 NOT NULL,
+	`points_days` integer,
+	`address_writes` integer DEFAULT 1200 NOT NULL,
+	`visitor_writes` integer DEFAULT 240 NOT NULL,
+	`status` text DEFAULT 'active' NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	CONSTRAINT "tenants_status" CHECK("tenants"."status" in ('active', 'suspended'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `tenants_namespace_unique` ON `tenants` (`namespace`);--> statement-breakpoint
+CREATE TABLE `user_tokens` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`user_id` text NOT NULL,
+	`hash` text NOT NULL,
+	`created_at` text NOT NULL,
+	`expires_at` text NOT NULL,
+	`ended_at` text,
+	`ended_as` text,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "user_tokens_end" CHECK(("user_tokens"."ended_at" is null) = ("user_tokens"."ended_as" is null)),
+	CONSTRAINT "user_tokens_ended_as" CHECK("user_tokens"."ended_as" in ('rotated', 'replaced', 'revoked'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `user_tokens_hash_unique` ON `user_tokens` (`hash`);--> statement-breakpoint
+CREATE UNIQUE INDEX `user_tokens_active` ON `user_tokens` (`tenant_id`,`user_id`) WHERE ended_at is null;--> statement-breakpoint
+CREATE INDEX `user_tokens_by_tenant` ON `user_tokens` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `user_tokens_by_expiry` ON `user_tokens` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `recovery_codes` (
+	`user_id` text NOT NULL,
+	`tenant_id` text NOT NULL,
+	`hash` text NOT NULL,
+	`used_at` text,
+	PRIMARY KEY(`user_id`, `hash`),
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `two_factor` (
+	`user_id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`secret` text NOT NULL,
+	`confirmed_at` text,
+	`last_step` integer DEFAULT 0 NOT NULL,
+	`created_at` text NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `users` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`email` text NOT NULL,
+	`email_key` text NOT NULL,
+	`name` text,
+	`name_key` text,
+	`phone` text,
+	`lang` text,
+	`role` text NOT NULL,
+	`status` text NOT NULL,
+	`email_verified` integer DEFAULT false NOT NULL,
+	`addresses` text DEFAULT '[]' NOT NULL,
+	`metadata` text DEFAULT '{}' NOT NULL,
+	`password_hash` text,
+	`password_changed_at` text,
+	`last_login_at` text,
+	`version` integer DEFAULT 1 NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "users_role" CHECK("users"."role" in ('customer', 'staff', 'owner')),
+	CONSTRAINT "users_status" CHECK("users"."status" in ('active', 'disabled')),
+	CONSTRAINT "users_metadata_size" CHECK(length(cast("users"."metadata" as blob)) <= 16384),
+	CONSTRAINT "users_json" CHECK(json_valid("users"."addresses") and json_valid("users"."metadata"))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `users_email` ON `users` (`tenant_id`,`email_key`);--> statement-breakpoint
+CREATE INDEX `users_by_created` ON `users` (`tenant_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `users_imported` ON `users` (`tenant_id`,`password_hash`) WHERE password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%';--> statement-breakpoint
+CREATE INDEX `users_by_name` ON `users` (`tenant_id`,`name_key`,`id`);--> statement-breakpoint
+CREATE INDEX `users_by_status` ON `users` (`tenant_id`,`status`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `users_by_role` ON `users` (`tenant_id`,`role`,`created_at`,`id`);--> statement-breakpoint
+CREATE TABLE `view_days` (
+	`tenant_id` text NOT NULL,
+	`resource_type` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`day` text NOT NULL,
+	`views` integer NOT NULL,
+	PRIMARY KEY(`tenant_id`, `resource_type`, `resource_id`, `day`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "view_days_positive" CHECK("view_days"."views" > 0)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `view_dedup_keys` (
+	`day` text NOT NULL,
+	`tenant_id` text NOT NULL,
+	`resource_type` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`dedup_key` text NOT NULL,
+	PRIMARY KEY(`day`, `tenant_id`, `resource_type`, `resource_id`, `dedup_key`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `webhook_deliveries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`webhook_id` text NOT NULL,
+	`event` integer NOT NULL,
+	`status` text NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	`next_attempt_at` text NOT NULL,
+	`leased_until` text,
+	`last_status` integer,
+	`last_error` text,
+	`created_at` text NOT NULL,
+	`finished_at` text,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "webhook_deliveries_status" CHECK("webhook_deliveries"."status" in ('waiting', 'delivered', 'failed'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_event` ON `webhook_deliveries` (`webhook_id`,`event`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`webhook_id`,`next_attempt_at`) WHERE status = 'waiting';--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_by_age` ON `webhook_deliveries` (`status`,`finished_at`);--> statement-breakpoint
+CREATE TABLE `webhooks` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`url` text NOT NULL,
+	`types` text NOT NULL,
+	`secret` text NOT NULL,
+	`allow_private` integer DEFAULT false NOT NULL,
+	`position` integer NOT NULL,
+	`created_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "webhooks_types" CHECK(json_valid("webhooks"."types"))
+);
+--> statement-breakpoint
+CREATE INDEX `webhooks_by_tenant` ON `webhooks` (`tenant_id`,`id`);--> statement-breakpoint
+CREATE TABLE `wishlist_items` (
+	`id` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`user_id` text NOT NULL,
+	`product_id` text NOT NULL,
+	`variant_id` text,
+	`price_at_add_minor` integer NOT NULL,
+	`currency` text NOT NULL,
+	`currency_digits` integer NOT NULL,
+	`note` text,
+	`version` integer DEFAULT 1 NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `wishlist_items_product` ON `wishlist_items` (`tenant_id`,`user_id`,`product_id`);--> statement-breakpoint
+CREATE INDEX `wishlist_items_by_created` ON `wishlist_items` (`tenant_id`,`user_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `wishlist_items_by_product` ON `wishlist_items` (`product_id`);
+--> statement-breakpoint
+-- Servers cache tenants and keys for as long as this row's value stays the same.
+INSERT INTO `revision` (`id`, `value`) VALUES (1, 0);
+--> statement-breakpoint
+CREATE TRIGGER `tenants_inserted` AFTER INSERT ON `tenants` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `tenants_updated` AFTER UPDATE ON `tenants` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `tenants_deleted` AFTER DELETE ON `tenants` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `app_keys_inserted` AFTER INSERT ON `app_keys` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `app_keys_updated` AFTER UPDATE ON `app_keys` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `app_keys_deleted` AFTER DELETE ON `app_keys` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `app_key_origins_inserted` AFTER INSERT ON `app_key_origins` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `app_key_origins_updated` AFTER UPDATE ON `app_key_origins` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `app_key_origins_deleted` AFTER DELETE ON `app_key_origins` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `app_key_secrets_inserted` AFTER INSERT ON `app_key_secrets` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `app_key_secrets_updated` AFTER UPDATE OF `hash`, `expires_at`, `app_id`, `tenant_id` ON `app_key_secrets` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+CREATE TRIGGER `app_key_secrets_deleted` AFTER DELETE ON `app_key_secrets` BEGIN UPDATE `revision` SET `value` = `value` + 1 WHERE `id` = 1; END;
+--> statement-breakpoint
+-- The audit log is append-only.
+CREATE TRIGGER `audit_log_unchanged` BEFORE UPDATE ON `audit_log` BEGIN SELECT raise(abort, 'the audit log is append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER `audit_log_kept` BEFORE DELETE ON `audit_log` BEGIN SELECT raise(abort, 'the audit log is append-only'); END;
+--> statement-breakpoint
+-- A product's row holds a summary of its variants, so that reading a product reads one row.
+CREATE TRIGGER `product_variants_added` AFTER INSERT ON `product_variants` BEGIN
+  UPDATE `products` SET (`variants`, `has_variants`, `variants_stock`, `variants_available`) = (
+    SELECT json_group_array(json(rendered)), count(*) > 0,
+      CASE WHEN count(*) = count(stock) THEN sum(stock) END,
+      CASE WHEN count(*) = count(stock) THEN sum(stock - reserved) END
+    FROM (SELECT rendered, stock, reserved FROM `product_variants`
+      WHERE product_id = NEW.product_id AND deleted_at IS NULL ORDER BY position, id))
+  WHERE id = NEW.product_id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `product_variants_changed` AFTER UPDATE ON `product_variants` BEGIN
+  UPDATE `products` SET (`variants`, `has_variants`, `variants_stock`, `variants_available`) = (
+    SELECT json_group_array(json(rendered)), count(*) > 0,
+      CASE WHEN count(*) = count(stock) THEN sum(stock) END,
+      CASE WHEN count(*) = count(stock) THEN sum(stock - reserved) END
+    FROM (SELECT rendered, stock, reserved FROM `product_variants`
+      WHERE product_id = NEW.product_id AND deleted_at IS NULL ORDER BY position, id))
+  WHERE id = NEW.product_id;
+END;
+--> statement-breakpoint
+-- A SKU is unique across products and variants of a store; each table has a unique index for its own.
+CREATE TRIGGER `products_sku_given` BEFORE INSERT ON `products`
+WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
+  SELECT 1 FROM `product_variants` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
+BEGIN SELECT raise(abort, 'UNIQUE constraint failed: products.sku'); END;
+--> statement-breakpoint
+CREATE TRIGGER `products_sku_changed` BEFORE UPDATE OF `sku` ON `products`
+WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
+  SELECT 1 FROM `product_variants` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
+BEGIN SELECT raise(abort, 'UNIQUE constraint failed: products.sku'); END;
+--> statement-breakpoint
+CREATE TRIGGER `product_variants_sku_given` BEFORE INSERT ON `product_variants`
+WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
+  SELECT 1 FROM `products` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
+BEGIN SELECT raise(abort, 'UNIQUE constraint failed: product_variants.sku'); END;
+--> statement-breakpoint
+CREATE TRIGGER `product_variants_sku_changed` BEFORE UPDATE OF `sku` ON `product_variants`
+WHEN NEW.sku IS NOT NULL AND NEW.deleted_at IS NULL AND EXISTS (
+  SELECT 1 FROM `products` WHERE tenant_id = NEW.tenant_id AND sku = NEW.sku AND deleted_at IS NULL)
+BEGIN SELECT raise(abort, 'UNIQUE constraint failed: product_variants.sku'); END;
+--> statement-breakpoint
+-- Words of products by row_number. The program makes the words, so the table stores none of the texts.
+CREATE VIRTUAL TABLE `product_search` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii');
+--> statement-breakpoint
+-- Small pages: a search for a rare and a common word reads one page of the common one for each row of the rare one.
+INSERT INTO `product_search` (`product_search`, `rank`) VALUES ('pgsz', 500);
+--> statement-breakpoint
+CREATE TRIGGER `products_search_removed` AFTER DELETE ON `products` BEGIN
+  DELETE FROM `product_search` WHERE rowid = OLD.row_number;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `products_search_withdrawn` AFTER UPDATE OF `deleted_at` ON `products` WHEN NEW.deleted_at IS NOT NULL BEGIN
+  DELETE FROM `product_search` WHERE rowid = OLD.row_number;
+END;
+--> statement-breakpoint
+-- The ledger is append-only until its store is deleted.
+CREATE TRIGGER `reward_entries_unchanged` BEFORE UPDATE ON `reward_entries` BEGIN SELECT raise(abort, 'the ledger is append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER `reward_entries_kept` BEFORE DELETE ON `reward_entries` WHEN EXISTS (SELECT 1 FROM `tenants` WHERE id = OLD.tenant_id) BEGIN SELECT raise(abort, 'the ledger is append-only'); END;
+--> statement-breakpoint
+-- Counts follow the rows. A change of a row's actor alone does not change a count.
+CREATE TRIGGER `reactions_added` AFTER INSERT ON `reactions` BEGIN
+  INSERT INTO `resource_counts` (`tenant_id`, `resource_type`, `resource_id`, `likes`, `bookmarks`)
+  VALUES (NEW.tenant_id, NEW.resource_type, NEW.resource_id, NEW.kind = 'like', NEW.kind = 'bookmark')
+  ON CONFLICT (`tenant_id`, `resource_type`, `resource_id`)
+  DO UPDATE SET `likes` = `likes` + excluded.`likes`, `bookmarks` = `bookmarks` + excluded.`bookmarks`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `reactions_removed` AFTER DELETE ON `reactions`
+WHEN EXISTS (SELECT 1 FROM `tenants` WHERE id = OLD.tenant_id) BEGIN
+  UPDATE `resource_counts` SET `likes` = `likes` - (OLD.kind = 'like'), `bookmarks` = `bookmarks` - (OLD.kind = 'bookmark')
+  WHERE tenant_id = OLD.tenant_id AND resource_type = OLD.resource_type AND resource_id = OLD.resource_id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `reactions_of_user_removed` AFTER DELETE ON `users` BEGIN
+  DELETE FROM `reactions` WHERE tenant_id = OLD.tenant_id AND actor = OLD.id;
+END;
+--> statement-breakpoint
+-- A product's row holds its counts, so that a list reads no other table.
+CREATE TRIGGER `resource_counts_product_added` AFTER INSERT ON `resource_counts`
+WHEN NEW.resource_type = 'product' AND (NEW.likes > 0 OR NEW.views > 0) BEGIN
+  UPDATE `products` SET `likes_count` = NEW.likes, `views_count` = NEW.views
+  WHERE id = NEW.resource_id AND tenant_id = NEW.tenant_id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `resource_counts_product_changed` AFTER UPDATE OF `likes`, `views` ON `resource_counts`
+WHEN NEW.resource_type = 'product' AND (NEW.likes <> OLD.likes OR NEW.views <> OLD.views) BEGIN
+  UPDATE `products` SET `likes_count` = NEW.likes, `views_count` = NEW.views
+  WHERE id = NEW.resource_id AND tenant_id = NEW.tenant_id;
+END;
