@@ -1,88 +1,78 @@
-// Everything that must hold before a change is taken in. Runs every step even when an early one fails.
+// The whole check: every step runs even when an earlier one fails. `--randomize [--seed=N]` runs the tests in random order.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { countTests, filesOf, listFailures, renderReport, type StepResult } from "./test-report.ts";
+import { countTests, listFailures, listSuites, renderReport, type StepResult } from "./test-report.ts";
 
 const root = join(import.meta.dir, "..");
 const scratch = mkdtempSync(join(tmpdir(), "bodega-tests-"));
 const temp = join(scratch, "tmp");
 mkdirSync(temp);
-const results: StepResult[] = [];
-/** More than this is no accident of a busy machine. */
-const maxFilesAgain = 2;
-let running: Bun.Subprocess | undefined;
+const running = new Set<Bun.Subprocess>();
 
-// Settings of the person who runs this must not decide what the tests see, and what they leave lying goes at the end.
+// The environment of the person who runs this must not change what the tests see.
 const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("BODEGA_"));
 const env = { ...Object.fromEntries(inherited), TMPDIR: temp };
 
-async function runBun(args: string[]): Promise<number> {
-  running = Bun.spawn([process.execPath, ...args], { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
-  return await running.exited;
+/** Runs Bun and returns its exit code and all that it printed. */
+async function runBun(args: string[], more: Record<string, string> = {}): Promise<{ code: number; output: string }> {
+  const child = Bun.spawn([process.execPath, ...args], {
+    cwd: root,
+    env: { ...env, ...more },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  running.delete(child);
+  return { code, output: stdout + stderr };
 }
 
-async function runStep(title: string, work: () => Promise<Omit<StepResult, "title" | "ms">>): Promise<StepResult> {
-  console.log(`\n=== ${title}`);
+/** A step that passes or fails as a whole; its output is shown only when it fails. */
+async function runCheck(title: string, args: string[]): Promise<StepResult> {
   const started = performance.now();
-  const result = { title, ...(await work()), ms: performance.now() - started };
-  console.log(`=== ${title}: ${result.failed > 0 ? "FAILED" : "ok"} in ${(result.ms / 1000).toFixed(1)} s`);
-  results.push(result);
-  return result;
+  const { code, output } = await runBun(args);
+  const ok = code === 0;
+  if (!ok) console.log(output);
+  return { title, passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, ms: performance.now() - started };
 }
 
-/** A step that passes or fails as a whole. */
-function runCheck(title: string, args: string[]): Promise<StepResult> {
-  return runStep(title, async () => {
-    const ok = (await runBun(args)) === 0;
-    return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
-  });
-}
-
-/** Tests that fail, in a few files, are run once more with nothing beside them; the report names them whatever comes of it. */
-function runTestFiles(title: string, args: string[]): Promise<StepResult> {
-  return runStep(title, async () => {
-    const first = await runTests(`${results.length}.xml`, args);
-    const files = filesOf(first.failures);
-    const isNamed = first.failed === first.failures.length && !files.includes("");
-    if (files.length === 0 || files.length > maxFilesAgain || !isNamed) return first;
-    console.log(`\n=== ${title}: once more, alone: ${files.join(" ")}`);
-    const second = await runTests(`${results.length}-again.xml`, files);
-    if (second.failed > 0) return first;
-    return { ...first, passed: first.passed + first.failed, failed: 0, failures: [], unsteady: first.failures };
-  });
-}
-
-async function runTests(reportName: string, args: string[]) {
-  const report = join(scratch, reportName);
-  // Patience for a busy machine: a test that means to measure time states its own limit. `bun test` runs no exit
-  // handlers, so servers that tests share would outlive it.
+/** Runs test files; failures are shown in full, then a line for each folder of tests. */
+async function runTests(args: string[], executable: string | undefined): Promise<StepResult> {
+  const started = performance.now();
+  const report = join(scratch, "tests.xml");
+  // A busy machine gets time: a test that measures time states its own limit. `bun test` runs no exit handlers, so
+  // servers that tests share would outlive it without --no-orphans.
   const flags = ["--timeout=20000", "--no-orphans", "--reporter=junit", `--reporter-outfile=${report}`];
-  const exitCode = await runBun(["test", ...args, ...flags]);
+  const { code, output } = await runBun(
+    ["test", "--only-failures", "--parallel", "--no-isolate", ...flags, ...args],
+    executable === undefined ? {} : { BODEGA_TEST_EXECUTABLE: executable },
+  );
   const text = existsSync(report) ? readFileSync(report, "utf8") : null;
-  return { ...countTests(text, exitCode), failures: listFailures(text) };
+  if (code !== 0) console.log(output);
+  for (const line of listSuites(text)) console.log(line);
+  return { title: "tests", ...countTests(text, code), failures: listFailures(text), ms: performance.now() - started };
 }
 
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 process.on("SIGTERM", () => {
-  running?.kill("SIGTERM");
+  for (const child of running) child.kill("SIGTERM");
   process.exit(143);
 });
 
-await runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings"]);
-await runCheck("types", ["node_modules/typescript/bin/tsc", "--noEmit"]);
-await runCheck("migrations in step", ["scripts/check-migrations.ts"]);
-const build = await runCheck("build", ["scripts/build.ts"]);
-const needBinary = ["test/binary/**", "test/conformance/section-*"];
-// What is about whole machines takes turns; of everything else a file each core at a time.
-const apart = ["test/bench/**", ...(build.failed === 0 ? ["test/binary/**"] : needBinary)];
-await runTestFiles("tests", [
-  "--parallel",
-  "--no-isolate",
-  ...apart.map((pattern) => `--path-ignore-patterns=${pattern}`),
+console.log("Checking lint, types and migrations, and building the executable…");
+const results = await Promise.all([
+  runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings"]),
+  runCheck("types", ["node_modules/typescript/bin/tsc", "--noEmit"]),
+  runCheck("migrations", ["scripts/check-migrations.ts"]),
+  runCheck("build", ["scripts/build.ts"]),
 ]);
-if (build.failed === 0) await runTestFiles("tests of the executable", ["test/binary/"]);
-else await runStep("tests of the executable", async () => ({ passed: 0, failed: 1, skipped: 0 }));
-
+const isBuilt = results.at(-1)?.failed === 0;
+console.log("Running the tests…");
+results.push(
+  await runTests(
+    [...process.argv.slice(2), "--path-ignore-patterns=test/bench/**"],
+    isBuilt ? join(root, "dist", "bodega") : undefined,
+  ),
+);
 console.log(`\n${renderReport(results)}`);
 process.exitCode = results.some(({ failed }) => failed > 0) ? 1 : 0;

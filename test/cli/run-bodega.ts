@@ -17,8 +17,10 @@ interface RunOptions {
   input?: string | Uint8Array;
 }
 
-/** How the terminal program is started; it is always the real entry, in a process of its own. */
-export const command = [process.execPath, join(import.meta.dir, "../../src/cli/main.ts")];
+/** How the program is started, in a process of its own: the built executable in the whole check, else the source. */
+const executable = process.env.BODEGA_TEST_EXECUTABLE;
+export const command =
+  executable === undefined ? [process.execPath, join(import.meta.dir, "../../src/cli/main.ts")] : [executable];
 
 const made: string[] = [];
 

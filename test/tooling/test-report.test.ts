@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countTests, filesOf, listFailures, renderReport } from "../../scripts/test-report.ts";
+import { countTests, listFailures, listSuites, renderReport } from "../../scripts/test-report.ts";
 
 const report = (attributes: string) =>
   `<?xml version="1.0"?>\n<testsuites name="bun test" ${attributes}>\n</testsuites>`;
@@ -25,7 +25,7 @@ test("the last line is the sum, and names skipped tests only when there are any"
   expect(renderReport([step, tests]).split("\n").at(-1)).toBe("41 passed, 2 failed, 3 skipped");
 });
 
-test("the tests that failed are named below the table, with where they stand and why", () => {
+test("the tests that failed are named below the table, with their lines and reasons", () => {
   const failures = listFailures(`<testsuites name="bun test" tests="2" failures="1" skipped="0">
     <testcase name="works" classname="" file="a.test.ts" line="2" assertions="0" />
     <testcase name="says &lt;b&gt;" classname="" file="a.test.ts" line="4" assertions="1">
@@ -36,10 +36,15 @@ test("the tests that failed are named below the table, with where they stand and
   expect(shown.split("\n").slice(-3)).toEqual(['(failed) a.test.ts:4 says <b>: not "c"', "", "1 passed, 1 failed"]);
 });
 
-test("what passes only when it is run again is named as that, and its files are asked for once each", () => {
-  const unsteady = ["a.test.ts:4 one: late", "a.test.ts:9 two: late", "b.test.ts:1 three: late"];
-  expect(filesOf(unsteady)).toEqual(["a.test.ts", "b.test.ts"]);
-  const shown = renderReport([{ title: "tests", passed: 9, failed: 0, skipped: 0, ms: 10, unsteady }]);
-  expect(shown).toContain("\n(passed at the second try only) a.test.ts:9 two: late\n");
-  expect(shown.split("\n").at(-1)).toBe("9 passed, 0 failed");
+test("each folder of tests has a line, with what failed in it", () => {
+  const lines = listSuites(`<testsuites name="bun test" tests="3" failures="1" skipped="0">
+    <testcase name="one" file="test/http/a.test.ts" line="2" time="0.5" assertions="1" />
+    <testcase name="two" file="test/http/b.test.ts" line="4" time="1" assertions="1">
+      <failure type="Error" message="not">Error</failure>
+    </testcase>
+    <testcase name="three" file="test/db/c.test.ts" line="4" time="2" assertions="1" /></testsuites>`);
+  expect(lines.map((line) => line.replaceAll(/ +/g, " "))).toEqual([
+    "test/db 1 passed 2.0 s",
+    "test/http 1 passed, 1 FAILED 1.5 s",
+  ]);
 });

@@ -1,0 +1,4 @@
+import { beforeEach, expect } from "bun:test";
+
+// A test that asserts nothing proves nothing: it fails.
+beforeEach(() => expect.hasAssertions());
