@@ -1,7 +1,7 @@
 // The whole check: every step runs even when an earlier one fails. `--randomize [--seed=N]` runs the tests in random order.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { countTests, listFailures, listSuites, renderReport, type StepResult } from "./test-report.ts";
 
 const root = join(import.meta.dir, "..");
@@ -45,7 +45,10 @@ async function runTests(args: string[], executable: string | undefined): Promise
   const flags = ["--timeout=20000", "--no-orphans", "--reporter=junit", `--reporter-outfile=${report}`];
   const { code, output } = await runBun(
     ["test", "--only-failures", "--parallel", "--no-isolate", ...flags, ...args],
-    executable === undefined ? {} : { BODEGA_TEST_EXECUTABLE: executable },
+    // Found on the search path, the executable calls itself `bodega` in the commands that it suggests.
+    executable === undefined
+      ? {}
+      : { BODEGA_TEST_EXECUTABLE: executable, PATH: `${dirname(executable)}${delimiter}${process.env.PATH}` },
   );
   const text = existsSync(report) ? readFileSync(report, "utf8") : null;
   if (code !== 0) console.log(output);

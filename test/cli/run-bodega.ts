@@ -1,7 +1,7 @@
 import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { join } from "node:path";
 
 /** What a finished command left behind. */
 export interface Outcome {
@@ -21,9 +21,6 @@ interface RunOptions {
 const executable = process.env.BODEGA_TEST_EXECUTABLE;
 export const command =
   executable === undefined ? [process.execPath, join(import.meta.dir, "../../src/cli/main.ts")] : [executable];
-
-/** The search path of commands: with the executable on it, suggested commands name it as `bodega`. */
-const path = [...(executable === undefined ? [] : [dirname(executable)]), process.env.PATH].join(delimiter);
 
 const made: string[] = [];
 
@@ -49,7 +46,7 @@ export const nextVersion = [
 /** Runs commands on one data directory, without a terminal and with an empty environment. */
 export function openCli(dataDir = join(makeDir(), "data"), program = command) {
   const environment = (env: Record<string, string> = {}) => ({
-    PATH: path,
+    PATH: process.env.PATH,
     BODEGA_DATA_DIR: dataDir,
     ...env,
   });
