@@ -72,7 +72,7 @@ test("a key is published, scoped and made to expire as asked", async () => {
 test("for people the secret is shown once, with a warning beside it", async () => {
   const { stdout, stderr } = await run(["key", "issue", "-n", "demo", "--name", "web"]);
   expect(stdout).toMatch(/^App id +app_\S+\nApp secret +\S{40,}\n/);
-  expect(stderr).toContain("warning: The secret is shown this once");
+  expect(stderr).toContain("warning: Save this secret now");
   expect(stderr).toContain("bodega key publish app_");
 });
 

@@ -81,7 +81,7 @@ describe("a new password", () => {
     }
     const { stdout, stderr } = await run(line("--random-password"));
     expect(stdout.match(/^Password +(\S{16,})$/gm)).toHaveLength(1);
-    expect(stderr).toContain("warning: The password is shown this once");
+    expect(stderr).toContain("warning: Save this secret now");
     expect((await run(line("--random-password", "-q"))).stdout).toMatch(/^usr_[0-9a-z]{26}:\S{16,}\n$/);
   });
 

@@ -1,127 +1,84 @@
-import { AppError, internalError, unavailable } from "../../server/errors.ts";
-import type { DatabaseFlags } from "../context/context.ts";
-import { readCliConfig } from "../context/read-config.ts";
-import { CancelledError, UsageError } from "../framework/usage-error.ts";
+import { AppError, internalError } from "../../server/errors.ts";
+import { UsageError } from "../framework/usage-error.ts";
 import type { Console } from "../terminal/console.ts";
-import { planSecretFile, type SecretFile } from "./secret-file.ts";
+import { escapeControls } from "../terminal/escape.ts";
+import { info, printRecord, warn } from "../terminal/output.ts";
+import { planSecretFile } from "./secret-file.ts";
 
-// Every writer of the database waits meanwhile.
-const maxShowingMs = 1000;
+/** A flag that sends a secret into a file, and the path that it was given. */
+interface FileFlag {
+  flag: "--secret-file" | "--password-file";
+  path: string | undefined;
+}
 
-/** Has a secret told, and returns when whoever asked for it has it; to be called just before the commit. */
-export type Give = (secret: string, show: () => Promise<void>) => Promise<void>;
+/** How the record of a new secret is printed. */
+interface SecretRecord<T> {
+  idField: keyof T & string;
+  secretField: keyof T & string;
+  /** Between id and secret with `-q`. */
+  separator: string;
+  /** The command that makes another secret: `key rotate app_…`. */
+  renew(made: T): string;
+}
 
 /**
- * Hands a new secret over before it is valid: into a file, or by showing it on standard output. Only when it is there
- * may `work` commit, so that no secret is ever valid that nobody has.
- * @param place the file that a flag names, if any.
- * @param work has the secret made, gives it while that can still be undone, and commits.
- * @throws what `work` throws, when nothing was made and no file stays; AppError internalError when nobody took the secret, unavailable
- * when standard output did not take it in time.
+ * Makes a secret, then delivers it once: into a new file, or on standard output. `-q` prints its id, and the secret
+ * behind it where no file takes it.
+ * @throws UsageError or conflict before anything is made, where the secret could not be delivered; internalError with the
+ * command that makes another one, where that fails afterwards.
  */
-export async function handOver<T>(
-  args: DatabaseFlags,
+export async function deliverSecret<T extends object>(
   console: Console,
-  place: { path: string | undefined; flag: string },
-  work: (give: Give) => Promise<T>,
-): Promise<{ made: T; file: string | undefined }> {
-  const file = place.path === undefined ? undefined : planSecretFile(place.path, place.flag);
-  if (file === undefined) requireReader(console, place.flag);
-  let isShown = false;
-  let later: (() => Promise<void>) | undefined;
-  const made = await undoOnFailure(args, console, file === undefined ? [] : [file], (act) =>
-    work((secret, show) =>
-      act(async () => {
-        if (file !== undefined) return file.save(secret);
-        // A terminal stopped with ctrl-S stops the process, which would hold up every writer: it is shown just after.
-        if (console.stdoutIsTerminal) {
-          const release = console.holdSignals();
-          later = () => show().finally(release);
-          return;
-        }
-        await showInTime(console, show);
-        isShown = true;
-      }),
-    ),
-  ).catch((error) => {
-    throw isShown ? disownShown(args, console, error) : error;
-  });
-  await later?.();
-  return { made, file: file?.path };
-}
-
-/**
- * Shows a secret on standard output, before it is valid and while it can still be undone.
- * @throws unavailable when it was not taken within a second, internalError when it could not be written or nobody reads.
- */
-export async function showInTime(console: Console, show: () => Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(unavailable("Standard output did not take the secret in time; nothing was changed."));
-  }, maxShowingMs);
-  const shown = show().catch((error) => {
-    throw addWords(error, "Nothing was done.");
-  });
-  await Promise.race([shown, late.promise]).finally(() => clearTimeout(timer));
-  if (!console.hasReader()) throw internalError("Nobody reads standard output any more; nothing was done.");
-}
-
-/** What failed after a secret was shown, with word that the secret came to nothing, where that is known. */
-export function disownShown(args: DatabaseFlags, console: Console, error: unknown): unknown {
-  return isRemote(args, console) ? error : addWords(error, "The secret on standard output is not valid.");
-}
-
-/**
- * Runs work that gives secrets away just before it commits them. From then until it has committed no signal ends the
- * process; when it fails, the files go again. They stay only when nobody can say whether it has committed.
- * @throws what `work` throws; CancelledError instead where SIGINT came meanwhile and nothing was done.
- */
-export async function undoOnFailure<T>(
-  args: DatabaseFlags,
-  console: Console,
-  files: readonly SecretFile[],
-  work: (act: (give: () => Promise<void>) => Promise<void>) => Promise<T>,
+  { flag, path }: FileFlag,
+  shape: SecretRecord<T>,
+  make: () => Promise<T>,
 ): Promise<T> {
-  let release: ReturnType<Console["holdSignals"]> | undefined;
-  let isGiven = false;
-  try {
-    return await work(async (give) => {
-      release = console.holdSignals();
-      await give();
-      isGiven = true;
-    });
-  } catch (error) {
-    // A commit that a server was sent may stand though its answer was lost.
-    const isUnclear = isGiven && isRemote(args, console);
-    if (!isUnclear) for (const file of files) await file.discard();
-    if (isUnclear) throw addWords(error, "It is not known whether the change stands: look before you repeat it.");
-    const signal = release?.();
-    release = undefined;
-    throw signal === "SIGINT" ? new CancelledError() : error;
-  } finally {
-    release?.();
+  const file = path === undefined ? undefined : planSecretFile(path, flag);
+  if (file === undefined) requireReader(console, flag);
+  const made = await make();
+  const { idField, secretField, separator } = shape;
+  const { [secretField]: secret, ...rest } = made;
+  const command = shape.renew(made);
+  if (file === undefined) {
+    const line = escapeControls(`${made[idField]}${separator}${secret}`);
+    const isLine = console.quiet && !console.json;
+    await printOrExplain(console, command, () =>
+      isLine ? console.write(`${line}\n`) : printRecord(console, made, idField),
+    );
+    if (!console.json) await warn(console, "Save this secret now. It won't be shown again.");
+    return made;
   }
+  await file.save(String(secret)).catch((error: unknown) => {
+    throw notDelivered(error, command);
+  });
+  const fileField = flag.slice(2).replaceAll("-", "_");
+  await printRecord(console, console.json ? { ...rest, [fileField]: file.path } : rest, idField);
+  await info(console, `The ${fileField.replace("_file", "")} is in ${file.path}`);
+  return made;
 }
 
-function isRemote(args: DatabaseFlags, console: Console): boolean {
-  return readCliConfig(args, console).databaseUrl !== undefined;
+async function printOrExplain(console: Console, command: string, print: () => Promise<void>): Promise<void> {
+  await print().catch((error: unknown) => {
+    throw notDelivered(error, command);
+  });
+  if (!console.hasReader()) throw notDelivered(internalError("Standard output was closed."), command);
+}
+
+function notDelivered(error: unknown, command: string): unknown {
+  if (!(error instanceof AppError)) return error;
+  const message = `${error.message} The new secret is valid, but was not delivered.`;
+  return internalError(message, { remedy: `Make another one: bodega ${command}`, cause: error });
 }
 
 /**
- * Refuses to make a secret for nobody.
- * @param flag takes it elsewhere.
+ * Refuses to make a secret that nobody would see.
+ * @param flag writes it to a file instead.
  * @throws UsageError naming that flag.
  */
 export function requireReader(console: Console, flag: string): void {
   if (!console.leadsNowhere()) return;
-  throw new UsageError("Standard output is closed or /dev/null: nobody would see the secret.", {
-    hint: `Have it written to a file with ${flag} <path>.`,
-    details: [{ field: flag, message: "is required where standard output leads nowhere" }],
+  throw new UsageError("Standard output is closed or /dev/null, so nobody would see the secret.", {
+    hint: `Write it to a file with ${flag} <path>.`,
+    details: [{ field: flag, message: "is required when standard output is closed or /dev/null" }],
   });
-}
-
-function addWords(error: unknown, words: string): unknown {
-  if (!(error instanceof AppError)) return error;
-  const { kind, message, details, remedy } = error;
-  return new AppError(kind, `${message} ${words}`, { ...(details && { details }), remedy, cause: error });
 }

@@ -53,15 +53,10 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
 /**
  * Makes what is missing of a shop, in one transaction, and changes nothing of what stands. So it can be repeated, and two
  * who do it at once make one shop.
- * @param beforeCommit takes what is secret; when it fails, nothing stands.
  * @throws notFound for a store that is neither there nor planned, conflict for an owner's address that somebody else of
  * the store has, validationFailed for a field at fault; wrongState for a server's key that is not the database's.
  */
-export async function setUpShop(
-  ctx: SystemCtx,
-  plan: ShopPlan,
-  beforeCommit: (setup: ShopSetup) => Promise<void> = async () => {},
-): Promise<ShopSetup> {
+export async function setUpShop(ctx: SystemCtx, plan: ShopPlan): Promise<ShopSetup> {
   const { namespace } = plan;
   await claimDatabase(ctx.db, ctx.vault);
   return inTransaction(ctx, async (tx) => {
@@ -76,7 +71,6 @@ export async function setUpShop(
       key: key !== before.key,
     };
     const setup = { store: await getTenant(tx, namespace), owner, key, made };
-    await beforeCommit(setup);
     return setup;
   });
 }

@@ -2,10 +2,9 @@ import type { SystemCtx } from "../../../server/context.ts";
 import type { getKey, issueKey, publishKey } from "../../../server/modules/app-keys/service.ts";
 import { withContext } from "../../context/context.ts";
 import { type FlagArg, namespaceArg, type PositionalArg, type SharedValues } from "../../framework/args.ts";
-import { handOver } from "../../secrets/deliver.ts";
+import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
-import { escapeControls } from "../../terminal/escape.ts";
-import { info, printRecord, warn } from "../../terminal/output.ts";
+import { printRecord } from "../../terminal/output.ts";
 
 /** A key as most commands return it, as `show` does, and with its secret. */
 export type AppKey = Awaited<ReturnType<typeof publishKey>>;
@@ -62,38 +61,18 @@ export function printKey(console: Console, key: AppKey | AppKeyDetails): Promise
   return printRecord(console, { ...key, secrets: key.secrets.length }, "app_id");
 }
 
-/**
- * Has a secret made in one transaction, and hands it over exactly once, before that is committed: into a file, or on
- * standard output. `-q` prints `<app_id>:<app_secret>`, which is what stands after `Bearer`.
- */
-export async function deliverSecret(
+/** Makes a secret, and delivers it once: into a file, or on standard output; `-q` prints it as it stands after `Bearer`. */
+export function deliverKey(
   args: SharedValues & { "secret-file": string | undefined },
   console: Console,
   make: (ctx: SystemCtx) => Promise<IssuedAppKey>,
 ): Promise<IssuedAppKey> {
-  const { inTransaction } = await import("../../../server/db/transaction.ts");
-  const place = { path: args["secret-file"], flag: "--secret-file" };
-  const { made, file } = await handOver(args, console, place, (give) =>
-    withContext(args, console, (ctx) =>
-      inTransaction(ctx, async (tx) => {
-        const issued = await make(tx);
-        await give(issued.app_secret, () => showIssued(console, issued));
-        return issued;
-      }),
-    ),
-  );
-  if (file === undefined) {
-    if (!console.json) await warn(console, "The secret is shown this once; it cannot be read again.");
-    return made;
-  }
-  const { app_secret: _, ...key } = made;
-  if (console.json) await printRecord(console, { ...key, secret_file: file }, "app_id");
-  else await printKey(console, key);
-  await info(console, `The secret is in ${file}`);
-  return made;
-}
-
-function showIssued(console: Console, issued: IssuedAppKey): Promise<void> {
-  if (!console.quiet || console.json) return printRecord(console, issued, "app_id");
-  return console.write(`${escapeControls(`${issued.app_id}:${issued.app_secret}`)}\n`);
+  const shape = {
+    idField: "app_id",
+    secretField: "app_secret",
+    separator: ":",
+    renew: ({ app_id }: IssuedAppKey) => `key rotate ${app_id} --yes`,
+  } as const;
+  const place = { flag: "--secret-file", path: args["secret-file"] } as const;
+  return deliverSecret(console, place, shape, () => withContext(args, console, make));
 }

@@ -2,7 +2,7 @@ import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseTime } from "../../framework/duration.ts";
 import { info } from "../../terminal/output.ts";
-import { deliverSecret, secretFileArg } from "./app-key.ts";
+import { deliverKey, secretFileArg } from "./app-key.ts";
 
 export default defineCommand({
   name: "issue",
@@ -34,7 +34,7 @@ export default defineCommand({
   ],
   notes: [
     "A key is issued active and unpublished: calls with it fail until it is published. " +
-      "The secret is handed over once and kept only as a hash.",
+      "The secret is shown once and stored only as a hash.",
   ],
   async run(args, console) {
     const expiresAt = args.expires === undefined ? undefined : parseTime("--expires", args.expires, Date.now());
@@ -42,7 +42,7 @@ export default defineCommand({
     const { namespace, name, publish } = args;
     const scopes = args.scope.length > 0 ? args.scope : undefined;
     let hasNamesake = false;
-    const key = await deliverSecret(args, console, async (ctx) => {
+    const key = await deliverKey(args, console, async (ctx) => {
       const alike = await listKeys(ctx, { namespace, name });
       hasNamesake = alike.some((other) => other.name === name && other.revoked_at === null);
       return issueKey(ctx, { namespace, name, scopes, publish, expiresAt });

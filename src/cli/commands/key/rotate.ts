@@ -2,7 +2,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/duration.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
-import { appIdArg, deliverSecret, describeKey, expectedNamespaceArg, secretFileArg, withKey } from "./app-key.ts";
+import { appIdArg, deliverKey, describeKey, expectedNamespaceArg, secretFileArg, withKey } from "./app-key.ts";
 
 export default defineCommand({
   name: "rotate",
@@ -36,7 +36,7 @@ export default defineCommand({
     if (overlapMs === 0) requireAnswer(console, question(args.app_id));
     const key = await withKey(args, console, getKey);
     if (overlapMs === 0) await confirmAction(console, question(describeKey(key)));
-    await deliverSecret(args, console, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs }));
+    await deliverKey(args, console, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs }));
     if (overlapMs === 0) return info(console, "The old secrets have ended.");
     await info(console, `The old secrets end in ${args.overlap}; sooner with: bodega key retire ${key.app_id}`);
   },

@@ -2,7 +2,7 @@ import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../secrets/passwords.ts";
 import { readUserFlags, userFlags, userNamespaceArg } from "./args.ts";
-import { deliverPassword, printUser, type User } from "./print.ts";
+import { deliverPassword, printUser } from "./print.ts";
 
 export default defineCommand({
   name: "create",
@@ -31,17 +31,9 @@ export default defineCommand({
   async run(args, console) {
     const { email, "password-hash-stdin": isHash } = args;
     checkPasswordFlags(args, { "--password-hash-stdin": isHash, "--no-password": !args.password });
-    const { addUser, prepareUser } = await import("../../../server/modules/users/service.ts");
-    const { inTransaction } = await import("../../../server/db/transaction.ts");
-    const create = (secret: { password?: string; password_hash?: string }, give = async (_user: User) => {}) =>
-      withTenant(args, console, async (ctx) => {
-        const prepared = await prepareUser(ctx, { email, ...readUserFlags(args), ...secret });
-        return inTransaction(ctx, async (tx) => {
-          const user = await addUser(tx, prepared);
-          await give(user);
-          return user;
-        });
-      });
+    const { createUser } = await import("../../../server/modules/users/service.ts");
+    const create = (secret: { password?: string; password_hash?: string }) =>
+      withTenant(args, console, (ctx) => createUser(ctx, { email, ...readUserFlags(args), ...secret }));
     if (!args.password) return printUser(console, await create({}));
     if (isHash) {
       return printUser(
@@ -50,7 +42,7 @@ export default defineCommand({
       );
     }
     const { password, isRandom } = await takePassword(args, console, ["--password-hash-stdin", "--no-password"]);
-    if (isRandom) return deliverPassword(args, console, password, (give) => create({ password }, give));
+    if (isRandom) return deliverPassword(args, console, password, () => create({ password }));
     await printUser(console, await create({ password }));
   },
 });

@@ -1,12 +1,11 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { listUsers } from "../../../server/modules/users/list.ts";
 import type { getUser } from "../../../server/modules/users/service.ts";
-import { type DatabaseFlags, withTenant } from "../../context/context.ts";
+import { withTenant } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";
-import { handOver } from "../../secrets/deliver.ts";
+import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
-import { escapeControls } from "../../terminal/escape.ts";
-import { info, printRecord, warn } from "../../terminal/output.ts";
+import { printRecord } from "../../terminal/output.ts";
 
 /** A user as the services return it. */
 export type User = Awaited<ReturnType<typeof getUser>>;
@@ -36,33 +35,22 @@ export function printUser(console: Console, user: User): Promise<void> {
   return printRecord(console, toUserRecord(user), "user_id");
 }
 
-/**
- * Has a password that was made for a user handed over exactly once, before it is valid: into a file, or on standard
- * output. `-q` prints `<user_id>:<password>`.
- * @param work makes the change, and calls `give` with the user before it is committed.
- */
+/** Changes a user's password to one made here, and delivers it once: into a file, or on standard output. */
 export async function deliverPassword(
-  args: DatabaseFlags & { "password-file": string | undefined },
+  args: { namespace: string; "password-file": string | undefined },
   console: Console,
   password: string,
-  work: (give: (user: User) => Promise<void>) => Promise<User>,
+  change: () => Promise<User>,
 ): Promise<void> {
-  const place = { path: args["password-file"], flag: "--password-file" };
-  const { made, file } = await handOver(args, console, place, (give) =>
-    work((user) => give(password, () => showPassword(console, toUserRecord(user), password))),
-  );
-  if (file === undefined) {
-    if (!console.json) await warn(console, "The password is shown this once; it cannot be read again.");
-    return;
-  }
-  const record = toUserRecord(made);
-  await printRecord(console, console.json ? { ...record, password_file: file } : record, "user_id");
-  await info(console, `The password is in ${file}`);
-}
-
-function showPassword(console: Console, user: UserRecord, password: string): Promise<void> {
-  if (!console.quiet || console.json) return printRecord(console, { ...user, password }, "user_id");
-  return console.write(`${escapeControls(`${user.user_id}:${password}`)}\n`);
+  const shape = {
+    idField: "user_id",
+    secretField: "password",
+    separator: ":",
+    renew: (user: UserRecord & { password: string }) =>
+      `user set-password -n ${args.namespace} ${user.user_id} --random-password`,
+  } as const;
+  const place = { flag: "--password-file", path: args["password-file"] } as const;
+  await deliverSecret(console, place, shape, async () => ({ ...toUserRecord(await change()), password }));
 }
 
 /** So many a page; the service's most. */

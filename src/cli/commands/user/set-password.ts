@@ -1,7 +1,7 @@
 import { defineCommand } from "../../framework/command.ts";
 import { checkPasswordFlags, passwordFlags, takePassword } from "../../secrets/passwords.ts";
 import { userArg, userNamespaceArg } from "./args.ts";
-import { deliverPassword, printUser, type User, withUser } from "./print.ts";
+import { deliverPassword, printUser, withUser } from "./print.ts";
 
 export default defineCommand({
   name: "set-password",
@@ -14,20 +14,14 @@ export default defineCommand({
   notes: ["At a terminal the password is asked for, hidden. Two-factor sign-in stays as it is."],
   async run(args, console) {
     checkPasswordFlags(args);
-    const { changePassword, getUser, preparePassword } = await import("../../../server/modules/users/service.ts");
+    const { getUser, setPassword } = await import("../../../server/modules/users/service.ts");
     const { password, isRandom } = await takePassword(args, console);
-    const { inTransaction } = await import("../../../server/db/transaction.ts");
-    const change = (give: (user: User) => Promise<void>) =>
+    const change = () =>
       withUser(args, console, async (ctx, id) => {
-        const hash = await preparePassword(password);
-        return inTransaction(ctx, async (tx) => {
-          await changePassword(tx, id, hash);
-          const user = await getUser(tx, id);
-          await give(user);
-          return user;
-        });
+        await setPassword(ctx, id, password);
+        return getUser(ctx, id);
       });
     if (isRandom) return deliverPassword(args, console, password, change);
-    await printUser(console, await change(async () => {}));
+    await printUser(console, await change());
   },
 });

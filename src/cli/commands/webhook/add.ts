@@ -25,12 +25,12 @@ export default defineCommand({
   ],
   notes: [
     "It is told of what happens from now on. Each message is signed as the Standard Webhooks have it; the signing secret " +
-      "is handed over once.",
+      "is shown once.",
     "An answer of 2xx within ten seconds is success. Otherwise a message is tried twelve times over about a day.",
   ],
   async run(args, console) {
-    const { insertWebhook, prepareWebhook } = await import("../../../server/modules/webhooks/service.ts");
+    const { addWebhook } = await import("../../../server/modules/webhooks/service.ts");
     const { url, types, "allow-private": allowPrivate } = args;
-    await deliverSigningSecret(args, console, () => prepareWebhook({ url, types, allowPrivate }), insertWebhook);
+    await deliverSigningSecret(args, console, (ctx) => addWebhook(ctx, { url, types, allowPrivate }));
   },
 });

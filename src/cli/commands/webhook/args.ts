@@ -2,10 +2,8 @@ import type { Ctx } from "../../../server/context.ts";
 import type { addWebhook } from "../../../server/modules/webhooks/service.ts";
 import { withTenant } from "../../context/context.ts";
 import type { PositionalArg, SharedValues } from "../../framework/args.ts";
-import { handOver } from "../../secrets/deliver.ts";
+import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
-import { escapeControls } from "../../terminal/escape.ts";
-import { info, printRecord, warn } from "../../terminal/output.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
@@ -32,39 +30,18 @@ export function withWebhook<T>(
   });
 }
 
-/**
- * Has a signing secret made in one transaction of the store, and hands it over exactly once, before that is committed:
- * into a file, or on standard output. `-q` prints the webhook's id, and the secret behind it where no file takes it.
- * @param prepare what takes its time and writes nothing; `make` gets what it answers.
- */
-export async function deliverSigningSecret<P>(
+/** Makes a signing secret, and delivers it once: into a file, or on standard output. */
+export async function deliverSigningSecret(
   args: SharedValues & { namespace: string; "secret-file": string | undefined },
   console: Console,
-  prepare: () => Promise<P>,
-  make: (ctx: Ctx, prepared: P) => Promise<NewWebhook>,
+  make: (ctx: Ctx) => Promise<NewWebhook>,
 ): Promise<void> {
-  const { inTransaction } = await import("../../../server/db/transaction.ts");
-  const place = { path: args["secret-file"], flag: "--secret-file" };
-  const { made, file } = await handOver(args, console, place, async (give) => {
-    const prepared = await prepare();
-    return withTenant(args, console, (ctx) =>
-      inTransaction(ctx, async (tx) => {
-        const webhook = await make(tx, prepared);
-        await give(webhook.secret, () => showWebhook(console, webhook));
-        return webhook;
-      }),
-    );
-  });
-  if (file === undefined) {
-    if (!console.json) await warn(console, "The secret is shown this once; it cannot be read again.");
-    return;
-  }
-  const { secret: _, ...webhook } = made;
-  await printRecord(console, console.json ? { ...webhook, secret_file: file } : webhook, "webhook_id");
-  await info(console, `The secret is in ${file}`);
-}
-
-function showWebhook(console: Console, webhook: NewWebhook): Promise<void> {
-  if (!console.quiet || console.json) return printRecord(console, webhook, "webhook_id");
-  return console.write(`${escapeControls(`${webhook.webhook_id} ${webhook.secret}`)}\n`);
+  const shape = {
+    idField: "webhook_id",
+    secretField: "secret",
+    separator: " ",
+    renew: ({ webhook_id }: NewWebhook) => `webhook rotate -n ${args.namespace} ${webhook_id} --yes`,
+  } as const;
+  const place = { flag: "--secret-file", path: args["secret-file"] } as const;
+  await deliverSecret(console, place, shape, () => withTenant(args, console, make));
 }

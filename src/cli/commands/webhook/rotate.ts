@@ -27,11 +27,6 @@ export default defineCommand({
       console,
       `Replace the secret of ${id}, which goes to ${url}? Its receiver must then have the new one.`,
     );
-    await deliverSigningSecret(
-      args,
-      console,
-      async () => {},
-      (ctx) => rotateWebhook(ctx, id),
-    );
+    await deliverSigningSecret(args, console, (ctx) => rotateWebhook(ctx, id));
   },
 });
