@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { readConfig } from "../../../server/config/config.ts";
 import { readVariable } from "../../../server/config/environment.ts";
 import { AppError, invalidField } from "../../../server/errors.ts";
-import { tryServer } from "../../../server/modules/mail/trial.ts";
 import { parseFromAddress } from "../../../server/values/email.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { UsageError } from "../../framework/usage-error.ts";
@@ -184,6 +183,8 @@ async function sendTestMail(server: MailServer, { title, language, to }: TestMai
   const recipient = to ?? parseFromAddress(server.mailFrom)?.address ?? server.mailFrom;
   if (console.canAsk)
     await info(console, `Sending a test mail to ${recipient} through ${new URL(server.smtpUrl).host} …`);
+  // Imported when needed, so that the help of init loads no mail library.
+  const { tryServer } = await import("../../../server/modules/mail/trial.ts");
   const { answer, encrypted, authenticated, host } = await tryServer({
     to: recipient,
     mailFrom: server.mailFrom,
