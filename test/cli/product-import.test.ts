@@ -40,7 +40,7 @@ test("files with a byte order mark, CRLF, semicolons or tabs are read, and again
   }
 });
 
-test("what one store exports another of the same currency takes, and one of another currency refuses", async () => {
+test("an export can be imported by stores of the same currency only", async () => {
   for (const [namespace, price] of [
     ["yen", "1500"],
     ["dinar", "1.234"],
@@ -57,7 +57,7 @@ test("what one store exports another of the same currency takes, and one of anot
   }
 });
 
-describe("a bad row is told with its line and field", () => {
+describe("an invalid row is reported with its line and field", () => {
   const long = "x".repeat(301);
   test.each([
     ["price: must have at most 2 decimals in this currency", "title,price", "Lamp,1.999"],
@@ -67,10 +67,10 @@ describe("a bad row is told with its line and field", () => {
     ["title: must be a string", "title,price", `${long},1`],
     ["stock: must be", "title,price,stock", "Lamp,1,1.5"],
     ["status: must be", "title,price,status", "Lamp,1,gone"],
-    ["metadata: is no JSON", "title,price,metadata", "Lamp,1,{"],
+    ["metadata: is not valid JSON", "title,price,metadata", "Lamp,1,{"],
     ["images: must be an http", "title,price,images", "Lamp,1,ftp://x"],
-    ["id: names no product", "id,title,price", "prod_1,Lamp,1"],
-    ["has 1 cells, where the header has 2", "title,price", "Lamp"],
+    ["id: is not a product of this store", "id,title,price", "prod_1,Lamp,1"],
+    ["has 1 cells, but the header has 2 columns", "title,price", "Lamp"],
     ["variant_price: must have", "title,price,variant_title,variant_price", "Lamp,1,S,1.001"],
   ])("%s", async (message, header, row) => {
     const { code, stdout, stderr } = await importing(fileOf("bad.csv", `${header}\n\n${row}\n`), "--dry-run");
@@ -80,15 +80,15 @@ describe("a bad row is told with its line and field", () => {
   });
 });
 
-test("among decimal commas a dot before three digits is refused, as it may be one between thousands", async () => {
+test("with decimal commas, a dot before three digits is refused as ambiguous", async () => {
   const path = fileOf("dots.csv", "sku;title;price\nD1;x;1.500\nD2;x;1.50\nD3;x;1500,5\nD4;x;-12.000\nD5;x;0.500\n");
   const { stdout, stderr } = await importing(path, "--on-error", "skip", "--dry-run");
-  expect(stderr).toContain("line 2: price: may be 1500 or 1,500");
-  expect(stderr).toContain("line 5: price: may be -12000 or -12,000");
+  expect(stderr).toContain("line 2: price: is ambiguous. Write 1500 or 1,500");
+  expect(stderr).toContain("line 5: price: is ambiguous. Write -12000 or -12,000");
   expect(stdout).toMatch(/Created +3\n(.*\n)*Failed +2/);
 });
 
-test("a hundred faults are listed, and the others counted", async () => {
+test("the first hundred errors are listed, the others counted", async () => {
   const path = fileOf("faults.csv", `title,price\n${"x,\n".repeat(103)}`);
   const { stdout } = await importing(path, "--on-error", "skip", "--json");
   const { errors, ...counts } = JSON.parse(stdout);
@@ -98,8 +98,8 @@ test("a hundred faults are listed, and the others counted", async () => {
 });
 
 test.each([
-  ["unknown.csv", "sku,titel\nA,B\n", '"titel" is no column'],
-  ["twice.csv", "sku,sku\nA,B\n", "twice"],
+  ["unknown.csv", "sku,titel\nA,B\n", 'unknown column "titel"'],
+  ["twice.csv", "sku,sku\nA,B\n", "is repeated"],
   ["empty.csv", "", "is empty"],
   ["empty.ndjson", "\n\n", "is empty"],
   ["noending", "x", "--format"],
@@ -110,11 +110,11 @@ test.each([
   expect([code, `${error.message} ${error.remedy}`]).toEqual([2, expect.stringContaining(message)]);
 });
 
-test("a file that is missing, a folder or no text is told so", async () => {
+test("a missing file, a folder and a binary file are reported", async () => {
   expect(await failure("product", "import", "-n", "demo", join(dir, "none.csv"))).toMatchObject({ code: 2 });
   expect(await failure("product", "import", "-n", "demo", dir, "--format", "csv")).toMatchObject({ code: 2 });
   const { code, stderr } = await importing(fileOf("junk.csv", new Uint8Array([0, 255, 254, 10, 200, 0])));
-  expect([code, stderr]).toEqual([1, expect.stringContaining("line 1: is no UTF-8 text")]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("line 1: is not valid UTF-8")]);
 });
 
 test("an export is whole in its place, replaces only with --yes, and a full disk is an error", async () => {

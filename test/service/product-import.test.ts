@@ -4,10 +4,9 @@ import { listProducts } from "../../src/server/modules/products/list/list.ts";
 import type { ProductInput } from "../../src/server/modules/products/model.ts";
 import { createProduct } from "../../src/server/modules/products/service.ts";
 import { readCsv } from "../../src/server/modules/products/transfer/csv-read.ts";
-import { csvHeader, writeCsvProduct } from "../../src/server/modules/products/transfer/csv-write.ts";
-import { exportProducts } from "../../src/server/modules/products/transfer/export.ts";
+import { decodeText } from "../../src/server/modules/products/transfer/decode-text.ts";
+import { csvHeader, exportProducts, writeCsvProduct } from "../../src/server/modules/products/transfer/export.ts";
 import { type ImportOptions, importProducts } from "../../src/server/modules/products/transfer/import.ts";
-import { decodeText } from "../../src/server/modules/products/transfer/import-text.ts";
 import { readNdjson } from "../../src/server/modules/products/transfer/ndjson-read.ts";
 import { type ProductReply, type Shop, tenantContext } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
@@ -181,8 +180,8 @@ onEachDatabase((suite) => {
           .flatMap((part) => [BAD, Buffer.from(part)])
           .slice(1),
       );
-    const utf8 = { field: null, message: expect.stringContaining("is no UTF-8 text") };
-    const zero = { field: null, message: expect.stringContaining("holds a zero byte") };
+    const utf8 = { field: null, message: expect.stringContaining("is not valid UTF-8") };
+    const zero = { field: null, message: expect.stringContaining("contains a NUL byte") };
     // The replacement character itself is a text like another.
     const csv = broken('\uFEFFsku,title,price\nA,é\uFFFD,1\nB,"two\nlines!",1\nC,\0,1\nD,Fin,1\nE,é!,1');
     expect(await importCsv(csv)).toMatchObject({ created: 1, failed: 1, errors: [{ ...utf8, line: 4 }] });
@@ -242,9 +241,9 @@ onEachDatabase((suite) => {
     expect(await refused("sku,stock\nC1,55\n")).toMatchObject({
       field: "sku",
       line: 2,
-      message: expect.stringContaining("use variant_sku"),
+      message: expect.stringContaining("Use variant_sku"),
     });
-    const counted = { field: "stock", message: expect.stringContaining("use variant_stock") };
+    const counted = { field: "stock", message: expect.stringContaining("Use variant_stock") };
     expect(await refused(`id,stock\n${id},8\n`)).toMatchObject(counted);
     expect(await refused("title,price,stock,option:n\nNew,1,5,x\n")).toMatchObject(counted);
     expect(await importCsv(`id,stock\n${id},7\n`)).toMatchObject({ unchanged: 1, failed: 0 });

@@ -62,7 +62,7 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);
     const [kept, gone] = [await make(ctx), await make(ctx)];
-    await patchProduct(ctx, kept, { price: 2, stock: 3, status: "archived" }, null);
+    await patchProduct(ctx, kept, { price: 2, stock: 3, status: "archived" }, { ifMatch: null });
     await deleteProduct(ctx, gone, null);
     expect([await find(ctx, "lamp"), await wordsOf(kept), await wordsOf(gone)]).toEqual([[kept], 1, 0]);
     const count = async () => Number((await write("select count(*) as n from product_search")).rows[0]?.n);

@@ -81,9 +81,9 @@ onEachDatabase((suite) => {
     const { id } = parse(await createProduct(ctx, lamp));
     for (const work of [
       () => getProduct(foreign, id),
-      () => replaceProduct(foreign, id, lamp, null),
-      () => patchProduct(foreign, id, lamp, null),
-      () => patchProduct(foreign, id, lamp, 1),
+      () => replaceProduct(foreign, id, lamp, { ifMatch: null }),
+      () => patchProduct(foreign, id, lamp, { ifMatch: null }),
+      () => patchProduct(foreign, id, lamp, { ifMatch: 1 }),
       () => deleteProduct(foreign, id, null),
     ]) {
       expect(await failureOf(work)).toMatchObject({ code: 5301 });
@@ -114,8 +114,8 @@ onEachDatabase((suite) => {
     ] as const) {
       for (const work of [
         () => createProduct(ctx, { ...lamp, ...input } as never),
-        () => replaceProduct(ctx, id, { ...lamp, ...input } as never, null),
-        () => patchProduct(ctx, id, input as never, null),
+        () => replaceProduct(ctx, id, { ...lamp, ...input } as never, { ifMatch: null }),
+        () => patchProduct(ctx, id, input as never, { ifMatch: null }),
       ]) {
         expect(await failureOf(work)).toMatchObject({ code: 5102, details: [{ field }] });
       }
@@ -138,8 +138,8 @@ onEachDatabase((suite) => {
       for (const [prefix, work] of [
         ["variants.0.", () => createProduct(ctx, { ...lamp, variants: [{ title: "B", ...input } as never] })],
         ["", () => addVariant(ctx, id, { title: "B", ...input } as never)],
-        ["", () => replaceVariant(ctx, id, variantId, { title: "B", ...input } as never, null)],
-        ["", () => patchVariant(ctx, id, variantId, input as never, null)],
+        ["", () => replaceVariant(ctx, { productId: id, variantId }, { title: "B", ...input } as never, null)],
+        ["", () => patchVariant(ctx, { productId: id, variantId }, input as never, null)],
       ] as const) {
         expect(await failureOf(work)).toMatchObject({ code: 5102, details: [{ field: `${prefix}${field}` }] });
       }
@@ -152,11 +152,11 @@ onEachDatabase((suite) => {
     const variantId = (variants[0] as VariantReply).id;
     for (const work of [
       () => listVariants(foreign, id),
-      () => getVariant(foreign, id, variantId),
+      () => getVariant(foreign, { productId: id, variantId }),
       () => addVariant(foreign, id, { title: "B" }),
-      () => replaceVariant(foreign, id, variantId, { title: "B" }, null),
-      () => patchVariant(foreign, id, variantId, { stock: 1 }, null),
-      () => deleteVariant(foreign, id, variantId, null),
+      () => replaceVariant(foreign, { productId: id, variantId }, { title: "B" }, null),
+      () => patchVariant(foreign, { productId: id, variantId }, { stock: 1 }, null),
+      () => deleteVariant(foreign, { productId: id, variantId }, null),
     ]) {
       expect(await failureOf(work)).toMatchObject({ code: 5301 });
     }

@@ -91,7 +91,7 @@ const scenarios: ApiScenario[] = [
     },
     expect: 5304,
     fields: ["items.0.quantity"],
-    has: ["only 3 left"],
+    has: ["only 3 in stock"],
   },
   {
     name: "more than there is on two lines together",

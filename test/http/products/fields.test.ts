@@ -80,7 +80,7 @@ onDatabase("file", (suite) => {
   test("a slug that is refused is told what slugs are, and what that says is taken", async () => {
     const { call, createProduct } = await suite.shop();
     const { text } = await call("POST /products/", { body: { ...lamp, slug: "a--b" } });
-    expect(text).toContain("lower-case letters and digits, joined by single hyphens or underscores");
+    expect(text).toContain("lowercase letters and digits, joined by single hyphens or underscores");
     expect((await createProduct({ slug: "a_b-c" })).slug).toBe("a_b-c");
   });
 

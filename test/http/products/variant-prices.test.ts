@@ -116,7 +116,7 @@ onDatabase("file", (suite) => {
     const yen = { ...ctx, tenant: { ...ctx.tenant, currency: "JPY" } };
     const own = JSON.parse((await addVariant(yen, product.id, { title: "L", price: 700 })).json) as VariantReply;
     expect([own.price, own.price_minor, own.currency]).toEqual([700, 700, "JPY"]);
-    await patchProduct(yen, product.id, { price: 500 }, null);
+    await patchProduct(yen, product.id, { price: 500 }, { ifMatch: null });
     const { variants } = await read(shop, product.id);
     expect(variants.map(({ price, price_minor, currency }) => [price, price_minor, currency])).toEqual([
       [500, 500, "JPY"],

@@ -36,8 +36,9 @@ export default defineCommand({
       throw new UsageError("--json would stand among the products.", { hint: "Give --output <file> as well." });
     }
     const format = args.format ?? formatOf(args.output) ?? "csv";
-    const { countProducts, exportProducts } = await import("../../../server/modules/products/transfer/export.ts");
-    const { csvHeader, writeCsvProduct } = await import("../../../server/modules/products/transfer/csv-write.ts");
+    const { countProducts, csvHeader, exportProducts, writeCsvProduct } = await import(
+      "../../../server/modules/products/transfer/export.ts"
+    );
     const count = await withTenant(args, console, async (ctx) => {
       const filter = { status: args.status };
       const target = await openExport(console, args.output);

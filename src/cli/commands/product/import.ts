@@ -51,7 +51,7 @@ export default defineCommand({
     }
     const stop = new AbortController();
     const source = await openSource(args.file, console, stop.signal);
-    const { decodeText } = await import("../../../server/modules/products/transfer/import-text.ts");
+    const { decodeText } = await import("../../../server/modules/products/transfer/decode-text.ts");
     const { readCsv } = await import("../../../server/modules/products/transfer/csv-read.ts");
     const { readNdjson } = await import("../../../server/modules/products/transfer/ndjson-read.ts");
     const { importProducts, ImportFailure } = await import("../../../server/modules/products/transfer/import.ts");

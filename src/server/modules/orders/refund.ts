@@ -102,7 +102,7 @@ export async function refundOrder(
         }),
         bind(giveBackOrder, { ...values, ...points, amount: plan.amount, isFull: plan.isFull ? 1 : 0 }),
         ...plan.lines.flatMap(({ item, restocked }) =>
-          restocked > 0 ? moveStock(tx, "restock", item, restocked, "restock") : [],
+          restocked > 0 ? moveStock(tx, "restock", { ...item, quantity: restocked }, "restock") : [],
         ),
         orderEvent(tx, id, "order.refunded"),
         ...orderNotice(tx, id, "order.refunded"),

@@ -47,7 +47,7 @@ export async function settleOrder(
   return lastRow(
     await tx.db.batch([
       ...(change.first ?? []),
-      ...counted.flatMap((item) => moveStock(tx, kind, item, item.quantity, reason)),
+      ...counted.flatMap((item) => moveStock(tx, kind, item, reason)),
       orderEvent(tx, id, change.event),
       ...orderNotice(tx, id, change.event),
       readOrder(tx, id),

@@ -4,12 +4,17 @@ import { metadataText } from "../../values/metadata.ts";
 import { parseMoney } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";
 import { currencyDigits } from "../tenants/currency.ts";
+import { parseLanguage } from "../tenants/language.ts";
 import type { ProductPatch } from "./model.ts";
-import { maxPieces } from "./most-pieces.ts";
 import { isSlug } from "./slug.ts";
-import { requireSafeText, translationsText } from "./translation-input.ts";
+import { maxStock } from "./variants/variant-model.ts";
 
-/** Column values of the fields given, checked; whoever calls, the terminal included, comes through here. */
+/** How many languages a product can be translated into. */
+export const maxLanguages = 50;
+export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
+const maxDescription = 50_000;
+
+/** Column values of the fields given. */
 export interface ProductColumns {
   title?: string;
   slug?: string;
@@ -21,7 +26,7 @@ export interface ProductColumns {
   compareAtMinor?: number | null;
   sku?: string | null;
   stock?: number | null;
-  /** 0 or 1: a bound boolean ends the process. */
+  /** 0 or 1, because libsql cannot bind a boolean. */
   allowBackorder?: 0 | 1;
   images?: string;
   tags?: string;
@@ -30,7 +35,7 @@ export interface ProductColumns {
 }
 
 /**
- * Checks what a schema cannot and turns fields into columns. A price is taken in the store's present currency.
+ * Validates what a schema cannot, and converts fields to columns. Prices are in the store's current currency.
  * @throws validationFailed naming the field.
  */
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
@@ -48,7 +53,7 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   if (input.compare_at_price !== undefined)
     columns.compareAtMinor = compareAtMinor(ctx, "compare_at_price", input.compare_at_price);
   if (input.sku !== undefined) columns.sku = skuText("sku", input.sku);
-  if (input.stock !== undefined) columns.stock = stockPieces("stock", input.stock);
+  if (input.stock !== undefined) columns.stock = stockCount("stock", input.stock);
   if (input.allow_backorder !== undefined) columns.allowBackorder = input.allow_backorder ? 1 : 0;
   if (input.images !== undefined) columns.images = JSON.stringify(input.images.map(checkImage));
   if (input.tags !== undefined) columns.tags = tags(input.tags);
@@ -57,34 +62,33 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   return columns;
 }
 
-/** Minor units of what something cost before, in the store's present currency. Errors: validationFailed naming the field. */
+/** Minor units of a compare-at price in the store's current currency. Errors: validationFailed naming the field. */
 export function compareAtMinor(ctx: Ctx, field: string, amount: number | null): number | null {
   return amount === null ? null : parseMoney(field, amount, currencyDigits(ctx.tenant.currency));
 }
 
-/** A SKU as it is kept: composed and without space around it, so that what looks the same is the same SKU. */
-export function keptSku(sku: string): string {
+/** The stored form of a SKU: NFC, trimmed. */
+export function normalizeSku(sku: string): string {
   return sku.normalize("NFC").trim();
 }
 
-/** A SKU as it is kept. Errors: validationFailed naming the field. */
+/** The stored form of a SKU. Errors: validationFailed naming the field. */
 export function skuText(field: string, sku: string | null): string | null {
-  return sku === null ? null : requireText(field, keptSku(sku), 100);
+  return sku === null ? null : requireText(field, normalizeSku(sku), 100);
 }
 
-/** Pieces on hand, null where they are not counted. Errors: validationFailed naming the field. */
-export function stockPieces(field: string, stock: number | null): number | null {
-  if (stock !== null && (!Number.isInteger(stock) || stock < 0 || stock > maxPieces)) {
-    throw invalidField(field, `must be a whole number of 0 to ${maxPieces}`);
+/** Stock on hand, null where it is not counted. Errors: validationFailed naming the field. */
+export function stockCount(field: string, stock: number | null): number | null {
+  if (stock !== null && (!Number.isInteger(stock) || stock < 0 || stock > maxStock)) {
+    throw invalidField(field, `must be a whole number of 0 to ${maxStock}`);
   }
   return stock;
 }
 
 function slug(given: string): string {
   const value = given.normalize("NFC");
-  if (!isSlug(value))
-    throw invalidField("slug", "must be lower-case letters and digits, joined by single hyphens or underscores");
-  return value;
+  if (isSlug(value)) return value;
+  throw invalidField("slug", "must be lowercase letters and digits, joined by single hyphens or underscores");
 }
 
 function checkImage(image: { url: string; alt?: string }, index: number): { url: string; alt: string } {
@@ -98,8 +102,42 @@ function checkImage(image: { url: string; alt?: string }, index: number): { url:
 function tags(values: readonly string[]): string {
   const seen = new Set<string>();
   values.forEach((tag, index) => {
-    if (seen.has(tag)) throw invalidField(`tags.${index}`, "stands in the list already");
+    if (seen.has(tag)) throw invalidField(`tags.${index}`, "is repeated");
     seen.add(requireText(`tags.${index}`, tag, 100));
   });
   return JSON.stringify(values);
+}
+
+type Texts = { title?: string | null; description?: string | null };
+
+/** The JSON text of translations under canonical language codes. In a PATCH, null removes a language or a text. */
+function translationsText(input: Record<string, Texts | null>): string {
+  const names = Object.keys(input);
+  if (names.filter((name) => input[name] !== null).length > maxLanguages)
+    throw invalidField("translations", tooManyLanguages);
+  const texts: Record<string, Texts | null> = {};
+  for (const name of names) {
+    const tag = parseLanguage(`translations.${name.slice(0, 64)}`, name);
+    const field = `translations.${tag}`;
+    if (Object.hasOwn(texts, tag)) throw invalidField(field, "is repeated");
+    texts[tag] = checkTexts(field, input[name] ?? null);
+  }
+  return JSON.stringify(texts);
+}
+
+function checkTexts(field: string, given: Texts | null): Texts | null {
+  if (given === null) return null;
+  const { title, description } = given;
+  if (typeof title === "string") requireText(`${field}.title`, title, 300);
+  if (typeof description === "string") requireSafeText(`${field}.description`, description);
+  return { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
+}
+
+/** A text that may have several lines. */
+function requireSafeText(field: string, value: string): string {
+  // Some readers of the database end a text at NUL; a lone surrogate would be replaced.
+  if (value.includes("\0") || !value.isWellFormed())
+    throw invalidField(field, "must not contain NUL or invalid Unicode");
+  if (value.length > maxDescription) throw invalidField(field, `must be at most ${maxDescription} characters`);
+  return value;
 }

@@ -1,12 +1,12 @@
 import { sql } from "drizzle-orm";
 import { moneyJson } from "../../values/money.ts";
 
-/** SQL for pieces that can be sold now; null when they are not counted. */
+/** SQL for the stock that can be ordered; null when it is not counted. */
 export const availableJson = "case when stock is null then null else stock - reserved end";
 
 /**
- * SQL for a product as JSON text, in the order of the API. A product with variants shows the sum of their stock; where
- * one of these is not counted, neither is the sum. Its own stock and SKU wait unseen until its variants are gone.
+ * SQL for a product as JSON text, in the order of the API. A product with variants shows the sum of their stock, or null
+ * if one of them is not counted. Its own stock and SKU are hidden until it has no variants.
  */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
@@ -28,13 +28,13 @@ export const variantJson = sql.raw(`json_object(
   'stock', stock, 'available', ${availableJson}, 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
-/** One record as it is answered; it is a reply as it stands. */
+/** A record as JSON text, ready for a reply. */
 export interface Rendered {
   json: string;
   version: number;
 }
 
-/** One product as it is answered; `language` is that of its title. */
+/** A product as JSON text; `language` is that of its title. */
 export interface RenderedProduct extends Rendered {
   language: string;
 }

@@ -79,7 +79,7 @@ export const productRoutes = [
     reply: { data: Product },
     errors: ["notFound", "conflict"],
     conditional: true,
-    handle: ({ ctx, params, body, ifMatch, lang }) => replaceProduct(ctx, params.id, body, ifMatch, lang),
+    handle: ({ ctx, params, body, ifMatch, lang }) => replaceProduct(ctx, params.id, body, { ifMatch, lang }),
   }),
   defineRoute({
     method: "PATCH",
@@ -93,7 +93,7 @@ export const productRoutes = [
     reply: { data: Product },
     errors: ["notFound", "conflict"],
     conditional: true,
-    handle: ({ ctx, params, body, ifMatch, lang }) => patchProduct(ctx, params.id, body, ifMatch, lang),
+    handle: ({ ctx, params, body, ifMatch, lang }) => patchProduct(ctx, params.id, body, { ifMatch, lang }),
   }),
   defineRoute({
     method: "DELETE",

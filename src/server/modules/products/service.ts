@@ -3,7 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, bind, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { invalidField, preconditionFailed } from "../../errors.ts";
+import { notFound, preconditionFailed } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { bindEvent, recordEvent } from "../events/service.ts";
@@ -11,20 +11,20 @@ import { parseLanguage } from "../tenants/language.ts";
 import { type ProductColumns, productColumns } from "./input.ts";
 import { indexInserted, indexProduct } from "./list/search.ts";
 import type { ProductInput, ProductPatch, ProductReplacement } from "./model.ts";
+import { explainConflicts, requireProductId } from "./product-errors.ts";
 import type { RenderedProduct } from "./rendering.ts";
 import { slugFrom } from "./slug.ts";
 import { stockChanged } from "./stock.ts";
 import { products, productVariants } from "./table.ts";
-import { explaining, noSuchProduct, requireProductId } from "./transfer/refusal.ts";
 import { languageChain, servedJson, servedLanguage } from "./translation.ts";
-import { isOwnLanguage, updateProduct } from "./update.ts";
+import { ownLanguageError, type ProductChange, updateProduct, variantFieldError } from "./update.ts";
 import { insertVariants, searchedTexts, variantRows } from "./variants/variant-insert.ts";
 import { followPrice } from "./variants/variant-statement.ts";
 
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
 const published = sql`${living} and status = 'published'`;
-/** As it was written, in its own language: all that most products have. */
+/** The stored JSON, in the language of creation. */
 const select = (condition: SQL) =>
   statement<RenderedProduct & { is_translated: number }>(sql`
     select rendered as json, version, lang as language, translations <> '{}' as is_translated
@@ -36,7 +36,7 @@ const selects = { any: select(living), published: select(published) };
 const servedSelects = { any: selectServed(living), published: selectServed(published) };
 const selectStock = statement<{ stock: number | null; has_variants: number }>(sql`
   select stock, has_variants from ${products} where ${living}`);
-// The end of the id is random, so it makes any number of equal titles different addresses.
+// The end of the id is random and makes slugs from equal titles unique.
 const freeSlug = sql`case when ${param("isSlugGiven")} or not exists (select 1 from ${products}
     where tenant_id = ${param("tenantId")} and slug = ${param("slug")} and deleted_at is null)
   then ${param("slug")} else ${param("slug")} || '-' || substr(${param("id")}, -10) end`;
@@ -59,16 +59,16 @@ const deleteVariants = statement(sql`
 
 /**
  * Creates a product in the store's currency, with its variants. Its slug is made from the title unless given.
- * @param lang the language of its texts; the store's default without it.
- * @throws validationFailed for a field at fault, conflict for a slug, SKU or options that are taken.
+ * @param lang the language of its texts; default the store's.
+ * @throws validationFailed naming the field, conflict for a slug, SKU or options that are taken.
  */
 export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string): Promise<RenderedProduct> {
   const id = newId("prod");
-  const columns = completeColumns(productColumns(ctx, input));
+  const columns = withDefaults(productColumns(ctx, input));
   const variants = input.variants?.length ? variantRows(ctx, input.variants) : undefined;
-  if (variants) refuseOwn(columns);
+  if (variants) refuseOwnStock(columns);
   const language = lang === undefined ? ctx.tenant.language : parseLanguage("lang", lang);
-  const clash = isOwnLanguage(columns.translations, language);
+  const clash = ownLanguageError(columns.translations, language);
   if (clash) throw clash;
   const now = toTimestamp(ctx.now());
   const row = {
@@ -87,8 +87,12 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
     indexInserted(ctx.tenant.id, texts),
     bindEvent(ctx, { type: "product.created", subject: id, data: { version: 1 } }),
   ];
-  return explaining(async () => {
-    if (!variants) return insertedOf(await ctx.db.batch(statements));
+  return explainConflicts(async () => {
+    if (!variants) {
+      const [inserted] = (await ctx.db.batch(statements)) as [ResultSet];
+      const { json, version, language } = inserted.rows[0] as unknown as RenderedProduct;
+      return { json, version, language };
+    }
     return inTransaction(ctx, async (tx) => {
       await tx.db.batch(statements);
       await insertVariants(tx, id, variants);
@@ -97,100 +101,105 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
   });
 }
 
-function insertedOf(results: ResultSet[]): RenderedProduct {
-  const { json, version, language } = (results[0] as ResultSet).rows[0] as unknown as RenderedProduct;
-  return { json, version, language };
-}
-
 /**
- * One product of the tenant; drafts and archived ones only for those who may see them.
- * @param lang the language in which its texts are wanted.
- * @throws notFound.
+ * One product. Only callers that see drafts get drafts and archived products.
+ * @param lang the preferred language of its texts.
+ * @throws notFound
  */
 export async function getProduct(ctx: Ctx, id: string, lang?: string): Promise<RenderedProduct> {
   requireProductId(id);
   const which = seesDrafts(ctx) ? "any" : "published";
   const values = { tenantId: ctx.tenant.id, id };
   const written = await get(ctx.db, selects[which], values);
-  if (!written) throw noSuchProduct();
+  if (!written) throw notFound("product", id);
   const { is_translated: isTranslated, ...product } = written;
   if (!isTranslated) return product;
   const languages = languageChain(lang, ctx.tenant.language);
   const served = await get(ctx.db, servedSelects[which], { ...values, languages });
-  if (!served) throw noSuchProduct();
+  if (!served) throw notFound("product", id);
   return served;
 }
 
+/** What a write of a product depends on. */
+export interface WriteOptions {
+  /** The version that the product must have; null for any. */
+  ifMatch: number | null;
+  /** The language of the texts given. */
+  lang?: string | undefined;
+}
+
 /**
- * Replaces every field of a product: what is not given goes back to its default, except the slug, which is the
- * product's address and stays. Variants are no fields: they stay, and with them the product's own stock and SKU.
- * @param ifMatch the version that must stand; null for any.
- * @param lang the language that its texts are in from now on; the same as before without it.
+ * Replaces all fields of a product. Fields not given get their default, except the slug, which stays. Variants stay
+ * too, and with them the product's own stock and SKU.
+ * @param options `lang` becomes the language of its texts; default unchanged.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function replaceProduct(
   ctx: Ctx,
   id: string,
   input: ProductReplacement,
-  ifMatch: number | null,
-  lang?: string,
+  { ifMatch, lang }: WriteOptions,
 ): Promise<RenderedProduct> {
-  return write(ctx, id, { columns: completeColumns(productColumns(ctx, input)), merge: false, lang, ifMatch });
+  return write(ctx, id, { columns: withDefaults(productColumns(ctx, input)), merge: false, lang, ifMatch });
 }
 
 /**
- * Changes the fields given; `metadata` and `translations` are merged as RFC 7396 says.
- * @param ifMatch the version that must stand; null for any.
- * @param lang the language of the texts given: those in others stay. Without it they are the ones that a reader sees who
- * names no language.
+ * Changes the fields given. `metadata` and `translations` are merged (RFC 7396).
+ * @param options with `lang`, texts are written in that language and others stay; without it, the texts that a reader
+ * without a language sees are written.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function patchProduct(
   ctx: Ctx,
   id: string,
   patch: ProductPatch,
-  ifMatch: number | null,
-  lang?: string,
+  { ifMatch, lang }: WriteOptions,
 ): Promise<RenderedProduct> {
   const fields = Object.keys(patch);
   return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, lang, ifMatch }, fields);
 }
 
 /**
- * Takes a product out of the store, and its variants with it. The rows stay for the orders that name them; slug and
- * SKUs are free again.
+ * Deletes a product and its variants. The rows stay for existing orders; slug and SKUs can be used again.
  * @throws notFound, preconditionFailed.
  */
 export async function deleteProduct(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   requireProductId(id);
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
-    const gone = await get(tx.db, deleteProductRow, values);
-    if (!gone) throw (await get(tx.db, selectStock, values)) ? preconditionFailed() : noSuchProduct();
-    if (gone.has_variants) await run(tx.db, deleteVariants, values);
-    await recordEvent(tx, { type: "product.deleted", subject: id, data: { version: gone.version } });
+    const deleted = await get(tx.db, deleteProductRow, values);
+    if (!deleted) throw (await get(tx.db, selectStock, values)) ? preconditionFailed() : notFound("product", id);
+    if (deleted.has_variants) await run(tx.db, deleteVariants, values);
+    await recordEvent(tx, { type: "product.deleted", subject: id, data: { version: deleted.version } });
   });
 }
 
-/** Whether the caller may see what is not published. */
+/** Whether the caller may see drafts and archived products. */
 export function seesDrafts(ctx: Ctx): boolean {
   return ctx.actor.kind !== "visitor" && !(ctx.actor.kind === "user" && ctx.actor.role === "customer");
 }
 
-/** Columns whose words the search index knows. */
-const searched = ["title", "description", "tags", "sku", "translations"] as const;
+/** Columns that the search index covers. */
+const searchedColumns = ["title", "description", "tags", "sku", "translations"] as const;
 
-function write(ctx: Ctx, id: string, change: Parameters<typeof updateProduct>[2], fields?: string[]) {
+function write(ctx: Ctx, id: string, change: ProductChange, fields?: string[]) {
   requireProductId(id);
-  const { stock } = change.columns;
+  const { stock, priceMinor, compareAtMinor } = change.columns;
   return inTransaction(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id };
     const before = stock === undefined ? undefined : await get(tx.db, selectStock, values);
     let product = await updateProduct(tx, id, change);
     await recordEvent(tx, { type: "product.updated", subject: id, data: { version: product.version, fields } });
-    if (searched.some((name) => change.columns[name] !== undefined)) await indexProduct(tx, id);
-    // What was answered stood before the variants followed.
-    if (await letVariantsFollow(tx, id, change.columns)) product = await getProduct(tx, id, change.lang);
+    if (searchedColumns.some((name) => change.columns[name] !== undefined)) await indexProduct(tx, id);
+    if (priceMinor !== undefined || compareAtMinor !== undefined) {
+      const followed = await all(tx.db, followPrice, {
+        tenantId: tx.tenant.id,
+        productId: id,
+        now: toTimestamp(tx.now()),
+      });
+      // The product's JSON shows the prices of its variants.
+      if (followed.length > 0) product = await getProduct(tx, id, change.lang);
+    }
     if (before && !before.has_variants && before.stock !== stock) {
       await tx.db.execute(stockChanged(tx, { productId: id, variantId: null }, "edit"));
     }
@@ -198,20 +207,13 @@ function write(ctx: Ctx, id: string, change: Parameters<typeof updateProduct>[2]
   });
 }
 
-/** Gives variants without a price of their own that which the product has just got; answers whether any was changed. */
-async function letVariantsFollow(tx: Ctx, id: string, { priceMinor, compareAtMinor }: ProductColumns) {
-  if (priceMinor === undefined && compareAtMinor === undefined) return false;
-  const values = { tenantId: tx.tenant.id, productId: id, now: toTimestamp(tx.now()) };
-  return (await all(tx.db, followPrice, values)).length > 0;
-}
-
-function refuseOwn(columns: ProductColumns): void {
+function refuseOwnStock(columns: ProductColumns): void {
   for (const field of ["sku", "stock"] as const) {
-    if (columns[field] != null) throw invalidField(field, "is each variant's own: this product has variants");
+    if (columns[field] != null) throw variantFieldError(field);
   }
 }
 
-function completeColumns(columns: ProductColumns) {
+function withDefaults(columns: ProductColumns) {
   return {
     description: null,
     status: "published" as const,

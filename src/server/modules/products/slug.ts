@@ -1,9 +1,9 @@
-/** Longest slug that is made from a title, in characters. */
-const longest = 80;
+/** Maximum length of a slug made from a title, in characters. */
+const maxLength = 80;
 
 /**
- * The part of an address that a title gives: lower-case letters and digits of any script, joined by hyphens, accents
- * of Latin letters folded (`Crème brûlée` → `creme-brulee`). Empty when the title has neither letter nor digit.
+ * The slug of a title: lowercase letters and digits of any script, joined by hyphens, without accents on Latin letters
+ * (`Crème brûlée` → `creme-brulee`). Empty when the title has neither letter nor digit.
  */
 export function slugFrom(title: string): string {
   const folded = title
@@ -12,15 +12,14 @@ export function slugFrom(title: string): string {
     .normalize("NFC")
     .toLowerCase();
   const words = folded.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  return [...words.join("-")].slice(0, longest).join("").replace(/-+$/, "");
+  return [...words.join("-")].slice(0, maxLength).join("").replace(/-+$/, "");
 }
 
-/** What a slug given by a caller must look like. */
 export const slugPattern = "^[\\p{L}\\p{M}\\p{N}]+(?:[-_][\\p{L}\\p{M}\\p{N}]+)*$";
 
 const valid = new RegExp(slugPattern, "u");
 
-/** Whether a text can be a slug: letters and digits in lower case, single hyphens or underscores between them. */
+/** Whether a text can be a slug: letters and digits in lowercase, single hyphens or underscores between them. */
 export function isSlug(text: string): boolean {
   return valid.test(text) && text === text.toLowerCase() && text.length <= 120;
 }

@@ -6,14 +6,13 @@ import { productJson, variantJson } from "./rendering.ts";
 const living = sql`deleted_at is null`;
 
 /**
- * What a store sells. Texts stand in the language of creation (`lang`), those of other languages in `translations`.
- * A product without variants is sold by its own price and stock, as one variant that nobody sees. Rows are never removed
- * while the store stands: `deleted_at` takes them out of every list, and frees slug and SKU.
+ * Products. Texts are in the language of creation (`lang`), other languages in `translations`. A product without
+ * variants is sold by its own price and stock. Deleted rows stay with `deleted_at` set; their slug and SKU are free.
  */
 export const products = sqliteTable(
   "products",
   {
-    /** Grows with age and stays through VACUUM, so that the search index can name rows by it. */
+    /** Increases with creation time and survives VACUUM; the search index refers to it. */
     rowNumber: integer("row_number").primaryKey({ autoIncrement: true }),
     id: text("id").notNull().unique(),
     tenantId: text("tenant_id")
@@ -23,23 +22,23 @@ export const products = sqliteTable(
     slug: text("slug").notNull(),
     description: text("description"),
     status: text("status", { enum: ["draft", "published", "archived"] }).notNull(),
-    /** Minor units of `currency`; how many digits these have is frozen with the row. */
+    /** Minor units of `currency`, which has `currency_digits` decimals in this row. */
     priceMinor: integer("price_minor").notNull(),
     compareAtMinor: integer("compare_at_minor"),
     currency: text("currency").notNull(),
     currencyDigits: integer("currency_digits").notNull(),
     sku: text("sku"),
-    /** Pieces on hand; null means that they are not counted. Below zero: sold on backorder. */
+    /** Stock on hand; null if not counted, negative if sold on backorder. */
     stock: integer("stock"),
-    /** Pieces of it that unpaid orders hold. */
+    /** Stock that unpaid orders reserve. */
     reserved: integer("reserved").notNull().default(0),
     allowBackorder: integer("allow_backorder", { mode: "boolean" }).notNull().default(false),
     images: text("images").notNull().default("[]"),
     tags: text("tags").notNull().default("[]"),
     metadata: text("metadata").notNull().default("{}"),
-    /** JSON object: language to `{title, description}`; never holds `lang` itself. */
+    /** JSON object of language to `{title, description}`, without `lang` itself. */
     translations: text("translations").notNull().default("{}"),
-    /** Kept by triggers on the variants' table: their JSON in order, whether there are any, and their sums. */
+    /** Maintained by triggers on the variants: their JSON in order, whether there are any, and their sums. */
     variants: text("variants").notNull().default("[]"),
     hasVariants: integer("has_variants", { mode: "boolean" }).notNull().default(false),
     variantsStock: integer("variants_stock"),
@@ -47,7 +46,7 @@ export const products = sqliteTable(
     likesCount: integer("likes_count").notNull().default(0),
     viewsCount: integer("views_count").notNull().default(0),
     lang: text("lang").notNull(),
-    /** Whether the search index knows the words of this version of the row. */
+    /** Whether the search index is up to date with this row. */
     isIndexed: integer("is_indexed", { mode: "boolean" }).notNull().default(false),
     version: integer("version").notNull().default(1),
     createdAt: text("created_at").notNull(),
@@ -55,8 +54,8 @@ export const products = sqliteTable(
     publishedAt: text("published_at"),
     deletedAt: text("deleted_at"),
     /**
-     * The product as replies show it, written by SQLite with the row and so never out of step with it. Reads pass it
-     * through: a page of twenty costs a quarter of what rendering it each time does.
+     * The product's JSON, computed by SQLite when the row is written. Reads pass it through, which makes a page of
+     * twenty four times faster than rendering it each time.
      */
     rendered: text("rendered").generatedAlwaysAs(productJson, { mode: "stored" }),
   },
@@ -86,7 +85,7 @@ export const products = sqliteTable(
   ],
 );
 
-/** A form in which a product is sold: a size, a colour. Rows stay for the orders that name them, as products do. */
+/** Variants of products, such as sizes. Deleted rows stay, as those of products do. */
 export const productVariants = sqliteTable(
   "product_variants",
   {
@@ -101,10 +100,10 @@ export const productVariants = sqliteTable(
     sku: text("sku"),
     /** JSON object of texts, such as `{"size": "M"}`. */
     options: text("options").notNull().default("{}"),
-    /** The same with its keys in order, so that two variants cannot be the same choice. */
+    /** The options with sorted keys, for the unique index. */
     optionsKey: text("options_key").notNull().default("{}"),
     priceMinor: integer("price_minor").notNull(),
-    /** False: price, compare-at price and currency are copies of the product's, and follow it. */
+    /** False if price, compare-at price and currency are copies of the product's and follow it. */
     hasOwnPrice: integer("has_own_price", { mode: "boolean" }).notNull().default(true),
     compareAtMinor: integer("compare_at_minor"),
     currency: text("currency").notNull(),

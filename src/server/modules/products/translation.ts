@@ -1,16 +1,16 @@
 import { type SQL, sql } from "drizzle-orm";
 import { param } from "../../db/statement.ts";
 
-/** The placeholder `languages` that the SQL below needs: what `languageChain` answers. */
+/** The parameter `languages` of the SQL below, made by `languageChain`. */
 const languages = param("languages");
 
 /**
- * The languages in which a product's texts are looked for, best first, as the JSON text that `servedJson` takes: what
- * was asked for, its parents (`zh-Hant-TW`, `zh-Hant`, `zh`), the store's own (design of products).
- * @param lang canonical, undefined when none was asked for.
+ * The preferred languages of a product's texts, best first, as a JSON array: the requested one, its parents
+ * (`zh-Hant-TW`, `zh-Hant`, `zh`), the store's own.
+ * @param lang the requested language in canonical form, if any.
  */
 export function languageChain(lang: string | undefined, tenantLanguage: string): string {
-  // Most readers name none; a tag needs no escaping.
+  // The usual case. A language tag needs no escaping.
   if (lang === undefined) return `["${tenantLanguage}"]`;
   const chain: string[] = [];
   for (let tag = lang; tag !== ""; tag = tag.slice(0, Math.max(0, tag.lastIndexOf("-")))) {
@@ -21,7 +21,7 @@ export function languageChain(lang: string | undefined, tenantLanguage: string):
   return JSON.stringify(chain);
 }
 
-/** SQL for the path of a language, or of one of its texts, in `translations`; a tag holds letters, digits, hyphens. */
+/** SQL for the JSON path of a language, or of one of its texts, in `translations`. */
 export function pathOf(tag: SQL, text?: "title" | "description"): SQL {
   return sql`'$."' || ${tag} || ${sql.raw(text ? `'".${text}'` : `'"'`)}`;
 }
@@ -49,8 +49,8 @@ export const servedTitle = sql`case when translations = '{}' then title
 
 /**
  * SQL for a product's JSON with each text in the first of the `languages` that has it, else in the language of creation.
- * `lang` is the title's, and `translations` are the others. Stands in a select from `products`; what has no
- * translations is passed through as it was written.
+ * `lang` is the title's language, `translations` has the others. For a select from `products`; rows without
+ * translations pass through as stored.
  */
 export const servedJson = sql`case when translations = '{}' then rendered else (
   select json_set(rendered, '$.title', ${served("title")}, '$.description', ${served("description")}, '$.lang', tag,

@@ -1,14 +1,13 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { type CompiledStatement, get, param, statement } from "../../db/statement.ts";
-import { type AppError, invalidField, preconditionFailed } from "../../errors.ts";
+import { type AppError, invalidField, notFound, preconditionFailed } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import type { ProductColumns } from "./input.ts";
+import { maxLanguages, type ProductColumns, tooManyLanguages } from "./input.ts";
+import { explainConflicts } from "./product-errors.ts";
 import type { RenderedProduct } from "./rendering.ts";
 import { products } from "./table.ts";
-import { explaining, noSuchProduct } from "./transfer/refusal.ts";
 import { languageChain, pathOf, servedJson, servedLanguage } from "./translation.ts";
-import { maxLanguages, tooManyLanguages } from "./translation-input.ts";
 
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
 
@@ -30,30 +29,29 @@ const columnNames: Record<keyof ProductColumns, string> = {
   translations: "translations",
 };
 
-/** One write of a product. */
+/** A write of a product. */
 export interface ProductChange {
   columns: ProductColumns;
   /** Merge as PATCH does, or replace as PUT does. */
   merge: boolean;
-  /** The language of the texts given; undefined where the caller named none. */
+  /** The language of the texts given, if the caller named one. */
   lang: string | undefined;
-  /** The version that must stand; null for any. */
+  /** The version that the product must have; null for any. */
   ifMatch: number | null;
 }
 
-/** One statement for each set of columns that callers have changed together. */
+/** One statement for each set of columns that are changed together. */
 const updates = new Map<string, CompiledStatement<RenderedProduct>>();
 
 /**
- * Writes the columns of a product, in a statement that holds every guard: between a read and a write there would be
- * room for another.
- * @throws notFound, preconditionFailed, conflict, validationFailed for stock or SKU of a product with variants, for translations into its own
- * language, and for too many.
+ * Writes the columns of a product. All guards are in the one statement, so concurrent writes cannot pass between them.
+ * @throws notFound, preconditionFailed, conflict, validationFailed for stock or SKU of a product with variants, for
+ * translations into its own language, and for too many.
  */
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange): Promise<RenderedProduct> {
   const { columns, merge, lang, ifMatch } = change;
   const names = (Object.keys(columnNames) as (keyof ProductColumns)[]).filter((name) => columns[name] !== undefined);
-  // A replacement that says nothing of them leaves alone what variants have taken the place of.
+  // A replacement without SKU and stock keeps those of a product with variants, where they are not visible.
   const own = (["sku", "stock"] as const).filter((name) => names.includes(name) && (merge || columns[name] !== null));
   const target = lang ?? ctx.tenant.language;
   const values = {
@@ -70,8 +68,8 @@ export async function updateProduct(ctx: Ctx, id: string, change: ProductChange)
     ifMatch,
   };
   const stmt = updateStatement(names, own, merge);
-  const product = await explaining(() => get(ctx.db, stmt, values));
-  if (!product) throw await whyNot(ctx, id, change, own);
+  const product = await explainConflicts(() => get(ctx.db, stmt, values));
+  if (!product) throw await failedUpdateError(ctx, id, change, own);
   return product;
 }
 
@@ -120,8 +118,8 @@ function updateStatement(names: (keyof ProductColumns)[], own: readonly string[]
 }
 
 /**
- * SQL for whether a text given is the product's own and no translation. Without a language it is what a reader who
- * names none is shown: what was read is what is written.
+ * SQL for whether a text given is in the product's own language. If the caller named no language, it is the text that a
+ * reader without a language sees.
  */
 function isOwnText(text: "title" | "description"): SQL {
   const target = param("target");
@@ -130,8 +128,8 @@ function isOwnText(text: "title" | "description"): SQL {
 }
 
 /**
- * SQL for the translations after a PATCH: those given merged, then the texts given in a language of their own. A language
- * of which no text is left is still in it, empty. Undefined where none is written.
+ * SQL for the translations after a PATCH: the translations given, then texts given in another language, are merged. A
+ * language without texts remains as an empty object. Undefined if no translation is written.
  */
 function mergedTranslations(names: (keyof ProductColumns)[]): SQL | undefined {
   const texts = (["title", "description"] as const).filter((name) => names.includes(name));
@@ -144,24 +142,34 @@ function mergedTranslations(names: (keyof ProductColumns)[]): SQL | undefined {
   return merged;
 }
 
-const selectStanding = statement<{ version: number; lang: string; has_variants: number }>(sql`
+const selectCurrent = statement<{ version: number; lang: string; has_variants: number }>(sql`
   select version, lang, has_variants from ${products} where ${living}`);
 
-async function whyNot(ctx: Ctx, id: string, change: ProductChange, own: readonly string[]): Promise<AppError> {
-  const standing = await get(ctx.db, selectStanding, { tenantId: ctx.tenant.id, id });
-  if (!standing) return noSuchProduct();
-  if (change.ifMatch !== null && change.ifMatch !== standing.version) return preconditionFailed();
+async function failedUpdateError(
+  ctx: Ctx,
+  id: string,
+  change: ProductChange,
+  own: readonly string[],
+): Promise<AppError> {
+  const current = await get(ctx.db, selectCurrent, { tenantId: ctx.tenant.id, id });
+  if (!current) return notFound("product", id);
+  if (change.ifMatch !== null && change.ifMatch !== current.version) return preconditionFailed();
   const [field] = own;
-  if (standing.has_variants && field) return invalidField(field, "is each variant's own: this product has variants");
-  const lang = change.merge ? standing.lang : (change.lang ?? standing.lang);
-  const clash = isOwnLanguage(change.columns.translations, lang);
+  if (current.has_variants && field) return variantFieldError(field);
+  const lang = change.merge ? current.lang : (change.lang ?? current.lang);
+  const clash = ownLanguageError(change.columns.translations, lang);
   if (clash || !change.merge) return clash ?? preconditionFailed();
-  // Read in the transaction of the write: nothing else can have kept it from being written.
+  // The same transaction read this row, so only the number of languages is left as the reason.
   return invalidField(change.columns.translations === undefined ? "lang" : "translations", tooManyLanguages);
 }
 
-/** The validationFailed of translations into the language of the texts themselves; undefined when there are none. */
-export function isOwnLanguage(translations: string | undefined, lang: string): AppError | undefined {
+/** The error of translations that include the product's own language; undefined if they do not. */
+export function ownLanguageError(translations: string | undefined, lang: string): AppError | undefined {
   if (translations === undefined || !Object.hasOwn(JSON.parse(translations), lang)) return undefined;
-  return invalidField(`translations.${lang}`, "is the language of title and description themselves");
+  return invalidField(`translations.${lang}`, "is the language of title and description");
+}
+
+/** The error of a field that a product with variants does not have. */
+export function variantFieldError(field: string): AppError {
+  return invalidField(field, "must be set on each variant, because this product has variants");
 }

@@ -11,7 +11,7 @@ import { itemJson, itemTables } from "./rendering.ts";
 import { wishlistItems } from "./table.ts";
 
 export const itemFields = Object.keys(WishlistItem.properties);
-/** After every time, and every id. */
+/** Sorts after every time and every id. */
 const end = "~";
 
 const own = sql`w.tenant_id = ${param("tenantId")} and w.user_id = ${param("userId")}`;
@@ -24,10 +24,10 @@ const selectPage = statement<PageRow>(sql`select
   case when ${param("isCounted")} = 1 then (select count(*) from ${wishlistItems} w where ${own}) end as total`);
 
 /**
- * A page of a user's wishlist, newest first, with what each item costs now and whether it can be bought.
- * @param subject the `user_id` beside app credentials: whose list.
- * @param lang the language in which titles are wanted.
- * @throws malformedRequest for a cursor that is broken or of another list, validationFailed, notFound as `requireSubject`.
+ * A page of a user's wishlist, newest first, with the current price and availability of each item.
+ * @param subject the `user_id` beside app credentials, the owner.
+ * @param lang the preferred language of titles.
+ * @throws malformedRequest for an invalid cursor, validationFailed, notFound as `requireSubject`.
  */
 export async function listWishlist(ctx: Ctx, query: WishlistQuery, subject?: string, lang?: string): Promise<ListPage> {
   const { limit = defaultLimit } = query;

@@ -4,13 +4,13 @@ import { products, productVariants } from "../products/table.ts";
 import { servedTitle } from "../products/translation.ts";
 import { wishlistItems } from "./table.ts";
 
-/** One item as it is answered. */
+/** An item as JSON text. */
 export interface RenderedItem {
   json: string;
   version: number;
 }
 
-/** What is not published stays as unknown to those who have it on their list as to everybody else. */
+/** Products that are not published look deleted on the list. */
 export const itemTables = sql`from ${wishlistItems} w
   left join ${products} p on p.id = w.product_id and p.tenant_id = w.tenant_id and p.deleted_at is null
     and p.status = 'published'
@@ -19,7 +19,7 @@ export const itemTables = sql`from ${wishlistItems} w
 const product = sql`(select json_object('id', id, 'title', ${servedTitle}, 'slug', slug,
   'image', json_extract(images, '$[0].url')) from ${products} where id = p.id)`;
 const price = "(case when w.variant_id is null then p.price_minor else v.price_minor end)";
-// Where no variant was chosen, any that is there will do.
+// Without a chosen variant, the item is available if any variant is.
 const available = sql`case
   when p.id is null or (w.variant_id is not null and v.id is null) then 0
   when p.allow_backorder then 1
@@ -29,8 +29,8 @@ const available = sql`case
   else p.stock is null or p.stock - p.reserved > 0 end`;
 
 /**
- * SQL for an item as JSON text, in the order of the API; stands in a select from `itemTables` and needs the param
- * `languages`, which `languageChain` makes.
+ * SQL for an item as JSON text, in the order of the API. For a select from `itemTables`, with the parameter `languages`
+ * made by `languageChain`.
  */
 export const itemJson = sql`json_object('id', w.id, 'product_id', w.product_id, 'variant_id', w.variant_id,
   'note', w.note, 'price_at_add', ${sql.raw(moneyJson("w.price_at_add_minor", "w.currency_digits"))},

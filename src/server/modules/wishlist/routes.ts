@@ -14,13 +14,17 @@ import {
   WishlistQuery,
   WishlistReplacement,
 } from "./model.ts";
-import { addToWishlist, getWishlistItem, putOnWishlist, removeFromWishlist } from "./service.ts";
+import { addToWishlist, getWishlistItem, type ItemKey, putOnWishlist, removeFromWishlist } from "./service.ts";
 
 const tag = "Wishlist";
 const readers = [app("wishlist:read"), token] as const;
 const writers = [app("wishlist:write"), token] as const;
 
-/** The wishlist endpoints (design, section 4). */
+function keyOf(params: { product_id: string }, query: { customer_id?: string }, subject: string | undefined): ItemKey {
+  return { productId: params.product_id, customerId: query.customer_id, subject };
+}
+
+/** The wishlist endpoints. */
 export const wishlistRoutes = [
   defineRoute({
     method: "GET",
@@ -39,10 +43,10 @@ export const wishlistRoutes = [
     path: "/wishlist/",
     id: "addToWishlist",
     tag,
-    summary: "Put a product on a wishlist, unless it is there",
+    summary: "Add a product to a wishlist",
     access: writers,
     body: WishlistInput,
-    reply: { status: 201, data: WishlistItem, existing: "The product was there already." },
+    reply: { status: 201, data: WishlistItem, existing: "The product is already on the list." },
     errors: ["notFound", "wrongState"],
     handle: async ({ ctx, body: { customer_id, ...choice }, subject, lang }) => {
       const { isNew, ...item } = await addToWishlist(ctx, { customerId: customer_id, subject }, { ...choice, lang });
@@ -54,7 +58,7 @@ export const wishlistRoutes = [
     path: "/wishlist/:product_id/",
     id: "getWishlistItem",
     tag,
-    summary: "Get a product of a wishlist",
+    summary: "Get a product on a wishlist",
     access: readers,
     params: WishlistParams,
     query: WishlistItemQuery,
@@ -62,8 +66,7 @@ export const wishlistRoutes = [
     errors: ["notFound"],
     handle: async ({ ctx, params, query, subject, lang }) => {
       const fields = parseFields(query.fields, itemFields);
-      const whose = { customerId: query.customer_id, subject };
-      const { json, version } = await getWishlistItem(ctx, whose, params.product_id, lang);
+      const { json, version } = await getWishlistItem(ctx, keyOf(params, query, subject), lang);
       return { json: pickFields(json, fields), version };
     },
   }),
@@ -72,17 +75,17 @@ export const wishlistRoutes = [
     path: "/wishlist/:product_id/",
     id: "putOnWishlist",
     tag,
-    summary: "Set what a wishlist says of a product",
+    summary: "Set variant and note of a product on a wishlist",
     access: writers,
     params: WishlistParams,
     query: WishlistOwnerQuery,
     body: WishlistReplacement,
-    reply: { status: 201, data: WishlistItem, existing: "The product was there, and has been changed." },
+    reply: { status: 201, data: WishlistItem, existing: "The product was on the list and has been changed." },
     errors: ["notFound", "wrongState"],
     conditional: true,
     handle: async ({ ctx, params, query, body, subject, lang, ifMatch }) => {
-      const whose = { customerId: query.customer_id, subject };
-      const { isNew, ...item } = await putOnWishlist(ctx, whose, params.product_id, { ...body, lang }, ifMatch);
+      const key = keyOf(params, query, subject);
+      const { isNew, ...item } = await putOnWishlist(ctx, key, { ...body, lang }, ifMatch);
       return { ...item, status: isNew ? 201 : 200 };
     },
   }),
@@ -91,7 +94,7 @@ export const wishlistRoutes = [
     path: "/wishlist/:product_id/",
     id: "removeFromWishlist",
     tag,
-    summary: "Take a product off a wishlist",
+    summary: "Remove a product from a wishlist",
     access: writers,
     params: WishlistParams,
     query: WishlistOwnerQuery,
@@ -99,8 +102,7 @@ export const wishlistRoutes = [
     errors: ["notFound"],
     conditional: true,
     handle: async ({ ctx, params, query, subject, ifMatch }) => {
-      const whose = { customerId: query.customer_id, subject };
-      const id = await removeFromWishlist(ctx, whose, params.product_id, ifMatch);
+      const id = await removeFromWishlist(ctx, keyOf(params, query, subject), ifMatch);
       return reply({ id, product_id: params.product_id, deleted: true });
     },
   }),

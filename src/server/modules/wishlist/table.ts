@@ -3,7 +3,7 @@ import { products } from "../products/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
-/** What a user has set aside; a product stands once. */
+/** Wishlists; each has a product at most once. */
 export const wishlistItems = sqliteTable(
   "wishlist_items",
   {
@@ -17,9 +17,9 @@ export const wishlistItems = sqliteTable(
     productId: text("product_id")
       .notNull()
       .references(() => products.id, { onDelete: "cascade" }),
-    /** The choice among the product's variants, where one was made. */
+    /** The chosen variant, if any. */
     variantId: text("variant_id"),
-    /** What it cost when it was added, in minor units of `currency`. */
+    /** The price when it was added, in minor units of `currency`. */
     priceAtAddMinor: integer("price_at_add_minor").notNull(),
     currency: text("currency").notNull(),
     currencyDigits: integer("currency_digits").notNull(),

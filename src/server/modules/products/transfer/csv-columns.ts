@@ -1,103 +1,104 @@
 import { parseExactJson } from "../../../values/exact-json.ts";
-import { CellError } from "./cell-error.ts";
-import { readList, readObject, writeList, writeObject, writeShortly } from "./csv-cells.ts";
 
-/** What a cell says, once read; undefined leaves the field as it is. */
-type ReadCell = (text: string, style: CellStyle) => unknown;
+/** A cell that cannot be read. The message continues the column's name. */
+export class CellError extends Error {}
 
-/** How the file writes its numbers. */
-export interface CellStyle {
-  /** 19,99 is a number too: files separated by semicolons come from where decimals have commas. */
-  decimalComma: boolean;
-}
-
-/** A column of products' files: its name, and how its cells are read and written. */
-export interface CsvColumn {
-  name: string;
-  /** The field of the product, or of its variant, that it holds. */
-  field: string;
-  of: "product" | "variant";
-  read: ReadCell;
+/** How the cells of a column are read and written. */
+interface CellFormat {
+  /**
+   * The value of a cell; undefined leaves the field unchanged.
+   * @param decimalComma 19,99 is a number too, as in files separated by semicolons.
+   * @throws CellError
+   */
+  read: (cell: string, decimalComma: boolean) => unknown;
   write: (value: unknown) => string;
 }
 
-const asText = (value: unknown) => (value === null || value === undefined ? "" : String(value));
-const text: Omit<CsvColumn, "name" | "field" | "of"> = { read: (cell) => cell || null, write: asText };
-/** Empty stands for "not given": nothing can be cleared there. */
-const neededText = { ...text, read: (cell: string) => cell || undefined };
-const word = { ...text, read: (cell: string) => cell.trim() || undefined };
-const number = { read: readNumber, write: asText };
-const neededNumber = {
-  ...number,
-  read: (cell: string, style: CellStyle) => readNumber(cell, style) ?? undefined,
+/** A column of product files, and the field of the product or variant that it holds. */
+export interface CsvColumn extends CellFormat {
+  name: string;
+  field: string;
+  of: "product" | "variant";
+}
+
+const writeText = (value: unknown) => (value === null || value === undefined ? "" : String(value));
+const text: CellFormat = { read: (cell) => cell || null, write: writeText };
+const number: CellFormat = { read: readNumber, write: writeText };
+// An empty cell of these leaves the field unchanged, because it cannot be null.
+const requiredText: CellFormat = { ...text, read: (cell) => cell || undefined };
+const requiredNumber: CellFormat = { ...number, read: (cell, comma) => readNumber(cell, comma) ?? undefined };
+const word: CellFormat = { ...text, read: (cell) => cell.trim() || undefined };
+const boolean: CellFormat = { read: readBoolean, write: writeText };
+const list: CellFormat = { read: readList, write: (items) => writeList(items as unknown[]) };
+const images: CellFormat = { read: readImages, write: writeImages };
+const object: CellFormat = { read: readObject, write: writeObject };
+const options: CellFormat = { read: readOptions, write: writeOptions };
+
+const productFields: Record<string, CellFormat> = {
+  id: word,
+  sku: text,
+  title: requiredText,
+  slug: word,
+  description: text,
+  status: word,
+  price: requiredNumber,
+  compare_at_price: number,
+  currency: word,
+  stock: number,
+  allow_backorder: boolean,
+  tags: list,
+  images,
+  metadata: object,
+  translations: object,
+  lang: word,
 };
-const truth = { read: readTruth, write: asText };
 
-function product(name: string, form: Omit<CsvColumn, "name" | "field" | "of">): CsvColumn {
-  return { name, field: name, of: "product", ...form };
-}
+const variantFields: Record<string, CellFormat> = {
+  id: word,
+  sku: text,
+  title: requiredText,
+  options,
+  price: requiredNumber,
+  compare_at_price: number,
+  stock: number,
+  position: requiredNumber,
+};
 
-function variant(field: string, form: Omit<CsvColumn, "name" | "field" | "of">): CsvColumn {
-  return { name: `variant_${field}`, field, of: "variant", ...form };
-}
-
-/** All columns, in the order in which an export writes them. */
+/** All columns, in the order of an export. */
 export const csvColumns: readonly CsvColumn[] = [
-  product("id", word),
-  product("sku", text),
-  product("title", neededText),
-  product("slug", word),
-  product("description", text),
-  product("status", word),
-  product("price", neededNumber),
-  product("compare_at_price", number),
-  product("currency", word),
-  product("stock", number),
-  product("allow_backorder", truth),
-  product("tags", {
-    read: (cell) => readList(cell),
-    write: (tags) => writeList(tags as string[]),
+  ...Object.entries(productFields).map(([field, format]) => ({
+    name: field,
+    field,
+    of: "product" as const,
+    ...format,
+  })),
+  ...Object.entries(variantFields).map(([field, format]) => {
+    return { name: `variant_${field}`, field, of: "variant" as const, ...format };
   }),
-  product("images", { read: readImages, write: writeImages }),
-  product("metadata", { read: (cell) => readObject(cell), write: (value) => writeObject(value as object) }),
-  product("translations", { read: (cell) => readObject(cell), write: (value) => writeObject(value as object) }),
-  product("lang", word),
-  variant("id", word),
-  variant("sku", text),
-  variant("title", neededText),
-  variant("options", { read: readOptions, write: writeOptions }),
-  variant("price", neededNumber),
-  variant("compare_at_price", number),
-  variant("stock", number),
-  variant("position", neededNumber),
 ];
 
-const optionPrefix = "option:";
-
-/** The column of that name; `option:size` is the option `size` of a variant. Undefined for a name that is unknown. */
-export function findColumn(name: string): CsvColumn | undefined {
-  const wanted = name.trim();
-  const known = csvColumns.find((column) => column.name === wanted.toLowerCase());
-  if (known || !wanted.toLowerCase().startsWith(optionPrefix)) return known;
-  const option = wanted.slice(optionPrefix.length).trim();
-  if (option === "") return undefined;
-  return { name: `${optionPrefix}${option}`, field: `options.${option}`, of: "variant", ...neededText };
+/** The column of that name; `option:size` is the option `size` of a variant. Undefined for an unknown name. */
+export function findColumn(given: string): CsvColumn | undefined {
+  const name = given.trim();
+  const [, option] = /^option:\s*(.+)$/is.exec(name) ?? [];
+  if (option) return { name: `option:${option}`, field: `options.${option}`, of: "variant", ...requiredText };
+  return csvColumns.find((column) => column.name === name.toLowerCase());
 }
 
-function readNumber(cell: string, { decimalComma }: CellStyle): unknown {
+function readNumber(cell: string, decimalComma: boolean): unknown {
   const given = cell.trim();
   if (given === "") return null;
   if (decimalComma && /^-?[1-9]\d{0,2}\.\d{3}$/.test(given)) {
     const [thousands, decimals] = [given.replace(".", ""), given.replace(".", ",")];
-    throw new CellError(`may be ${thousands} or ${decimals}, as commas are decimal here; write one of these`);
+    throw new CellError(`is ambiguous. Write ${thousands} or ${decimals}`);
   }
   const plain = (decimalComma ? given.replace(",", ".") : given).replace(/^(-?)0+(?=\d)/, "$1");
   if (!/^-?\d+(\.\d+)?$/.test(plain)) throw new CellError("must be a number, such as 19.99");
-  // More digits than a double holds come back as no number at all, and are refused like it.
+  // A number with more digits than a double holds becomes an InexactNumber, which validation rejects.
   return parseExactJson(plain);
 }
 
-function readTruth(cell: string): boolean | undefined {
+function readBoolean(cell: string): boolean | undefined {
   const given = cell.trim().toLowerCase();
   if (given === "") return undefined;
   if (["true", "yes", "1"].includes(given)) return true;
@@ -105,30 +106,74 @@ function readTruth(cell: string): boolean | undefined {
   throw new CellError("must be true or false");
 }
 
+function readJson(cell: string): unknown {
+  try {
+    return parseExactJson(cell);
+  } catch {
+    throw new CellError("is not valid JSON");
+  }
+}
+
+/** A JSON array, or texts separated by bars. */
+function readList(cell: string): unknown[] {
+  if (cell.trim() === "") return [];
+  if (!cell.trimStart().startsWith("[")) return cell.split("|").map((item) => item.trim());
+  const items = readJson(cell);
+  if (!Array.isArray(items)) throw new CellError("must be a list, such as red|blue");
+  return items;
+}
+
+function writeList(items: readonly unknown[]): string {
+  if (items.length === 0) return "";
+  return items.every((item) => typeof item === "string")
+    ? preferShort(items.join("|"), readList, items)
+    : JSON.stringify(items);
+}
+
+/** The short form of a value if it reads back as the same value, else JSON. */
+function preferShort(short: string, read: (cell: string) => unknown, value: unknown): string {
+  const json = JSON.stringify(value);
+  try {
+    return JSON.stringify(read(short)) === json ? short : json;
+  } catch {
+    return json;
+  }
+}
+
+function readObject(cell: string): unknown {
+  if (cell.trim() === "") return {};
+  const value = readJson(cell);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new CellError('must be a JSON object, such as {"colour": "red"}');
+}
+
+function writeObject(value: unknown): string {
+  return Object.keys(value as object).length === 0 ? "" : JSON.stringify(value);
+}
+
 function readImages(cell: string): unknown {
   return readList(cell).map((image) => (typeof image === "string" ? { url: image } : image));
 }
 
 function writeImages(value: unknown): string {
-  const images = value as { url: string; alt: string }[];
-  return writeList(images.every(({ alt }) => alt === "") ? images.map(({ url }) => url) : images);
+  const all = value as { url: string; alt: string }[];
+  return writeList(all.every(({ alt }) => alt === "") ? all.map(({ url }) => url) : all);
 }
 
+/** `size=M|colour=red`, or a JSON object. */
 function readOptions(cell: string): unknown {
   if (cell.trim() === "") return undefined;
   if (cell.trimStart().startsWith("{")) return readObject(cell);
-  const pairs = cell.split("|").map((pair): [string, string] => {
-    const equals = pair.indexOf("=");
-    if (equals === -1) throw new CellError('must be such as size=M|colour=red, or {"size": "M"}');
-    return [pair.slice(0, equals).trim(), pair.slice(equals + 1).trim()];
+  const pairs = cell.split("|").map((pair) => {
+    const [, name, value] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+    if (name === undefined) throw new CellError('must be such as size=M|colour=red, or {"size": "M"}');
+    return [name.trim(), value?.trim()];
   });
   return Object.fromEntries(pairs);
 }
 
 function writeOptions(value: unknown): string {
-  const options = value as Record<string, string>;
-  const cell = Object.entries(options)
-    .map(([name, choice]) => `${name}=${choice}`)
-    .join("|");
-  return Object.keys(options).length === 0 ? "" : writeShortly(cell, readOptions, options);
+  const entries = Object.entries(value as Record<string, string>);
+  if (entries.length === 0) return "";
+  return preferShort(entries.map(([name, choice]) => `${name}=${choice}`).join("|"), readOptions, value);
 }

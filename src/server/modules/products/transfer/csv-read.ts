@@ -1,62 +1,73 @@
 import { CsvError, parse } from "csv-parse";
 import { type AppError, validationFailed } from "../../../errors.ts";
 import { readGuarded } from "../../../values/csv-injection.ts";
-import { CellError } from "./cell-error.ts";
-import { type CellStyle, type CsvColumn, csvColumns, findColumn } from "./csv-columns.ts";
-import { type ImportItem, UnreadableInput } from "./import-item.ts";
-import { countBreaks, findBadText, longestRecord } from "./import-text.ts";
+import { CellError, type CsvColumn, csvColumns, findColumn } from "./csv-columns.ts";
+import { countLineBreaks, findBadText, maxRecordLength } from "./decode-text.ts";
+import { type ImportItem, type RowFault, unreadableItem } from "./import-item.ts";
 
-/** What may stand between the cells of a line. */
-export const delimiters = [",", ";", "\t"] as const;
+const delimiters = [",", ";", "\t"] as const;
 
 interface Row {
   line: number;
   cells: string[];
-  /** Why neither this row nor what follows can be read. */
-  fault?: Error;
+}
+
+interface Table {
+  columns: CsvColumn[];
+  decimalComma: boolean;
+}
+
+/** A row that cannot be parsed, such as one with an open quote. */
+class ParseError extends Error {
+  readonly line: number;
+
+  constructor(line: number, message: string) {
+    super(message);
+    this.line = line;
+  }
 }
 
 /**
- * The products of a CSV file with a header. Rows that follow each other and name the same product, by its id, slug or
- * SKU, are one product with a variant each.
- * @param delimiter what separates cells; found in the header unless given.
- * @throws validationFailed for a header that is missing or names a column that is unknown or twice; UnreadableInput for quotes
- * that do not pair up.
+ * The products of a CSV file with a header. Consecutive rows with the same id, slug or SKU are one product, with a
+ * variant each.
+ * @param delimiter between cells; detected from the header unless given.
+ * @throws validationFailed for a missing header, and for unknown or repeated columns.
  */
 export async function* readCsv(text: AsyncIterable<string>, delimiter?: string): AsyncGenerator<ImportItem> {
   const [header, whole] = await peekHeader(text);
-  const separator = delimiter ?? findDelimiter(header);
-  const style: CellStyle = { decimalComma: separator === ";" };
-  let columns: CsvColumn[] | undefined;
-  let product: { item: ImportItem; cells: string[] } | undefined;
-  for await (const row of readRows(whole, separator)) {
-    if (row.fault) {
-      // A product with variants may go on there: half of it is not to be written.
-      if (product?.item.variants.length === 0) yield product.item;
-      throw row.fault;
+  const separator = delimiter ?? detectDelimiter(header);
+  let table: Table | undefined;
+  let current: { item: ImportItem; cells: string[] } | undefined;
+  try {
+    for await (const row of readRows(whole, separator)) {
+      if (!table) {
+        const bad = findBadText(row.cells, row.line);
+        if (bad) return yield unreadableItem(bad, true);
+        table = { columns: readHeader(row.cells), decimalComma: separator === ";" };
+      } else if (row.cells.some((cell) => cell !== "")) {
+        if (current && continuesProduct(table, current.cells, row.cells)) {
+          addVariantRow(table, current.item, row, current.cells);
+          continue;
+        }
+        if (current) yield current.item;
+        current = { item: readProductRow(table, row), cells: row.cells };
+      }
     }
-    if (columns === undefined) {
-      const bad = findBadText(row.cells, row.line);
-      if (bad) throw new UnreadableInput(bad.line, bad.message);
-      columns = readHeader(row.cells);
-      continue;
-    }
-    if (row.cells.every((cell) => cell === "")) continue;
-    if (product && isSameProduct(columns, product.cells, row.cells) && hasVariant(columns, row.cells)) {
-      addVariant(product.item, columns, row, style, product.cells);
-      continue;
-    }
-    if (product) yield product.item;
-    product = { item: readItem(columns, row, style), cells: row.cells };
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    // The unreadable row may belong to a product with variants, which must not be written in part.
+    if (current?.item.variants.length === 0) yield current.item;
+    return yield unreadableItem(error, true);
   }
-  if (columns === undefined) throw validationFailed("The file is empty: its first line must name its columns.");
-  if (product) yield product.item;
+  if (!table) throw validationFailed("The file is empty. Its first line must name the columns.");
+  if (current) yield current.item;
 }
 
+/** The first line, and the whole text including it. */
 async function peekHeader(text: AsyncIterable<string>): Promise<[string, AsyncGenerator<string>]> {
   const iterator = text[Symbol.asyncIterator]();
   let start = "";
-  while (!/[\r\n]/.test(start) && start.length < longestRecord) {
+  while (!/[\r\n]/.test(start) && start.length < maxRecordLength) {
     const { value, done } = await iterator.next();
     if (done) break;
     start += value;
@@ -68,151 +79,139 @@ async function peekHeader(text: AsyncIterable<string>): Promise<[string, AsyncGe
   return [start.split(/[\r\n]/, 1)[0] ?? "", whole()];
 }
 
-function findDelimiter(header: string): string {
+function detectDelimiter(header: string): string {
   const counts = delimiters.map((delimiter) => header.split(delimiter).length);
   return delimiters[counts.indexOf(Math.max(...counts))] as string;
 }
 
+/** The rows with their line numbers. Errors: ParseError, after all rows before it. */
 async function* readRows(text: AsyncGenerator<string>, delimiter: string): AsyncGenerator<Row> {
   let records: string[][] = [];
-  let failure: Error | null | undefined;
-  // Records are taken as they are found: left to the stream, those before a fault would be lost with it.
-  const keep = (record: string[]) => void records.push(record);
   const parser = parse({
     delimiter,
     relax_column_count: true,
-    max_record_size: longestRecord,
-    on_record: keep as () => undefined,
+    max_record_size: maxRecordLength,
+    // As a stream, csv-parse would drop the records that it buffered before an error.
+    on_record: (record: string[]) => void records.push(record),
   });
+  let failure: Error | null | undefined;
   parser.on("error", (error) => {
     failure = error;
   });
   parser.resume();
   let line = 1;
-  async function* taken() {
+  function* parsed() {
     const found = records;
     records = [];
     for (const cells of found) {
-      const row = { line, cells };
-      line += 1;
-      for (const cell of cells) line += countBreaks(cell);
-      yield row;
+      yield { line, cells };
+      line += 1 + cells.reduce((sum, cell) => sum + countLineBreaks(cell), 0);
     }
-    if (!failure) return;
-    const fault = failure instanceof CsvError ? new UnreadableInput(line, explainCsv(failure)) : failure;
-    yield { line, cells: [], fault };
+    if (failure) throw failure instanceof CsvError ? new ParseError(line, explainCsv(failure)) : failure;
   }
   try {
     for await (const piece of text) {
-      failure ??= await settle((done) => parser.write(piece, done));
-      yield* taken();
+      failure ??= await new Promise((resolve) => parser.write(piece, resolve));
+      yield* parsed();
     }
-    failure ??= await settle((done) => parser.end(done));
-    yield* taken();
+    failure ??= await new Promise((resolve) => parser.end(resolve));
+    yield* parsed();
   } finally {
     parser.destroy();
   }
 }
 
-function settle(act: (done: (error?: Error | null) => void) => void): Promise<Error | null | undefined> {
-  return new Promise((resolve) => act(resolve));
-}
-
 function explainCsv({ code }: CsvError): string {
   if (code === "CSV_QUOTE_NOT_CLOSED") return "has a quote that is never closed";
-  if (code === "CSV_MAX_RECORD_SIZE") return "is longer than any product can be; a quote may not be closed";
-  return 'has a quote in the wrong place; a quote within a cell is written twice, and the cell in quotes: "a ""b"""';
+  if (code === "CSV_MAX_RECORD_SIZE") return "is too long. A quote may not be closed";
+  return 'has a misplaced quote. Put the cell in quotes and double the quotes inside it: "a ""b"""';
 }
 
 function readHeader(names: string[]): CsvColumn[] {
   const columns = names.map((name) => {
     const column = findColumn(name);
     if (column) return column;
-    const known = `${csvColumns.map(({ name }) => name).join(", ")}, option:<name>`;
-    const shown = JSON.stringify(name.trim().slice(0, 64));
-    throw headerFault(`${shown} is no column of products. The first line names the columns, out of ${known}`);
+    const known = csvColumns.map((column) => column.name).join(", ");
+    throw headerError(`unknown column ${JSON.stringify(name.trim().slice(0, 64))}. Columns: ${known}, option:<name>`);
   });
-  const twice = columns.find((column, index) => columns.findIndex(({ name }) => name === column.name) !== index);
-  if (twice) throw headerFault(`the column ${JSON.stringify(twice.name)} stands there twice`);
+  const repeated = columns.find(({ name }, index) => columns.findIndex((column) => column.name === name) !== index);
+  if (repeated) throw headerError(`the column ${JSON.stringify(repeated.name)} is repeated`);
   return columns;
 }
 
-function headerFault(message: string): AppError {
+function headerError(message: string): AppError {
   return validationFailed(`line 1: ${message}.`);
 }
 
-function readItem(columns: CsvColumn[], row: Row, style: CellStyle): ImportItem {
-  const item: ImportItem = { line: row.line, document: {}, variants: [], faults: [], isTable: true };
-  if (!checkRow(item, columns, row)) return item;
-  readCells(item, item.document, columns, row, style, "product");
-  if (hasVariant(columns, row.cells)) {
-    const document = {};
-    readCells(item, document, columns, row, style, "variant");
-    item.variants.push({ line: row.line, document });
-  }
+function readProductRow(table: Table, row: Row): ImportItem {
+  const { line } = row;
+  const fault = checkRow(table, row);
+  if (fault) return { line, document: {}, variants: [], faults: [fault], isCsv: true };
+  const { document, faults } = readCells(table, row, "product");
+  const item: ImportItem = { line, document, variants: [], faults, isCsv: true };
+  if (hasVariant(table, row.cells)) pushVariant(table, item, row);
   return item;
 }
 
-/** One more row of the same product: what it says of the product is what the first row says, or nothing. */
-function addVariant(item: ImportItem, columns: CsvColumn[], row: Row, style: CellStyle, first: string[]): void {
-  if (!checkRow(item, columns, row)) return;
-  columns.forEach(({ of, name }, index) => {
+/** Adds a further row of a product. Its product columns must be empty, or repeat those of the first row. */
+function addVariantRow(table: Table, item: ImportItem, row: Row, first: string[]): void {
+  const fault = checkRow(table, row);
+  if (fault) return void item.faults.push(fault);
+  table.columns.forEach(({ of, name }, index) => {
     const cell = row.cells[index];
     if (of === "variant" || cell === "" || cell === first[index]) return;
-    const message = `says something else than line ${item.line}, where this product begins; leave it empty here`;
+    const message = `differs from line ${item.line}, the first of this product. Leave it empty here`;
     item.faults.push({ line: row.line, field: name, message });
   });
-  const document = {};
-  readCells(item, document, columns, row, style, "variant");
+  pushVariant(table, item, row);
+}
+
+function pushVariant(table: Table, item: ImportItem, row: Row): void {
+  const { document, faults } = readCells(table, row, "variant");
   item.variants.push({ line: row.line, document });
+  item.faults.push(...faults);
 }
 
-function checkRow(item: ImportItem, columns: CsvColumn[], { line, cells }: Row): boolean {
+function checkRow({ columns }: Table, { line, cells }: Row): RowFault | undefined {
   const bad = findBadText(cells, line);
-  if (bad) item.faults.push(bad);
-  if (bad || cells.length === columns.length) return !bad;
-  const message = `has ${cells.length} cells, where the header has ${columns.length}`;
-  item.faults.push({ line, field: null, message });
-  return false;
+  if (bad || cells.length === columns.length) return bad;
+  const message = `has ${cells.length} cells, but the header has ${columns.length} columns`;
+  return { line, field: null, message };
 }
 
-function readCells(
-  item: ImportItem,
-  document: Record<string, unknown>,
-  columns: CsvColumn[],
-  row: Row,
-  style: CellStyle,
-  of: CsvColumn["of"],
-): void {
+function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: CsvColumn["of"]) {
+  const document: Record<string, unknown> = {};
+  const faults: RowFault[] = [];
   columns.forEach((column, index) => {
     if (column.of !== of) return;
     try {
-      const value = column.read(readGuarded(row.cells[index] as string), style);
-      if (value !== undefined) setField(document, column.field, value);
+      const value = column.read(readGuarded(cells[index] as string), decimalComma);
+      if (value === undefined) return;
+      const [field, option] = splitOnce(column.field);
+      document[field] = option === undefined ? value : { ...(document[field] as object), [option]: value };
     } catch (error) {
       if (!(error instanceof CellError)) throw error;
-      item.faults.push({ line: row.line, field: column.name, message: error.message });
+      faults.push({ line, field: column.name, message: error.message });
     }
   });
+  return { document, faults };
 }
 
-function setField(document: Record<string, unknown>, field: string, value: unknown): void {
+/** `options.size` → `["options", "size"]`. */
+function splitOnce(field: string): [string, string?] {
   const dot = field.indexOf(".");
-  if (dot === -1) document[field] = value;
-  else {
-    const group = field.slice(0, dot);
-    document[group] = { ...(document[group] as object | undefined), [field.slice(dot + 1)]: value };
-  }
+  return dot === -1 ? [field] : [field.slice(0, dot), field.slice(dot + 1)];
 }
 
-function hasVariant(columns: CsvColumn[], cells: string[]): boolean {
+function hasVariant({ columns }: Table, cells: string[]): boolean {
   return columns.some(({ of }, index) => of === "variant" && (cells[index] ?? "") !== "");
 }
 
-/** Whether two rows are of one product: the first of id, slug and SKU that both of them give is the same. */
-function isSameProduct(columns: CsvColumn[], first: string[], row: string[]): boolean {
+/** Whether a row adds a variant to the product before: the first of id, slug and SKU that both rows have is the same. */
+function continuesProduct(table: Table, first: string[], row: string[]): boolean {
+  if (!hasVariant(table, row)) return false;
   for (const name of ["id", "slug", "sku"]) {
-    const index = columns.findIndex((column) => column.name === name);
+    const index = table.columns.findIndex((column) => column.name === name);
     if (first[index] && row[index]) return first[index] === row[index];
   }
   return false;

@@ -1,9 +1,12 @@
+import { stringify } from "csv-stringify/sync";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
+import { guardFormula } from "../../../values/csv-injection.ts";
 import { products } from "../table.ts";
+import { csvColumns } from "./csv-columns.ts";
 
-/** So many products are in memory at once. */
+/** How many products are in memory at once. */
 const pageSize = 200;
 
 const chosen = sql`tenant_id = ${param("tenantId")} and deleted_at is null
@@ -11,7 +14,7 @@ const chosen = sql`tenant_id = ${param("tenantId")} and deleted_at is null
 const selectPage = statement<{ id: string; created_at: string; json: string }>(sql`
   select id, created_at, rendered as json from ${products} indexed by products_by_created
   where ${chosen} and (created_at, id) > (${param("createdAt")}, ${param("id")})
-  order by created_at, id limit ${param("most")}`);
+  order by created_at, id limit ${param("max")}`);
 const countChosen = statement<{ found: number }>(sql`select count(*) as found from ${products} where ${chosen}`);
 
 /** Which products to export. */
@@ -20,12 +23,12 @@ export interface ExportFilter {
 }
 
 /**
- * The store's products as JSON texts, oldest first, in pages. Texts are in each product's own language. What is changed
- * meanwhile is told as of the time its page is read; nothing is told twice.
+ * The store's products as JSON texts in pages, oldest first, with texts in each product's own language. Each page shows
+ * the products as they are when it is read; no product appears twice.
  */
 export async function* exportProducts(ctx: Ctx, { status = null }: ExportFilter = {}): AsyncGenerator<string[]> {
   for (let after = { createdAt: "", id: "" }; ; ) {
-    const page = await all(ctx.db, selectPage, { tenantId: ctx.tenant.id, status, ...after, most: pageSize });
+    const page = await all(ctx.db, selectPage, { tenantId: ctx.tenant.id, status, ...after, max: pageSize });
     const last = page.at(-1);
     if (last) yield page.map(({ json }) => json);
     if (!last || page.length < pageSize) return;
@@ -33,7 +36,41 @@ export async function* exportProducts(ctx: Ctx, { status = null }: ExportFilter 
   }
 }
 
-/** How many products an export will tell of, as of now. */
+/** How many products an export would have now. */
 export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = {}): Promise<number> {
   return (await get(ctx.db, countChosen, { tenantId: ctx.tenant.id, status }))?.found ?? 0;
+}
+
+type Fields = Record<string, unknown>;
+
+/** The first line of a CSV export. */
+export const csvHeader = writeRows([csvColumns.map(({ name }) => name)]);
+
+/**
+ * The CSV lines of a product: one, or one for each variant. Only the first has the product's own columns.
+ * @param json the product as in replies.
+ */
+export function writeCsvProduct(json: string): string {
+  const product = JSON.parse(json) as Fields & { id: string; slug: string; variants: Fields[] };
+  // The slug keeps the lines together when the ids are removed for an import into another store.
+  const { id, slug } = product;
+  const [first, ...others] = product.variants;
+  return writeRows([rowOf(product, first), ...others.map((variant) => rowOf({ id, slug }, variant))]);
+}
+
+function rowOf(product: Fields, given: Fields = {}): string[] {
+  // Empty cells keep a variant on its product's price when the file is imported.
+  const variant = given.has_own_price === false ? { ...given, price: null, compare_at_price: null } : given;
+  return csvColumns.map(({ of, field, write }) => {
+    const value = (of === "product" ? product : variant)[field];
+    if (value === undefined) return "";
+    const cell = write(value);
+    // A negative number is not a formula.
+    return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);
+  });
+}
+
+function writeRows(rows: string[][]): string {
+  // Some readers end a line at a lone carriage return, so it must be quoted.
+  return stringify(rows, { quoted_match: /\r/ });
 }

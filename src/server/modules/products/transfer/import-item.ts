@@ -1,36 +1,27 @@
-/** One product of a file to import: what its row, or its rows, say. */
+/** One product of an import file: one NDJSON line, or one CSV row and the rows that add variants to it. */
 export interface ImportItem {
-  /** Where it begins in the file, from 1. */
+  /** Line number of its first row, from 1. */
   line: number;
-  /** Only the fields given, as the API names them; checked when it is written. */
+  /** The fields given, named as in the API; validated when the product is written. */
   document: Record<string, unknown>;
-  variants: ImportVariant[];
-  /** What is wrong with it already; then nothing of it is written. */
+  /** Its variants; in CSV each has a line of its own. */
+  variants: { line: number; document: Record<string, unknown> }[];
+  /** Errors found while reading; an item with any is not written. */
   faults: RowFault[];
-  /** Fields are cells of a table: an empty one stands for null and for an empty text alike. */
-  isTable: boolean;
+  /** CSV cannot tell null from an empty text. Errors name columns instead of paths in the document. */
+  isCsv: boolean;
+  /** The rest of the file cannot be read. */
+  isLast?: boolean;
 }
 
-/** A variant of it, on a line of its own in a table. */
-export interface ImportVariant {
-  line: number;
-  document: Record<string, unknown>;
-}
-
-/** What is wrong with a line; `field` is the column or the path in the document, null for the line as a whole. */
+/** An error in a line; `field` is the column or the path in the document, null for the whole line. */
 export interface RowFault {
   line: number;
   field: string | null;
   message: string;
 }
 
-/** What cannot be read at all, from here to the end of the file. */
-export class UnreadableInput extends Error {
-  readonly fault: RowFault;
-
-  constructor(line: number, message: string) {
-    super(message);
-    this.name = "UnreadableInput";
-    this.fault = { line, field: null, message };
-  }
+/** The item that ends a file at a line from which it cannot be read. */
+export function unreadableItem({ line, message }: { line: number; message: string }, isCsv: boolean): ImportItem {
+  return { line, document: {}, variants: [], faults: [{ line, field: null, message }], isCsv, isLast: true };
 }

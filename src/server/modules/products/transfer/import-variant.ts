@@ -1,15 +1,22 @@
 import type { Ctx } from "../../../context.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { validate } from "../../../values/validate.ts";
-import { keptSku } from "../input.ts";
+import { normalizeSku } from "../input.ts";
 import { VariantInput, VariantPatch } from "../variants/variant-model.ts";
 import { addVariant, patchVariant } from "../variants/variants.ts";
-import { findChanges, isSame } from "./import-changes.ts";
+import { type Fields, findChanges, isObject, isSame } from "./import-changes.ts";
 import type { ImportItem } from "./import-item.ts";
 
-type Fields = Record<string, unknown>;
-/** A variant as it stands, as far as an import looks at it. */
-export type StandingVariant = Fields & {
+/** A product in the database, as far as an import needs it. */
+export type ExistingProduct = Fields & {
+  id: string;
+  lang: string;
+  currency: string;
+  ownSku: string | null;
+  variants: ExistingVariant[];
+};
+
+type ExistingVariant = Fields & {
   id: string;
   sku: string | null;
   options: Fields;
@@ -18,86 +25,80 @@ export type StandingVariant = Fields & {
 };
 
 /**
- * A variant of a file as the variant of a new product; it gets an id of its own.
- * @param productPrice what the file says that its product costs.
+ * A variant of a file as input for a new product, which gives it a new id.
+ * @param productPrice the product's price in the file.
  * @throws validationFailed for another currency than the store's.
  */
 export function newVariant(tx: Ctx, document: Fields, index: number, productPrice: unknown): Fields {
   const { id: _, currency, has_own_price: __, ...fields } = document;
-  if (isInherited(document, [productPrice], `variants.${index}.`)) return withoutPrice(fields);
+  if (inheritsPrice(document, [productPrice], `variants.${index}.`)) return withoutPrice(fields);
   if (currency !== undefined && currency !== tx.tenant.currency) {
-    throw invalidField(`variants.${index}.currency`, `must be ${tx.tenant.currency}, as prices are in this store`);
+    throw invalidField(
+      `variants.${index}.currency`,
+      `must be ${tx.tenant.currency}, the currency of this store's prices`,
+    );
   }
   return fields;
 }
 
 /**
- * Adds and changes the variants that a file names, each the one of its id, else SKU, else options; the others stay.
- * @returns whether anything was changed.
+ * Adds and changes the variants of a file. Each is found by its id, else SKU, else options; other variants stay.
+ * @returns whether anything changed.
  * @throws AppError as adding and changing a variant do, with fields such as `variants.0.price`.
  */
-export async function importVariants(
-  tx: Ctx,
-  product: { id: string; variants: StandingVariant[] },
-  item: ImportItem,
-): Promise<boolean> {
+export async function importVariants(tx: Ctx, product: ExistingProduct, item: ImportItem): Promise<boolean> {
   let isChanged = false;
   for (const [index, { document }] of item.variants.entries()) {
-    const fields = canonical(document);
-    const productPrice = item.document.price;
-    const standing = findVariant(product.variants, fields);
+    const fields = normalize(document);
+    const existing = findVariant(product.variants, fields);
     try {
-      const did = standing
-        ? await changeVariant(tx, product.id, standing, fields, { productPrice, isTable: item.isTable })
-        : await makeVariant(tx, product.id, newVariant(tx, fields, index, productPrice), fields.id);
-      isChanged ||= did;
+      if (existing) {
+        const changes = variantChanges(tx, existing, fields, item);
+        if (Object.keys(changes).length === 0) continue;
+        const patch = validate(VariantPatch, changes, "row");
+        await patchVariant(tx, { productId: product.id, variantId: existing.id }, patch, null);
+      } else {
+        if (fields.id !== undefined && fields.id !== null) {
+          throw invalidField("id", "is not a variant of this product. Omit the id to add one");
+        }
+        await addVariant(
+          tx,
+          product.id,
+          validate(VariantInput, newVariant(tx, fields, index, item.document.price), "row"),
+        );
+      }
+      isChanged = true;
     } catch (error) {
-      throw placed(error, index);
+      throw withPlace(error, index);
     }
   }
   return isChanged;
 }
 
-async function makeVariant(tx: Ctx, productId: string, fields: Fields, id: unknown): Promise<boolean> {
-  if (id !== undefined && id !== null) {
-    throw invalidField("id", "names no variant of this product; leave it out to add one");
-  }
-  await addVariant(tx, productId, validate(VariantInput, fields, "row"));
-  return true;
-}
-
-async function changeVariant(
-  tx: Ctx,
-  productId: string,
-  standing: StandingVariant,
-  document: Fields,
-  { productPrice, isTable }: { productPrice: unknown; isTable: boolean },
-): Promise<boolean> {
+/** What a PATCH of the variant must change. */
+function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, item: ImportItem): Fields {
   const { id: _, currency, has_own_price: __, ...fields } = document;
-  const inherits = isInherited(document, [productPrice, standing.price]);
-  const changes = findChanges(standing, inherits ? withoutPrice(fields) : fields, isTable);
-  if (inherits && standing.has_own_price) changes.price = null;
-  if (!inherits && !standing.has_own_price) {
-    // A price that is given is its own from now on, also where it is the product's of today.
+  const inherits = inheritsPrice(document, [item.document.price, existing.price]);
+  const changes = findChanges(existing, inherits ? withoutPrice(fields) : fields, item.isCsv);
+  if (inherits && existing.has_own_price) changes.price = null;
+  if (!inherits && !existing.has_own_price) {
+    // A price in the file becomes the variant's own, even if it equals the product's. An empty one changes nothing.
     const { price, compare_at_price } = fields;
-    const isOwn = price !== undefined && price !== null;
-    if (isOwn) Object.assign(changes, { price }, compare_at_price !== undefined && { compare_at_price });
-    // Null says what stands; an export as a table leaves both cells empty.
-    else for (const name of ["price", "compare_at_price"]) if (changes[name] === null) delete changes[name];
+    if (price !== undefined && price !== null) {
+      Object.assign(changes, { price }, compare_at_price !== undefined && { compare_at_price });
+    } else for (const name of ["price", "compare_at_price"]) if (changes[name] === null) delete changes[name];
   }
   const isPriced = "price" in changes || "compare_at_price" in changes;
-  const needed = isPriced ? tx.tenant.currency : standing.currency;
+  const needed = isPriced ? tx.tenant.currency : existing.currency;
   if (!inherits && currency !== undefined && currency !== needed) throw invalidField("currency", `must be ${needed}`);
-  if (Object.keys(changes).length === 0) return false;
-  await patchVariant(tx, productId, standing.id, validate(VariantPatch, changes, "row"), null);
-  return true;
+  return changes;
 }
 
 /**
- * Whether the price that a document shows is the product's: it says so, and shows one that the product or the variant has
- * or had. Another one has been written over it, and is meant.
+ * Whether a document says that its price is the product's: `has_own_price` is false, and the price is missing or a known
+ * price of the product. Any other price was edited in the file, and becomes the variant's own.
  */
-function isInherited({ has_own_price: isOwn, price }: Fields, known: unknown[], prefix = ""): boolean {
+function inheritsPrice({ has_own_price: isOwn, price }: Fields, known: unknown[], prefix = ""): boolean {
   if (isOwn !== undefined && typeof isOwn !== "boolean")
     throw invalidField(`${prefix}has_own_price`, "must be true or false");
   return isOwn === false && (price === undefined || price === null || known.includes(price));
@@ -107,31 +108,27 @@ function withoutPrice({ price: _, compare_at_price: __, ...fields }: Fields): Fi
   return fields;
 }
 
-function findVariant(variants: StandingVariant[], { id, sku, options }: Fields): StandingVariant | undefined {
+function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields): ExistingVariant | undefined {
   if (id !== undefined && id !== null) return variants.find((variant) => variant.id === id);
-  if (typeof sku === "string") {
-    const found = variants.find((variant) => variant.sku === sku);
-    if (found) return found;
-  }
-  return options === undefined ? undefined : variants.find((variant) => isSame(variant.options, options));
+  const found = typeof sku === "string" ? variants.find((variant) => variant.sku === sku) : undefined;
+  if (found || options === undefined) return found;
+  return variants.find((variant) => isSame(variant.options, options));
 }
 
-/** SKU and options in the form in which they are kept, so that what stands already is seen to. */
-function canonical(document: Fields): Fields {
+/** SKU and options in the form in which they are stored. */
+function normalize(document: Fields): Fields {
   const fields = { ...document };
   const { sku, options } = fields;
-  if (typeof sku === "string") fields.sku = keptSku(sku);
-  if (typeof options === "object" && options !== null && !Array.isArray(options)) {
-    const compose = (text: unknown) => (typeof text === "string" ? text.normalize("NFC") : text);
-    fields.options = Object.fromEntries(
-      Object.entries(options).map(([name, value]) => [compose(name), compose(value)]),
-    );
+  if (typeof sku === "string") fields.sku = normalizeSku(sku);
+  if (isObject(options)) {
+    const nfc = (text: unknown) => (typeof text === "string" ? text.normalize("NFC") : text);
+    fields.options = Object.fromEntries(Object.entries(options).map(([name, value]) => [nfc(name), nfc(value)]));
   }
   return fields;
 }
 
-/** The error of one variant, with its place before the names of its fields. */
-function placed(error: unknown, index: number): unknown {
+/** The error of a variant, with its place before the names of its fields. */
+function withPlace(error: unknown, index: number): unknown {
   if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") return error;
   const given = error.details ?? [{ field: "row", message: error.message }];
   const details = given.map(({ field, message }) => ({

@@ -1,58 +1,55 @@
 import type { Ctx } from "../../../context.ts";
 import { inDryRun, inSavepoint, inTransaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
-import { explainFaults } from "./import-faults.ts";
 import type { ImportItem, RowFault } from "./import-item.ts";
-import { UnreadableInput } from "./import-item.ts";
 import { type ImportOutcome, importProduct } from "./import-product.ts";
 
-/** So many products are gathered before a transaction begins, which is ended after so long: others wait for it. */
-const portionSize = 500;
-const longestHoldMs = 100;
-const maxFaults = 100;
+/** Products read before a transaction begins. It commits after `maxTransactionMs`, because other writes wait for it. */
+const batchSize = 500;
+const maxTransactionMs = 100;
+const maxErrors = 100;
 
 /** How to import. */
 export interface ImportOptions {
-  /** What a product at fault does to those after it; those before it stand. */
+  /** After an invalid product, stop or go on with the next. Products before it are written either way. */
   onError: "stop" | "skip";
-  /** Everything is done as in earnest, and undone portion by portion. */
+  /** Do everything, and roll back each batch. */
   isDryRun: boolean;
-  /** Ends the import after the portion in hand. */
+  /** Stops the import after the current batch. */
   signal?: AbortSignal;
-  /** Told after each portion. */
+  /** Called after each batch. */
   onProgress?: (result: ImportResult) => void;
 }
 
-/** What has become of the products of a file: what is counted here is committed. */
+/** The outcome of an import. Everything counted is committed. */
 export interface ImportResult {
   created: number;
   updated: number;
   unchanged: number;
   failed: number;
-  /** The first hundred faults. */
+  /** The first hundred errors. */
   errors: RowFault[];
-  /** How many faults there were beyond these. */
+  /** How many errors there were beyond these. */
   errors_omitted: number;
-  /** Why the rest of the file was left alone: a line at fault, ctrl-C, trouble besides; null when all of it was read. */
+  /** Why the rest of the file was not imported; null when all of it was. */
   stopped: "error" | "interrupted" | "failure" | null;
-  /** The line of the last product that was looked at, 0 for none. */
+  /** First line of the last product that was read, 0 for none. */
   last_line: number;
 }
 
-/** What stopped an import other than a line at fault, such as a full disk, with what was written before. */
+/** An import that failed for another reason than its file, such as a full disk, with the result up to then. */
 export class ImportFailure extends Error {
   readonly result: ImportResult;
 
   constructor(result: ImportResult, cause: unknown) {
-    super("The import broke off.", { cause });
+    super("The import failed.", { cause });
     this.result = result;
   }
 }
 
 /**
- * Creates and changes products, portion by portion, each portion a transaction of its own and each product whole or not
- * at all.
- * @throws ImportFailure for what is no product's fault; AppError validationFailed for a file whose header is wrong, and nothing is written.
+ * Creates and updates products. Each batch is one transaction; each product is written completely or not at all.
+ * @throws ImportFailure for errors that are not in the file; AppError validationFailed for an invalid header.
  */
 export async function importProducts(
   ctx: Ctx,
@@ -70,18 +67,15 @@ export async function importProducts(
     last_line: 0,
   };
   try {
-    for await (const portion of takePortions(items)) {
-      const { items, unreadable } = portion;
-      for (let done = 0; done < items.length && result.stopped === null; ) {
+    for await (const batch of inBatches(items)) {
+      for (let done = 0; done < batch.length && result.stopped === null; ) {
         if (options.signal?.aborted) result.stopped = "interrupted";
-        else done += await importPortion(ctx, items.slice(done), result, options);
+        else done += await importBatch(ctx, batch.slice(done), result, options);
       }
-      if (unreadable && result.stopped === null) addFaults(result, [unreadable.fault]);
-      if (unreadable) result.stopped ??= "error";
       if (result.stopped !== null) break;
     }
   } catch (error) {
-    // The reader of the file ends with an error when it is told to stop.
+    // Reading the file ends with an error when the signal aborts it.
     if (options.signal?.aborted && (error as Error).name === "AbortError") return { ...result, stopped: "interrupted" };
     if (result.last_line === 0 && error instanceof AppError) throw error;
     throw new ImportFailure({ ...result, stopped: "failure" }, error);
@@ -89,55 +83,48 @@ export async function importProducts(
   return result;
 }
 
-interface Portion {
-  items: ImportItem[];
-  unreadable?: UnreadableInput;
-}
-
-async function* takePortions(items: AsyncIterable<ImportItem>): AsyncGenerator<Portion> {
-  let portion: ImportItem[] = [];
-  try {
-    for await (const item of items) {
-      portion.push(item);
-      if (portion.length < portionSize) continue;
-      yield { items: portion };
-      portion = [];
-    }
-  } catch (error) {
-    if (!(error instanceof UnreadableInput)) throw error;
-    yield { items: portion, unreadable: error };
-    return;
+async function* inBatches(items: AsyncIterable<ImportItem>): AsyncGenerator<ImportItem[]> {
+  let batch: ImportItem[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < batchSize) continue;
+    yield batch;
+    batch = [];
   }
-  yield { items: portion };
+  yield batch;
 }
 
-/** One transaction with as many of the items as it has time for; returns how many. */
-async function importPortion(ctx: Ctx, items: ImportItem[], result: ImportResult, options: ImportOptions) {
-  const transact = options.isDryRun ? inDryRun<Ctx, Seen[]> : inTransaction<Ctx, Seen[]>;
-  const seen = await transact(ctx, async (tx) => {
-    const seen: Seen[] = [];
-    const until = performance.now() + longestHoldMs;
+/** Imports items in one transaction until its time is up, and adds them to the result. Returns how many they were. */
+async function importBatch(ctx: Ctx, items: ImportItem[], result: ImportResult, options: ImportOptions) {
+  const isLast = (item: ImportItem) => item.isLast || options.onError === "stop";
+  const transact = options.isDryRun ? inDryRun<Ctx, Done[]> : inTransaction<Ctx, Done[]>;
+  const all = await transact(ctx, async (tx) => {
+    const done: Done[] = [];
+    const until = performance.now() + maxTransactionMs;
     for (const item of items) {
       const outcome = await importOne(tx, item);
-      seen.push({ item, outcome });
-      if (performance.now() > until || (Array.isArray(outcome) && options.onError === "stop")) break;
+      done.push({ item, outcome });
+      if (performance.now() > until || (Array.isArray(outcome) && isLast(item))) break;
     }
-    return seen;
+    return done;
   });
-  for (const { item, outcome } of seen) {
+  for (const { item, outcome } of all) {
     result.last_line = item.line;
     if (typeof outcome === "string") {
       result[outcome]++;
       continue;
     }
-    addFaults(result, outcome);
-    if (options.onError === "stop") result.stopped = "error";
+    result.failed++;
+    const shown = outcome.slice(0, maxErrors - result.errors.length);
+    result.errors.push(...shown);
+    result.errors_omitted += outcome.length - shown.length;
+    if (isLast(item)) result.stopped = "error";
   }
   options.onProgress?.(result);
-  return seen.length;
+  return all.length;
 }
 
-interface Seen {
+interface Done {
   item: ImportItem;
   outcome: ImportOutcome | RowFault[];
 }
@@ -147,15 +134,22 @@ async function importOne(tx: Ctx, item: ImportItem): Promise<ImportOutcome | Row
   try {
     return await inSavepoint(tx, () => importProduct(tx, item));
   } catch (error) {
-    // What has no name, and unavailable, is the database's trouble or a mistake of ours: no line is at fault.
+    // Errors of the database, and bugs, are not errors of a line.
     if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") throw error;
-    return explainFaults(error, item);
+    return faultsOf(error, item);
   }
 }
 
-function addFaults(result: ImportResult, faults: RowFault[]): void {
-  result.failed++;
-  const told = faults.slice(0, maxFaults - result.errors.length);
-  result.errors.push(...told);
-  result.errors_omitted += faults.length - told.length;
+/** The fields of an error with their lines; fields are named as in the file. */
+function faultsOf(error: AppError, { line, variants, isCsv }: ImportItem): RowFault[] {
+  if (!error.details?.length) return [{ line, field: null, message: error.message }];
+  return error.details.map(({ field, message }) => {
+    if (field === "row") return { line, field: null, message };
+    if (!isCsv) return { line, field, message };
+    // `images.0.url` is in the column `images`, `variants.1.price` in `variant_price`.
+    const [name = field, index, variantField] = field.split(".");
+    const variant = name === "variants" ? variants[Number(index)] : undefined;
+    if (!variant) return { line, field: name, message };
+    return { line: variant.line, field: variantField === undefined ? null : `variant_${variantField}`, message };
+  });
 }

@@ -3,18 +3,18 @@ import { type AppError, invalidField } from "../../../errors.ts";
 import { parseMoney } from "../../../values/money.ts";
 import { requireText } from "../../../values/text.ts";
 import { currencyDigits } from "../../tenants/currency.ts";
-import { compareAtMinor, skuText, stockPieces } from "../input.ts";
+import { compareAtMinor, skuText, stockCount } from "../input.ts";
 import type { VariantPatch } from "./variant-model.ts";
 
 const maxOptions = 10;
 
-/** Column values of the fields given, checked; whoever calls, the terminal included, comes through here. */
+/** Column values of the fields given. */
 export interface VariantColumns {
   title?: string;
   sku?: string | null;
   options?: string;
   optionsKey?: string;
-  /** Null, as undefined in a new variant: the product's, with its compare-at price and currency. */
+  /** Null, or undefined in a new variant: price, compare-at price and currency are the product's. */
   priceMinor?: number | null;
   currency?: string;
   currencyDigits?: number;
@@ -24,7 +24,7 @@ export interface VariantColumns {
 }
 
 /**
- * Checks a variant and turns its fields into columns; prices are taken in the store's present currency.
+ * Validates what a schema cannot, and converts fields to columns. Prices are in the store's current currency.
  * @param prefix before each field's name in errors, such as `variants.0.`.
  * @throws validationFailed naming the field.
  */
@@ -42,8 +42,8 @@ export function variantColumns(ctx: Ctx, input: VariantPatch, prefix = ""): Vari
   }
   if (compare_at_price !== undefined)
     columns.compareAtMinor = compareAtMinor(ctx, `${prefix}compare_at_price`, compare_at_price);
-  if (price === null && typeof compare_at_price === "number") throw notOwn(prefix);
-  if (stock !== undefined) columns.stock = stockPieces(`${prefix}stock`, stock);
+  if (price === null && typeof compare_at_price === "number") throw inheritedPriceError(prefix);
+  if (stock !== undefined) columns.stock = stockCount(`${prefix}stock`, stock);
   if (position !== undefined) columns.position = position;
   return columns;
 }
@@ -53,35 +53,35 @@ function optionColumns(field: string, options: Record<string, string>): { option
     const kept = requireText(`${field}.${name.slice(0, 64)}`, name.normalize("NFC"), 50);
     return [kept, requireText(`${field}.${kept}`, value.normalize("NFC"), 100)] as const;
   });
-  if (entries.length > maxOptions) throw invalidField(field, `must be at most ${maxOptions}`);
-  if (new Set(entries.map(([name]) => name)).size < entries.length) throw invalidField(field, "names one option twice");
+  if (entries.length > maxOptions) throw invalidField(field, `must have at most ${maxOptions} options`);
+  if (new Set(entries.map(([name]) => name)).size < entries.length) throw invalidField(field, "has a repeated option");
   const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
   return { options: JSON.stringify(Object.fromEntries(entries)), optionsKey: JSON.stringify(sorted) };
 }
 
-/** The validationFailed of a compare-at price beside a price that is the product's. */
-export function notOwn(prefix = ""): AppError {
+/** The error of a compare-at price for a variant without a price of its own. */
+export function inheritedPriceError(prefix = ""): AppError {
   return invalidField(
     `${prefix}compare_at_price`,
-    "is the product's, like the price; give the variant a price as well",
+    "is the product's, like the price. Give the variant a price as well",
   );
 }
 
-/** The title that options make: `M / Red`; empty without any. */
+/** The title made from options, such as `M / Red`; empty without options. */
 export function titleFrom(options: string): string {
   return Object.values(JSON.parse(options) as Record<string, string>).join(" / ");
 }
 
 /**
- * All columns of a new variant but its place; without a price of its own it has the product's.
+ * All columns of a new variant except its position. Without a price it follows the product's.
  * @throws validationFailed for a variant with neither title nor options, and for a compare-at price without a price.
  */
 export function completeVariant(columns: VariantColumns, prefix = "") {
   const { options = "{}", optionsKey = "[]" } = columns;
   const title = columns.title ?? titleFrom(options);
-  if (title === "") throw invalidField(`${prefix}title`, "is required where there are no options");
+  if (title === "") throw invalidField(`${prefix}title`, "is required without options");
   const { priceMinor = null, compareAtMinor = null } = columns;
-  if (priceMinor === null && compareAtMinor !== null) throw notOwn(prefix);
+  if (priceMinor === null && compareAtMinor !== null) throw inheritedPriceError(prefix);
   return {
     sku: null,
     stock: null,

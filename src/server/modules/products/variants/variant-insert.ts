@@ -4,16 +4,16 @@ import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
+import { taken } from "../product-errors.ts";
 import type { Rendered } from "../rendering.ts";
 import { products, productVariants } from "../table.ts";
-import { taken } from "../transfer/refusal.ts";
 import { completeVariant, type VariantColumns, variantColumns } from "./variant-input.ts";
 import type { VariantInput } from "./variant-model.ts";
 
 /** How many variants a product can have. */
 export const maxVariants = 100;
 
-// Prices and currency are the product's where the variant has no price of its own; the guard on their number stands in the statement.
+// Variants without a price get the product's price and currency. The maximum number is part of the statement.
 const insertRows = statement<Rendered>(sql`
   insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
     price_minor, compare_at_minor, currency, currency_digits, stock, position, created_at, updated_at)
@@ -38,7 +38,7 @@ const findTaken = statement<{ place: number }>(sql`
   order by key limit 1`);
 
 /**
- * Columns of the variants that a product is created with, in their order.
+ * The columns of the variants of a new product, in order.
  * @throws validationFailed naming the field (`variants.0.price`), conflict for two with the same SKU or options.
  */
 export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
@@ -53,29 +53,29 @@ export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
     const seen = new Set<string>();
     for (const [index, { [name]: value }] of rows.entries()) {
       if (value === null) continue;
-      if (seen.has(value)) throw taken(`variants.${index}.${field}`, undefined, "stands in the list already");
+      if (seen.has(value)) throw taken(`variants.${index}.${field}`, undefined, "is repeated");
       seen.add(value);
     }
   }
   return rows;
 }
 
-/** What the search index knows of a variant that is about to be made. */
+/** The texts of a new variant for the search index. */
 export function searchedTexts({ title, sku, options }: ReturnType<typeof variantRows>[number]) {
   return { title, sku, options: JSON.parse(options) as Record<string, string> };
 }
 
 /**
- * Adds variants to a product, within its transaction; undefined when there is no such product, or when they would be
- * too many. Errors: constraints of the table as they are.
+ * Adds a variant to a product, inside a transaction; undefined if the product does not exist or would have too many.
+ * Constraint violations are thrown unchanged.
  */
 export function insertVariant(tx: Ctx, productId: string, row: VariantColumns): Promise<Rendered | undefined> {
   return get(tx.db, insertRows, valuesOf(tx, productId, [row]));
 }
 
 /**
- * Adds the variants that a product is created with, within its transaction.
- * @throws conflict naming the SKU that is taken.
+ * Adds the variants of a new product, inside a transaction.
+ * @throws conflict naming the variant whose SKU is taken.
  */
 export async function insertVariants(tx: Ctx, productId: string, rows: readonly VariantColumns[]): Promise<void> {
   try {

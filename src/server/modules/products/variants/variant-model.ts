@@ -1,65 +1,71 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { nullable, timestamp } from "../../../values/schema.ts";
-import { maxPieces } from "../most-pieces.ts";
+
+/** Highest stock of one product or variant; the sum of all variants of a product is still exact in JSON. */
+export const maxStock = 1_000_000_000_000;
 
 const option = Type.String({ minLength: 1, maxLength: 100 });
 const fields = {
-  title: Type.String({ minLength: 1, maxLength: 300, description: "Made from the options unless given: `M / Red`." }),
+  title: Type.String({
+    minLength: 1,
+    maxLength: 300,
+    description: "Default: made from the options, such as `M / Red`.",
+  }),
   sku: nullable(Type.String({ minLength: 1, maxLength: 100, description: "Unique in the store." })),
   options: Type.Record(Type.String({ maxLength: 50 }), option, {
     maxProperties: 10,
-    description: 'What is chosen, such as `{"size": "M"}`; no other variant of the product has the same.',
+    description: 'Such as `{"size": "M"}`. Must differ from all other variants of the product.',
   }),
   price: nullable(
     Type.Number({
       minimum: 0,
-      description: "Null, or not given at first: the product's, which it then follows.",
+      description: "Null, or omitted on create, follows the product's price.",
       examples: [19.99],
     }),
   ),
   compare_at_price: nullable(
     Type.Number({
       minimum: 0,
-      description: "What it cost before, or elsewhere; follows the product's as `price` does.",
+      description: "The former price. Follows the product's together with `price`.",
     }),
   ),
-  stock: nullable(Type.Integer({ minimum: 0, maximum: maxPieces, description: "Null: not counted." })),
-  position: Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Its place; after the others unless given." }),
+  stock: nullable(Type.Integer({ minimum: 0, maximum: maxStock, description: "Null if stock is not counted." })),
+  position: Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Order among the variants. Default: last." }),
 };
 
-/** What creates or replaces a variant: a title or options. */
+/** Body of a create or replace: at least a title or options. */
 export const VariantInput = Type.Partial(Type.Object(fields), { $id: "VariantInput", additionalProperties: false });
 export type VariantInput = Static<typeof VariantInput>;
 
-/** What changes a variant: any of its fields. */
+/** Body of a PATCH: any fields. */
 export const VariantPatch = Type.Partial(Type.Object(fields), { $id: "VariantPatch", additionalProperties: false });
 export type VariantPatch = Static<typeof VariantPatch>;
 
-const pieces = (description: string) => nullable(Type.Integer({ description }));
+const stockCount = (description: string) => nullable(Type.Integer({ description }));
 
 /** A variant as replies show it. */
 export const Variant = Type.Object(
   {
     id: Type.String({ description: "`var_…`" }),
     ...fields,
-    price: Type.Number({ minimum: 0, description: "What it is sold for: its own price, or the product's." }),
+    price: Type.Number({ minimum: 0, description: "The variant's own price, or the product's." }),
     price_minor: Type.Integer({ minimum: 0 }),
-    has_own_price: Type.Boolean({ description: "False: price and `compare_at_price` follow the product's." }),
+    has_own_price: Type.Boolean({ description: "False if price and `compare_at_price` follow the product's." }),
     currency: Type.String({ description: "ISO 4217." }),
-    stock: pieces("Pieces on hand; null: not counted."),
-    available: pieces("Pieces that unpaid orders do not hold; null: not counted."),
-    version: Type.Integer({ minimum: 1, description: "Moves by one with every write; sent as `ETag`." }),
+    stock: stockCount("Stock on hand; null if not counted."),
+    available: stockCount("Stock minus what unpaid orders reserve; null if not counted."),
+    version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
     created_at: timestamp,
     updated_at: timestamp,
   },
   { $id: "Variant" },
 );
 
-/** What a delete answers. */
+/** Reply to a delete. */
 export const DeletedVariant = Type.Object(
   { id: Type.String(), deleted: Type.Literal(true) },
   { $id: "DeletedVariant" },
 );
 
-/** The ids as they stand in the path; those that no record can have are answered as unknown (notFound). */
+/** The ids in the path. Malformed ones are answered with notFound. */
 export const VariantParams = Type.Object({ id: Type.String(), variant_id: Type.String() });

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../../http/access.ts";
 import { reply } from "../../../http/envelope.ts";
 import { defineRoute } from "../../../http/route.ts";
@@ -11,7 +11,11 @@ const tag = "Products";
 const readers = [app("products:read"), token] as const;
 const writers = [app("products:write"), staff] as const;
 
-/** The endpoints of the forms in which a product is sold. */
+function idsOf({ id, variant_id }: Static<typeof VariantParams>) {
+  return { productId: id, variantId: variant_id };
+}
+
+/** The endpoints of variants. */
 export const variantRoutes = [
   defineRoute({
     method: "GET",
@@ -38,7 +42,7 @@ export const variantRoutes = [
     params: VariantParams,
     reply: { data: Variant },
     errors: ["notFound"],
-    handle: ({ ctx, params }) => getVariant(ctx, params.id, params.variant_id),
+    handle: ({ ctx, params }) => getVariant(ctx, idsOf(params)),
   }),
   defineRoute({
     method: "POST",
@@ -65,7 +69,7 @@ export const variantRoutes = [
     reply: { data: Variant },
     errors: ["notFound", "conflict"],
     conditional: true,
-    handle: ({ ctx, params, body, ifMatch }) => replaceVariant(ctx, params.id, params.variant_id, body, ifMatch),
+    handle: ({ ctx, params, body, ifMatch }) => replaceVariant(ctx, idsOf(params), body, ifMatch),
   }),
   defineRoute({
     method: "PATCH",
@@ -79,7 +83,7 @@ export const variantRoutes = [
     reply: { data: Variant },
     errors: ["notFound", "conflict"],
     conditional: true,
-    handle: ({ ctx, params, body, ifMatch }) => patchVariant(ctx, params.id, params.variant_id, body, ifMatch),
+    handle: ({ ctx, params, body, ifMatch }) => patchVariant(ctx, idsOf(params), body, ifMatch),
   }),
   defineRoute({
     method: "DELETE",
@@ -93,7 +97,7 @@ export const variantRoutes = [
     errors: ["notFound"],
     conditional: true,
     handle: async ({ ctx, params, ifMatch }) => {
-      await deleteVariant(ctx, params.id, params.variant_id, ifMatch);
+      await deleteVariant(ctx, idsOf(params), ifMatch);
       return reply({ id: params.variant_id, deleted: true });
     },
   }),

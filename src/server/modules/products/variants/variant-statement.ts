@@ -4,9 +4,9 @@ import type { Rendered } from "../rendering.ts";
 import { products, productVariants } from "../table.ts";
 import type { VariantColumns } from "./variant-input.ts";
 
-/** SQL for the product of `productId`; it stands in a select from products, or in a subquery. */
+/** SQL condition for the product `productId`. */
 export const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")} and deleted_at is null`;
-/** SQL for the variant of `variantId`, which is that product's. */
+/** SQL condition for the variant `variantId` of the product `productId`. */
 export const livingVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}
   and product_id = ${param("productId")} and deleted_at is null`;
 
@@ -15,8 +15,8 @@ const productsPrice = sql`${priceColumns} = (
   select price_minor, compare_at_minor, currency, currency_digits from ${products} where ${ofProduct})`;
 
 /**
- * Gives the variants without a price of their own what their product costs, within the transaction that has changed it;
- * with `productId`, `tenantId`, `now`. Only those that change are written.
+ * Copies a product's price to the variants without a price of their own; returns those that changed. Run it in the
+ * transaction that changes the price, with `productId`, `tenantId` and `now`.
  */
 export const followPrice = statement<{ id: string }>(sql`
   update ${productVariants} set ${productsPrice}, version = version + 1, updated_at = ${param("now")}
@@ -42,20 +42,20 @@ const columnNames: Record<Name, string> = {
 };
 const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "currencyDigits"];
 
-/** The columns that a write names, in an order that is always the same. */
+/** The columns of a write, always in the same order. */
 export function changedNames(columns: VariantColumns): Name[] {
   return (Object.keys(columnNames) as Name[]).filter((name) => columns[name] !== undefined);
 }
 
-/** Whose price a variant has after a write: its own, the product's, or that which it had before. */
+/** Which price a write gives a variant: its own, the product's, or the one it has. */
 type PriceChange = "own" | "product" | "same";
 
-/** One statement for each set of columns that callers have changed together. */
+/** One statement for each set of columns that are changed together. */
 const updates = new Map<string, CompiledStatement<Rendered>>();
 
 /**
- * The statement that writes these columns of a variant, with every guard in it; it answers nothing for a variant that is
- * not there, in another version than `ifMatch`, or whose compare-at price is the product's to set.
+ * The statement that writes these columns of a variant. It returns no row if the variant does not exist, has another
+ * version than `ifMatch`, or gets a compare-at price while its price is the product's.
  */
 export function updateVariantStatement(names: Name[], price: PriceChange): CompiledStatement<Rendered> {
   const key = `${price} ${names.join(" ")}`;
@@ -66,7 +66,7 @@ export function updateVariantStatement(names: Name[], price: PriceChange): Compi
     const made = sql`select group_concat(value, ' / ') from (select value from json_each(options) order by id)`;
     changes.push(sql`title = case when title = (${made}) then coalesce(${param("madeTitle")}, title) else title end`);
   }
-  // Beside a price that is the product's, null says no more than the product does.
+  // A compare-at price of null is harmless for a variant with the product's price.
   const isGuarded = price === "same" && names.includes("compareAtMinor");
   const guard = isGuarded ? sql`and (has_own_price or ${param("compareAtMinor")} is null)` : sql``;
   const made = statement<Rendered>(sql`
@@ -91,7 +91,7 @@ function priceChanges(names: Name[], price: PriceChange): SQL[] {
     return [sql`compare_at_minor = case when has_own_price then ${param("compareAtMinor")} else compare_at_minor end`];
   }
   const others = names.filter((name) => ofPrice.includes(name)).map(set);
-  // What it showed before was the product's, and went with the product's price.
+  // An inherited compare-at price goes with the inherited price.
   if (!isCompared) others.push(sql`compare_at_minor = case when has_own_price then compare_at_minor end`);
   return [sql`has_own_price = 1`, ...others];
 }

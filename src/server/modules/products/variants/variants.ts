@@ -7,12 +7,18 @@ import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { compileEvent } from "../../events/service.ts";
 import { indexProduct } from "../list/search.ts";
+import { explainConflicts, requireProductId } from "../product-errors.ts";
 import type { Rendered } from "../rendering.ts";
 import { seesDrafts } from "../service.ts";
 import { stockChanged } from "../stock.ts";
 import { products, productVariants } from "../table.ts";
-import { explaining, noSuchProduct, requireProductId } from "../transfer/refusal.ts";
-import { completeVariant, notOwn, titleFrom, type VariantColumns, variantColumns } from "./variant-input.ts";
+import {
+  completeVariant,
+  inheritedPriceError,
+  titleFrom,
+  type VariantColumns,
+  variantColumns,
+} from "./variant-input.ts";
 import { insertVariant, maxVariants } from "./variant-insert.ts";
 import type { VariantInput, VariantPatch } from "./variant-model.ts";
 import { changedNames, livingVariant as living, ofProduct, updateVariantStatement } from "./variant-statement.ts";
@@ -41,146 +47,134 @@ const productUpdated = compileEvent({
   from: sql`from ${products} where ${ofProduct}`,
 });
 
+/** Names a variant and its product. */
+export interface VariantIds {
+  productId: string;
+  variantId: string;
+}
+
 /**
- * The variants of a product in their order, as a JSON array; customers see those of published products only.
- * @throws notFound.
+ * The variants of a product in order, as a JSON array. Customers see those of published products only.
+ * @throws notFound
  */
 export async function listVariants(ctx: Ctx, productId: string): Promise<string> {
   requireProductId(productId);
-  const row = await get(ctx.db, selectVariants, { ...idsOf(ctx, productId), seesDrafts: seesDrafts(ctx) ? 1 : 0 });
-  if (!row) throw noSuchProduct();
+  const row = await get(ctx.db, selectVariants, { ...idsOf(ctx, { productId }), seesDrafts: seesDrafts(ctx) ? 1 : 0 });
+  if (!row) throw notFound("product", productId);
   return row.json;
 }
 
-/** One variant of a product; customers see those of published products only. Errors: notFound. */
-export async function getVariant(ctx: Ctx, productId: string, variantId: string): Promise<Rendered> {
-  requireIds(productId, variantId);
-  const values = { ...idsOf(ctx, productId, variantId), seesDrafts: seesDrafts(ctx) ? 1 : 0 };
-  const variant = await get(ctx.db, selectVariant, values);
-  if (!variant) throw noSuchVariant();
+/** One variant. Customers see those of published products only. Errors: notFound. */
+export async function getVariant(ctx: Ctx, ids: VariantIds): Promise<Rendered> {
+  requireIds(ids);
+  const variant = await get(ctx.db, selectVariant, { ...idsOf(ctx, ids), seesDrafts: seesDrafts(ctx) ? 1 : 0 });
+  if (!variant) throw notFound("variant", ids.variantId);
   return variant;
 }
 
 /**
- * Adds a variant to a product, which from its first one on is sold by variant only. Its price is the product's, and
- * follows it, unless given; its place is after the others.
- * @throws notFound, validationFailed, conflict for options or a SKU that are taken, wrongState when there are as many as can be.
+ * Adds a variant, after the others unless `position` is given. A product with variants is sold by variant only. Without
+ * a price the variant follows the product's.
+ * @throws notFound, validationFailed, conflict for options or a SKU that are taken, wrongState at the maximum number.
  */
 export async function addVariant(ctx: Ctx, productId: string, input: VariantInput): Promise<Rendered> {
   requireProductId(productId);
   const variantId = newId("var");
   const row = { id: variantId, ...completeVariant(variantColumns(ctx, input)) };
   return inTransaction(ctx, async (tx) => {
-    const variant = await explaining(() => insertVariant(tx, productId, row));
+    const variant = await explainConflicts(() => insertVariant(tx, productId, row));
     if (variant) {
       await finishWrite(tx, productId, row.stock === null ? undefined : { productId, variantId });
       await indexProduct(tx, productId);
       return variant;
     }
-    const product = await get(tx.db, selectVariants, { ...idsOf(tx, productId), seesDrafts: 1 });
-    throw product ? wrongState(`A product has at most ${maxVariants} variants.`) : noSuchProduct();
+    const product = await get(tx.db, selectVariants, { ...idsOf(tx, { productId }), seesDrafts: 1 });
+    if (!product) throw notFound("product", productId);
+    throw wrongState(`Product ${productId} already has ${maxVariants} variants, the maximum.`);
   });
 }
 
 /**
- * Replaces every field of a variant but its place, which stays unless given; its price goes back to the product's.
- * @param ifMatch the variant's version that must stand; null for any.
+ * Replaces all fields of a variant. Without a position it keeps its own; without a price it follows the product's.
+ * @param ifMatch the version that the variant must have; null for any.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function replaceVariant(
   ctx: Ctx,
-  productId: string,
-  variantId: string,
+  ids: VariantIds,
   input: VariantInput,
   ifMatch: number | null,
 ): Promise<Rendered> {
-  return update(ctx, productId, variantId, completeVariant(variantColumns(ctx, input)), ifMatch);
+  return update(ctx, ids, completeVariant(variantColumns(ctx, input)), ifMatch);
 }
 
 /**
- * Changes the fields given. New options bring a new title where the old one was made from the old options.
- * @param ifMatch the variant's version that must stand; null for any.
+ * Changes the fields given. New options change the title too, if it was made from the old options.
+ * @param ifMatch the version that the variant must have; null for any.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function patchVariant(
   ctx: Ctx,
-  productId: string,
-  variantId: string,
+  ids: VariantIds,
   patch: VariantPatch,
   ifMatch: number | null,
 ): Promise<Rendered> {
-  return update(ctx, productId, variantId, variantColumns(ctx, patch), ifMatch);
+  return update(ctx, ids, variantColumns(ctx, patch), ifMatch);
 }
 
 /**
- * Takes a variant out of the store. Its row stays for the orders that name it; its SKU and options are free again.
- * With the last one gone the product is sold by its own stock.
+ * Deletes a variant. Its row stays for existing orders; its SKU and options can be used again. A product without
+ * variants is sold by its own stock.
  * @throws notFound, preconditionFailed.
  */
-export async function deleteVariant(
-  ctx: Ctx,
-  productId: string,
-  variantId: string,
-  ifMatch: number | null,
-): Promise<void> {
-  requireIds(productId, variantId);
+export async function deleteVariant(ctx: Ctx, ids: VariantIds, ifMatch: number | null): Promise<void> {
+  requireIds(ids);
   return inTransaction(ctx, async (tx) => {
-    const values = { ...idsOf(tx, productId, variantId), now: toTimestamp(tx.now()), ifMatch };
-    const gone = await get(tx.db, deleteVariantRow, values);
-    if (!gone) throw await whyNot(tx, productId, variantId, ifMatch);
-    await finishWrite(tx, productId, gone.stock === null ? undefined : { productId, variantId });
-    await indexProduct(tx, productId);
+    const values = { ...idsOf(tx, ids), now: toTimestamp(tx.now()), ifMatch };
+    const deleted = await get(tx.db, deleteVariantRow, values);
+    if (!deleted) throw await failedWriteError(tx, ids, ifMatch);
+    await finishWrite(tx, ids.productId, deleted.stock === null ? undefined : ids);
+    await indexProduct(tx, ids.productId);
   });
 }
 
-function update(
-  ctx: Ctx,
-  productId: string,
-  variantId: string,
-  columns: VariantColumns,
-  ifMatch: number | null,
-): Promise<Rendered> {
-  requireIds(productId, variantId);
+function update(ctx: Ctx, ids: VariantIds, columns: VariantColumns, ifMatch: number | null): Promise<Rendered> {
+  requireIds(ids);
   const names = changedNames(columns);
   const price = columns.priceMinor === undefined ? "same" : columns.priceMinor === null ? "product" : "own";
   return inTransaction(ctx, async (tx) => {
-    const ids = idsOf(tx, productId, variantId);
-    const before = columns.stock === undefined ? undefined : await get(tx.db, selectStock, ids);
+    const key = idsOf(tx, ids);
+    const before = columns.stock === undefined ? undefined : await get(tx.db, selectStock, key);
     const madeTitle = columns.options === undefined ? null : titleFrom(columns.options).slice(0, 300) || null;
-    const values = { ...columns, ...ids, madeTitle, now: toTimestamp(tx.now()), ifMatch };
-    const variant = await explaining(() => get(tx.db, updateVariantStatement(names, price), values));
-    if (!variant) throw await whyNot(tx, productId, variantId, ifMatch);
-    const item = before && before.stock !== columns.stock ? { productId, variantId } : undefined;
-    await finishWrite(tx, productId, item);
+    const values = { ...columns, ...key, madeTitle, now: toTimestamp(tx.now()), ifMatch };
+    const variant = await explainConflicts(() => get(tx.db, updateVariantStatement(names, price), values));
+    if (!variant) throw await failedWriteError(tx, ids, ifMatch);
+    await finishWrite(tx, ids.productId, before && before.stock !== columns.stock ? ids : undefined);
     if (columns.title !== undefined || columns.sku !== undefined || madeTitle !== null)
-      await indexProduct(tx, productId);
+      await indexProduct(tx, ids.productId);
     return variant;
   });
 }
 
-/** What goes with every write of a variant: the product's version and event, and that of pieces that were edited. */
-async function finishWrite(tx: Ctx, productId: string, edited?: { productId: string; variantId: string }) {
-  const values = { ...idsOf(tx, productId), now: toTimestamp(tx.now()) };
+/** Moves the product's version and records its event, and that of the variant whose stock was edited. */
+async function finishWrite(tx: Ctx, productId: string, edited?: VariantIds) {
+  const values = { ...idsOf(tx, { productId }), now: toTimestamp(tx.now()) };
   const statements = [bind(touchProduct, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
   if (edited) statements.push(stockChanged(tx, edited, "edit"));
   await tx.db.batch(statements);
 }
 
-async function whyNot(tx: Ctx, productId: string, variantId: string, ifMatch: number | null): Promise<AppError> {
-  const variant = await get(tx.db, selectStock, idsOf(tx, productId, variantId));
-  if (!variant) return noSuchVariant();
-  return ifMatch !== null && ifMatch !== variant.version ? preconditionFailed() : notOwn();
+async function failedWriteError(tx: Ctx, ids: VariantIds, ifMatch: number | null): Promise<AppError> {
+  const variant = await get(tx.db, selectStock, idsOf(tx, ids));
+  if (!variant) return notFound("variant", ids.variantId);
+  return ifMatch !== null && ifMatch !== variant.version ? preconditionFailed() : inheritedPriceError();
 }
 
-function idsOf(ctx: Ctx, productId: string, variantId: string | null = null) {
+function idsOf(ctx: Ctx, { productId, variantId = null }: { productId: string; variantId?: string | null }) {
   return { tenantId: ctx.tenant.id, productId, variantId };
 }
 
-function requireIds(productId: string, variantId: string): void {
+function requireIds({ productId, variantId }: VariantIds): void {
   requireProductId(productId);
-  if (!isId("var", variantId)) throw noSuchVariant();
-}
-
-function noSuchVariant(): AppError {
-  return notFound("variant");
+  if (!isId("var", variantId)) throw notFound("variant");
 }

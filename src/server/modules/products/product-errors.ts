@@ -1,0 +1,39 @@
+import { isCheckViolation, isUniqueViolation } from "../../db/db-errors.ts";
+import { AppError, conflict, invalidField, notFound } from "../../errors.ts";
+import { isId } from "../../values/ids.ts";
+import { mergedMetadataTooLarge } from "../../values/metadata.ts";
+
+/** Rejects what cannot be an id before the database sees it. Errors: notFound. */
+export function requireProductId(id: string): void {
+  if (!isId("prod", id)) throw notFound("product");
+}
+
+/** The conflict of a value that must be unique. */
+export function taken(field: string, cause?: unknown, message = "is taken by another product"): AppError {
+  return conflict(`${field}: ${message}.`, { details: [{ field, message }], cause });
+}
+
+/** Runs a write of products or variants. A violated constraint becomes the error of its field. */
+export async function explainConflicts<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    throw explained(error);
+  }
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof AppError) return error;
+  if (isCheckViolation(error, "products_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
+  if (isCheckViolation(error, "products_translations_size")) {
+    return invalidField("translations", "would be larger than 512 KiB once merged");
+  }
+  if (isUniqueViolation(error, "products.slug")) return taken("slug", error);
+  if (isUniqueViolation(error, "products.sku") || isUniqueViolation(error, "product_variants.sku")) {
+    return taken("sku", error);
+  }
+  if (isUniqueViolation(error, "product_variants.options_key")) {
+    return taken("options", error, "are those of another variant of the product");
+  }
+  return error;
+}
