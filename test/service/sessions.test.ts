@@ -8,9 +8,9 @@ import { countFailure, judgeSignIn } from "../../src/server/modules/passwords/fa
 import { hashPassword } from "../../src/server/modules/passwords/password-hash.ts";
 import { login } from "../../src/server/modules/sessions/login.ts";
 import { changeOwnPassword } from "../../src/server/modules/sessions/service.ts";
-import { judgeToken } from "../../src/server/modules/tokens/judge.ts";
 import { listTokens } from "../../src/server/modules/tokens/list.ts";
 import { issueToken } from "../../src/server/modules/tokens/service.ts";
+import { verifyToken } from "../../src/server/modules/tokens/verify.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
@@ -74,7 +74,7 @@ onEachDatabase((suite) => {
     const { ctx, change, signIn } = await openStore();
     const renewed = await hashPassword(goodPassword);
     const { token, user_id } = await signIn(interrupted(ctx, () => change("password_hash = ?", renewed)));
-    expect(await judgeToken(ctx, { tenantId: ctx.tenant.id, userId: user_id, token })).toMatchObject({
+    expect(await verifyToken(ctx, { tenantId: ctx.tenant.id, userId: user_id, token })).toMatchObject({
       userId: user_id,
     });
   });

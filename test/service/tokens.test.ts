@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import { judgeToken } from "../../src/server/modules/tokens/judge.ts";
 import { listTokens } from "../../src/server/modules/tokens/list.ts";
 import {
   endOwnToken,
@@ -15,6 +14,7 @@ import {
   spendToken,
   sweepTokens,
 } from "../../src/server/modules/tokens/service.ts";
+import { verifyToken } from "../../src/server/modules/tokens/verify.ts";
 import { openAccount } from "../support/account.ts";
 import { type Shop, tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
@@ -31,7 +31,7 @@ onEachDatabase((suite) => {
     const issue = () => inTransaction(ctx, (tx) => issueToken(tx, userId));
     const issued = await issue();
     const judge = (token: string, more: { tenantId?: string; userId?: string } = {}) =>
-      judgeToken(ctx, { tenantId: ctx.tenant.id, userId, token, ...more });
+      verifyToken(ctx, { tenantId: ctx.tenant.id, userId, token, ...more });
     const codeOf = async (token: string, more = {}) => {
       try {
         await judge(token, more);

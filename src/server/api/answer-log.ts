@@ -7,35 +7,38 @@ import type { Meter, RouteMeter } from "../monitoring/metrics/meter.ts";
 interface LogDeps {
   now: () => number;
   log: LogRequest;
-  /** Index of the least level that is logged. */
+  /** Index of the lowest level that is logged. */
   logFrom: number;
   meter: Meter;
   clientIpOf: (request: Request) => string | null;
 }
 
-/** What is known of an answered request; times in milliseconds of the process's clock. */
+/** An answered request; times in milliseconds of the process's clock. */
 interface Answered {
+  request: Request;
+  response: Response;
+  meter: RouteMeter;
   requestId: string;
   started: number;
-  /** When the caller had been proved; only where the log says it. */
-  provedAt?: number;
-  /** What was thrown on the way; undefined for a success. */
+  /** When the caller was authenticated; only at the log level `debug`. */
+  authenticatedAt?: number | undefined;
+  /** The error that was thrown; undefined for a success. */
   failure: unknown;
-  namespace?: string;
-  /** The store, where there is one of that name. */
-  tenant?: Tenant;
-  actor?: Actor;
-  /** Whether it is a call of those who watch, which says nothing as long as all is well. */
-  isProbe?: boolean;
+  namespace?: string | undefined;
+  /** The store, where it exists. */
+  tenant?: Tenant | undefined;
+  actor?: Actor | undefined;
+  /** Whether it is a health check, which is logged only when it fails. */
+  isProbe?: boolean | undefined;
 }
 
 /**
- * Counts an answer, and writes the log's line: of a request that failed also its code and from where it came, of a fault
- * its cause. What the log does not want to hear costs no more than the counting.
+ * Counts an answer and logs it: a failed request with its code and address, an internal error with its cause. An answer
+ * below the log's level is only counted.
  */
-export function logAnswer(deps: LogDeps, meter: RouteMeter, request: Request, response: Response, of: Answered): void {
-  const { requestId, started, provedAt, failure, namespace, tenant, actor, isProbe } = of;
-  const { status } = response;
+export function logAnswer(deps: LogDeps, answered: Answered): void {
+  const { request, meter, requestId, started, authenticatedAt, failure, namespace, tenant, actor, isProbe } = answered;
+  const { status } = answered.response;
   const ms = performance.now() - started;
   const code = failure === undefined ? undefined : failure instanceof AppError ? failure.code : codeOf("internalError");
   meter.record(status, ms, code);
@@ -54,12 +57,12 @@ export function logAnswer(deps: LogDeps, meter: RouteMeter, request: Request, re
     namespace,
     caller: actor?.kind === "app" ? actor.appId : actor?.kind === "user" ? actor.userId : undefined,
   };
-  if (provedAt !== undefined) entry.provedMs = provedAt - started;
+  if (authenticatedAt !== undefined) entry.authenticatedMs = authenticatedAt - started;
   if (code !== undefined) {
     entry.code = code;
-    // Whoever is served is not written down; whoever is refused may have to be found.
+    // Addresses of successful callers are not logged; a refused caller may have to be found.
     entry.ip = deps.clientIpOf(request);
-    // A unavailable of our own making says all there is to say by its code.
+    // An error without a cause is explained by its code.
     const isExplained = failure instanceof AppError && failure.cause === undefined;
     if (status >= 500 && !isExplained) entry.fault = describeFault(failure);
   }

@@ -124,7 +124,7 @@ export function createApp(deps: AppDeps) {
   server.onError(({ request, code, error }) =>
     code === "NOT_FOUND"
       ? answerNone(request)
-      : answerElsewhere(pipeline, noRouteMeter(request.method), request, () => {
+      : answerElsewhere(pipeline, request, { meter: noRouteMeter(request.method) }, () => {
           throw error;
         }),
   );
@@ -133,9 +133,9 @@ export function createApp(deps: AppDeps) {
 
 function mountRoute(server: Elysia, pipeline: PipelineDeps, route: Route): void {
   for (const method of route.method === "GET" ? ["GET", "HEAD"] : [route.method]) {
-    const meter = pipeline.meter.route(method, route.path);
+    const endpoint = { route, meter: pipeline.meter.route(method, route.path) };
     const handle = ({ request, params }: { request: Request; params: Record<string, string> }) =>
-      answerRoute(pipeline, route, meter, request, params);
+      answerRoute(pipeline, endpoint, request, params);
     server.route(method, route.path, handle as never, { parse: "none" } as never);
   }
 }
@@ -151,7 +151,7 @@ function allowHeader(methods: readonly string[]): string {
 }
 
 function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: Request, allow: string): Response {
-  return answerElsewhere(pipeline, meter, request, (headers, requestId) => {
+  return answerElsewhere(pipeline, request, { meter }, (headers, requestId) => {
     if (request.method !== "OPTIONS") throw methodNotAllowed(undefined, { headers: { Allow: allow } });
     preflightHeaders(headers, request.headers.get("origin"), allow);
     return new Response(`{"request_id":"${requestId}","data":{"allow":${JSON.stringify(allow)}}}`, { headers });
@@ -159,7 +159,7 @@ function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: R
 }
 
 function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Request): Response {
-  return answerElsewhere(pipeline, meter, request, () => {
+  return answerElsewhere(pipeline, request, { meter }, () => {
     throw routeNotFound();
   });
 }

@@ -1,4 +1,6 @@
 import { AppError, invalidAppCredentials, invalidTokenParams } from "../errors.ts";
+import { asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
+import type { Route } from "../http/route.ts";
 import type { Query } from "./query.ts";
 
 /** The six names that may stand in the query or in any body; the query wins. */
@@ -31,17 +33,16 @@ export function takeCommon(query: Query, body: Record<string, unknown> | undefin
   return common;
 }
 
-/** App credentials as sent, still unproved. */
+/** App credentials as sent, not verified. */
 export interface AppCredentials {
   appId: string;
   appSecret: string;
 }
 
-/** What became of reading the credentials of one method: sent and well-formed, sent and not, or not sent. */
-export type Sent<T> = { value: T } | { error: AppError } | null;
+/** The app credentials of a request: well-formed, malformed, or not sent. Errors wait until the store was checked. */
+type SentApp = { value: AppCredentials } | { error: AppError } | null;
 
-/** The app credentials of a request, with what is wrong with them as a value: they are judged after the tenant. */
-export function readAppCredentials(authorization: string | null, common: Common): Sent<AppCredentials> {
+function readAppCredentials(authorization: string | null, common: Common): SentApp {
   try {
     const value = appCredentialsOf(authorization, common);
     return value && { value };
@@ -53,8 +54,7 @@ export function readAppCredentials(authorization: string | null, common: Common)
 
 const bearer = /^bearer(?: +|$)/i;
 
-/** Whether an `Authorization` header is meant as app credentials, whatever they are worth. */
-export function isAppAuthorization(header: string | null): boolean {
+function isAppAuthorization(header: string | null): boolean {
   return header !== null && bearer.test(header);
 }
 
@@ -84,14 +84,14 @@ function checkForm(appId: string, appSecret: string): AppCredentials {
   return { appId, appSecret };
 }
 
-/** User credentials as sent, still unproved. */
+/** User credentials as sent, not verified. */
 export interface TokenCredentials {
   userId: string;
   token: string;
 }
 
-/** The two parameters of token auth, as far as they were sent where the route looks for them. */
-export interface SentUser {
+/** The two parameters of token auth, where the route accepts them. */
+interface SentUser {
   user_id?: string | undefined;
   token?: string | undefined;
 }
@@ -107,4 +107,36 @@ export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCre
   if (!userId || !visible.test(userId)) throw invalidTokenParams("`user_id` is missing or malformed.");
   if (!token || !visible.test(token)) throw invalidTokenParams("`token` is missing or malformed.");
   return { userId, token };
+}
+
+/** What a request says about its store and its caller. */
+export interface Sent {
+  common: Common;
+  app: SentApp;
+  user: SentUser;
+}
+
+/** Whether the namespace or the credentials can be in the body, which then has to be read before they are checked. */
+export function mayNameCaller(route: Route, query: Query, authorization: string | null): boolean {
+  if (route.method === "GET") return false;
+  if (query.namespace === undefined) return true;
+  if (isUnsigned(route.access)) return false;
+  if ((isOpen(route.access) || asksOwnToken(route.access)) && !("user_id" in query && "token" in query)) return true;
+  // Beside a user token in the query, the body may hold app credentials, and one valid method is enough.
+  return !isAppAuthorization(authorization) && !("app_id" in query && "app_secret" in query);
+}
+
+/** Takes the common parameters and the credentials out of a request's query, header and body. */
+export function readSent(
+  route: Route,
+  query: Query,
+  authorization: string | null,
+  body: Record<string, unknown> | undefined,
+): Sent {
+  const { user_id, token } = query;
+  const common = takeCommon(query, body, route.ownField);
+  // User credentials belong in the query. A body may hold them where the call is about the token itself, and on public
+  // routes, where a request would otherwise be done in another caller's name.
+  const user = asksOwnToken(route.access) || isOpen(route.access) ? common : { user_id, token };
+  return { common, app: isUnsigned(route.access) ? null : readAppCredentials(authorization, common), user };
 }

@@ -3,8 +3,7 @@ import type { Actor, Ctx, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
 import { namespaceMissing, storeNotFound } from "../errors.ts";
-import { asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
-import { baseHeaders, errorResponse, successResponse } from "../http/envelope.ts";
+import { baseHeaders, errorResponse, type Reply, successResponse } from "../http/envelope.ts";
 import type { Call, Route } from "../http/route.ts";
 import type { LogRequest } from "../logging/request-log.ts";
 import { type CredentialLookup, hasTenant } from "../modules/app-keys/lookup.ts";
@@ -12,11 +11,11 @@ import { parseLanguage } from "../modules/tenants/language.ts";
 import type { Meter, RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { Vault } from "../security/vault.ts";
 import { logAnswer } from "./answer-log.ts";
-import { type AuthDeps, authenticate, permit } from "./authenticate.ts";
-import { type BodyLimits, type BodyMemory, isUnbounded, readBody } from "./body.ts";
+import { type AuthDeps, authenticate, authorize } from "./authenticate.ts";
+import { type Body, type BodyLimits, type BodyMemory, isUnbounded, readBody } from "./body.ts";
 import { checkBody, checkParams, checkQuery } from "./check-input.ts";
 import { allowOrigin } from "./cors.ts";
-import { isAppAuthorization, readAppCredentials, takeCommon } from "./credentials.ts";
+import { mayNameCaller, readSent, type Sent, takeCommon } from "./credentials.ts";
 import { answerIdempotently, successStatus } from "./idempotency.ts";
 import { answerFirstMatch, parseIfMatch } from "./if-match.ts";
 import { parseQuery, type Query } from "./query.ts";
@@ -28,9 +27,8 @@ export interface PipelineDeps extends AuthDeps {
   lookup: CredentialLookup;
   bodyLimits: BodyLimits;
   bodyMemory: BodyMemory;
-  clientIpOf: (request: Request) => string | null;
   log: LogRequest;
-  /** Index of the least level that is logged. */
+  /** Index of the lowest level that is logged. */
   logFrom: number;
   meter: Meter;
   vault: Vault;
@@ -38,65 +36,88 @@ export interface PipelineDeps extends AuthDeps {
   push: PushSettings;
 }
 
-/** What is learned of a request on its way, for CORS and the log. */
-interface Progress {
-  namespace?: string;
-  /** The store, once it is known to exist. */
-  tenant?: Tenant;
-  actor?: Actor;
-  /** When the caller had been proved, for a log that says so. */
-  provedAt?: number;
-  sentApp: boolean;
-  /** The body has been read, or what of it there is to read. */
-  hasRead?: boolean;
-  /** Part of the body may still be on its way, and would be taken for the next request. */
-  mustClose?: boolean;
+/** A request that a route answers. */
+interface Incoming {
+  request: Request;
+  requestId: string;
+  route: Route;
+  /** Of the path, not yet checked. */
+  params: Record<string, string>;
 }
 
 /**
- * Answers one request of a route. The checks run in the order of the specification's conventions: namespace, tenant,
- * limit on `/auth/`, credentials, permission, input, work; whatever is thrown on the way becomes the envelope.
+ * Answers one request of a route. The steps are those of design.md, section 3, in its order. An error of any step
+ * becomes the error envelope; for it and for the log, the function keeps what the earlier steps have found.
  */
 export async function answerRoute(
   deps: PipelineDeps,
-  route: Route,
-  meter: RouteMeter,
+  { route, meter }: { route: Route; meter: RouteMeter },
   request: Request,
   params: Record<string, string>,
 ): Promise<Response> {
   const started = performance.now();
   const requestId = requestIdOf(request.headers);
+  const incoming: Incoming = { request, requestId, route, params };
   const headers = baseHeaders(requestId);
-  const progress: Progress = { sentApp: false };
   const origin = request.headers.get("origin");
-  deps.meter.inFlight++;
-  let response: Response;
+  let sent: Sent | undefined;
+  let body: Body | undefined;
+  let tenant: Tenant | undefined;
+  let actor: Actor | undefined;
+  let authenticatedAt: number | undefined;
   let failure: unknown;
+  let response: Response;
+  deps.meter.inFlight++;
   try {
-    const answer = await work(deps, route, request, params, requestId, origin, progress);
+    const query = parseQuery(request.url);
+    const authorization = request.headers.get("authorization");
+    if (mayNameCaller(route, query, authorization)) body = await receiveBody(deps, request);
+    sent = readSent(route, query, authorization, body?.value);
+
+    const namespace = requireNamespace(sent, body);
+    const found = deps.lookup(namespace, sent.app && "value" in sent.app ? sent.app.value.appId : undefined);
+    const { tenant: store, key } = found instanceof Promise ? await found : found;
+    if (!store || store.suspended) throw storeNotFound();
+    tenant = store;
+
+    const isCounted = route.path.startsWith("/auth/");
+    if (isCounted) await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
+    const verdict = authenticate(deps, route.access, { request, requestId, origin, sent, tenant, key, isCounted });
+    actor = verdict instanceof Promise ? await verdict : verdict;
+    if (deps.logFrom === 0) authenticatedAt = performance.now();
+    authorize(route.access, actor);
+
+    let { common } = sent;
+    if (body === undefined && route.method !== "GET") {
+      body = await receiveBody(deps, request);
+      common = { ...takeCommon({}, body.value, route.ownField), ...common };
+    }
+    if (body?.error) throw body.error;
+    const ctx = createContext(deps, incoming, tenant, actor);
+    const answer = await handle(incoming, checkCall(incoming, ctx, { query, body, common }));
+
     if (origin !== null) allowOrigin(headers, origin);
     response = successResponse(requestId, answer, successStatus(route, answer), headers);
-  } catch (thrown) {
-    const error = isForeignKeyViolation(thrown) && (await isGone(deps, progress)) ? storeNotFound() : thrown;
-    failure = error ?? new Error("nothing was thrown");
-    // A page may read why it was refused, unless a key was used from it that has not allowed it.
-    if (origin !== null && (!progress.sentApp || progress.actor)) allowOrigin(headers, origin);
-    if (progress.mustClose || (!progress.hasRead && isUnbounded(request, deps.bodyLimits)))
-      headers.Connection = "close";
-    response = errorResponse(requestId, error, headers);
+  } catch (error) {
+    const isGone = tenant !== undefined && isForeignKeyViolation(error) && (await isDeleted(deps.db, tenant));
+    failure = isGone ? storeNotFound() : (error ?? new Error("nothing was thrown"));
+    // A page may read why it was refused, unless it used a key that has not allowed its origin.
+    if (origin !== null && (!sent?.app || actor)) allowOrigin(headers, origin);
+    if (body ? body.error?.headers : isUnbounded(request, deps.bodyLimits)) headers.Connection = "close";
+    response = errorResponse(requestId, failure, headers);
   }
   deps.meter.inFlight--;
-  logAnswer(deps, meter, request, response, { requestId, started, failure, ...progress });
+  const namespace = sent?.common.namespace || undefined;
+  logAnswer(deps, { request, response, meter, requestId, started, authenticatedAt, failure, namespace, tenant, actor });
   return response;
 }
 
-/** Answers a request that no route takes: routeNotFound, methodNotAllowed, or an OPTIONS; and the pages beside the API. */
+/** Answers a request that no route takes: routeNotFound, methodNotAllowed, an OPTIONS, and the pages beside the API. */
 export function answerElsewhere(
   deps: PipelineDeps,
-  meter: RouteMeter,
   request: Request,
+  { meter, isProbe }: { meter: RouteMeter; isProbe?: boolean },
   decide: (headers: Record<string, string>, requestId: string) => Response,
-  isProbe = false,
 ): Response {
   const started = performance.now();
   const requestId = requestIdOf(request.headers);
@@ -112,58 +133,22 @@ export function answerElsewhere(
     if (isUnbounded(request, deps.bodyLimits)) headers.Connection = "close";
     response = errorResponse(requestId, error, headers);
   }
-  logAnswer(deps, meter, request, response, { requestId, started, failure, isProbe });
+  logAnswer(deps, { request, response, meter, requestId, started, failure, isProbe });
   return response;
 }
 
-async function work(
-  deps: PipelineDeps,
-  route: Route,
-  request: Request,
-  params: Record<string, string>,
-  requestId: string,
-  origin: string | null,
-  progress: Progress,
-) {
-  const query = parseQuery(request.url);
-  const authorization = request.headers.get("authorization");
-  // A body is read before its sender is known only where it may say who that is.
-  const early = mayNameCaller(route, query, authorization) ? await readInto(deps, request, progress) : undefined;
-  // User credentials stand in the query. The body may hold them where the call is about the token itself; and where
-  // nobody needs any, since what is sent there would else be done in somebody else's name.
-  const { user_id, token } = query;
-  const common = takeCommon(query, early?.value, route.ownField);
-  const user = asksOwnToken(route.access) || isOpen(route.access) ? common : { user_id, token };
-  const app = isUnsigned(route.access) ? null : readAppCredentials(authorization, common);
-  progress.sentApp = app !== null;
+function receiveBody(deps: PipelineDeps, request: Request): Promise<Body> {
+  return readBody(request, deps.bodyLimits, deps.bodyMemory);
+}
 
-  const { namespace } = common;
-  // A body that cannot be read may have held the namespace, so its own error says more than namespaceMissing.
-  if (!namespace) throw (namespace === undefined && early?.error) || namespaceMissing();
-  progress.namespace = namespace;
-  const found = deps.lookup(namespace, app && "value" in app ? app.value.appId : undefined);
-  const { tenant, key } = found instanceof Promise ? await found : found;
-  if (!tenant || tenant.suspended) throw storeNotFound();
-  progress.tenant = tenant;
+function requireNamespace({ common: { namespace } }: Sent, body: Body | undefined): string {
+  if (namespace) return namespace;
+  // A body that cannot be read may have held the namespace, so its own error says more.
+  throw (namespace === undefined && body?.error) || namespaceMissing();
+}
 
-  const isCounted = route.path.startsWith("/auth/");
-  if (isCounted) await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
-  const clientIp = () => deps.clientIpOf(request);
-  const claim = { tenant, app, user, key, origin, requestId, clientIp, isCounted };
-  const proved = authenticate(deps, route.access, claim);
-  const actor = proved instanceof Promise ? await proved : proved;
-  progress.actor = actor;
-  if (deps.logFrom === 0) progress.provedAt = performance.now();
-  permit(route.access, actor);
-
-  const body = early ?? (route.method === "GET" ? undefined : await readInto(deps, request, progress));
-  if (body?.error) throw body.error;
-  if (!early) {
-    const inBody = takeCommon({}, body?.value, route.ownField);
-    common.lang ??= inBody.lang;
-    common.user_id ??= inBody.user_id;
-  }
-  const ctx: Ctx = {
+function createContext(deps: PipelineDeps, { request, requestId }: Incoming, tenant: Tenant, actor: Actor): Ctx {
+  return {
     db: deps.db,
     tenant,
     actor,
@@ -172,7 +157,7 @@ async function work(
     now: deps.now,
     memory: deps.memory,
     push: deps.push,
-    // Asking the socket costs as much as the rest of a read, and few services want to know.
+    // Asking the socket costs as much as the rest of a read, and few services need the address.
     get clientIp() {
       return deps.clientIpOf(request);
     },
@@ -180,42 +165,34 @@ async function work(
       return request.headers.get("user-agent");
     },
   };
-  const call: Call = {
+}
+
+function checkCall(
+  { route, params }: Incoming,
+  ctx: Ctx,
+  { query, body, common }: { query: Query; body: Body | undefined; common: Sent["common"] },
+): Call {
+  return {
     ctx,
     params: checkParams(route, params),
     query: checkQuery(route, query),
     body: checkBody(route, body?.value),
     lang: common.lang === undefined ? undefined : parseLanguage("lang", common.lang),
-    subject: actor.kind === "app" ? common.user_id : undefined,
+    subject: ctx.actor.kind === "app" ? common.user_id : undefined,
     ifMatch: null,
   };
+}
+
+function handle({ route, request }: Incoming, call: Call): Promise<Reply> {
   if (route.method === "GET") return route.handle(call as never, undefined as never);
-  const sentKey = request.headers.get("idempotency-key");
+  const key = request.headers.get("idempotency-key");
   const versions = route.conditional ? parseIfMatch(request.headers.get("if-match")) : null;
-  return answerFirstMatch(versions, (ifMatch) => answerIdempotently(route, { ...call, ifMatch }, sentKey));
+  return answerFirstMatch(versions, (ifMatch) => answerIdempotently(route, { ...call, ifMatch }, key));
 }
 
-/** Whether the tenant has been deleted while a request worked in it. */
-async function isGone(deps: PipelineDeps, { namespace }: Progress): Promise<boolean> {
-  // What this turn of the event loop sees may be older than the fault.
+/** Whether a store was deleted while a request worked in it. */
+async function isDeleted(db: Database, { namespace }: Tenant): Promise<boolean> {
+  // What this turn of the event loop sees may be older than the error.
   await new Promise((resolve) => setImmediate(resolve));
-  return namespace !== undefined && !(await hasTenant(deps.db, namespace));
-}
-
-/** Whether the tenant or the credentials can only stand in the body. */
-function mayNameCaller(route: Route, query: Query, authorization: string | null): boolean {
-  if (route.method === "GET") return false;
-  if (query.namespace === undefined) return true;
-  if (isUnsigned(route.access)) return false;
-  if (isOpen(route.access) && !("user_id" in query && "token" in query)) return true;
-  if (asksOwnToken(route.access) && !("user_id" in query && "token" in query)) return true;
-  // Beside a user token in the query, the body may hold app credentials, and one that succeeds is enough.
-  return !isAppAuthorization(authorization) && !("app_id" in query && "app_secret" in query);
-}
-
-async function readInto(deps: PipelineDeps, request: Request, progress: Progress) {
-  progress.hasRead = true;
-  const body = await readBody(request, deps.bodyLimits, deps.bodyMemory);
-  if (body.error?.headers) progress.mustClose = true;
-  return body;
+  return !(await hasTenant(db, namespace));
 }

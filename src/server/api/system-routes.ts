@@ -44,7 +44,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
       });
     },
     "/openapi.json": (request) =>
-      answerElsewhere(pipeline, meterOf("/openapi.json", request), request, (headers) => {
+      answerElsewhere(pipeline, request, { meter: meterOf("/openapi.json", request) }, (headers) => {
         description ??= JSON.stringify(describeApi(routes, version));
         headers["Access-Control-Allow-Origin"] = "*";
         return new Response(description, { headers });
@@ -72,7 +72,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   }
 
   function probe(request: Request, path: string, decide: Parameters<typeof answerElsewhere>[3]): Response {
-    return answerElsewhere(pipeline, meterOf(path, request), request, decide, true);
+    return answerElsewhere(pipeline, request, { meter: meterOf(path, request), isProbe: true }, decide);
   }
 
   for (const [path, answer] of Object.entries(pages)) {
@@ -80,7 +80,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
       path,
       ({ request }) => {
         if (request.method === "GET" || request.method === "HEAD") return answer(request);
-        return answerElsewhere(pipeline, meterOf(path, request), request, () => {
+        return answerElsewhere(pipeline, request, { meter: meterOf(path, request) }, () => {
           throw methodNotAllowed(undefined, { headers: { Allow: "GET, HEAD" } });
         });
       },

@@ -12,8 +12,8 @@ export interface RequestLogEntry {
   /** The error's code, where there was one. */
   code?: number | undefined;
   ms: number;
-  /** How many of them passed until the caller was proved; only at the level `debug`. */
-  provedMs?: number | undefined;
+  /** Milliseconds until the caller was authenticated; only at the level `debug`. */
+  authenticatedMs?: number | undefined;
   requestId: string;
   namespace?: string | undefined;
   /** `app_…` or `usr_…`. */
@@ -37,18 +37,28 @@ export function levelOf(status: number): LogLevel {
 
 /** One line of the log, in the chosen form. */
 export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): string {
-  const { level, method, path, status, code, ms, provedMs, requestId, namespace, caller, ip, fault } = entry;
+  const { level, method, path, status, code, ms, authenticatedMs, requestId, namespace, caller, ip, fault } = entry;
   const time = toTimestamp(entry.at);
   const took = round(ms);
-  const proved = provedMs === undefined ? undefined : round(provedMs);
+  const authenticated = authenticatedMs === undefined ? undefined : round(authenticatedMs);
   if (form === "json") {
     const request_id = requestId;
     const store = namespace === undefined ? undefined : shorten(namespace);
-    const whole = { time, level, method, path: shorten(path), status, code, ms: took, proved_ms: proved, request_id };
+    const whole = {
+      time,
+      level,
+      method,
+      path: shorten(path),
+      status,
+      code,
+      ms: took,
+      authenticated_ms: authenticated,
+      request_id,
+    };
     return `${JSON.stringify({ ...whole, namespace: store, caller, ip, fault })}\n`;
   }
   let line = `${time} ${method} ${visible(path)} ${status} ${took}ms`;
-  if (proved !== undefined) line += ` proved=${proved}ms`;
+  if (authenticated !== undefined) line += ` authenticated=${authenticated}ms`;
   if (code !== undefined) line += ` code=${code}`;
   if (namespace !== undefined) line += ` namespace=${visible(namespace)}`;
   if (caller !== undefined) line += ` caller=${caller}`;

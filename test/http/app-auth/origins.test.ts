@@ -146,7 +146,7 @@ onDatabase("file", (suite) => {
   test("the refusal names the origin once the secret was right, and never before", async () => {
     const right = await send("https://evil.example");
     expect(right.error?.message).toContain("https://evil.example");
-    expect(right.error?.remedy).toContain("origin on its list");
+    expect(right.error?.remedy).toContain("from an allowed origin");
     const wrong = await send("https://evil.example", `Bearer ${shop.key.app_id}:wrong`);
     expect(wrong.code).toBe(5203);
     expect(wrong.text).not.toContain("evil.example");

@@ -192,10 +192,10 @@ test("at the level debug a line says when the caller was proved", async () => {
   const loud = startTestApp({ db: database.db, logLevel: "debug" });
   await fetch(`${loud.url}/products/?namespace=${shop.namespace}`, { headers: { authorization: shop.auth } });
   const [entry] = loud.entries;
-  expect(entry?.provedMs).toBeGreaterThan(0);
-  expect(entry?.provedMs).toBeLessThanOrEqual(entry?.ms as number);
-  expect(loud.lines.join("")).toMatch(/ proved=[\d.]+ms .*"proved_ms":[\d.]+,/s);
+  expect(entry?.authenticatedMs).toBeGreaterThan(0);
+  expect(entry?.authenticatedMs).toBeLessThanOrEqual(entry?.ms as number);
+  expect(loud.lines.join("")).toMatch(/ authenticated=[\d.]+ms .*"authenticated_ms":[\d.]+,/s);
   await shop.call("GET /products/");
-  expect(app.entries.at(-1)?.provedMs).toBeUndefined();
+  expect(app.entries.at(-1)?.authenticatedMs).toBeUndefined();
   await loud.stop();
 });

@@ -1,7 +1,7 @@
 import type { SystemCtx } from "../../context.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { matchOrigin, type OriginPattern, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
-import { judgeOrigin, type OriginVerdict } from "./origins.ts";
+import { type OriginVerdict, verifyOrigin } from "./origins.ts";
 import { listRejections, type RejectedOrigin } from "./rejections.ts";
 import { getKey } from "./service.ts";
 
@@ -38,7 +38,7 @@ export async function explainOrigin(
   const key = await getKey(ctx, appId);
   const patterns = key.origins.map(parseOriginPattern);
   const rule = { enforceOrigins: key.enforce_origins, allowNoOrigin: key.allow_no_origin, patterns };
-  const verdict = judgeOrigin(rule, origin);
+  const verdict = verifyOrigin(rule, origin);
   return {
     ...verdict,
     entries: origin === null ? [] : patterns.flatMap((pattern) => explainEntry(pattern, origin)),

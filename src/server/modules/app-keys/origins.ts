@@ -90,7 +90,7 @@ export async function checkOrigin(
   input: { appId: string; origin: string | null },
 ): Promise<OriginVerdict> {
   const key = await getKey(ctx, input.appId);
-  return judgeOrigin(
+  return verifyOrigin(
     {
       enforceOrigins: key.enforce_origins,
       allowNoOrigin: key.allow_no_origin,
@@ -101,7 +101,7 @@ export async function checkOrigin(
 }
 
 /** Domain enforcement (specification, section 5). */
-export function judgeOrigin(
+export function verifyOrigin(
   key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
   origin: string | null,
 ): OriginVerdict {

@@ -13,7 +13,7 @@ interface TokenRow {
   user_id: string;
   expires_at: string;
   ended_at: string | null;
-  /** Null when the user is gone. */
+  /** Null when the user was deleted. */
   role: "customer" | "staff" | "owner" | null;
   status: string | null;
 }
@@ -24,7 +24,7 @@ const selectToken = statement<TokenRow>(sql`
   from ${userTokens} t left join ${users} u on u.id = t.user_id and u.tenant_id = t.tenant_id
   where t.hash = ${param("hash")}`);
 
-/** Who a token proves. */
+/** The user to whom a token belongs. */
 export interface TokenHolder {
   userId: string;
   tokenId: string;
@@ -32,17 +32,18 @@ export interface TokenHolder {
 }
 
 /**
- * Verifies user credentials in the database at each request (specification, section 5), so that a revoked token fails at once.
- * @throws tokenNotFound for a token that never was, or is another user's or tenant's; tokenExpired for one that has ended or run
- * out, or whose user is disabled or gone.
+ * Verifies user credentials in the database at each request (specification, section 5), so that a revoked token fails
+ * at once.
+ * @throws tokenNotFound for a token that was never issued, or to another user or store; tokenExpired for one that was
+ * revoked or has expired, or whose user is disabled or deleted.
  */
-export async function judgeToken(
+export async function verifyToken(
   ctx: { db: Session; now: () => number },
   sent: { tenantId: string; userId: string; token: string },
 ): Promise<TokenHolder> {
   const row = await get(ctx.db, selectToken, { hash: hashToken(sent.token) });
   if (row?.tenant_id !== sent.tenantId || row.user_id !== sent.userId) throw tokenNotFound();
-  const holds = row.ended_at === null && row.expires_at > toTimestamp(ctx.now());
-  if (!holds || row.role === null || row.status !== "active") throw tokenExpired();
+  const isValid = row.ended_at === null && row.expires_at > toTimestamp(ctx.now());
+  if (!isValid || row.role === null || row.status !== "active") throw tokenExpired();
   return { userId: row.user_id, tokenId: row.id, role: row.role };
 }

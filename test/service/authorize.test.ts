@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { permit } from "../../src/server/api/authenticate.ts";
+import { authorize } from "../../src/server/api/authenticate.ts";
 import type { Actor } from "../../src/server/context.ts";
 import { type Access, anyone, app, staff, token } from "../../src/server/http/access.ts";
 
@@ -42,7 +42,7 @@ for (const [name, access, allowed] of table) {
     for (const [who, actor] of Object.entries(actors)) {
       let code: unknown;
       try {
-        permit(access, actor);
+        authorize(access, actor);
       } catch (error) {
         code = (error as { code: unknown }).code;
       }
