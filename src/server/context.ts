@@ -1,4 +1,4 @@
-import type { PushSettings } from "./config/push-settings.ts";
+import type { PushOptions } from "./config/push-config.ts";
 import type { Session } from "./db/session.ts";
 import type { Vault } from "./security/vault.ts";
 
@@ -60,7 +60,7 @@ export interface Ctx {
   /** What the process keeps between requests; undefined outside of a server. */
   memory?: ProcessMemory | undefined;
   /** As configured; undefined where it does not matter. */
-  push?: PushSettings | undefined;
+  push?: PushOptions | undefined;
 }
 
 /** The context of work that stands above a single store: administering tenants and keys. */

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ConfigFlags, readConfig } from "../../src/server/config/config.ts";
+import { readConfig } from "../../src/server/config/config.ts";
+import type { ConfigFlags } from "../../src/server/config/options.ts";
 import type { CheckupDeps, Finding } from "../../src/server/health/environment/finding.ts";
 import { describeArrival, proxy } from "../../src/server/health/environment/proxy.ts";
 import { publicAddress } from "../../src/server/health/environment/public-address.ts";

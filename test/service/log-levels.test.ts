@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type LogLevel, logLevels } from "../../src/server/config/operation-config.ts";
+import { type LogLevel, logLevels } from "../../src/server/config/server-config.ts";
 import { createLogWriter } from "../../src/server/logging/logger.ts";
 import type { RequestLogEntry } from "../../src/server/logging/request-log.ts";
 import { levelOf } from "../../src/server/logging/request-log.ts";

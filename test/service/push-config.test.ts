@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
-import { pushSettings } from "../../src/server/config/push-settings.ts";
+import { pushOptions } from "../../src/server/config/push-config.ts";
 import { AppError } from "../../src/server/errors.ts";
 import { failureOf } from "../support/failure.ts";
 
@@ -34,7 +34,7 @@ const apple = {
 test("without accounts only browsers are reached", () => {
   const config = readConfig({}, {});
   expect(config.pushProviders).toEqual({});
-  expect(pushSettings(config).platforms).toEqual(["web"]);
+  expect(pushOptions(config).platforms).toEqual(["web"]);
 });
 
 test("an account of Google is read from the variable or from its file", () => {
@@ -50,7 +50,7 @@ test("an account of Google is read from the variable or from its file", () => {
   for (const env of [{ BODEGA_FCM_CREDENTIALS: JSON.stringify(account) }, { BODEGA_FCM_CREDENTIALS_FILE: path }]) {
     const config = readConfig({}, env);
     expect(config.pushProviders).toEqual({ fcm });
-    expect(pushSettings(config).platforms).toEqual(["web", "android"]);
+    expect(pushOptions(config).platforms).toEqual(["web", "android"]);
   }
 });
 
@@ -74,7 +74,7 @@ test("an account of Apple is read, its key from a file, or with line ends writte
   }
   const sandbox = readConfig({}, { ...apple, BODEGA_APNS_SANDBOX: "1" });
   expect(sandbox.pushProviders.apns?.isSandbox).toBe(true);
-  expect(pushSettings(sandbox).platforms).toEqual(["web", "ios"]);
+  expect(pushOptions(sandbox).platforms).toEqual(["web", "ios"]);
 });
 
 const google = (more: object) => ({ BODEGA_FCM_CREDENTIALS: JSON.stringify({ ...account, ...more }) });

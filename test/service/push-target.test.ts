@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createECDH, randomBytes } from "node:crypto";
-import type { PushPlatform } from "../../src/server/config/push-settings.ts";
+import type { PushPlatform } from "../../src/server/config/push-config.ts";
 import { AppError } from "../../src/server/errors.ts";
 import {
   openTarget,

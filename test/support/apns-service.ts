@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
-import type { ApnsAccount } from "../../src/server/config/push-providers.ts";
+import type { ApnsAccount } from "../../src/server/config/push-config.ts";
 import { certificate, certificateKey } from "./certificate.ts";
 import { type ReadToken, readToken } from "./json-web-token.ts";
 

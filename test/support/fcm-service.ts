@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { FcmAccount } from "../../src/server/config/push-providers.ts";
+import type { FcmAccount } from "../../src/server/config/push-config.ts";
 import { certificate, certificateKey } from "./certificate.ts";
 import { type ReadToken, readToken } from "./json-web-token.ts";
 

@@ -86,7 +86,7 @@ export async function makeContext(
   options: { leaveModes?: boolean } = {},
 ): Promise<SystemCtx> {
   const { openVault } = await import("../../server/security/secret-key.ts");
-  const { pushSettings } = await import("../../server/config/push-settings.ts");
+  const { pushOptions } = await import("../../server/config/push-config.ts");
   return {
     db,
     actor: { kind: "terminal", account: accountName() },
@@ -94,7 +94,7 @@ export async function makeContext(
     requestId: randomUUID(),
     now: Date.now,
     clientIp: null,
-    push: pushSettings(config),
+    push: pushOptions(config),
   };
 }
 

@@ -1,4 +1,5 @@
-import { type Config, type ConfigFlags, readConfig } from "../../server/config/config.ts";
+import { type Config, readConfig } from "../../server/config/config.ts";
+import type { ConfigFlags } from "../../server/config/options.ts";
 import type { SharedValues } from "../framework/args.ts";
 import { UsageError } from "../framework/usage-error.ts";
 import type { Console } from "../terminal/console.ts";

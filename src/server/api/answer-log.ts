@@ -1,4 +1,4 @@
-import { logLevels } from "../config/operation-config.ts";
+import { logLevels } from "../config/server-config.ts";
 import type { Actor, Tenant } from "../context.ts";
 import { AppError, codeOf } from "../errors.ts";
 import { describeFault, type LogRequest, levelOf, type RequestLogEntry } from "../logging/request-log.ts";

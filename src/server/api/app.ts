@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
-import { type LogLevel, logLevels } from "../config/operation-config.ts";
-import { defaultPushSettings, type PushSettings } from "../config/push-settings.ts";
+import { defaultPushOptions, type PushOptions } from "../config/push-config.ts";
+import { type LogLevel, logLevels } from "../config/server-config.ts";
 import type { ProcessMemory } from "../context.ts";
 import type { Database } from "../db/session.ts";
 import { methodNotAllowed, routeNotFound } from "../errors.ts";
@@ -32,7 +32,7 @@ export interface AppDeps {
   vault: Vault;
   memory: ProcessMemory;
   /** Only Web Push to public endpoints unless given. */
-  push?: PushSettings;
+  push?: PushOptions;
   trustedProxies: readonly string[];
   /** Whether requests come as https. */
   isEncrypted?: boolean;
@@ -75,7 +75,7 @@ export function createApp(deps: AppDeps) {
     now,
     vault: deps.vault,
     memory: deps.memory,
-    push: deps.push ?? defaultPushSettings,
+    push: deps.push ?? defaultPushOptions,
     log: deps.log,
     logFrom: logLevels.indexOf(deps.logLevel ?? "info"),
     meter: deps.meter ?? new Meter(),

@@ -1,4 +1,4 @@
-import type { PushSettings } from "../config/push-settings.ts";
+import type { PushOptions } from "../config/push-config.ts";
 import type { Actor, Ctx, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
@@ -33,7 +33,7 @@ export interface PipelineDeps extends AuthDeps {
   meter: Meter;
   vault: Vault;
   memory: ProcessMemory;
-  push: PushSettings;
+  push: PushOptions;
 }
 
 /** A request that a route answers. */

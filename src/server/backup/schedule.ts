@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { type Environment, invalidSetting } from "../config/environment.ts";
+import { type Environment, invalidOption } from "../config/environment.ts";
 import type { Database } from "../db/session.ts";
 import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
@@ -33,7 +33,7 @@ export function startBackups(
 ): { stop(): Promise<void> } {
   const { backupEveryMs: everyMs, backupKeep: keep } = config;
   const place = readPlace(config.backupTo ?? backupsFolder(config.dataDir), "--backup-to");
-  if (place.kind === "stdout" || place.name !== undefined) throw invalidSetting("--backup-to", "must be a folder");
+  if (place.kind === "stdout" || place.name !== undefined) throw invalidOption("--backup-to", "must be a folder");
   openStore(place, config);
   const stopping = new AbortController();
   const { signal } = stopping;

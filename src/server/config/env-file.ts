@@ -1,63 +1,125 @@
-import { readFileSync } from "node:fs";
+import {
+  closeSync,
+  fchownSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { invalidField, validationFailed } from "../errors.ts";
+import { invalidField, unavailable, validationFailed } from "../errors.ts";
+import { makeDataDir } from "./data-dir.ts";
 import type { Environment } from "./environment.ts";
 
-const fileName = "bodega.env";
-const fileForm = "_FILE";
+const fileSuffix = "_FILE";
+const heading =
+  "# Configuration of this store's server and commands. Environment variables and flags take precedence.\n";
 
-/** Where a data directory keeps the settings that its server and commands share. */
-export function settingsPath(dataDir: string): string {
-  return join(dataDir, fileName);
+/** What became of variables to be added to an env file. */
+export interface EnvFileChange {
+  path: string;
+  /** Variables that were added. */
+  written: string[];
+  /** Variables that the file sets to another value, which stays. */
+  kept: string[];
+}
+
+/** The file in a data directory with the variables that its server and commands share. */
+export function envFilePath(dataDir: string): string {
+  return join(dataDir, "bodega.env");
 }
 
 /**
- * The settings of a data directory, below those of the environment: a variable that is set there, in either form, stands alone.
- * @returns the environment itself where there is no file.
- * @throws validationFailed where the file cannot be read: going on without it would drop settings in silence.
+ * Adds the variables of a data directory's env file to an environment. A variable that the environment sets, in either
+ * form, takes precedence over both forms in the file.
+ * @throws validationFailed when the file cannot be read: ignoring it would drop options silently.
  */
-export function withSettings(env: Environment, dataDir: string): Environment {
-  const kept = readSettings(dataDir);
-  if (kept === undefined) return env;
+export function withEnvFile(env: Environment, dataDir: string): Environment {
+  const text = readText(dataDir);
+  if (text === undefined) return env;
   const isSet = (name: string) => env[name] !== undefined && env[name] !== "";
-  const added = Object.entries(kept).filter(([name]) => {
-    const base = name.endsWith(fileForm) ? name.slice(0, -fileForm.length) : name;
-    return base.startsWith("BODEGA_") && !isSet(base) && !isSet(`${base}${fileForm}`);
+  const added = Object.entries(parseEnv(text)).filter(([name]) => {
+    const base = name.endsWith(fileSuffix) ? name.slice(0, -fileSuffix.length) : name;
+    return base.startsWith("BODEGA_") && !isSet(base) && !isSet(`${base}${fileSuffix}`);
   });
   return { ...env, ...Object.fromEntries(added) };
 }
 
 /**
- * What the file of a data directory says; undefined where there is none.
- * @throws validationFailed where it cannot be read.
+ * Adds variables to the env file of a data directory, readable by its owner only. Variables that it already sets stay.
+ * @throws validationFailed for a value that cannot be written, unavailable when the file cannot be.
  */
-export function readSettings(dataDir: string): Environment | undefined {
-  const text = readSettingsText(dataDir);
-  return text === undefined ? undefined : parseEnv(text);
+export function addToEnvFile(dataDir: string, wanted: Record<string, string>): EnvFileChange {
+  const path = envFilePath(dataDir);
+  const { missing, kept } = compareEnvFile(dataDir, wanted);
+  if (missing.length > 0) {
+    const lines = missing.map((name) => formatVariable(name, wanted[name] as string));
+    const before = readText(dataDir);
+    const gap = before === undefined || before === "" || before.endsWith("\n") ? "" : "\n";
+    writeWhole(dataDir, `${before ?? heading}${gap}${lines.join("\n")}\n`, before === undefined);
+  }
+  return { path, written: missing, kept };
 }
 
 /**
- * The file as it stands; undefined where there is none.
- * @throws validationFailed where it cannot be read.
+ * Compares variables with the env file of a data directory: which it lacks, and which it sets to another value.
+ * @throws validationFailed when the file cannot be read.
  */
-export function readSettingsText(dataDir: string): string | undefined {
-  const path = settingsPath(dataDir);
+export function compareEnvFile(dataDir: string, wanted: Record<string, string>): { missing: string[]; kept: string[] } {
+  const found: Environment = parseEnv(readText(dataDir) ?? "");
+  const isSet = (name: string) => Boolean(found[name] || found[name + fileSuffix]);
+  const names = Object.keys(wanted);
+  return {
+    missing: names.filter((name) => !isSet(name)),
+    kept: names.filter((name) => isSet(name) && found[name] !== wanted[name]),
+  };
+}
+
+/**
+ * A line of an env file, quoted so that this program, systemd and Docker read the same value.
+ * @throws validationFailed for a value that cannot be quoted so.
+ */
+export function formatVariable(name: string, value: string): string {
+  if (!/[\p{Cc}']/u.test(value)) return `${name}='${value}'`;
+  if (!/[\p{Cc}"\\$`]/u.test(value)) return `${name}="${value}"`;
+  throw invalidField(name, "must not contain line breaks, nor both kinds of quotes");
+}
+
+function readText(dataDir: string): string | undefined {
+  const path = envFilePath(dataDir);
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
     if (["ENOENT", "ENOTDIR"].includes((cause as NodeJS.ErrnoException).code ?? "")) return undefined;
-    throw validationFailed(`The settings in ${path} cannot be read.`, { cause });
+    throw validationFailed(`${path} cannot be read.`, { cause });
   }
 }
 
-/**
- * A line of the file. Quoted so that this program, systemd and Docker read the same: between single quotes nothing means
- * anything, between double quotes little does.
- * @throws validationFailed for a value that cannot be written so.
- */
-export function formatSetting(name: string, value: string): string {
-  if (!/[\p{Cc}']/u.test(value)) return `${name}='${value}'`;
-  if (!/[\p{Cc}"\\$`]/u.test(value)) return `${name}="${value}"`;
-  throw invalidField(name, "must not hold line breaks, nor both kinds of quotes");
+/** Writes another file first, so that nobody reads half of it; a new one never replaces one that appeared meanwhile. */
+function writeWhole(dataDir: string, text: string, isNew: boolean): void {
+  const path = envFilePath(dataDir);
+  const temporary = `${path}.${process.pid}`;
+  try {
+    makeDataDir(dataDir);
+    const file = openSync(temporary, "w", 0o600);
+    try {
+      writeSync(file, text);
+      // When root writes it, the server's account must still be able to read it.
+      if (process.getuid?.() === 0) fchownSync(file, statSync(dataDir).uid, statSync(dataDir).gid);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    if (isNew) linkSync(temporary, path);
+    else renameSync(temporary, path);
+  } catch (cause) {
+    throw unavailable(`${path} cannot be written.`, { cause });
+  } finally {
+    rmSync(temporary, { force: true });
+  }
 }

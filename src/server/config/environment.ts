@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { type AppError, validationFailed } from "../errors.ts";
 
-/** Environment variables, as `process.env` holds them. */
+/** Environment variables, as in `process.env`. */
 export type Environment = Record<string, string | undefined>;
 
 /**
- * A variable's value, or what stands in the file that its `…_FILE` form names; an empty one is as none.
- * @throws validationFailed naming the variable, where its file cannot be read.
+ * The value of a variable, or the content of the file that its `…_FILE` form names. An empty variable counts as unset.
+ * @throws validationFailed naming the variable whose file cannot be read.
  */
 export function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name];
@@ -20,13 +20,45 @@ export function readVariable(env: Environment, name: string): string | undefined
   }
 }
 
-/** A value from outside, and what to call it when it is at fault: `--port` or `BODEGA_PORT`. */
-export interface Setting {
+/** A value from outside, and the flag or variable that it came from, such as `--port` or `BODEGA_PORT`. */
+export interface Option {
   value: string | undefined;
   source: string;
 }
 
 /** A validationFailed that names the flag or variable at fault. */
-export function invalidSetting(source: string, message: string): AppError {
+export function invalidOption(source: string, message: string): AppError {
   return validationFailed(`${source} ${message}`, { details: [{ field: source, message }] });
+}
+
+/** An option that may not be empty. */
+export function nonEmpty({ value, source }: Option): string | undefined {
+  if (value !== undefined && value.trim() === "") throw invalidOption(source, "must not be empty");
+  return value;
+}
+
+/** A whole number within bounds. */
+export function integer({ value, source }: Option, min: number, max: number): number | undefined {
+  if (value === undefined) return undefined;
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= min && number <= max)) throw invalidOption(source, `must be a whole number from ${min} to ${max}`);
+  return number;
+}
+
+/** One of a few words. */
+export function oneOf<T extends string>({ value, source }: Option, words: readonly T[]): T | undefined {
+  const word = words.find((one) => one === value);
+  if (value !== undefined && word === undefined) throw invalidOption(source, `must be one of ${words.join(", ")}`);
+  return word;
+}
+
+/** `1` or `0`; false when unset. */
+export function onOrOff(option: Option): boolean {
+  return oneOf(option, ["0", "1"]) === "1";
+}
+
+/** A URL of one of the protocols, without further checks. */
+export function parseUrl(value: string, protocols: readonly string[]): URL | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url && protocols.includes(url.protocol) ? url : undefined;
 }

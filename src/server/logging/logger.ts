@@ -1,4 +1,4 @@
-import { type LogLevel, logLevels } from "../config/operation-config.ts";
+import { type LogLevel, logLevels } from "../config/server-config.ts";
 import { formatRequest, type LogRequest } from "./request-log.ts";
 
 /** Where log lines go, gathered so that a request never waits for its line. */

@@ -1,4 +1,4 @@
-import type { LogLevel } from "../config/operation-config.ts";
+import type { LogLevel } from "../config/server-config.ts";
 import { maskSecrets } from "../values/mask-secrets.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 

@@ -1,6 +1,6 @@
 import { createApp } from "../api/app.ts";
 import type { Config } from "../config/config.ts";
-import { pushSettings } from "../config/push-settings.ts";
+import { pushOptions } from "../config/push-config.ts";
 import type { Database } from "../db/session.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { createRejectionGatherer } from "../modules/app-keys/rejections.ts";
@@ -55,7 +55,7 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
   const app = createApp({
     db,
     memory,
-    push: pushSettings(config),
+    push: pushOptions(config),
     version,
     vault,
     now: Date.now,

@@ -149,7 +149,7 @@ async function runGroup(config: Config, self: ServerProcess, log: LogWriter, sto
 }
 
 async function runWorker(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
-  if (!process.send) throw validationFailed("BODEGA_WORKER is set by a server for its own workers; unset it.");
+  if (!process.send) throw validationFailed("BODEGA_CONFIG is set for a server's own workers only. Unset it.");
   shareCores(config.workers);
   void stopSignal.then(() => endInTime(log));
   // A supervisor that signals the whole group means the parent, which looks for all of them.

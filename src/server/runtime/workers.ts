@@ -1,5 +1,6 @@
 import type { Subprocess } from "bun";
-import type { Config } from "../config/config.ts";
+import { type Config, inheritConfig } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
 import { type AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { lastWritesMs } from "../modules/views/gatherer.ts";
@@ -103,33 +104,7 @@ export async function startWorkers(
   return { stop, failed: giveUp.promise };
 }
 
-/** The environment that gives a worker the configuration of its parent, flags included. */
-export function workerEnvironment(
-  config: Config,
-  env: Record<string, string | undefined>,
-): Record<string, string | undefined> {
-  return {
-    ...env,
-    BODEGA_WORKER: "1",
-    BODEGA_WORKERS: String(config.workers),
-    BODEGA_DATA_DIR: config.dataDir,
-    BODEGA_DATABASE_URL: config.databaseUrl,
-    BODEGA_DATABASE_AUTH_TOKEN: config.databaseAuthToken,
-    BODEGA_HOST: config.host,
-    BODEGA_PORT: String(config.port),
-    BODEGA_PUBLIC_URL: config.publicUrl,
-    BODEGA_TRUSTED_PROXY: config.trustedProxies.join(","),
-    BODEGA_LOG: config.log,
-    BODEGA_LOG_LEVEL: config.logLevel,
-    BODEGA_TLS_CERT: config.tls?.cert,
-    BODEGA_TLS_KEY: config.tls?.key,
-    BODEGA_METRICS_TOKEN: config.metricsToken,
-    // What one process does for all is the parent's.
-    BODEGA_METRICS: undefined,
-    BODEGA_BACKUP_EVERY: undefined,
-    BODEGA_SECRET: config.secret,
-    BODEGA_SMTP_URL: config.smtpUrl,
-    BODEGA_MAIL_FROM: config.mailFrom,
-    BODEGA_PUSH_PRIVATE: config.allowPrivatePush ? "1" : "0",
-  };
+/** The environment of a worker, which inherits the configuration except for the work that the parent does for all. */
+export function workerEnvironment(config: Config, env: Environment): Environment {
+  return inheritConfig({ ...config, isWorker: true, metrics: undefined, backupEveryMs: undefined }, env);
 }

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
-import type { TlsFiles } from "../config/operation-config.ts";
+import type { TlsFiles } from "../config/server-config.ts";
 import { AppError, validationFailed } from "../errors.ts";
 
 const maxBytes = 1 << 20;

@@ -1,5 +1,5 @@
 import { chmod, stat } from "node:fs/promises";
-import type { TlsFiles } from "../config/operation-config.ts";
+import type { TlsFiles } from "../config/server-config.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 import { type Certificate, coversHost } from "./certificate.ts";
 

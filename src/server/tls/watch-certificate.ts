@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { TlsFiles } from "../config/operation-config.ts";
+import type { TlsFiles } from "../config/server-config.ts";
 import { AppError, validationFailed } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";

@@ -1,4 +1,4 @@
-import { readDataDir } from "../../../server/config/config.ts";
+import { readDataDir } from "../../../server/config/options.ts";
 import { AppError } from "../../../server/errors.ts";
 import { makeContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { findShop, type Shop } from "../../../server/admin/create-shop.ts";
 import type { Config } from "../../../server/config/config.ts";
 import { databaseFile } from "../../../server/config/data-dir.ts";
-import { compareSettings } from "../../../server/config/env-file-write.ts";
+import { compareEnvFile } from "../../../server/config/env-file.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
 import { withContext } from "../../context/context.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -77,6 +77,6 @@ async function greet(console: Console, config: Config, isNew: boolean): Promise<
 
 /** A mail server in bodega.env stays. One in the environment is replaced only by a flag. */
 function wantsMail(args: InitArgs, config: Config): boolean {
-  const isConfigured = compareSettings(config.dataDir, { BODEGA_SMTP_URL: "" }).kept.length > 0;
+  const isConfigured = compareEnvFile(config.dataDir, { BODEGA_SMTP_URL: "" }).kept.length > 0;
   return args.mail && !isConfigured && (config.smtpUrl === undefined || args["smtp-url-file"] !== undefined);
 }

@@ -1,6 +1,5 @@
 import { type ShopSetup, setUpShop } from "../../../server/admin/create-shop.ts";
-import { settingsPath } from "../../../server/config/env-file.ts";
-import { addSettings } from "../../../server/config/env-file-write.ts";
+import { addToEnvFile, envFilePath } from "../../../server/config/env-file.ts";
 import { prepareUser } from "../../../server/modules/users/service.ts";
 import { beginContext } from "../../context/context.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -44,7 +43,7 @@ export async function createShop(args: InitArgs, console: Console, plan: Plan): 
 /** Writes bodega.env and the unit, and starts the service. Each step is noted in the outcome. */
 export async function finishSetup(args: InitArgs, console: Console, plan: Plan, outcome: Outcome): Promise<void> {
   const { dataDir, port } = plan.config;
-  outcome.settings = addSettings(dataDir, wantedSettings(args, console, plan));
+  outcome.settings = addToEnvFile(dataDir, wantedSettings(args, console, plan));
   outcome.config = { ...readInitConfig({ ...args, "data-dir": dataDir }, console, false), port };
   outcome.kept = listKept(args, outcome.setup, outcome.settings, console.command);
   const { unit, run } = outcome;
@@ -66,7 +65,7 @@ function describeOutcome({ config, answers, unit }: Plan, setup: ShopSetup): Out
     },
     files: { secret: undefined, password: undefined },
     mail: answers.mail,
-    settings: { path: settingsPath(config.dataDir), written: [], kept: [] },
+    settings: { path: envFilePath(config.dataDir), written: [], kept: [] },
     run: answers.run,
     unit: unit && { ...unit, written: false, started: false },
     kept: [],

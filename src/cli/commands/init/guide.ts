@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { defaultDataDir } from "../../../server/config/config.ts";
+import { defaultDataDir } from "../../../server/config/options.ts";
 import { currencyDigits } from "../../../server/modules/tenants/currency.ts";
 import { quoteWords } from "../../terminal/command-line.ts";
 import { escapeControls } from "../../terminal/escape.ts";

@@ -1,5 +1,5 @@
 import type { ShopSetup } from "../../../server/admin/create-shop.ts";
-import type { WrittenSettings } from "../../../server/config/env-file-write.ts";
+import type { EnvFileChange } from "../../../server/config/env-file.ts";
 import { quoteWords } from "../../terminal/command-line.ts";
 import type { InitArgs } from "./flags.ts";
 import { wantsRandomPassword } from "./owner.ts";
@@ -14,7 +14,7 @@ type Difference = [subject: string, existing: string, wanted: string | undefined
 export function listKept(
   args: InitArgs,
   setup: ShopSetup,
-  settings: WrittenSettings,
+  settings: EnvFileChange,
   command: (words: string) => string,
 ): string[] {
   const { made: created } = setup;

@@ -1,6 +1,6 @@
 import type { ShopSetup } from "../../../server/admin/create-shop.ts";
 import type { Config } from "../../../server/config/config.ts";
-import type { WrittenSettings } from "../../../server/config/env-file-write.ts";
+import type { EnvFileChange } from "../../../server/config/env-file.ts";
 import { internalError } from "../../../server/errors.ts";
 import { commandLine } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
@@ -23,7 +23,7 @@ export interface Outcome {
   /** Paths of the files that new secrets were written to. */
   files: { secret: string | undefined; password: string | undefined };
   mail: MailAnswer | null;
-  settings: WrittenSettings;
+  settings: EnvFileChange;
   run: RunMode;
   unit: (Unit & { written: boolean; started: boolean }) | null;
   /** What the flags asked for and was left as it is. */

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Config, defaultDataDir } from "../../../server/config/config.ts";
+import type { Config } from "../../../server/config/config.ts";
 import { databaseFile } from "../../../server/config/data-dir.ts";
+import { defaultDataDir } from "../../../server/config/options.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { CancelledError, UsageError } from "../../framework/usage-error.ts";
 import { requireReader } from "../../secrets/deliver.ts";

@@ -1,4 +1,4 @@
-import { logLevels } from "../../../server/config/operation-config.ts";
+import { logLevels } from "../../../server/config/server-config.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { buildInfo, isExecutable } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";

@@ -1,8 +1,8 @@
 import { mkdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { backupDestination } from "../../config/backup-config.ts";
 import { giveToOwner } from "../../config/data-dir.ts";
-import { invalidSetting } from "../../config/environment.ts";
-import { readBackupPlace } from "../../config/operation-config.ts";
+import { invalidOption } from "../../config/environment.ts";
 import { AppError, notFound, unavailable } from "../../errors.ts";
 import { backupEnding } from "./names.ts";
 
@@ -39,13 +39,13 @@ export function stagingFolder(dataDir: string, id: string): string {
  */
 export function readPlace(given: string, source: string): BackupPlace {
   if (given === "-") return { kind: "stdout" };
-  if (given === "") throw invalidSetting(source, "must not be empty");
-  const place = readBackupPlace({ value: given, source }) as string;
+  if (given === "") throw invalidOption(source, "must not be empty");
+  const place = backupDestination({ value: given, source }) as string;
   if (place.startsWith("s3:")) return readS3Place(place);
   const found = lookAt(place);
   if (found?.isDirectory()) return { kind: "folder", path: place, name: undefined };
   if (isContainerName(place)) return { kind: "folder", path: dirname(place), name: basename(place) };
-  if (found !== undefined) throw invalidSetting(source, `must be a folder, or a file that ends in ${backupEnding}`);
+  if (found !== undefined) throw invalidOption(source, `must be a folder, or a file that ends in ${backupEnding}`);
   return { kind: "folder", path: resolve(place), name: undefined };
 }
 

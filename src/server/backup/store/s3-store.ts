@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import type { S3Account } from "../../config/operation-config.ts";
+import type { S3Account } from "../../config/backup-config.ts";
 import { AppError, notFound, unavailable, validationFailed } from "../../errors.ts";
 import { answerWithin, readWithin, SilenceError } from "./answer-timeout.ts";
 import { readBackupTime } from "./names.ts";

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { pushSettings } from "../../config/push-settings.ts";
+import { pushOptions } from "../../config/push-config.ts";
 import { all, statement } from "../../db/statement.ts";
 import { pushRegistrations } from "../../modules/notifications/table.ts";
 import { inScope } from "../records/check.ts";
@@ -23,7 +23,7 @@ export const push: Checkup = {
   name: "push",
   async find({ ctx, tenant, config }) {
     if (ctx === null) return [];
-    const { platforms } = pushSettings(config);
+    const { platforms } = pushOptions(config);
     const found = await all(ctx.db, selectDevices, { tenantId: tenant?.id ?? null });
     return found
       .filter(({ platform }) => !platforms.includes(platform))

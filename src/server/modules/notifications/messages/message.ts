@@ -1,4 +1,4 @@
-import { defaultPushSettings, type PushPlatform } from "../../../config/push-settings.ts";
+import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { forbidden, invalidField } from "../../../errors.ts";
@@ -82,7 +82,7 @@ export async function sendMessage(ctx: Ctx, prepared: PreparedMessage): Promise<
 /** What sending a message would answer now. */
 export function describeMessage(ctx: Ctx, prepared: PreparedMessage, id: string | null = null): AcceptedMessage {
   const { content, recipients, counts, ttlMs } = prepared;
-  const { platforms } = ctx.push ?? defaultPushSettings;
+  const { platforms } = ctx.push ?? defaultPushOptions;
   const missing = (Object.keys(counts) as PushPlatform[]).filter(
     (platform) => counts[platform] > 0 && !platforms.includes(platform),
   );

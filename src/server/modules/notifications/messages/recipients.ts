@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import type { PushPlatform } from "../../../config/push-settings.ts";
+import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { all, param, statement } from "../../../db/statement.ts";
 import { tenants } from "../../tenants/table.ts";

@@ -1,4 +1,4 @@
-import type { ApnsAccount } from "../../../config/push-providers.ts";
+import type { ApnsAccount } from "../../../config/push-config.ts";
 
 /** Apple takes a token for an hour, and a new one not more often than every twenty minutes. */
 const lifeMs = 50 * 60_000;

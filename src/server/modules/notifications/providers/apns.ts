@@ -1,4 +1,4 @@
-import type { ApnsAccount } from "../../../config/push-providers.ts";
+import type { ApnsAccount } from "../../../config/push-config.ts";
 import { describeFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
 import { createApnsTokens } from "./apns-token.ts";
 import { createHttp2Connection, type Http2Answer } from "./http2-connection.ts";

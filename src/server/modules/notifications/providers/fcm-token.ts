@@ -1,4 +1,4 @@
-import type { FcmAccount } from "../../../config/push-providers.ts";
+import type { FcmAccount } from "../../../config/push-config.ts";
 
 const scope = "https://www.googleapis.com/auth/firebase.messaging";
 /** A token that ends sooner is not used any more. */

@@ -1,4 +1,4 @@
-import type { FcmAccount } from "../../../config/push-providers.ts";
+import type { FcmAccount } from "../../../config/push-config.ts";
 import { describeFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
 import { createAccessTokens, TokenRefused } from "./fcm-token.ts";
 import { withSignal } from "./http2-connection.ts";

@@ -1,5 +1,4 @@
-import type { PushProviders } from "../../../config/push-providers.ts";
-import type { PushPlatform } from "../../../config/push-settings.ts";
+import type { PushPlatform, PushProviders } from "../../../config/push-config.ts";
 import type { PushProvider } from "./provider.ts";
 import { createWebPush, type WebPushDeps } from "./web-push.ts";
 

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { defaultPushSettings, type PushPlatform } from "../../../config/push-settings.ts";
+import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { bind, get, param, run, statement } from "../../../db/statement.ts";
@@ -107,6 +107,6 @@ function renewTarget(
   if (given.subscription === undefined && given.token === undefined) {
     return { target: null, targetKey: null, proofKey: null };
   }
-  const target = parseTarget(platform, given, (ctx.push ?? defaultPushSettings).allowPrivate);
+  const target = parseTarget(platform, given, (ctx.push ?? defaultPushOptions).allowPrivate);
   return { target: sealTarget(ctx.vault, id, target), ...keysOf(ctx, platform, target) };
 }

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { defaultPushSettings, type PushPlatform } from "../../../config/push-settings.ts";
+import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { type AppError, notFound } from "../../../errors.ts";
 import { countPublicWrite } from "../../rate-limits/public-writes.ts";
@@ -39,7 +39,7 @@ export function parseTopics(json: string): string[] {
 }
 
 /** Whether this server can send to a platform. */
-export function deliveryOf({ push = defaultPushSettings }: Ctx, platform: PushPlatform): "on" | "off" {
+export function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPlatform): "on" | "off" {
   return push.platforms.includes(platform) ? "on" : "off";
 }
 

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { defaultPushSettings } from "../../../config/push-settings.ts";
+import { defaultPushOptions } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { bind, get, param, statement } from "../../../db/statement.ts";
 import { conflict } from "../../../errors.ts";
@@ -79,7 +79,7 @@ export async function registerDevice(
   { lang, subject, platform, topics = [], management_secret: knownSecret, ...given }: RegistrationRequest,
 ): Promise<NewRegistration & { isNew: boolean }> {
   refuseSubject(subject);
-  const { allowPrivate } = ctx.push ?? defaultPushSettings;
+  const { allowPrivate } = ctx.push ?? defaultPushOptions;
   const target = parseTarget(platform, given, allowPrivate);
   const keys = keysOf(ctx, platform, target);
   await countDeviceWrite(ctx, keys.targetKey);

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { PushPlatform } from "../../../config/push-settings.ts";
+import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { all, get, param, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";

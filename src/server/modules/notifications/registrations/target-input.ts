@@ -1,6 +1,6 @@
 import { ECDH } from "node:crypto";
 import ipaddr from "ipaddr.js";
-import type { PushPlatform } from "../../../config/push-settings.ts";
+import type { PushPlatform } from "../../../config/push-config.ts";
 import { hostOf, isPublic } from "../../../delivery/outbound/address.ts";
 import { invalidField } from "../../../errors.ts";
 import type { Subscription, Target } from "../providers/target.ts";

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { PushPlatform } from "../../../config/push-settings.ts";
+import type { PushPlatform } from "../../../config/push-config.ts";
 import type { SystemCtx } from "../../../context.ts";
 import { all, bind, param, run, statement } from "../../../db/statement.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";

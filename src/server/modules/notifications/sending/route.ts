@@ -1,4 +1,4 @@
-import type { PushPlatform } from "../../../config/push-settings.ts";
+import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Vault } from "../../../security/vault.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import type { PushProvider } from "../providers/provider.ts";

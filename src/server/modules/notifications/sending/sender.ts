@@ -1,4 +1,4 @@
-import type { PushPlatform } from "../../../config/push-settings.ts";
+import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Session } from "../../../db/session.ts";
 import { describeFailure, isDown } from "../../../delivery/outbound/attempt-failure.ts";
 import { type DeliverySender, drainWithin } from "../../../delivery/poller.ts";

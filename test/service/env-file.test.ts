@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { readConfig } from "../../src/server/config/config.ts";
-import { formatSetting } from "../../src/server/config/env-file.ts";
+import { formatVariable } from "../../src/server/config/env-file.ts";
 import type { AppError } from "../../src/server/errors.ts";
 import { failureOf } from "../support/failure.ts";
 
@@ -21,7 +21,7 @@ function makeDataDir(...lines: string[]): string {
   return dir;
 }
 
-test("what stands in bodega.env of the data directory holds, below the environment and the flags", () => {
+test("bodega.env of the data directory sets options; the environment and flags take precedence", () => {
   const dataDir = makeDataDir("# of this shop", "BODEGA_PORT=1001", "BODEGA_HOST='::1'");
   expect(readConfig({ dataDir }, {})).toMatchObject({ dataDir, port: 1001, host: "::1" });
   expect(readConfig({ dataDir }, { BODEGA_PORT: "" }).port).toBe(1001);
@@ -40,20 +40,20 @@ test("a variable that the environment has as a file is not the one of bodega.env
   expect(readConfig({ dataDir: other }, { BODEGA_SECRET: "g".repeat(40) }).secret).toBe("g".repeat(40));
 });
 
-test("it neither moves the data directory nor makes a worker", () => {
-  const dataDir = makeDataDir("BODEGA_DATA_DIR=/elsewhere", "BODEGA_WORKER=1");
+test("it neither moves the data directory nor passes for an inherited configuration", () => {
+  const dataDir = makeDataDir("BODEGA_DATA_DIR=/elsewhere", "BODEGA_CONFIG={}");
   expect(readConfig({ dataDir }, {})).toMatchObject({ dataDir, isWorker: false });
 });
 
-test("one that cannot be read is an error, not as none", async () => {
+test("a bodega.env that cannot be read is an error", async () => {
   const dataDir = join(base, String(dirs++));
   mkdirSync(join(dataDir, "bodega.env"), { recursive: true });
   const error = (await failureOf(() => readConfig({ dataDir }, {}))) as AppError;
-  expect([error.code, error.message]).toEqual([5102, `The settings in ${dataDir}/bodega.env cannot be read.`]);
+  expect([error.code, error.message]).toEqual([5102, `${dataDir}/bodega.env cannot be read.`]);
 });
 
-test("what is written is what is read", () => {
+test("variables are read as they were written", () => {
   const values = ["smtp://a%40b:c$d@x", 'Ada "the shop" <a@b.example>', "Ada's <a@b.example>", "a\\b #c", "", " x "];
-  for (const value of values) expect(parseEnv(formatSetting("NAME", value))).toEqual({ NAME: value });
-  for (const value of ["a\nb", `'"`, "'\\", "'$HOME"]) expect(() => formatSetting("NAME", value)).toThrow("NAME");
+  for (const value of values) expect(parseEnv(formatVariable("NAME", value))).toEqual({ NAME: value });
+  for (const value of ["a\nb", `'"`, "'\\", "'$HOME"]) expect(() => formatVariable("NAME", value)).toThrow("NAME");
 });

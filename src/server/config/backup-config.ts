@@ -1,0 +1,74 @@
+import { resolve } from "node:path";
+import { parseDuration } from "../values/duration.ts";
+import { integer, invalidOption, type Option, parseUrl } from "./environment.ts";
+import type { Options } from "./options.ts";
+
+/** An account of an S3 service. */
+export interface S3Account {
+  /** Undefined for Amazon's own service. */
+  endpoint: string | undefined;
+  region: string | undefined;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/** Where backups go, and how often a server makes them. */
+export interface BackupConfig {
+  /** Milliseconds between backups of a server; undefined makes none. */
+  backupEveryMs: number | undefined;
+  /** Absolute folder, or `s3://bucket/prefix`; undefined is `backups` in the data directory. */
+  backupTo: string | undefined;
+  /** How many backups to keep; older ones are removed. */
+  backupKeep: number;
+  s3: S3Account | undefined;
+}
+
+const defaultBackupKeep = 7;
+/** Node's timers take at most 24.8 days. */
+const maxEveryMs = 21 * 86_400_000;
+
+/**
+ * Reads where backups go, and how often a server makes them.
+ * @throws validationFailed naming the flag or variable at fault.
+ */
+export function readBackupConfig({ get }: Options): BackupConfig {
+  return {
+    backupEveryMs: every(get("BODEGA_BACKUP_EVERY", "backupEvery")),
+    backupTo: backupDestination(get("BODEGA_BACKUP_TO", "backupTo")),
+    backupKeep: integer(get("BODEGA_BACKUP_KEEP", "backupKeep"), 1, 99_999) ?? defaultBackupKeep,
+    s3: s3Account(get),
+  };
+}
+
+/**
+ * A folder as an absolute path, or `s3://bucket/prefix` unchanged.
+ * @throws validationFailed naming the flag or variable.
+ */
+export function backupDestination({ value, source }: Option): string | undefined {
+  if (value === undefined) return undefined;
+  if (!value.startsWith("s3:")) return resolve(value);
+  if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w!.*'()/-]*)?$/.test(value)) {
+    throw invalidOption(source, "must be a folder, s3://bucket or s3://bucket/prefix");
+  }
+  return value;
+}
+
+function every({ value, source }: Option): number | undefined {
+  if (value === undefined || value === "0") return undefined;
+  const ms = parseDuration(value);
+  if (ms !== undefined && ms >= 1000 && ms <= maxEveryMs) return ms;
+  throw invalidOption(source, "must be a duration from 1s to 21d, such as 24h. 0 turns backups off");
+}
+
+function s3Account(get: Options["get"]): S3Account | undefined {
+  const names = ["BODEGA_S3_ACCESS_KEY_ID", "BODEGA_S3_SECRET_ACCESS_KEY"] as const;
+  const [accessKeyId, secretAccessKey] = names.map((name) => get(name).value);
+  if (accessKeyId === undefined && secretAccessKey === undefined) return undefined;
+  if (accessKeyId === undefined) throw invalidOption(names[0], `is required with ${names[1]}`);
+  if (secretAccessKey === undefined) throw invalidOption(names[1], `is required with ${names[0]}`);
+  const endpoint = get("BODEGA_S3_ENDPOINT");
+  if (endpoint.value !== undefined && !parseUrl(endpoint.value, ["http:", "https:"])) {
+    throw invalidOption(endpoint.source, "must be an http or https URL");
+  }
+  return { accessKeyId, secretAccessKey, endpoint: endpoint.value, region: get("BODEGA_S3_REGION").value };
+}

@@ -1,0 +1,146 @@
+import { createPrivateKey, type KeyObject } from "node:crypto";
+import { type Environment, invalidOption, onOrOff, parseUrl, readVariable } from "./environment.ts";
+
+/** The platforms of devices that push notifications reach. */
+export type PushPlatform = "web" | "ios" | "android";
+
+/** What registering devices and writing messages needs of the configuration. */
+export interface PushOptions {
+  /** Whether endpoints may be on this machine or a private network, and http: for development and tests. */
+  allowPrivate: boolean;
+  /** The platforms that messages can be sent to. */
+  platforms: readonly PushPlatform[];
+}
+
+/** A Google service account, as far as Firebase Cloud Messaging needs it. */
+export interface FcmAccount {
+  projectId: string;
+  clientEmail: string;
+  /** RSA, as PEM (PKCS #8). */
+  privateKey: string;
+  privateKeyId: string | undefined;
+  /** Issues access tokens. */
+  tokenUri: string;
+}
+
+/** A key of Apple's developer programme, and the app whose devices it reaches. */
+export interface ApnsAccount {
+  /** P-256, as PEM (PKCS #8): the content of the `.p8` file. */
+  key: string;
+  keyId: string;
+  teamId: string;
+  /** The app's bundle id. */
+  topic: string;
+  /** Whether to use Apple's service for apps under development. */
+  isSandbox: boolean;
+}
+
+/** The accounts at Google and Apple. Without one, nothing is sent to its platform. */
+export interface PushProviders {
+  fcm?: FcmAccount;
+  apns?: ApnsAccount;
+}
+
+const fcmName = "BODEGA_FCM_CREDENTIALS";
+const apnsForms = {
+  BODEGA_APNS_KEY_ID: { form: /^[A-Z0-9]{10}$/, text: "the ten letters and digits of the key's id" },
+  BODEGA_APNS_TEAM_ID: { form: /^[A-Z0-9]{10}$/, text: "the ten letters and digits of the team's id" },
+  BODEGA_APNS_TOPIC: {
+    form: /^[A-Za-z0-9][A-Za-z0-9.-]{0,154}$/,
+    text: "the app's bundle id, such as com.example.shop",
+  },
+} as const;
+type ApnsName = keyof typeof apnsForms;
+
+/** The options where nothing is configured. */
+export const defaultPushOptions: PushOptions = { allowPrivate: false, platforms: ["web"] };
+
+/** The options that a configuration results in. */
+export function pushOptions(config: { allowPrivatePush: boolean; pushProviders: PushProviders }): PushOptions {
+  const { fcm, apns } = config.pushProviders;
+  const platforms: PushPlatform[] = ["web", ...(apns ? ["ios" as const] : []), ...(fcm ? ["android" as const] : [])];
+  return { allowPrivate: config.allowPrivatePush, platforms };
+}
+
+/**
+ * Reads the accounts at Google and Apple.
+ * @throws validationFailed naming the variable that is missing or wrong; it never repeats a secret.
+ */
+export function readPushProviders(env: Environment): PushProviders {
+  const fcm = readFcm(env);
+  const apns = readApns(env);
+  return { ...(fcm && { fcm }), ...(apns && { apns }) };
+}
+
+function readFcm(env: Environment): FcmAccount | undefined {
+  const text = readVariable(env, fcmName);
+  if (text === undefined) return undefined;
+  const account = parseObject(text);
+  if (!account) throw invalidOption(fcmName, "must be the JSON of a Google service account");
+  const field = (name: string): string => {
+    const value = account[name];
+    if (typeof value === "string" && value !== "") return value;
+    throw invalidOption(fcmName, `must be the JSON of a Google service account; it has no ${name}`);
+  };
+  const projectId = field("project_id");
+  if (!/^[a-z0-9][a-z0-9.:-]{0,99}$/.test(projectId)) throw invalidOption(fcmName, "has an invalid project_id");
+  const key = parseKey(field("private_key"));
+  if (key?.asymmetricKeyType !== "rsa") {
+    throw invalidOption(fcmName, "has a private_key that is not an RSA key in PEM form");
+  }
+  const tokenUri = field("token_uri");
+  if (!parseUrl(tokenUri, ["https:"])) throw invalidOption(fcmName, "has a token_uri that is not an https URL");
+  const { private_key_id: keyId } = account;
+  const privateKeyId = typeof keyId === "string" ? keyId : undefined;
+  return { projectId, clientEmail: field("client_email"), privateKey: toPem(key), privateKeyId, tokenUri };
+}
+
+function readApns(env: Environment): ApnsAccount | undefined {
+  const key = readVariable(env, "BODEGA_APNS_KEY");
+  const isSandbox = onOrOff({ value: readVariable(env, "BODEGA_APNS_SANDBOX"), source: "BODEGA_APNS_SANDBOX" });
+  if (key === undefined) {
+    const given = Object.keys(apnsForms).find((name) => readVariable(env, name) !== undefined);
+    if (given === undefined) return undefined;
+    throw invalidOption("BODEGA_APNS_KEY", `must be the content of the key's .p8 file, because ${given} is set`);
+  }
+  const part = (name: ApnsName): string => {
+    const value = readVariable(env, name);
+    const { form, text } = apnsForms[name];
+    if (value === undefined) throw invalidOption(name, `must be ${text}, because BODEGA_APNS_KEY is set`);
+    if (!form.test(value)) throw invalidOption(name, `must be ${text}`);
+    return value;
+  };
+  // Where a variable holds one line only, line ends are often written as \n.
+  const parsed = parseKey(key.replaceAll("\\n", "\n"));
+  if (parsed?.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
+    throw invalidOption("BODEGA_APNS_KEY", "must be the content of the key's .p8 file");
+  }
+  return {
+    key: toPem(parsed),
+    keyId: part("BODEGA_APNS_KEY_ID"),
+    teamId: part("BODEGA_APNS_TEAM_ID"),
+    topic: part("BODEGA_APNS_TOPIC"),
+    isSandbox,
+  };
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseKey(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+function toPem(key: KeyObject): string {
+  return key.export({ type: "pkcs8", format: "pem" }) as string;
+}

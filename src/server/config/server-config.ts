@@ -1,0 +1,102 @@
+import { resolve } from "node:path";
+import ipaddr from "ipaddr.js";
+import { integer, invalidOption, nonEmpty, type Option, oneOf, parseUrl } from "./environment.ts";
+import type { Options } from "./options.ts";
+
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+
+/** Which messages the log contains; each level includes those after it. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** Absolute paths of the PEM files of a certificate chain and its key. */
+export interface TlsFiles {
+  cert: string;
+  key: string;
+}
+
+/** How a server listens, logs and is monitored. */
+export interface ServerConfig {
+  host: string;
+  port: number;
+  /** Processes that share the port; with 1 the server's own process answers. */
+  workers: number;
+  publicUrl: string | undefined;
+  /** CIDR ranges whose `X-Forwarded-For` is trusted. */
+  trustedProxies: string[];
+  log: "text" | "json";
+  logLevel: LogLevel;
+  tls: TlsFiles | undefined;
+  /** Where a separate listener serves `/metrics`. */
+  metrics: { host: string; port: number } | undefined;
+  /** Bearer token of `/metrics`, which the server then serves at its own address as well. */
+  metricsToken: string | undefined;
+  /** Whether this process is a worker of a server; never read from outside. */
+  isWorker: boolean;
+}
+
+export const defaultPort = 8080;
+export const defaultHost = "127.0.0.1";
+
+/**
+ * Reads how a server listens, logs and is monitored.
+ * @throws validationFailed naming the flag or variable at fault.
+ */
+export function readServerConfig({ get }: Options): ServerConfig {
+  return {
+    host: nonEmpty(get("BODEGA_HOST", "host")) ?? defaultHost,
+    port: integer(get("BODEGA_PORT", "port"), 0, 65535) ?? defaultPort,
+    workers: integer(get("BODEGA_WORKERS", "workers"), 1, 64) ?? 1,
+    publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "publicUrl")),
+    trustedProxies: proxies(get("BODEGA_TRUSTED_PROXY", "trustedProxy")),
+    log: oneOf(get("BODEGA_LOG", "log"), ["text", "json"]) ?? "text",
+    logLevel: oneOf(get("BODEGA_LOG_LEVEL", "logLevel"), logLevels) ?? "info",
+    tls: tlsFiles(get("BODEGA_TLS_CERT", "tlsCert"), get("BODEGA_TLS_KEY", "tlsKey")),
+    metrics: listener(get("BODEGA_METRICS", "metrics")),
+    metricsToken: token(get("BODEGA_METRICS_TOKEN")),
+    isWorker: false,
+  };
+}
+
+function publicUrl({ value, source }: Option): string | undefined {
+  if (value === undefined) return undefined;
+  const url = parseUrl(value, ["http:", "https:"]);
+  if (!url) throw invalidOption(source, "must be an http or https URL");
+  // It is published, and paths are appended to it.
+  if (url.username !== "" || url.password !== "") throw invalidOption(source, "must not contain a user or password");
+  if (/[?#]/.test(value)) throw invalidOption(source, "must not contain a query or fragment");
+  return value.replace(/\/+$/, "");
+}
+
+function proxies({ value = "", source }: Option): string[] {
+  const entries = value.split(",").map((entry) => entry.trim());
+  return entries
+    .filter((entry) => entry !== "")
+    .map((entry) => {
+      if (ipaddr.isValidCIDR(entry)) return entry;
+      if (ipaddr.isValid(entry)) return `${entry}/${ipaddr.parse(entry).kind() === "ipv4" ? 32 : 128}`;
+      throw invalidOption(source, `must list IP addresses or CIDR ranges; this is neither: ${entry}`);
+    });
+}
+
+function tlsFiles(cert: Option, key: Option): TlsFiles | undefined {
+  if (cert.value === undefined && key.value === undefined) return undefined;
+  // The missing one is named like the given one: by its flag or by its variable.
+  const nameOf = (missing: Option, flag: string, given: Option) =>
+    given.source.startsWith("--") ? flag : missing.source;
+  if (cert.value === undefined) throw invalidOption(nameOf(cert, "--tls-cert", key), `is required with ${key.source}`);
+  if (key.value === undefined) throw invalidOption(nameOf(key, "--tls-key", cert), `is required with ${cert.source}`);
+  return { cert: resolve(cert.value), key: resolve(key.value) };
+}
+
+function listener({ value, source }: Option): { host: string; port: number } | undefined {
+  if (value === undefined) return undefined;
+  const [, bracketed, plain, digits] = /^(?:(?:\[([\da-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(value) ?? [];
+  const port = digits === undefined ? Number.NaN : Number(digits);
+  if (!(port >= 0 && port <= 65535)) throw invalidOption(source, "must be a port or host:port, such as 127.0.0.1:9090");
+  return { host: bracketed ?? plain ?? "127.0.0.1", port };
+}
+
+function token({ value, source }: Option): string | undefined {
+  if (value === undefined || /^[\x21-\x7e]{16,}$/.test(value)) return value;
+  throw invalidOption(source, "must have at least 16 characters, all visible ASCII");
+}
