@@ -1,4 +1,3 @@
-import { requireStrongPassword } from "../../../server/modules/passwords/password-policy.ts";
 import { userColumns } from "../../../server/modules/users/input.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { requireText } from "../../../server/values/text.ts";
@@ -71,6 +70,7 @@ export async function takeOwner(args: OwnerArgs, console: Console): Promise<Owne
     args["owner-name"] ??
     (console.canAsk ? await askText("Owner name (optional)", { optional: true, check: checkName }) : "");
   const { password, isRandom } = await takePassword(args, console);
+  const { requireStrongPassword } = await import("../../../server/modules/passwords/password-policy.ts");
   requireStrongPassword("password", password);
   return { email, name: name === "" ? null : name, password, isRandom };
 }
