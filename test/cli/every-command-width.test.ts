@@ -36,7 +36,7 @@ test("columns that a narrow terminal has no room for are named beside the table,
   const { env } = copyShop();
   const { stdout, stderr } = await runHere(["user", "list", "-n", "demo"], { env, columns: 80 });
   expect(stdout).not.toContain("LAST SIGN-IN");
-  expect(stderr).toMatch(/^Left out for want of room: .*LAST SIGN-IN/);
+  expect(stderr).toMatch(/^Hidden columns: .*LAST SIGN-IN/);
   for (const flag of ["-q", "--json"]) {
     expect((await runHere(["user", "list", "-n", "demo", flag], { env, columns: 80 })).stderr).toBe("");
   }

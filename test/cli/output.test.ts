@@ -55,20 +55,38 @@ describe("a table", () => {
     expect(lines[1]).toMatch(/^app_01k8z3v5x2f1rt9m6q7wbn4hcd {2}.*…$/);
   });
 
-  test("says times shorter before it cuts a text, and leaves columns out that say nothing before others", () => {
-    const wide = ["ID", "NOTE", "AT", "NAME", "MORE"];
-    const row: Record<string, string> = { ID: "app_1", NOTE: "-", AT: "2030-01-02T03:04:05.678Z" };
+  test("cuts texts, then hides empty columns, then those with the lowest priority", () => {
+    const wide = ["ID", "NOTE", "NAME", "STATE", "MORE"];
+    const row: Record<string, string> = { ID: "app_1", NOTE: "-", STATE: "published" };
     const fit = (width: number) => {
-      const of = (header: string) => ({ header, value: (one: typeof row) => one[header] ?? header.repeat(3) });
-      const { text, leftOut } = layOutTable([row], wide.map(of), { width, color: false });
-      return [text.split("\n")[1], leftOut];
+      const of = (header: string) => ({
+        header,
+        value: (one: typeof row) => one[header] ?? header.repeat(3),
+        state: header === "STATE",
+        priority: header === "MORE" ? 1 : 0,
+      });
+      const { text, hidden } = layOutTable([row], wide.map(of), { width, color: false });
+      return [text.split("\n")[1], hidden];
     };
-    expect(fit(70)).toEqual(["app_1  -     2030-01-02T03:04:05.678Z  NAMENAMENAME  MOREMOREMORE", []]);
-    expect(fit(60)).toEqual(["app_1  -     2030-01-02T03:04Z  NAMENAMENAME  MOREMOREMORE", []]);
-    expect(fit(53)).toEqual(["app_1  -     2030-01-02  NAMENAMENAME  MOREMOREMORE", []]);
-    expect(fit(43)).toEqual(["app_1  -     2030-01-02  NAMENAM…  MOREMOR…", []]);
-    expect(fit(40)).toEqual(["app_1  2030-01-02  NAMENAME…  MOREMOREM…", ["NOTE"]]);
-    expect(fit(30)).toEqual(["app_1  2030-01-02  NAMENAMENA…", ["NOTE", "MORE"]]);
+    expect(fit(60)).toEqual(["app_1  -     NAMENAMENAME  published  MOREMOREMORE", []]);
+    expect(fit(44)).toEqual(["app_1  -     NAMENAME…  published  MOREMORE…", []]);
+    expect(fit(38)).toEqual(["app_1  NAMENAME…  published  MOREMORE…", ["NOTE"]]);
+    expect(fit(30)).toEqual(["app_1  published  MOREMOREMORE", ["NOTE", "NAME"]]);
+  });
+
+  test("colours states, and nothing without colours", () => {
+    const states = ["published", "disabled", "revoked", "other"].map((state) => ({ state }));
+    const column = { header: "STATE", value: ({ state }: { state: string }) => state, state: true };
+    const draw = (color: boolean) => renderTable(states, [column], { width: undefined, color });
+    expect(draw(true)).toBe(
+      "\u001b[1mSTATE\u001b[22m\n\u001b[32mpublished\u001b[39m\n\u001b[33mdisabled\u001b[39m\n\u001b[31mrevoked\u001b[39m\nother\n",
+    );
+    expect(draw(false)).toBe("STATE\npublished\ndisabled\nrevoked\nother\n");
+  });
+
+  test("shows times relative to now, and JSON shows them whole", async () => {
+    expect((await run(["tenant", "list"])).stdout).toMatch(/ (now|\d+ seconds? ago)\n/);
+    expect((await run(["tenant", "list", "--json"])).stdout).toMatch(/"created_at":"\d{4}-\d\d-\d\dT[\d:.]+Z"/);
   });
 
   test("is a block of lines for each row where it would lose half of its columns or an id", () => {

@@ -1,3 +1,4 @@
+import { bold } from "./style.ts";
 import { wrapWords } from "./wrap.ts";
 
 interface FieldsOptions {
@@ -17,9 +18,9 @@ const narrowest = 16;
 export function renderFields(fields: readonly (readonly [label: string, value: string])[], options: FieldsOptions) {
   const { width, color } = options;
   const labelWidth = Math.max(...fields.map(([label]) => Bun.stringWidth(label))) + gap;
-  const bold = (label: string) => (color ? `\u001b[1m${label}\u001b[22m` : label);
+  const style = color ? bold : (label: string) => label;
   const lines = fields.flatMap(([label, value]) => {
-    const padded = bold(label + " ".repeat(labelWidth - Bun.stringWidth(label)));
+    const padded = style(label + " ".repeat(labelWidth - Bun.stringWidth(label)));
     if (width === undefined || labelWidth + Bun.stringWidth(value) <= width) return [padded + value];
     const room = width - labelWidth;
     const words = value.split(" ").map((word) => Bun.stringWidth(word));
@@ -27,7 +28,7 @@ export function renderFields(fields: readonly (readonly [label: string, value: s
       return wrapWords(value, room).map((line, index) => (index === 0 ? padded : " ".repeat(labelWidth)) + line);
     }
     const below = wrapWords(value, width - indent);
-    return [bold(label), ...below.map((line) => (fits(line, width - indent) ? " ".repeat(indent) : "") + line)];
+    return [style(label), ...below.map((line) => (fits(line, width - indent) ? " ".repeat(indent) : "") + line)];
   });
   return `${lines.join("\n")}\n`;
 }

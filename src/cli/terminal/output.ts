@@ -1,7 +1,10 @@
 import { splitCommand } from "./command-line.ts";
 import type { Console } from "./console.ts";
 import { escapeControls, escapeJson } from "./escape.ts";
-import type { Column } from "./table.ts";
+import { renderFields } from "./fields.ts";
+import { formatRelativeTime } from "./relative-time.ts";
+import { colorState } from "./style.ts";
+import { type Column, layOutTable } from "./table.ts";
 import { wrapWords } from "./wrap.ts";
 import { wrapCommand } from "./wrap-command.ts";
 
@@ -19,19 +22,21 @@ export function printJson(console: Console, value: unknown): Promise<void> {
   return console.write(`${escapeJson(JSON.stringify(value, null, console.stdoutIsTerminal ? 2 : undefined))}\n`);
 }
 
-/** Prints a list: a JSON array, ids only, or a table. */
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*Z$/;
+
+/** Prints a list: a JSON array, ids only, or a table with times relative to now. */
 export async function printList<Row>(console: Console, rows: readonly Row[], view: ListView<Row>): Promise<void> {
   if (console.json) return printJson(console, rows);
   if (rows.length === 0) return info(console, view.empty);
   if (console.quiet) return console.write(rows.map((row) => `${escapeControls(view.id(row))}\n`).join(""));
-  const { layOutTable } = await import("./table.ts");
-  const { text, leftOut } = layOutTable(rows, view.columns, { width: console.columns, color: console.color });
+  const now = Date.now();
+  const columns = view.columns.map((column) => ({
+    ...column,
+    value: (row: Row) => column.value(row).replace(timestamp, (at) => formatRelativeTime(at, now)),
+  }));
+  const { text, hidden } = layOutTable(rows, columns, { width: console.columns, color: console.color });
   await console.write(text);
-  if (leftOut.length > 0)
-    await info(
-      console,
-      `Left out for want of room: ${leftOut.join(", ")}. A wider terminal shows all, and so does --json.`,
-    );
+  if (hidden.length > 0) await info(console, `Hidden columns: ${hidden.join(", ")}. --json shows all.`);
 }
 
 /**
@@ -42,8 +47,11 @@ export async function printRecord(console: Console, record: object, idField: str
   if (console.json) return printJson(console, record);
   const entries = Object.entries(record);
   if (console.quiet) return console.write(`${formatValue(entries.find(([name]) => name === idField)?.[1])}\n`);
-  const { renderFields } = await import("./fields.ts");
-  const fields = entries.map(([name, value]) => [formatLabel(name), formatValue(value)] as const);
+  const fields = entries.map(([name, value]) => {
+    const text = formatValue(value);
+    const isState = console.color && (name === "status" || name === "state");
+    return [formatLabel(name), isState ? colorState(text) : text] as const;
+  });
   await console.write(renderFields(fields, { width: console.columns, color: console.color }));
 }
 

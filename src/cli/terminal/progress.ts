@@ -1,31 +1,36 @@
 import type { Console } from "./console.ts";
+import { truncateText } from "./table.ts";
 
-/** A bar on standard error that shows how far a long command is. */
+/** A line on standard error that shows how far a long command is. */
 export interface Progress {
   /** @param done out of the total; `note` stands behind the bar. */
   show(done: number, note: string): void;
-  /** Takes it away. */
+  /** Removes the line. */
   end(): void;
 }
 
-/** Begins a bar where somebody watches, and otherwise nothing. Without a total only the note is shown. */
-export async function startProgress(console: Console, total: number | undefined): Promise<Progress> {
-  if (!console.screen || console.quiet || console.json) return { show() {}, end() {} };
-  const { default: cliProgress } = await import("cli-progress");
-  const bar = new cliProgress.SingleBar({
-    stream: console.screen,
-    format: total === undefined ? "{note}" : "[{bar}] {percentage}% {note}",
-    barCompleteChar: "#",
-    barIncompleteChar: "-",
-    barsize: 30,
-    clearOnComplete: true,
-    // The command itself hears of ctrl-C.
-    gracefulExit: false,
-    linewrap: null,
-  });
-  bar.start(total ?? 1, 0, { note: "" });
+const barWidth = 30;
+const minIntervalMs = 100;
+const clearLine = "\r\u001b[K";
+
+/** Begins a progress line at a terminal, and otherwise nothing. Without a total only the note is shown. */
+export function startProgress({ screen, quiet, json }: Console, total: number | undefined): Progress {
+  if (!screen || quiet || json) return { show() {}, end() {} };
+  let drawnAt = Number.NEGATIVE_INFINITY;
   return {
-    show: (done, note) => bar.update(total === undefined ? 0 : Math.min(done, total), { note }),
-    end: () => bar.stop(),
+    show(done, note) {
+      const now = performance.now();
+      if (now - drawnAt < minIntervalMs) return;
+      drawnAt = now;
+      screen.write(clearLine + truncateText(drawBar(done, total) + note, screen.columns - 1));
+    },
+    end: () => void screen.write(clearLine),
   };
+}
+
+function drawBar(done: number, total: number | undefined): string {
+  if (total === undefined) return "";
+  const share = total === 0 ? 1 : Math.min(done / total, 1);
+  const filled = Math.round(share * barWidth);
+  return `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}] ${Math.floor(share * 100)}% `;
 }

@@ -1,13 +1,17 @@
-import CliTable from "cli-table3";
 import { escapeControls } from "./escape.ts";
 import { renderFields } from "./fields.ts";
+import { bold, colorState } from "./style.ts";
 
 /** A column of a table. */
 export interface Column<Row> {
   header: string;
   value(row: Row): string;
-  /** Ids and what decides: of no use when cut, so that other columns give way. */
+  /** Ids and states: useless when cut, so other columns are cut or hidden instead. */
   whole?: boolean;
+  /** A state, such as `published`: coloured at a terminal, and whole. */
+  state?: boolean;
+  /** In a narrow terminal the column with the lowest priority is hidden first, of equals the last. Default 0. */
+  priority?: number;
 }
 
 interface TableOptions {
@@ -19,45 +23,38 @@ interface TableOptions {
 const gap = 2;
 const narrowest = 8;
 
-const noBorders = Object.fromEntries(
-  ["top", "bottom", "left", "right", "mid"]
-    .flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`])
-    .concat("left-mid", "mid-mid", "right-mid", "middle")
-    .map((part) => [part, ""]),
-);
-
-/** A table's columns with their cells below the header, escaped. */
+/** A column with the escaped texts of its cells. */
 interface Cells {
   header: string;
   whole: boolean;
+  state: boolean;
+  priority: number;
   texts: string[];
 }
 
 /**
- * Rows below a line of headers, without borders. Where the terminal is too narrow, times become shorter, then texts are
- * cut, then columns left out, empty ones and those on the right first; where half would be missing, each row becomes a
- * block of lines.
- * @returns also the headers of the columns that were left out.
+ * Rows below a line of headers, without borders. Where the terminal is too narrow, texts are cut, then columns hidden,
+ * empty ones first; where half would be hidden, each row becomes a block of lines.
+ * @returns also the headers of the hidden columns.
  */
 export function layOutTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   { width, color }: TableOptions,
-): { text: string; leftOut: string[] } {
-  const all = columns.map(({ header, whole = false, value }): Cells => {
-    return { header, whole, texts: rows.map((row) => escapeControls(value(row))) };
+): { text: string; hidden: string[] } {
+  const all = columns.map(({ header, state = false, whole = state, priority = 0, value }): Cells => {
+    return { header, whole, state, priority, texts: rows.map((row) => escapeControls(value(row))) };
   });
   const shown = width === undefined ? all : fitColumns(all, width);
   if (shown === undefined) {
     const blocks = rows.map((_, row) => all.map(({ header, texts }) => [header, texts[row] ?? ""] as const));
-    return { text: blocks.map((fields) => renderFields(fields, { width, color })).join("\n"), leftOut: [] };
+    return { text: blocks.map((fields) => renderFields(fields, { width, color })).join("\n"), hidden: [] };
   }
-  const headers = new Set(shown.map(({ header }) => header));
-  const leftOut = all.map(({ header }) => header).filter((header) => !headers.has(header));
-  return { text: drawTable(shown, fitWidths(shown, width), color), leftOut };
+  const hidden = all.filter((column) => !shown.includes(column)).map(({ header }) => header);
+  return { text: drawTable(shown, fitWidths(shown, width), color), hidden };
 }
 
-/** The same where nobody is told what was left out. */
+/** The same without the headers of the hidden columns. */
 export function renderTable<Row>(...args: Parameters<typeof layOutTable<Row>>): string {
   return layOutTable(...args).text;
 }
@@ -76,53 +73,53 @@ export function truncateText(text: string, width: number): string {
 }
 
 function drawTable(columns: readonly Cells[], widths: readonly number[], color: boolean): string {
-  const table = new CliTable({
-    chars: noBorders,
-    style: { head: [], border: [], "padding-left": 0, "padding-right": gap },
-  });
-  const headers = columns.map(({ header }, index) => truncateText(header, widths[index] ?? 0));
-  table.push(color ? headers.map((header) => `\u001b[1m${header}\u001b[22m`) : headers);
-  const count = columns[0]?.texts.length ?? 0;
-  for (let row = 0; row < count; row++) {
-    table.push(columns.map(({ texts }, index) => truncateText(texts[row] ?? "", widths[index] ?? 0)));
-  }
-  const lines = table.toString().split("\n");
-  return `${lines.map((line) => line.trimEnd()).join("\n")}\n`;
+  const drawLine = (cells: string[], paint: (text: string, column: Cells) => string) => {
+    const padded = columns.map((column, index) => {
+      const room = widths[index] ?? 0;
+      const text = truncateText(cells[index] ?? "", room);
+      const padding = " ".repeat(index === columns.length - 1 ? 0 : room + gap - Bun.stringWidth(text));
+      return (color && text !== "" ? paint(text, column) : text) + padding;
+    });
+    return `${padded.join("").trimEnd()}\n`;
+  };
+  const rows = (columns[0]?.texts ?? []).map((_, row) =>
+    drawLine(
+      columns.map(({ texts }) => texts[row] ?? ""),
+      (text, { state }) => (state ? colorState(text) : text),
+    ),
+  );
+  return (
+    drawLine(
+      columns.map(({ header }) => header),
+      bold,
+    ) + rows.join("")
+  );
 }
 
-/** The columns as they fit: whole, with shorter times, or without some of them; undefined when half would be missing. */
+/** The columns that fit when texts are cut; undefined when half would be hidden. */
 function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] | undefined {
-  const minutes = columns.map((column) => shortenTimes(column, "$1Z"));
-  const days = minutes.map((column) => (column.whole ? column : shortenTimes(column, "$2")));
-  const natural = [columns, minutes, days].find((some) => sum(some.map(widthOf)) + gap * (some.length - 1) <= width);
-  if (natural !== undefined) return natural;
-  const shown = [...days];
+  const shown = [...columns];
+  const isEmpty = ({ texts }: Cells) => texts.every((text) => text === "-" || text === "");
   while (sum(shown.map(leastWidth)) + gap * (shown.length - 1) > width) {
-    const empty = shown.findLastIndex(({ whole, texts }) => !whole && texts.every((text) => text === "-"));
-    const last = empty === -1 ? shown.findLastIndex(({ whole }) => !whole) : empty;
-    if (last === -1 || 2 * (columns.length - shown.length + 1) >= columns.length) return undefined;
-    shown.splice(last, 1);
+    const candidates = shown.filter(({ whole }) => !whole);
+    const empty = candidates.findLast(isEmpty);
+    const lowest = Math.min(...candidates.map(({ priority }) => priority));
+    const next = empty ?? candidates.findLast(({ priority }) => priority === lowest);
+    if (next === undefined || 2 * (columns.length - shown.length + 1) >= columns.length) return undefined;
+    shown.splice(shown.indexOf(next), 1);
   }
   return shown;
-}
-
-/** To the minute, or to the day; texts that are no times stay as they are. */
-function shortenTimes(column: Cells, form: string): Cells {
-  const time = /^((\d{4}-\d\d-\d\d)T\d\d:\d\d)(:\d\d\.\d{3})?Z$/;
-  return { ...column, texts: column.texts.map((text) => text.replace(time, form)) };
 }
 
 function widthOf({ header, texts }: Cells): number {
   return Math.max(Bun.stringWidth(header), ...texts.map((text) => Bun.stringWidth(text)));
 }
 
-/** Times are not cut: what is left of one would say nothing. */
 function leastWidth(column: Cells): number {
-  const isTime = column.texts.some((text) => /^\d{4}-\d\d-\d\d/.test(text));
-  return column.whole || isTime ? widthOf(column) : Math.min(widthOf(column), narrowest);
+  return column.whole ? widthOf(column) : Math.min(widthOf(column), narrowest);
 }
 
-/** Widths that fit: the widest column that may be cut gives way first. */
+/** Widths that fit: the widest column that may be cut is cut first. */
 function fitWidths(columns: readonly Cells[], width: number | undefined): number[] {
   const widths = columns.map(widthOf);
   if (width === undefined) return widths;

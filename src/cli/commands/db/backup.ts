@@ -80,7 +80,7 @@ async function watch(
 ): Promise<BackupReport> {
   const stop = new AbortController();
   console.onInterrupt(() => stop.abort(new CancelledError()));
-  const progress = await startProgress(console, 2 * halfway);
+  const progress = startProgress(console, 2 * halfway);
   try {
     return await work(({ step, done = 0, total = 0 }) => {
       const share = total > 0 ? Math.min(1, done / total) * halfway : 0;

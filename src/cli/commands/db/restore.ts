@@ -117,7 +117,7 @@ async function watch<T>(
 ): Promise<T> {
   const { signal } = stop.controller;
   signal.throwIfAborted();
-  const progress = await startProgress(console, 100);
+  const progress = startProgress(console, 100);
   try {
     return await work(progress, signal);
   } catch (error) {

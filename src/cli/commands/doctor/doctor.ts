@@ -46,7 +46,7 @@ export default defineCommand({
     const { examine, examineFolder } = await import("../../../server/health/doctor.ts");
     const config = readSettings(args, console);
     const { startProgress } = await import("../../terminal/progress.ts");
-    const progress = await startProgress(console, 100);
+    const progress = startProgress(console, 100);
     const onProgress = (done: number, total: number, running: readonly string[]) =>
       progress.show((100 * done) / total, `Checking: ${running.join(", ")}`);
     const looking =

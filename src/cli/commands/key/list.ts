@@ -42,7 +42,7 @@ export default defineCommand({
       columns: [
         { header: "APP ID", value: (key) => key.app_id, whole: true },
         { header: "NAME", value: (key) => key.name },
-        { header: "STATE", value: (key) => keyState(key, now), whole: true },
+        { header: "STATE", value: (key) => keyState(key, now), state: true },
         { header: "SCOPES", value: (key) => formatValue(key.scopes) },
         { header: "ORIGINS", value: (key) => (key.enforce_origins ? formatValue(key.origins) : "any") },
         { header: "LAST USED", value: (key) => formatRelativeTime(key.last_used_at, now) },

@@ -64,7 +64,7 @@ export default defineCommand({
         { header: "NAMESPACE", value: (mail) => mail.namespace },
         { header: "KIND", value: (mail) => mail.kind },
         { header: "TO", value: (mail) => formatValue(mail.to) },
-        { header: "STATUS", value: (mail) => mail.status, whole: true },
+        { header: "STATUS", value: (mail) => mail.status, state: true },
         ...(hasCodes ? [codeColumn] : []),
         { header: "ATTEMPTS", value: (mail) => String(mail.attempts) },
         { header: "NEXT ATTEMPT", value: (mail) => formatValue(mail.next_attempt_at) },

@@ -46,7 +46,7 @@ export default defineCommand({
       const wanted = { ...filter, ...(await resolveCustomer(ctx, args.customer)) };
       // Orders hold names and addresses.
       const target = await openExport(console, args.output, { mode: 0o600 });
-      const progress = await startProgress(target.isOnScreen ? { ...console, screen: undefined } : console, undefined);
+      const progress = startProgress(target.isOnScreen ? { ...console, screen: undefined } : console, undefined);
       let count = 0;
       try {
         if (format === "csv") await target.write(orderCsvHeader);

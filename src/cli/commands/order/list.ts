@@ -38,8 +38,8 @@ export default defineCommand({
       empty: "There is no such order.",
       columns: [
         { header: "NUMBER", value: ({ order }) => String(order.number), whole: true },
-        { header: "STATUS", value: ({ order }) => order.status, whole: true },
-        { header: "PAYMENT", value: ({ order }) => order.payment_status, whole: true },
+        { header: "STATUS", value: ({ order }) => order.status, state: true },
+        { header: "PAYMENT", value: ({ order }) => order.payment_status, state: true },
         { header: "CUSTOMER", value: formatCustomer },
         { header: "ITEMS", value: ({ order }) => String(countPieces(order.items)), whole: true },
         { header: "TOTAL", value: (view) => formatAmount(view.order.total_minor, view), whole: true },

@@ -42,7 +42,7 @@ export default defineCommand({
     const count = await withTenant(args, console, async (ctx) => {
       const filter = { status: args.status };
       const target = await openExport(console, args.output);
-      const progress = await startProgress(console, console.screen && (await countProducts(ctx, filter)));
+      const progress = startProgress(console, console.screen && (await countProducts(ctx, filter)));
       let count = 0;
       try {
         if (format === "csv") await target.write(csvHeader);

@@ -55,7 +55,7 @@ export default defineCommand({
     const { readCsv } = await import("../../../server/modules/products/transfer/csv-read.ts");
     const { readNdjson } = await import("../../../server/modules/products/transfer/ndjson-read.ts");
     const { importProducts, ImportFailure } = await import("../../../server/modules/products/transfer/import.ts");
-    const progress = await startProgress(console, source.size);
+    const progress = startProgress(console, source.size);
     let read = 0;
     async function* counted() {
       for await (const piece of source.bytes) {

@@ -45,7 +45,7 @@ export default defineCommand({
       columns: [
         { header: "PRODUCT ID", value: (product) => product.product_id, whole: true },
         { header: "TITLE", value: (product) => product.title },
-        { header: "STATUS", value: (product) => product.status, whole: true },
+        { header: "STATUS", value: (product) => product.status, state: true },
         { header: "PRICE", value: (product) => formatPrice(product.price_minor, product.currency), whole: true },
         { header: "STOCK", value: (product) => formatStock(product) },
         { header: "SKU", value: (product) => formatValue(product.sku) },

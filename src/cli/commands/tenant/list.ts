@@ -28,7 +28,7 @@ export default defineCommand({
         { header: "TITLE", value: (tenant) => tenant.title },
         { header: "DOMAIN", value: (tenant) => formatValue(tenant.domain) },
         { header: "CURRENCY", value: (tenant) => tenant.currency, whole: true },
-        { header: "STATUS", value: (tenant) => tenant.status, whole: true },
+        { header: "STATUS", value: (tenant) => tenant.status, state: true },
         { header: "CREATED", value: (tenant) => tenant.created_at },
       ],
     });

@@ -30,7 +30,7 @@ export default defineCommand({
         { header: "TOKEN ID", value: (token) => token.token_id, whole: true },
         { header: "USER", value: (token) => token.user_id },
         { header: "EMAIL", value: (token) => formatValue(token.email) },
-        { header: "STATE", value: (token) => token.state, whole: true },
+        { header: "STATE", value: (token) => token.state, state: true },
         { header: "CREATED", value: (token) => token.created_at },
         { header: "EXPIRES", value: (token) => token.expires_at },
       ],

@@ -32,7 +32,7 @@ export default defineCommand({
         { header: "EMAIL", value: (user) => user.email },
         { header: "NAME", value: (user) => formatValue(user.name) },
         { header: "ROLE", value: (user) => user.role, whole: true },
-        { header: "STATUS", value: (user) => user.status, whole: true },
+        { header: "STATUS", value: (user) => user.status, state: true },
         { header: "TWO-FACTOR", value: (user) => formatValue(user.two_factor_enabled) },
         { header: "LAST SIGN-IN", value: (user) => formatValue(user.last_login_at) },
       ],

@@ -29,7 +29,7 @@ export default defineCommand({
       columns: [
         { header: "EVENT_ID", value: (delivery) => formatValue(delivery.event_id), whole: true },
         { header: "TYPE", value: (delivery) => formatValue(delivery.type) },
-        { header: "STATUS", value: (delivery) => delivery.status, whole: true },
+        { header: "STATUS", value: (delivery) => delivery.status, state: true },
         { header: "ATTEMPTS", value: (delivery) => String(delivery.attempts) },
         { header: "NEXT ATTEMPT", value: (delivery) => formatValue(delivery.next_attempt_at) },
         { header: "LAST ERROR", value: (delivery) => formatValue(delivery.last_error) },
