@@ -42,7 +42,7 @@ onDatabase("file", (suite) => {
     const to = { email: "ada@example.org" };
     await queueMail(ctx, { kind: "reset_code", to, values: { code: "012345" } });
     const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url, ...more });
-    await sender.runDue();
+    await sender.runUntilIdle();
     await sender.stop(1000);
     const [row] = await readOutbox(suite.app, shop.namespace);
     return { status: row?.status, error: row?.last_error };
@@ -147,7 +147,7 @@ onDatabase("file", (suite) => {
     const second = await startServer({ port: first.port });
     suite.app.clock.advance(5000);
     const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url: first.url });
-    expect(await sender.runDue()).toBe(1);
+    expect(await sender.runUntilIdle()).toBe(1);
     expect(second.received).toHaveLength(1);
     await sender.stop(1000);
   });
@@ -178,7 +178,7 @@ onDatabase("file", (suite) => {
       await queueMail(ctx, { kind: "password_changed", to: { email: `u${n}@example.org` }, values: {} });
     }
     const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url: server.url });
-    await sender.runDue();
+    await sender.runUntilIdle();
     expect(server.received).toHaveLength(40);
     expect(server.connections()).toBeLessThanOrEqual(4);
     await sender.stop(1000);
@@ -190,7 +190,7 @@ onDatabase("file", (suite) => {
     const ctx = { ...(await tenantContext(await suite.shop())), now: clock.now };
     await queueMail(ctx, { kind: "email_changed", to: { email: "ada@example.org" }, values: {} });
     const sender = openSender({ db: suite.app.db, clock }, { url: server.url });
-    await sender.runDue();
+    await sender.runUntilIdle();
     expect(server.received[0]?.mail.date).toBe("2031-06-01T08:00:00.000Z");
     await sender.stop(1000);
   });
@@ -207,7 +207,7 @@ onDatabase("file", (suite) => {
     const to = { email: "ada@example.org", name: "Ada\r\nCc: victim@example.net" };
     await queueMail(ctx, { kind: "password_changed", to, values: {} });
     const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url: server.url });
-    await sender.runDue();
+    await sender.runUntilIdle();
     const [delivery] = server.received;
     expect(delivery).toMatchObject({ to: ["ada@example.org"], from: "shop@example.com" });
     expect(delivery?.header("bcc")).toBeUndefined();
@@ -231,7 +231,7 @@ onDatabase("file", (suite) => {
         language,
       });
       const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url: server.url });
-      await sender.runDue();
+      await sender.runUntilIdle();
       const { text, html } = server.received[0]?.mail ?? {};
       expect(/^\d{6}$/m.exec(text ?? "")?.[0]).toBe("004217");
       expect(text).toContain("Zoë 艾达");

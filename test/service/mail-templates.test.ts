@@ -149,7 +149,7 @@ test("titles, names and addresses stay within their headers", () => {
   const title = 'Evil\r\nBcc: victim@example.net\r\n\r\n"Shop" <boss@example.net>';
   const mail = render("test", { store: { ...store, title } });
   const to = { email: "ada@example.org", name: "Ada\nTo: x@example.net" };
-  const message = composeMail("mail_1", from, { ...store, title }, to, mail, 0);
+  const message = composeMail({ id: "mail_1", from, store: { ...store, title }, to, rendered: mail, at: 0 });
   expect(message.from).toEqual({
     name: 'Evil Bcc: victim@example.net "Shop" <boss@example.net>',
     address: "shop@example.com",

@@ -1,18 +1,18 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Session } from "../../src/server/db/session.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import {
-  type DueMail,
-  expireMail,
-  leaseMs,
-  recordDelay,
-  recordEnd,
-  recordSent,
-  sweepMail,
-  takeMail,
-} from "../../src/server/modules/mail/due.ts";
 import { listMail } from "../../src/server/modules/mail/list.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
+import {
+  type ClaimedMail,
+  claimMail,
+  endMail,
+  expireMail,
+  leaseMs,
+  purgeMail,
+  recordSent,
+  reschedule,
+} from "../../src/server/modules/mail/queue.ts";
 import { retryMail } from "../../src/server/modules/mail/retry.ts";
 import { maxConnections } from "../../src/server/modules/mail/smtp.ts";
 import { createVault } from "../../src/server/security/vault.ts";
@@ -76,8 +76,8 @@ onEachDatabase((suite) => {
     const { sender, smtp, queue, outbox, email, clock } = await openPost(suite, { title: "Lamp Shop" });
     const id = await queue({ to: { email, name: "Ada", lang: "fr" } });
     expect(await outbox()).toMatchObject([{ id, status: "queued", attempts: 0, values: { code } }]);
-    expect(await sender.runDue()).toBe(1);
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(1);
+    expect(await sender.runUntilIdle()).toBe(0);
     expect(smtp.received).toHaveLength(1);
     const [delivery] = smtp.received;
     expect(delivery).toMatchObject({ from: "shop@example.com", to: [email] });
@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
         throw new Error("the act failed");
       }),
     );
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(0);
     expect({ rows: await outbox(), received: smtp.received }).toEqual({ rows: [], received: [] });
   });
 
@@ -120,7 +120,7 @@ onEachDatabase((suite) => {
       const { queue, sender, smtp, addUser, email } = await openPost(suite);
       await queue({ to: { emailKey: email } });
       await addUser({ email: email.replace("a", "A"), lang: "de", name: "Ada" });
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect(smtp.received).toMatchObject([{ to: [email.replace("a", "A")] }]);
       expect(smtp.received[0]?.mail.text).toStartWith("Guten Tag Ada,");
     });
@@ -129,7 +129,7 @@ onEachDatabase((suite) => {
       const { queue, sender, smtp, addUser, email } = await openPost(suite);
       await addUser({ lang: "de" });
       await queue({ to: { emailKey: email }, language: "es-MX" });
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect(smtp.received[0]?.mail.text).toStartWith("Hola:");
     });
 
@@ -141,7 +141,7 @@ onEachDatabase((suite) => {
         const { queue, sender, smtp, addUser, email, outbox } = await openPost(suite);
         if (status) await addUser({ status });
         await queue({ to: { emailKey: email } });
-        await sender.runDue();
+        await sender.runUntilIdle();
         const [row] = await outbox();
         expect(row).toMatchObject({ status: "dropped", last_error: null });
         expect(row).not.toHaveProperty("values");
@@ -153,7 +153,7 @@ onEachDatabase((suite) => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       await other.addUser({ email: one.email });
       await one.queue({ to: { emailKey: one.email } });
-      await one.sender.runDue();
+      await one.sender.runUntilIdle();
       expect(await one.outbox()).toMatchObject([{ status: "dropped" }]);
     });
   });
@@ -164,7 +164,7 @@ onEachDatabase((suite) => {
       await queue({ usefulUntil: clock.now() + 15 * minuteMs });
       await queue({ kind: "password_changed", values: {} });
       clock.advance(15 * minuteMs);
-      await sender.runDue();
+      await sender.runUntilIdle();
       const rows = await outbox();
       expect(rows).toMatchObject([{ kind: "reset_code", status: "expired" }, { status: "sent" }]);
       expect(rows[0]).not.toHaveProperty("values");
@@ -185,13 +185,13 @@ onEachDatabase((suite) => {
     test("what is done with goes after thirty days; what waits stays", async () => {
       const { ctx, queue, sender, outbox, clock } = await openPost(suite);
       await queue();
-      await sender.runDue();
+      await sender.runUntilIdle();
       const waiting = await queue({ usefulUntil: clock.now() + 90 * 86_400_000 });
       clock.advance(30 * 86_400_000 - 1);
-      await sweepMail(ctx);
+      await purgeMail(ctx);
       expect(await outbox()).toHaveLength(2);
       clock.advance(1);
-      await sweepMail(ctx);
+      await purgeMail(ctx);
       expect(await outbox()).toMatchObject([{ id: waiting, status: "queued" }]);
     });
   });
@@ -206,7 +206,7 @@ onEachDatabase((suite) => {
       await queue(about(email));
       await queue({ ...about(email), values: { code: "543210" } });
       clock.advance(1000);
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect(smtp.received.map(({ mail }) => mail.text)).toEqual([expect.stringContaining("\n543210\n")]);
       const rows = await outbox();
       expect(rows.map(({ status }) => status).toSorted()).toEqual(["expired", "expired", "sent"]);
@@ -229,10 +229,10 @@ onEachDatabase((suite) => {
       const { queue, sender, outbox, email, addUser, behave } = await openPost(suite);
       await addUser();
       await queue(about(email));
-      await sender.runDue();
+      await sender.runUntilIdle();
       behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
       await queue(about(email));
-      await sender.runDue();
+      await sender.runUntilIdle();
       await queue(about(email));
       expect((await outbox()).map(({ status }) => status).toSorted()).toEqual(["failed", "queued", "sent"]);
     });
@@ -261,11 +261,11 @@ onEachDatabase((suite) => {
     test("does not stop one that is being sent, which is told as sent, and is not sent again", async () => {
       const { ctx, queue, outbox, email } = await openPost(suite);
       await queue(about(email));
-      const held = (await takeMail(ctx)) as DueMail;
+      const held = (await claimMail(ctx)) as ClaimedMail;
       const id = await queue(about(email));
-      await recordDelay(ctx, held, ctx.now(), "late");
-      expect(await takeMail(ctx)).toMatchObject({ id });
-      expect(await takeMail(ctx)).toBeUndefined();
+      await reschedule(ctx, held, ctx.now(), "late");
+      expect(await claimMail(ctx)).toMatchObject({ id });
+      expect(await claimMail(ctx)).toBeUndefined();
       await recordSent(ctx, held);
       expect(await outbox()).toMatchObject([
         { id: held.id, status: "sent" },
@@ -289,13 +289,13 @@ onEachDatabase((suite) => {
       await queue();
       const waits: number[] = [];
       for (;;) {
-        expect(await sender.runDue()).toBe(1);
+        expect(await sender.runUntilIdle()).toBe(1);
         const [row] = await outbox();
         if (row?.status !== "queued") break;
         const wait = Date.parse(row.next_attempt_at) - clock.now();
         waits.push(wait / 1000);
         clock.advance(wait - 1);
-        expect(await sender.runDue()).toBe(0);
+        expect(await sender.runUntilIdle()).toBe(0);
         clock.advance(1);
       }
       expect(waits).toEqual([5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600]);
@@ -312,7 +312,7 @@ onEachDatabase((suite) => {
       await queue({ usefulUntil });
       let last = 0;
       for (let n = 0; n < 30; n++) {
-        if ((await sender.runDue()) > 0) last = clock.now();
+        if ((await sender.runUntilIdle()) > 0) last = clock.now();
         const [row] = await outbox();
         if (row?.status !== "queued") break;
         clock.advance(Date.parse(row.next_attempt_at) - clock.now());
@@ -338,13 +338,13 @@ onEachDatabase((suite) => {
         const { queue, sender, outbox, behave, clock, smtp } = await openPost(suite);
         behave((at) => (at === stage ? answer : undefined));
         await queue();
-        await sender.runDue();
+        await sender.runUntilIdle();
         const [row] = await outbox();
         expect(row).toMatchObject({ status: outcome, attempts: 1, values: { code } });
         expect(row?.last_error).toContain(answer.slice(0, 3));
         behave(() => undefined);
         clock.advance(5000);
-        await sender.runDue();
+        await sender.runUntilIdle();
         expect(smtp.received).toHaveLength(outcome === "queued" ? 1 : 0);
       });
     }
@@ -355,7 +355,7 @@ onEachDatabase((suite) => {
         stage === "rcpt" ? (`450 <${address}> asked for ${code} and\tmore` as Behaviour) : undefined,
       );
       await queue();
-      await sender.runDue();
+      await sender.runUntilIdle();
       const [row] = await outbox();
       expect(row?.last_error).toBe("EENVELOPE: the mail server refused the mail: 450 <…> asked for … and more");
       expect(row?.last_error).not.toContain(email);
@@ -370,13 +370,13 @@ onEachDatabase((suite) => {
         return "cut";
       });
       const id = await queue();
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect(cutAt).toHaveLength(1);
       expect(await outbox()).toMatchObject([
         { status: "queued", attempts: 1, last_error: expect.stringMatching(/^E\w+: /) },
       ]);
       clock.advance(5000);
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect(smtp.received.map(({ mail }) => mail.messageId)).toEqual([`<${id}@example.com>`]);
       expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
     });
@@ -386,7 +386,7 @@ onEachDatabase((suite) => {
       const other = { ...ctx, vault: createVault(() => "another secret of at least 32 characters") };
       const id = await queueMail(other, { kind: "password_changed", to: { email }, values: {} });
       await queue();
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect(smtp.received).toHaveLength(1);
       const { rows } = await suite.app.db.execute({
         sql: "select status, last_error from mail_outbox where id = ?",
@@ -402,15 +402,15 @@ onEachDatabase((suite) => {
       behave((stage) => (stage === "connect" ? "cut" : undefined));
       await queue();
       await queue();
-      await sender.runDue();
+      await sender.runUntilIdle();
       clock.advance(5000);
-      await sender.runDue();
+      await sender.runUntilIdle();
       behave(() => undefined);
       clock.advance(minuteMs);
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect(notices).toEqual([
         expect.stringMatching(/^mail waits in the outbox: E\w+: the mail server/),
-        "the mail server takes mail again",
+        "the mail server accepts mail again",
       ]);
     });
   });
@@ -420,8 +420,7 @@ onEachDatabase((suite) => {
       const post = await openPost(suite);
       const elsewhere = post.openSender(await suite.database.openAgain());
       const ids = await Promise.all(Array.from({ length: 30 }, () => post.queue()));
-      const attempts = await Promise.all([post.sender.runDue(), elsewhere.runDue(), post.sender.runDue()]);
-      expect(attempts.reduce((total, count) => total + count)).toBe(30);
+      await Promise.all([post.sender.runUntilIdle(), elsewhere.runUntilIdle(), post.sender.runUntilIdle()]);
       const arrived = post.smtp.received.map(({ mail }) => mail.messageId).toSorted();
       expect(arrived).toEqual(ids.map((id) => `<${id}@example.com>`).toSorted());
       for (const row of await post.outbox()) expect(row).toMatchObject({ status: "sent", attempts: 1 });
@@ -431,12 +430,12 @@ onEachDatabase((suite) => {
     test("what a sender took before it died is sent by another one once the lease has run out", async () => {
       const { ctx, queue, sender, smtp, clock } = await openPost(suite);
       const id = await queue();
-      expect(await takeMail(ctx)).toMatchObject({ id, attempts: 1 });
-      expect(await takeMail(ctx)).toBeUndefined();
+      expect(await claimMail(ctx)).toMatchObject({ id, attempts: 1 });
+      expect(await claimMail(ctx)).toBeUndefined();
       clock.advance(leaseMs - 1);
-      expect(await sender.runDue()).toBe(0);
+      expect(await sender.runUntilIdle()).toBe(0);
       clock.advance(1);
-      expect(await sender.runDue()).toBe(1);
+      expect(await sender.runUntilIdle()).toBe(1);
       expect(smtp.received).toHaveLength(1);
     });
 
@@ -444,26 +443,26 @@ onEachDatabase((suite) => {
       const { ctx, queue, sender, outbox, clock, smtp } = await openPost(suite);
       await queue();
       for (let n = 0; n < 10; n++) {
-        expect(await takeMail(ctx)).toBeDefined();
+        expect(await claimMail(ctx)).toBeDefined();
         clock.advance(leaseMs);
       }
-      await sender.runDue();
-      expect(await outbox()).toMatchObject([{ status: "failed", last_error: "every attempt was broken off" }]);
+      await sender.runUntilIdle();
+      expect(await outbox()).toMatchObject([{ status: "failed", last_error: "every attempt was interrupted" }]);
       expect(smtp.received).toEqual([]);
     });
 
     test("a sender whose lease has run out can neither postpone nor end what another one has taken since", async () => {
       const { ctx, queue, outbox, clock } = await openPost(suite);
       await queue();
-      const late = (await takeMail(ctx)) as DueMail;
+      const late = (await claimMail(ctx)) as ClaimedMail;
       clock.advance(leaseMs);
-      const current = (await takeMail(ctx)) as DueMail;
-      await recordDelay(ctx, late, clock.now(), "late");
-      await recordEnd(ctx, late, "failed", "late");
+      const current = (await claimMail(ctx)) as ClaimedMail;
+      await reschedule(ctx, late, clock.now(), "late");
+      await endMail(ctx, late, "failed", "late");
       expect(await outbox()).toMatchObject([{ status: "queued", next_attempt_at: current.lease, last_error: null }]);
       // But what it has sent is sent, and must not go out again.
       await recordSent(ctx, late);
-      await recordDelay(ctx, current, clock.now(), "later");
+      await reschedule(ctx, current, clock.now(), "later");
       expect(await outbox()).toMatchObject([{ status: "sent", last_error: null }]);
     });
   });
@@ -477,14 +476,14 @@ onEachDatabase((suite) => {
         if (stage === "data") stopped ??= sender.stop(5000);
         return undefined;
       });
-      await sender.runDue();
+      await sender.runUntilIdle();
       await stopped;
       const rows = await outbox();
       const sent = rows.filter(({ status }) => status === "sent").length;
       expect(sent).toBeGreaterThanOrEqual(1);
       expect(sent).toBeLessThanOrEqual(maxConnections);
       expect(rows.filter(({ status, attempts }) => status === "queued" && attempts === 0)).toHaveLength(8 - sent);
-      expect(await sender.runDue()).toBe(0);
+      expect(await sender.runUntilIdle()).toBe(0);
     });
 
     test("it does not wait for a server that hangs, and leaves the mail to the next sender", async () => {
@@ -496,14 +495,14 @@ onEachDatabase((suite) => {
         return "hang";
       });
       await queue();
-      const running = sender.runDue();
+      const running = sender.runUntilIdle();
       await reached.promise;
       await sender.stop(20);
       expect(await running).toBe(1);
       expect(await outbox()).toMatchObject([{ status: "queued", attempts: 1, last_error: null, values: { code } }]);
       behave(() => undefined);
       const next = openSender(suite.app.db);
-      expect(await next.runDue()).toBe(1);
+      expect(await next.runUntilIdle()).toBe(1);
       expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
       await next.stop(0);
     });
@@ -525,7 +524,7 @@ onEachDatabase((suite) => {
         },
       });
       await queue();
-      await sender.runDue();
+      await sender.runUntilIdle();
       await stopped;
       expect(smtp.received).toEqual([]);
       const [row] = await outbox();
@@ -538,11 +537,11 @@ onEachDatabase((suite) => {
       const { ctx, queue, sender, outbox, behave, smtp } = await openPost(suite);
       behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
       const id = await queue();
-      await sender.runDue();
+      await sender.runUntilIdle();
       behave(() => undefined);
       expect(await retryMail(ctx, { which: [id, id] })).toBe(1);
       expect(await outbox()).toMatchObject([{ status: "queued", attempts: 0 }]);
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect(smtp.received).toHaveLength(1);
     });
 
@@ -551,7 +550,7 @@ onEachDatabase((suite) => {
       const { ctx, queue, sender, outbox, behave } = one;
       behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
       const [first, second] = [await queue(), await queue()];
-      await sender.runDue();
+      await sender.runUntilIdle();
       const third = await queue();
       const { namespace } = ctx.tenant;
       const refused: [which: string[], namespace: string | undefined, code: number][] = [
@@ -573,7 +572,7 @@ onEachDatabase((suite) => {
         behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
         await queue();
         await queue({ usefulUntil: clock.now() + minuteMs });
-        await sender.runDue();
+        await sender.runUntilIdle();
         clock.advance(minuteMs);
       }
       expect(await retryMail(one.ctx, { which: "all", namespace: one.ctx.tenant.namespace })).toBe(1);
@@ -602,7 +601,7 @@ onEachDatabase((suite) => {
           [other.ctx.tenant.namespace, undefined],
         ].toSorted(),
       );
-      await one.sender.runDue();
+      await one.sender.runUntilIdle();
       const [sent] = await listMail(one.ctx, {
         ...filter,
         status: "sent",
@@ -628,12 +627,12 @@ onEachDatabase((suite) => {
     await queueMail(ctx, { kind: "reset_code", to: { emailKey: email }, values: { code: canary } });
     expect(search()).toEqual([]);
     behave((stage, address) => (stage === "data" ? (`451 ${address} ${canary}` as Behaviour) : undefined));
-    await sender.runDue();
+    await sender.runUntilIdle();
     expect((await outbox())[0]?.last_error).toContain("451");
     expect(search()).toEqual([]);
     behave(() => undefined);
     clock.advance(minuteMs);
-    await sender.runDue();
+    await sender.runUntilIdle();
     expect((await outbox())[0]?.status).toBe("sent");
     expect(search()).toEqual([]);
   });

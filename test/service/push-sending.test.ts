@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
+import { leaseMs } from "../../src/server/delivery/claim.ts";
 import type { PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
-import { leaseMs, takePushes } from "../../src/server/modules/notifications/sending/due.ts";
+import { purgeMessages, purgePushes } from "../../src/server/modules/notifications/purge.ts";
+import { pushPolicy } from "../../src/server/modules/notifications/sending/delivery.ts";
 import { fanOut } from "../../src/server/modules/notifications/sending/fan-out.ts";
-import { most } from "../../src/server/modules/notifications/sending/shares.ts";
-import { sweepMessages, sweepPushes } from "../../src/server/modules/notifications/sweep.ts";
+import { claimPushes } from "../../src/server/modules/notifications/sending/queue.ts";
 import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
@@ -42,8 +43,8 @@ onEachDatabase((suite) => {
     for (const { subscription } of browsers) await register({ target: subscription });
     const content = { title: "News", body: "Läden ✓ 灯", url: "/news", data: { page: 2 } };
     const id = await queue({ content, expiresAt: clock.now() + 600_000 });
-    expect(await sender.runDue()).toBe(2);
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(2);
+    expect(await sender.runUntilIdle()).toBe(0);
     for (const { messages } of browsers) expect(messages()).toEqual([{ ...content, tag: id }]);
     const { publicKey } = await ensureVapidKeys({ ...suite.app.system, now: clock.now });
     for (const { headers } of service.received) {
@@ -76,7 +77,7 @@ onEachDatabase((suite) => {
     for (const { person, browser } of browsers) await register({ target: browser.subscription, ...person });
     const heard = async (message: Parameters<typeof queue>[0]) => {
       const id = await queue(message);
-      await sender.runDue();
+      await sender.runUntilIdle();
       const tags = browsers.filter(({ browser }) => browser.messages().some(({ tag }) => tag === id));
       return tags.map(({ name }) => name);
     };
@@ -106,7 +107,7 @@ onEachDatabase((suite) => {
     const waits: number[] = [];
     for (;;) {
       const before = clock.now();
-      expect(await sender.runDue()).toBe(1);
+      expect(await sender.runUntilIdle()).toBe(1);
       const [row] = await deliveries();
       if (row?.status !== "waiting") break;
       expect(row).toMatchObject({ last_status: 503, priority: 1, attempts: waits.length + 1 });
@@ -131,7 +132,7 @@ onEachDatabase((suite) => {
       const stays = await register({ target: service.subscribe().subscription });
       await queue();
       await queue();
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect((await registrations()).map(({ id }) => id)).toEqual([stays]);
       const ended = (await deliveries()).map((row) => [row.status, row.registration_id]);
       expect(ended.toSorted()).toEqual([
@@ -140,7 +141,7 @@ onEachDatabase((suite) => {
         ["sent", stays],
         ["sent", stays],
       ]);
-      expect(await sender.runDue()).toBe(0);
+      expect(await sender.runUntilIdle()).toBe(0);
     },
   );
 
@@ -153,7 +154,7 @@ onEachDatabase((suite) => {
     });
     const id = await register({ target: service.subscribe().subscription });
     await queue();
-    await sender.runDue();
+    await sender.runUntilIdle();
     expect((await registrations()).map((row) => row.id)).toEqual([id]);
     expect(await rows("select status from push_deliveries")).toEqual([{ status: "dropped" }]);
   });
@@ -167,7 +168,7 @@ onEachDatabase((suite) => {
     const senders = [openSender(), openSender()];
     // What finds no room at a service that is not known yet comes soon after.
     for (let round = 0; round < 3; round++) {
-      await Promise.all(senders.map((sender) => sender.runDue()));
+      await Promise.all(senders.map((sender) => sender.runUntilIdle()));
       clock.advance(2000);
     }
     expect(service.received).toHaveLength(24);
@@ -185,11 +186,11 @@ onDatabase("file", (suite) => {
       });
       await register({ target: service.subscribe().subscription });
       await queue();
-      expect(await sender.runDue()).toBe(1);
+      expect(await sender.runUntilIdle()).toBe(1);
       expect(await deliveries()).toMatchObject([{ status: "failed", last_status: code, attempts: 1 }]);
       expect((await deliveries())[0]?.last_error).toStartWith(`${code}: `);
       clock.advance(dayMs / 2);
-      expect(await sender.runDue()).toBe(0);
+      expect(await sender.runUntilIdle()).toBe(0);
       expect(await registrations()).toHaveLength(1);
     },
   );
@@ -213,7 +214,7 @@ onDatabase("file", (suite) => {
       const others = Array.from({ length: round === 1 ? 0 : 6 }, () => service.subscribe());
       for (const { subscription } of others) await register({ target: subscription, isProven: round === 2 });
       await queue();
-      await sender.runDue();
+      await sender.runUntilIdle();
       for (const { messages } of others) expect(messages()).toHaveLength(1);
       clock.advance(100);
     }
@@ -232,19 +233,19 @@ onDatabase("file", (suite) => {
     });
     for (let n = 0; n < 5; n++) await register({ target: service.subscribe().subscription, isProven: true });
     await queue();
-    expect(await sender.runDue()).toBe(5);
+    expect(await sender.runUntilIdle()).toBe(5);
     const late = Array.from({ length: 3 }, () => service.subscribe());
     for (const { subscription } of late) await register({ target: subscription, isProven: true });
     await queue();
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(0);
     expect(notices.filter((text) => text.includes("wait for web 127.0.0.1"))).toHaveLength(1);
     isDown = false;
     clock.advance(70_000);
-    const probes = await sender.runDue();
+    const probes = await sender.runUntilIdle();
     expect(probes).toBeGreaterThan(0);
-    expect(notices.at(-1)).toContain("takes push notifications again");
+    expect(notices.at(-1)).toContain("accepts push notifications again");
     clock.advance(10_000);
-    expect(probes + (await sender.runDue())).toBe(8);
+    expect(probes + (await sender.runUntilIdle())).toBe(8);
     for (const { messages } of late) expect(messages()).toHaveLength(1);
   });
 
@@ -256,7 +257,7 @@ onDatabase("file", (suite) => {
     clock.advance(30_000);
     await fanOut({ db: suite.app.db, now: clock.now });
     clock.advance(30_000);
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(0);
     expect(service.received).toEqual([]);
     expect((await deliveries()).map((row) => [row.status, row.attempts])).toEqual([["expired", 1]]);
   });
@@ -267,7 +268,7 @@ onDatabase("file", (suite) => {
     await register({ platform: "ios", target: { token: "ab" } });
     await queue();
     await queue();
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(0);
     const errors = (await deliveries()).map((row) => [row.status, row.last_error]);
     expect(new Set(errors.map(String))).toEqual(
       new Set([
@@ -282,7 +283,7 @@ onDatabase("file", (suite) => {
     const { service, register, queue, openSender, deliveries } = await openPushes(suite);
     await register({ target: service.subscribe().subscription });
     await queue();
-    await openSender({ vault: createVault(() => "another secret, 32 characters or more") }).runDue();
+    await openSender({ vault: createVault(() => "another secret, 32 characters or more") }).runUntilIdle();
     expect(await deliveries()).toMatchObject([{ status: "dropped", last_status: null }]);
     expect(service.received).toEqual([]);
   });
@@ -300,10 +301,10 @@ onDatabase("file", (suite) => {
       { sql: "update push_registrations set user_id = ? where id = ?", args: [bob, soldId] },
       { sql: "delete from push_registrations where id = ?", args: [goneId] },
     ]);
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(0);
     expect((await deliveries()).map((row) => [row.status, row.last_error]).toSorted()).toEqual([
-      ["dropped", "the device is not theirs any more"],
-      ["dropped", "the registration is gone"],
+      ["dropped", "the device belongs to another user now"],
+      ["dropped", "the registration was removed"],
     ]);
     expect(service.received).toEqual([]);
   });
@@ -314,10 +315,10 @@ onDatabase("file", (suite) => {
     await queue();
     await fanOut({ db: suite.app.db, now: clock.now });
     await suspendTenant(suite.app.system, shop.namespace);
-    expect(await sender.runDue()).toBe(0);
-    expect(await takePushes(ctx, { tenantId: ctx.tenant.id, pool: 3, most: 8 })).toEqual([]);
+    expect(await sender.runUntilIdle()).toBe(0);
+    expect(await claimPushes(ctx, { key: ctx.tenant.id, tenantId: ctx.tenant.id, pool: 3 }, 8)).toEqual([]);
     await resumeTenant(suite.app.system, shop.namespace);
-    expect(await sender.runDue()).toBe(1);
+    expect(await sender.runUntilIdle()).toBe(1);
   });
 
   const refused: [string, string, Record<string, string[]>][] = [
@@ -334,7 +335,7 @@ onDatabase("file", (suite) => {
       });
       await register({ target: { endpoint, keys: createBrowser().keys } });
       await queue();
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect(await deliveries()).toMatchObject([{ status: "failed", attempts: 1, last_status: null }]);
       expect((await deliveries())[0]?.last_error).toMatch(/not a public address|only https/);
     },
@@ -348,7 +349,7 @@ onDatabase("file", (suite) => {
       const { service, register, queue, sender, deliveries } = await openPushes(suite, { secure: true, web: { ca } });
       await register({ target: service.subscribe().subscription });
       await queue();
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect((await deliveries()).map((row) => row.status)).toEqual([outcome]);
     }
   });
@@ -363,14 +364,14 @@ describe("beside what does not answer", () => {
       const browser = service.subscribe();
       await register({ target: browser.subscription, isProven: true });
       await queue();
-      await sender.look();
-      await until("as many as may hang at once", () => hanging.received.length === most.doubted.service);
+      await sender.poll();
+      await until("as many as may hang at once", () => hanging.received.length === pushPolicy.untrusted.receiver);
       clock.advance(2000);
-      await sender.look();
+      await sender.poll();
       const isSent = async () => (await deliveries()).some((row) => row.status === "sent");
       await until("the message of the browser that answers", isSent);
       expect(browser.messages()).toHaveLength(1);
-      expect(hanging.received).toHaveLength(most.doubted.service);
+      expect(hanging.received).toHaveLength(pushPolicy.untrusted.receiver);
       await sender.stop(0);
     });
 
@@ -379,7 +380,7 @@ describe("beside what does not answer", () => {
       const { register, queue, openSender, deliveries } = await openPushes(suite);
       await register({ target: hanging.subscribe().subscription, isProven: true });
       await queue();
-      await openSender({ timeoutMs: 50 }).runDue();
+      await openSender({ timeoutMs: 50 }).runUntilIdle();
       const last_error = "no answer within 0.05 s";
       expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 1, priority: 3, last_error }]);
     });
@@ -399,7 +400,7 @@ describe("beside what does not answer", () => {
       const { keys } = createBrowser();
       for (const name of ["new", "old"]) await register({ target: { endpoint: name, keys }, isProven: name === "old" });
       await queue();
-      await openSender().runDue();
+      await openSender().runUntilIdle();
       const made = await rows<{ priority: number }>("select priority from push_deliveries order by priority");
       expect(made.map(({ priority }) => priority)).toEqual([1, 3]);
       expect(sent).toEqual(["old", "new"]);
@@ -417,10 +418,12 @@ onDatabase("file", (suite) => {
     const [{ tenant_id: tenantId } = { tenant_id: "" }] = await rows<{ tenant_id: string }>(
       "select tenant_id from push_deliveries",
     );
-    expect(await takePushes(ctx, { tenantId, pool: 3, most: 8 })).toMatchObject([{ attempts: 1, kind: "message" }]);
-    expect(await sender.runDue()).toBe(0);
+    expect(await claimPushes(ctx, { key: tenantId, tenantId, pool: 3 }, 8)).toMatchObject([
+      { attempts: 1, kind: "message" },
+    ]);
+    expect(await sender.runUntilIdle()).toBe(0);
     clock.advance(leaseMs);
-    expect(await sender.runDue()).toBe(1);
+    expect(await sender.runUntilIdle()).toBe(1);
     expect(await deliveries()).toMatchObject([{ status: "sent", attempts: 2 }]);
   });
 
@@ -429,7 +432,7 @@ onDatabase("file", (suite) => {
     const { register, queue, sender, deliveries } = await openPushes(suite);
     await register({ target: hanging.subscribe().subscription });
     await queue();
-    await sender.look();
+    await sender.poll();
     await until("the attempt", () => hanging.received.length === 1);
     await sender.stop(0);
     expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 0, leased_until: null }]);
@@ -440,7 +443,7 @@ onDatabase("file", (suite) => {
     const { register, queue, sender, deliveries } = await openPushes(suite);
     for (let n = 0; n < 5; n++) await register({ target: hanging.subscribe().subscription });
     await queue();
-    await sender.look();
+    await sender.poll();
     await sender.stop(0);
     const kept = (await deliveries()) as unknown as { leased_until: string | null; attempts: number }[];
     expect(kept.map((row) => [row.attempts, row.leased_until])).toEqual(Array.from({ length: 5 }, () => [0, null]));
@@ -475,13 +478,13 @@ onDatabase("file", (suite) => {
     const proven = await register({ target: service.subscribe().subscription });
     const old = await register({ target: service.subscribe().subscription, isProven: true });
     await queue();
-    await sender.runDue();
+    await sender.runUntilIdle();
     const ctx = { db: suite.app.db, now: clock.now };
     clock.advance(29 * dayMs);
-    expect([await sweepPushes(ctx), await sweepMessages(ctx)]).toEqual([0, 0]);
+    expect([await purgePushes(ctx), await purgeMessages(ctx)]).toEqual([0, 0]);
     const fresh = await register({ platform: "ios", target: { token: "ab" } });
     clock.advance(dayMs);
-    expect([await sweepPushes(ctx), await sweepMessages(ctx)]).toEqual([3, 1]);
+    expect([await purgePushes(ctx), await purgeMessages(ctx)]).toEqual([3, 1]);
     const left = (await rows<{ id: string }>("select id from push_registrations order by id")).map(({ id }) => id);
     expect(left).toEqual([proven, old, fresh]);
     expect(left).not.toContain(silent);

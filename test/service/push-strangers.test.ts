@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { leaseMs } from "../../src/server/delivery/claim.ts";
 import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
-import { leaseMs, takePushes } from "../../src/server/modules/notifications/sending/due.ts";
+import { pushPolicy } from "../../src/server/modules/notifications/sending/delivery.ts";
 import { fanOut, priorities } from "../../src/server/modules/notifications/sending/fan-out.ts";
-import { most } from "../../src/server/modules/notifications/sending/shares.ts";
+import { claimPushes } from "../../src/server/modules/notifications/sending/queue.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { createBrowser, readVapid } from "../support/push-browser.ts";
 import { closePushServices, openPushes, openPushService } from "../support/pushes.ts";
@@ -63,7 +64,7 @@ async function lookUntil({ sender, clock }: Opened, isDone: () => boolean): Prom
   const deadline = performance.now() + 15_000;
   while (!isDone()) {
     if (performance.now() > deadline) throw new Error("They have not heard of it in time.");
-    await sender.look();
+    await sender.poll();
     clock.advance(500);
     await Bun.sleep(5);
   }
@@ -86,7 +87,7 @@ describe("beside many registrations of strangers that never answer", () => {
       const isTold = () => heard.filter((name) => name.startsWith("new-")).length === 50;
       await lookUntil(opened, isTold);
       expect(new Set(heard.filter((name) => name.startsWith("new-"))).size).toBe(50);
-      expect(peak.hanging).toBeWithin(1, most.doubted.tenant + 1);
+      expect(peak.hanging).toBeWithin(1, pushPolicy.untrusted.tenant + 1);
       await opened.sender.stop(0);
     });
   });
@@ -117,7 +118,7 @@ describe("beside many registrations of strangers that never answer", () => {
         await opened.queue();
         // The clock stands still, so that nothing that hangs has had its time.
         await until("it is told", async () => {
-          await opened.sender.look();
+          await opened.sender.poll();
           return heard.length > 0;
         });
         expect(heard).toEqual([new URL(endpoint).pathname.slice(1)]);
@@ -131,7 +132,7 @@ describe("beside many registrations of strangers that never answer", () => {
       await registerJunk(opened, 600);
       await opened.queue();
       while (await fanOut({ db: suite.app.db, now: opened.clock.now }));
-      await opened.sender.look();
+      await opened.sender.poll();
       const looked = async () => {
         const now = new Date(opened.clock.now()).toISOString();
         const sql = `select count(*) as n from push_deliveries where next_attempt_at > '${now}'`;
@@ -152,7 +153,7 @@ onDatabase("file", (suite) => {
     const silent = await register({ target: hanging.subscribe().subscription });
     await queue();
     const sender = openSender({ timeoutMs: 50 });
-    await sender.runDue();
+    await sender.runUntilIdle();
     expect(await rows("select priority, last_error from push_deliveries")).toEqual([
       { priority: priorities.newMessage + 2, last_error: "no answer within 0.02 s" },
     ]);
@@ -164,9 +165,10 @@ onDatabase("file", (suite) => {
     );
     await fanOut({ db: suite.app.db, now: clock.now });
     const take = (count: number) =>
-      takePushes(
+      claimPushes(
         { db: suite.app.db, now: clock.now },
-        { tenantId: ctx.tenant.id, pool: priorities.newMessage, most: count },
+        { key: "", tenantId: ctx.tenant.id, pool: priorities.newMessage },
+        count,
       );
     expect((await take(1)).map((task) => task.registration_id)).toEqual([fresh]);
     expect((await take(8)).map((task) => task.registration_id)).toEqual([silent]);
@@ -185,14 +187,14 @@ onDatabase("file", (suite) => {
     await rows(`update users set status = 'disabled' where id = '${userId}'`);
     await queueNotice(opened, userId);
     await queue();
-    expect(await sender.runDue()).toBe(1);
+    expect(await sender.runUntilIdle()).toBe(1);
     expect([phone.messages().length, guest.messages().length]).toEqual([0, 1]);
     const ended = await rows("select status, last_error from push_deliveries where status <> 'sent'");
     const dropped = { status: "dropped", last_error: "the device's user is disabled" };
     expect(ended).toEqual([dropped, dropped]);
     await rows(`update users set status = 'active' where id = '${userId}'`);
     await queue({ userId });
-    expect(await sender.runDue()).toBe(1);
+    expect(await sender.runUntilIdle()).toBe(1);
     expect(phone.messages()).toHaveLength(1);
   });
 });
@@ -203,7 +205,7 @@ onDatabase("file", (suite) => {
     await rows(`update tenants set url = null, domain = null where id = '${ctx.tenant.id}'`);
     await register({ target: service.subscribe().subscription });
     await queue();
-    await openSender({ contact: undefined }).runDue();
+    await openSender({ contact: undefined }).runUntilIdle();
     const { publicKey } = await ensureVapidKeys({ ...suite.app.system, now: clock.now });
     const { sub } = readVapid(service.received[0]?.headers.authorization ?? "", publicKey);
     expect(sub).toBe("mailto:push@store.invalid");

@@ -2,12 +2,13 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import type { InStatement } from "@libsql/core/api";
 import type { Session } from "../../src/server/db/session.ts";
+import { leaseMs } from "../../src/server/delivery/claim.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { replayDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
-import { leaseMs, sweepDeliveries } from "../../src/server/modules/webhooks/due.ts";
+import { schedule } from "../../src/server/modules/webhooks/delivery.ts";
 import { maxWaiting } from "../../src/server/modules/webhooks/fan-out.ts";
-import { delaysMs } from "../../src/server/modules/webhooks/sender.ts";
+import { purgeDeliveries } from "../../src/server/modules/webhooks/queue.ts";
 import { addWebhook, listWebhooks, removeWebhook, rotateWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { certificate } from "../support/certificate.ts";
@@ -20,6 +21,7 @@ import { closeReceivers, openHook, openReceiver } from "../support/webhooks.ts";
 afterAll(closeReceivers);
 
 const dayMs = 86_400_000;
+const { delaysMs } = schedule;
 const status = (code: number) => (response: ServerResponse) => response.writeHead(code).end();
 
 onEachDatabase((suite) => {
@@ -29,8 +31,8 @@ onEachDatabase((suite) => {
     await other.createProduct();
     await record("order.created", "ord_1");
     await record("order.paid", "ord_1");
-    expect(await sender.runDue()).toBe(2);
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(2);
+    expect(await sender.runUntilIdle()).toBe(0);
     expect(receiver.received.map(({ body }) => body.type).toSorted()).toEqual(["order.created", "order.paid"]);
     for (const message of receiver.received) {
       expect(message.signature).toBe(expectedSignature(webhook.secret, message));
@@ -53,7 +55,7 @@ onEachDatabase((suite) => {
     const late = await openReceiver();
     await addWebhook(ctx, { url: late.url, allowPrivate: true });
     await shop.createProduct();
-    await sender.runDue();
+    await sender.runUntilIdle();
     expect(receiver.received.map(({ body }) => body.type).toSorted()).toEqual(["order.paid", "stock.changed"]);
     expect(late.received.map(({ body }) => body.type)).toEqual(["product.created"]);
   });
@@ -66,8 +68,8 @@ onEachDatabase((suite) => {
     const start = clock.now();
     const waits: number[] = [];
     for (let attempt = 1; attempt <= delaysMs.length + 1; attempt++) {
-      expect(await sender.runDue()).toBe(1);
-      expect(await sender.runDue()).toBe(0);
+      expect(await sender.runUntilIdle()).toBe(1);
+      expect(await sender.runUntilIdle()).toBe(0);
       if (attempt > delaysMs.length) break;
       const before = clock.now();
       await skipToNext();
@@ -91,15 +93,15 @@ onEachDatabase((suite) => {
       answer: (response) => response.writeHead(isDown ? 500 : 200).end(),
     });
     await record();
-    await sender.runDue();
+    await sender.runUntilIdle();
     isDown = false;
     await skipToNext();
-    expect(await sender.runDue()).toBe(1);
+    expect(await sender.runUntilIdle()).toBe(1);
     expect(receiver.received).toHaveLength(2);
     expect(await deliveries()).toMatchObject([
       { status: "delivered", attempts: 2, last_error: null, last_status: 200 },
     ]);
-    expect(notices.at(-1)).toContain("takes events again");
+    expect(notices.at(-1)).toContain("accepts events again");
   });
 
   test("several senders in several processes send each event once", async () => {
@@ -107,7 +109,7 @@ onEachDatabase((suite) => {
     const again = await suite.database.openAgain();
     const senders = [openSender(), openSender(), openSender({ db: again })];
     for (let i = 0; i < 12; i++) await record();
-    await Promise.all(senders.map((sender) => sender.runDue()));
+    await Promise.all(senders.map((sender) => sender.runUntilIdle()));
     await until("everything is sent", async () => (await deliveries()).every((one) => one.status === "delivered"));
     expect(receiver.received).toHaveLength(12);
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(12);
@@ -129,13 +131,13 @@ onEachDatabase((suite) => {
       },
     }) as Session;
     openSender({ db: dying })
-      .runDue()
+      .runUntilIdle()
       .catch(() => {});
     await until("it has arrived", () => receiver.received.length === 1);
     const next = openSender();
-    expect(await next.runDue()).toBe(0);
+    expect(await next.runUntilIdle()).toBe(0);
     clock.advance(leaseMs);
-    expect(await next.runDue()).toBe(1);
+    expect(await next.runUntilIdle()).toBe(1);
     expect(receiver.received).toHaveLength(2);
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
     expect(await deliveries()).toMatchObject([{ status: "delivered" }]);
@@ -147,24 +149,24 @@ onEachDatabase((suite) => {
       answer: (response) => response.writeHead(code).end(),
     });
     await record();
-    await sender.runDue();
+    await sender.runUntilIdle();
     await record();
     await suspendTenant(ctx, shop.namespace);
     clock.advance(dayMs);
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(0);
     await resumeTenant(ctx, shop.namespace);
     code = 200;
-    expect(await sender.runDue()).toBe(2);
+    expect(await sender.runUntilIdle()).toBe(2);
     expect(receiver.received).toHaveLength(3);
   });
 
   test("a removed webhook is told nothing more, and its deliveries are gone", async () => {
     const { record, sender, receiver, ctx, webhook } = await openHook(suite, { answer: status(500) });
     await record();
-    await sender.runDue();
+    await sender.runUntilIdle();
     await removeWebhook(ctx, webhook.webhook_id);
     await record();
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(0);
     expect(receiver.received).toHaveLength(1);
     const { rows } = await suite.app.db.execute("select count(*) as count from webhook_deliveries");
     expect(rows[0]?.count).toBe(0);
@@ -178,13 +180,13 @@ onEachDatabase((suite) => {
     });
     for (const subject of ["ord_1", "ord_2", "ord_3"]) await record("order.paid", subject);
     await record("product.updated");
-    await sender.runDue();
+    await sender.runUntilIdle();
     expect((await deliveries()).map((one) => [one.status, one.attempts])).toEqual(Array(3).fill(["failed", 1]));
     code = 200;
     const replay = async (choice: Parameters<typeof replayDeliveries>[2]) => {
       receiver.received.length = 0;
       const count = await replayDeliveries(ctx, webhook.webhook_id, choice);
-      expect(await sender.runDue()).toBe(count);
+      expect(await sender.runUntilIdle()).toBe(count);
       return receiver.received.map(({ body }) => body.subject).toSorted();
     };
     expect(await replay("failed")).toEqual(["ord_1", "ord_2", "ord_3"]);
@@ -208,19 +210,19 @@ onEachDatabase((suite) => {
       answer: (response) => response.writeHead(code).end(),
     });
     await record();
-    await sender.runDue();
+    await sender.runUntilIdle();
     code = 200;
     await record();
-    await sender.runDue();
+    await sender.runUntilIdle();
     const statuses = async () => (await deliveries()).map((one) => one.status);
     clock.advance(7 * dayMs - 1);
-    await sweepDeliveries(ctx);
+    await purgeDeliveries(ctx);
     expect(await statuses()).toEqual(["delivered", "failed"]);
     clock.advance(1);
-    await sweepDeliveries(ctx);
+    await purgeDeliveries(ctx);
     expect(await statuses()).toEqual(["failed"]);
     clock.advance(23 * dayMs);
-    await sweepDeliveries(ctx);
+    await purgeDeliveries(ctx);
     expect(await statuses()).toEqual([]);
   });
 });
@@ -234,7 +236,7 @@ onDatabase("file", (suite) => {
     test(`${what}, and tried again`, async () => {
       const { record, sender, receiver, deliveries } = await openHook(suite, { answer });
       await record();
-      expect(await sender.runDue()).toBe(1);
+      expect(await sender.runUntilIdle()).toBe(1);
       expect(receiver.received).toHaveLength(1);
       const [delivery] = await deliveries();
       expect(delivery).toMatchObject({ status: "waiting", attempts: 1 });
@@ -245,7 +247,7 @@ onDatabase("file", (suite) => {
   test("a receiver that is gone for good (410) fails at once", async () => {
     const { record, sender, deliveries, notices } = await openHook(suite, { answer: status(410) });
     await record();
-    await sender.runDue();
+    await sender.runUntilIdle();
     expect(await deliveries()).toMatchObject([{ status: "failed", attempts: 1, last_status: 410 }]);
     expect(notices.join()).toContain("gone");
   });
@@ -253,7 +255,7 @@ onDatabase("file", (suite) => {
   test("a receiver that never answers is left after the time for an attempt", async () => {
     const { record, sender, deliveries } = await openHook(suite, { answer: () => {}, sender: { timeoutMs: 50 } });
     await record();
-    expect(await sender.runDue()).toBe(1);
+    expect(await sender.runUntilIdle()).toBe(1);
     expect(await deliveries()).toMatchObject([{ status: "waiting", last_error: "no answer within 0.05 s" }]);
   });
 
@@ -274,7 +276,7 @@ onDatabase("file", (suite) => {
     });
     await record("product.updated", "long");
     await record("product.updated", "endless");
-    expect(await sender.runDue()).toBe(2);
+    expect(await sender.runUntilIdle()).toBe(2);
     expect((await deliveries()).map((one) => one.status)).toEqual(["delivered", "delivered"]);
     await until("the endless answer is cut", () => closed === 1);
     expect(written).toBeLessThan(50_000_000);
@@ -284,12 +286,12 @@ onDatabase("file", (suite) => {
     const { record, openSender, deliveries, receiver } = await openHook(suite, { answer: () => {} });
     await record();
     const sender = openSender();
-    const run = sender.runDue();
+    const run = sender.runUntilIdle();
     await until("it is being sent", () => receiver.received.length === 1);
     await sender.stop(0);
     await run;
     expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 0, last_error: null }]);
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(0);
   });
 
   test("a private address is not connected to unless that is allowed, also when the name leads elsewhere by now", async () => {
@@ -300,7 +302,7 @@ onDatabase("file", (suite) => {
     const url = `https://rebinding.example:${receiver.port}/`;
     const { webhook_id } = await addWebhook(ctx, { url }, lookup);
     await record();
-    await openSender({ lookup }).runDue();
+    await openSender({ lookup }).runUntilIdle();
     const [, hook] = await listWebhooks(ctx);
     expect(hook).toMatchObject({ webhook_id, waiting: 1, delivered: 0 });
     expect(hook?.last_error).toBe("rebinding.example has 127.0.0.1, which is not a public address");
@@ -322,7 +324,7 @@ onDatabase("file", (suite) => {
       asked += 1;
       return ["127.0.0.1"];
     };
-    await openSender({ lookup, ca: certificate }).runDue();
+    await openSender({ lookup, ca: certificate }).runUntilIdle();
     const [, right, wrong, dotted] = await listWebhooks(ctx);
     expect(right).toMatchObject({ delivered: 1 });
     expect(dotted).toMatchObject({ delivered: 1 });
@@ -340,7 +342,7 @@ onDatabase("file", (suite) => {
     const secure = await openReceiver(undefined, { secure: true });
     await addWebhook(ctx, { url: secure.url, allowPrivate: true });
     await record();
-    await openSender().runDue();
+    await openSender().runUntilIdle();
     expect((await listWebhooks(ctx))[1]).toMatchObject({ delivered: 0, waiting: 1 });
     expect(secure.received).toEqual([]);
   });
@@ -350,7 +352,7 @@ onDatabase("file", (suite) => {
       url: ({ port }) => `http://two.example:${port}/`,
     });
     await record();
-    await openSender({ lookup: async () => ["127.0.0.2", "127.0.0.1"] }).runDue();
+    await openSender({ lookup: async () => ["127.0.0.2", "127.0.0.1"] }).runUntilIdle();
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -368,7 +370,7 @@ onDatabase("file", (suite) => {
       const { secret } = await rotateWebhook(ctx, webhook.webhook_id);
       expect(secret).not.toBe(webhook.secret);
       await record();
-      await sender.runDue();
+      await sender.runUntilIdle();
       const [message] = receiver.received;
       expect(message?.signature).toBe(expectedSignature(secret, message as never));
     });
@@ -378,12 +380,12 @@ onDatabase("file", (suite) => {
       const vault = createVault(() => "another key, with which the server runs by now");
       const sender = openSender({ vault });
       await record();
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect(receiver.received).toEqual([]);
       expect((await deliveries())[0]?.last_error).toContain("bodega webhook rotate");
       await rotateWebhook({ ...ctx, vault }, webhook.webhook_id);
       await skipToNext();
-      await sender.runDue();
+      await sender.runUntilIdle();
       expect(receiver.received).toHaveLength(1);
     });
   });
@@ -407,9 +409,9 @@ onDatabase("file", (suite) => {
       args: [maxWaiting, ctx.tenant.id, id, later],
     });
     await record();
-    expect(await sender.runDue()).toBe(0);
+    expect(await sender.runUntilIdle()).toBe(0);
     await suite.app.db.execute("delete from webhook_deliveries where event < 0");
-    expect(await sender.runDue()).toBe(1);
+    expect(await sender.runUntilIdle()).toBe(1);
     expect(receiver.received).toHaveLength(1);
   });
 });

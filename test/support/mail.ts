@@ -1,6 +1,6 @@
 import type { Executor } from "../../src/server/db/session.ts";
+import { createMailEngine, type MailDeps } from "../../src/server/modules/mail/delivery.ts";
 import { type MailContents, openContents } from "../../src/server/modules/mail/outbox.ts";
-import { createMailSender, type MailSender, type MailSenderDeps } from "../../src/server/modules/mail/sender.ts";
 import type { SmtpServer } from "../../src/server/modules/mail/smtp.ts";
 import type { Vault } from "../../src/server/security/vault.ts";
 import { parseFromAddress } from "../../src/server/values/email.ts";
@@ -48,11 +48,11 @@ export async function readResetCode(app: Parameters<typeof readOutbox>[0], names
 
 /** A sender over the outbox of an application under test, to a mail server of the test. */
 export function openSender(
-  app: { db: MailSenderDeps["db"]; clock: { now: () => number } },
+  app: { db: MailDeps["db"]; clock: { now: () => number } },
   smtp: SmtpServer,
-  more: Partial<MailSenderDeps> = {},
-): MailSender {
+  more: Partial<MailDeps> = {},
+): ReturnType<typeof createMailEngine> {
   const from = parseFromAddress("Mail of the tests <shop@example.com>");
   if (from === null) throw new Error("The sender's address is none.");
-  return createMailSender({ db: app.db, vault: testVault, now: app.clock.now, smtp, from, ...more });
+  return createMailEngine({ db: app.db, vault: testVault, now: app.clock.now, smtp, from, ...more });
 }

@@ -4,7 +4,8 @@ import { createProviders } from "../../src/server/modules/notifications/provider
 import { sealTarget, type Target } from "../../src/server/modules/notifications/providers/target.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import type { WebPushDeps } from "../../src/server/modules/notifications/providers/web-push.ts";
-import { createPushSender, type PushSenderDeps } from "../../src/server/modules/notifications/sending/sender.ts";
+import type { PushDeps } from "../../src/server/modules/notifications/sending/attempt.ts";
+import { createPushEngine } from "../../src/server/modules/notifications/sending/delivery.ts";
 import { newId } from "../../src/server/values/ids.ts";
 import { vault } from "./app.ts";
 import { createClock } from "./clock.ts";
@@ -51,7 +52,7 @@ export async function openPushes(
   suite: Suite,
   options: {
     answer?: (response: ServerResponse, message: ReceivedPush) => unknown;
-    sender?: Partial<PushSenderDeps>;
+    sender?: Partial<PushDeps>;
     web?: Partial<WebPushDeps>;
     secure?: boolean;
     /** By the application's clock, for what is done by HTTP. */
@@ -66,8 +67,8 @@ export async function openPushes(
   const service = await openPushService(options.answer, { secure: options.secure ?? false });
   const notices: string[] = [];
   const readKeys = () => ensureVapidKeys({ db, vault, now: clock.now });
-  const openSender = (more: Partial<PushSenderDeps> = {}) =>
-    createPushSender({
+  const openSender = (more: Partial<PushDeps> = {}) =>
+    createPushEngine({
       db,
       vault,
       now: clock.now,

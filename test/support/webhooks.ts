@@ -2,7 +2,7 @@ import { inTransaction } from "../../src/server/db/transaction.ts";
 import { recordEvent } from "../../src/server/modules/events/service.ts";
 import type { EventType } from "../../src/server/modules/events/types.ts";
 import { type DeliveryRecord, listDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
-import { createWebhookSender, type WebhookSenderDeps } from "../../src/server/modules/webhooks/sender.ts";
+import { createWebhookEngine, type WebhookDeps } from "../../src/server/modules/webhooks/delivery.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
 import { vault } from "./app.ts";
 import { createClock } from "./clock.ts";
@@ -30,7 +30,7 @@ export async function openHook(
     answer?: Parameters<typeof startReceiver>[0];
     types?: string[];
     url?: (receiver: Receiver) => string;
-    sender?: Partial<WebhookSenderDeps>;
+    sender?: Partial<WebhookDeps>;
   } = {},
 ) {
   await suite.app.db.execute("delete from webhooks");
@@ -41,8 +41,8 @@ export async function openHook(
   const url = options.url?.(receiver) ?? receiver.url;
   const webhook = await addWebhook(ctx, { url, types: options.types, allowPrivate: true });
   const notices: string[] = [];
-  const openSender = (more: Partial<WebhookSenderDeps> = {}) =>
-    createWebhookSender({
+  const openSender = (more: Partial<WebhookDeps> = {}) =>
+    createWebhookEngine({
       db: suite.app.db,
       vault,
       now: clock.now,

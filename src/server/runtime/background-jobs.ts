@@ -7,10 +7,10 @@ import type { LogWriter } from "../logging/logger.ts";
 import { sweepRejections } from "../modules/app-keys/rejections.ts";
 import { sweepEvents } from "../modules/events/sweep.ts";
 import { sweepReplies } from "../modules/idempotency/service.ts";
-import { expireMail, sweepMail } from "../modules/mail/due.ts";
-import { startMailUpkeep } from "../modules/mail/upkeep.ts";
-import { sweepMessages, sweepPushes } from "../modules/notifications/sweep.ts";
-import { startPushUpkeep } from "../modules/notifications/upkeep.ts";
+import { expireMail, purgeMail } from "../modules/mail/queue.ts";
+import { startMailDelivery } from "../modules/mail/start-delivery.ts";
+import { purgeMessages, purgePushes } from "../modules/notifications/purge.ts";
+import { startPushDelivery } from "../modules/notifications/start-delivery.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
 import { sweepResetCodes } from "../modules/password-reset/codes.ts";
 import { indexPendingProducts } from "../modules/products/list/search.ts";
@@ -19,8 +19,8 @@ import { sweepPublicHits } from "../modules/rate-limits/shared-hits.ts";
 import { expireDuePoints } from "../modules/rewards/due-lots.ts";
 import { sweepTokens } from "../modules/tokens/service.ts";
 import { sweepViewMarks } from "../modules/views/sweep.ts";
-import { sweepDeliveries } from "../modules/webhooks/due.ts";
-import { startWebhookUpkeep } from "../modules/webhooks/upkeep.ts";
+import { startWebhookDelivery } from "../modules/webhooks/delivery.ts";
+import { purgeDeliveries } from "../modules/webhooks/queue.ts";
 import type { Vault } from "../security/vault.ts";
 
 const sweepMs = 60_000;
@@ -39,9 +39,9 @@ export async function startUpkeep(
   log: LogWriter,
   self: { command: readonly string[]; env: Environment },
 ): Promise<{ stop(): Promise<void>; lost: Promise<AppError> }> {
-  const mail = vault && (await startMailUpkeep({ ...config, db, vault, now: Date.now, notice: log.notice }));
-  const webhooks = vault && startWebhookUpkeep({ db, vault, now: Date.now, notice: log.notice });
-  const pushes = vault && startPushUpkeep(config, { db, vault, now: Date.now, notice: log.notice });
+  const mail = vault && (await startMailDelivery({ ...config, db, vault, now: Date.now, notice: log.notice }));
+  const webhooks = vault && startWebhookDelivery({ db, vault, now: Date.now, notice: log.notice });
+  const pushes = vault && startPushDelivery(config, { db, vault, now: Date.now, notice: log.notice });
   const checkpointer = startCheckpointer(db);
   const { backupEveryMs } = config;
   // Loaded where it is wanted: most servers need none of it in memory.
@@ -97,10 +97,10 @@ const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<num
     sweepResetCodes,
     sweepReplies,
     expireMail,
-    sweepMail,
-    sweepDeliveries,
-    sweepPushes,
-    sweepMessages,
+    purgeMail,
+    purgeDeliveries,
+    purgePushes,
+    purgeMessages,
     sweepEvents,
     sweepViewMarks,
     sweepRejections,

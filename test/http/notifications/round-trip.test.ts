@@ -38,9 +38,9 @@ onDatabase(
       await register(open, other, { by: bob });
       const { id: product_id } = await shop.createProduct();
       const order = await makeOrder(shop, [{ product_id }], { customer_id: ann.id });
-      expect(await sender.runDue()).toBe(0);
+      expect(await sender.runUntilIdle()).toBe(0);
       await actOn(shop, order, "pay");
-      expect(await sender.runDue()).toBe(1);
+      expect(await sender.runUntilIdle()).toBe(1);
       const body = `Votre paiement pour la commande ${order.number} a bien été reçu. Merci !`;
       const data = { type: "order.paid", order_id: order.id, number: order.number, status: "paid" };
       expect(phone.messages()).toEqual([{ title: "Lamps & more", body, tag: order.id, data }]);
@@ -68,7 +68,7 @@ onDatabase(
         body: { ...content, topic: "offers", ttl: 3600 },
       });
       expect([status, text]).toEqual([201, expect.any(String)]);
-      expect(await sender.runDue()).toBe(1);
+      expect(await sender.runUntilIdle()).toBe(1);
       expect(keen.messages()).toEqual([{ ...content, tag: data.id }]);
       expect(other.messages()).toEqual([]);
       expect(service.received[0]?.headers.ttl).toBe("3600");
@@ -88,13 +88,13 @@ onDatabase(
       await actOn(shop, guests, "pay");
       for (const act of ["pay", "fulfill", "refund"] as const) {
         await actOn(shop, paid, act);
-        await sender.runDue();
+        await sender.runUntilIdle();
       }
       await actOn(shop, cancelled, "cancel");
-      await sender.runDue();
+      await sender.runUntilIdle();
       suite.app.clock.advance(3_600_000);
       await expireDueOrders({ db: suite.app.db, now: suite.app.clock.now });
-      await sender.runDue();
+      await sender.runUntilIdle();
       const said = [
         [paid, "paid", "Ihre Zahlung für die Bestellung # ist eingegangen. Vielen Dank!"],
         [paid, "fulfilled", "Die Bestellung # ist abgeschlossen."],
@@ -124,7 +124,7 @@ onDatabase(
       expect(await rows("select 1 from push_messages")).toEqual([]);
       await actOn(shop, order, "pay");
       await refundOrder(await tenantContext(shop), order.id, {}, null, true);
-      expect(await sender.runDue()).toBe(1);
+      expect(await sender.runUntilIdle()).toBe(1);
     });
   },
   { push: { allowPrivate: true, platforms: ["web"] } },

@@ -2,7 +2,7 @@ import type { SendMailOptions } from "nodemailer";
 import type { FromAddress } from "../../values/email.ts";
 import { type MailStore, oneLine, type RenderedMail } from "./render.ts";
 
-/** Somebody that a mail goes to. */
+/** The recipient of a mail. */
 export interface Addressee {
   email: string;
   name: string | null;
@@ -11,27 +11,27 @@ export interface Addressee {
 /**
  * A mail as the SMTP library takes it. Addresses are given in their parts, and the envelope by itself, so that nothing
  * in a name or title can become an address or a header.
- * @param id of the mail; the Message-ID is made of it, so that a mail that arrives twice can be told to be one.
- * @param at epoch milliseconds.
+ * @param mail id: the Message-ID is made of it, so that a mail that arrives twice can be recognised; at: epoch milliseconds.
  */
-export function composeMail(
-  id: string,
-  from: FromAddress,
-  store: MailStore,
-  to: Addressee,
-  mail: RenderedMail,
-  at: number,
-): SendMailOptions {
+export function composeMail(mail: {
+  id: string;
+  from: FromAddress;
+  store: MailStore;
+  to: Addressee;
+  rendered: RenderedMail;
+  at: number;
+}): SendMailOptions {
+  const { id, from, store, to, rendered, at } = mail;
   return {
     from: { name: oneLine(store.title) || from.name, address: from.address },
     to: { name: oneLine(to.name ?? ""), address: to.email },
     envelope: { from: from.address, to: [to.email] },
     messageId: `<${id}@${from.domain}>`,
     date: new Date(at),
-    subject: mail.subject,
-    text: mail.text,
-    html: mail.html,
-    headers: { "Content-Language": mail.language, "Auto-Submitted": "auto-generated" },
+    subject: rendered.subject,
+    text: rendered.text,
+    html: rendered.html,
+    headers: { "Content-Language": rendered.language, "Auto-Submitted": "auto-generated" },
     disableFileAccess: true,
     disableUrlAccess: true,
   };

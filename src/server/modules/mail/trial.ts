@@ -80,7 +80,14 @@ export async function tryServer(input: {
   const from = parseFromAddress(input.mailFrom);
   if (from === null) throw invalidField("mail_from", "must be an address, such as shop@example.com");
   const rendered = renderMail({ kind: "test", store, name: null, languages: [input.language], values: {} });
-  const message = composeMail(newId("mail"), from, store, { email, name: null }, rendered, now());
+  const message = composeMail({
+    id: newId("mail"),
+    from,
+    store,
+    to: { email, name: null },
+    rendered,
+    at: now(),
+  });
   const options = smtpOptions(smtp);
   const { host, port } = options;
   const raw = await new MailComposer(message).compile().build();

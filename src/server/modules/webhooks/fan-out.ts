@@ -9,8 +9,8 @@ import { events } from "../events/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
-/** How many events one transaction looks at. */
-const portion = 500;
+/** How many events one transaction reads. */
+const batchSize = 500;
 /** What waits for one webhook at most; further events wait where they are. */
 export const maxWaiting = 10_000;
 
@@ -39,12 +39,13 @@ const movePosition = statement(sql`
  * Makes the deliveries of what has happened since: for each webhook, in the transaction that moves its position, so
  * that no event is left out or made twice, whoever else does the same.
  */
-export async function fanOut(ctx: Pick<SystemCtx, "db" | "now">, isStopping: () => boolean = () => false) {
+export async function fanOut(ctx: Pick<SystemCtx, "db" | "now">, isStopping = () => false): Promise<boolean> {
   for (const { id } of await all(ctx.db, selectBehind, { most: maxWaiting })) {
-    // One portion a turn for each: a store with many events must not keep the others waiting.
-    if (isStopping()) return;
+    // One batch for each at a time: a store with many events must not keep the others waiting.
+    if (isStopping()) break;
     await fanOutTo(ctx, id);
   }
+  return false;
 }
 
 async function fanOutTo(ctx: Pick<SystemCtx, "db" | "now">, id: string): Promise<void> {
@@ -52,7 +53,7 @@ async function fanOutTo(ctx: Pick<SystemCtx, "db" | "now">, id: string): Promise
     const webhook = await get(db, selectWebhook, { id });
     if (!webhook) return;
     const { tenant_id: tenantId, position } = webhook;
-    const fresh = await all(db, selectNew, { tenantId, position, limit: portion });
+    const fresh = await all(db, selectNew, { tenantId, position, limit: batchSize });
     const last = fresh.at(-1);
     if (!last) return;
     const types = new Set<string>(matchTypes(JSON.parse(webhook.types) as string[]));

@@ -1,5 +1,5 @@
 import type { PushPayload } from "../providers/provider.ts";
-import type { PushTask } from "../sending/due.ts";
+import type { PushTask } from "../sending/queue.ts";
 import type { MessageContent } from "./outbox.ts";
 import { orderText, type ToldEvent } from "./texts.ts";
 

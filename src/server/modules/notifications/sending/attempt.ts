@@ -1,80 +1,96 @@
-import { TimedOut } from "../../../delivery/outbound/attempt-failure.ts";
+import type { PushPlatform } from "../../../config/push-config.ts";
+import type { Session } from "../../../db/session.ts";
+import type { Answer, Attempt } from "../../../delivery/channel.ts";
+import { isDown } from "../../../delivery/outbound/attempt-failure.ts";
+import type { Vault } from "../../../security/vault.ts";
+import { toTimestamp } from "../../../values/timestamp.ts";
 import { composePayload } from "../messages/compose.ts";
-import type { PushAnswer } from "../providers/provider.ts";
-import type { PushTask } from "./due.ts";
-import type { Route } from "./route.ts";
+import type { PushAnswer, PushProvider } from "../providers/provider.ts";
+import { noProvider } from "../providers/providers.ts";
+import { openTarget, type Target } from "../providers/target.ts";
+import { isUnproven } from "./fan-out.ts";
+import type { PushTask } from "./queue.ts";
 
+const attemptMs = 10_000;
 const maxTopic = 32;
-/** Waits between attempts; the last of them is repeated for as long as the message is of use. */
-const delaysMs = [5, 30, 120, 600, 1800, 3600].map((seconds) => seconds * 1000);
-/** Waits are longer by up to this part, so that what failed together does not come again together. */
-const jitter = 0.2;
-/** Where a service takes no more at once, its next one waits so long. */
-const crowdedMs = 1000;
-/** What waits for a service that is left alone comes within so long after that. */
-const spreadMs = 10_000;
-/** Where neither the device nor its service has ever taken anything, the first attempt may take this part of the time. */
+/** The first attempt gets this part of the time where neither the registration nor its service has ever accepted a message. */
 const hurried = 0.4;
+/** Push services require a contact address; this one is sent where none is configured. */
+const noContact = "mailto:push@store.invalid";
 
-/** Whom a push service is told to write to where nobody is named: it asks for an address, whatever it is. */
-const anybody = "mailto:push@store.invalid";
+export interface PushDeps {
+  db: Session;
+  vault: Vault;
+  /** Epoch milliseconds. */
+  now: () => number;
+  /** By platform; nothing is sent to a platform without one. */
+  providers: Partial<Record<PushPlatform, PushProvider>>;
+  /** Address that push services may write to; the store's own page where it is undefined. */
+  contact?: string | undefined;
+  /** Tells operators that a push service fails, that it works again, or that a platform has no provider. */
+  notice?: ((level: "info" | "warn", message: string) => void) | undefined;
+  /** How long an attempt may take, in milliseconds. */
+  timeoutMs?: number;
+}
 
-/**
- * Makes one attempt.
- * @param breaker ends it; so does the time.
- * @throws the breaker's reason, `TimedOut`, or what the provider throws.
- */
-export async function attemptPush(
+/** Why a delivery cannot be sent. */
+interface DeadEnd {
+  outcome: "failed" | "dropped" | "expired";
+  error: string | null;
+}
+
+const drop = (error: string): DeadEnd => ({ outcome: "dropped", error });
+
+/** Prepares an attempt to send a delivery, or says why it cannot be sent. @param pool of its permit. */
+export function prepareAttempt(task: PushTask, pool: number, deps: PushDeps): Attempt | DeadEnd {
+  const { platform, registration_id: id } = task;
+  if (task.expires_at <= toTimestamp(deps.now())) return { outcome: "expired", error: null };
+  if (id === null || task.target === null) return drop("the registration was removed");
+  if (task.is_theirs === 0) return drop("the device belongs to another user now");
+  if (task.is_welcome === 0) return drop("the device's user is disabled");
+  const provider = deps.providers[platform];
+  if (!provider) return { outcome: "failed", error: noProvider[platform] };
+  const target = openTarget(deps.vault, id, task.target);
+  if (!target) return drop("the registration was sealed with another key");
+  const { timeoutMs = attemptMs } = deps;
+  return {
+    receiver: `${platform} ${provider.serviceOf?.(target) ?? ""}`.trim(),
+    target: id,
+    timeoutMs,
+    untrustedTimeoutMs: isUnproven(pool) && task.attempts === 1 ? timeoutMs * hurried : timeoutMs,
+    send: (signal) => send(task, { provider, target, signal }, deps),
+  };
+}
+
+async function send(
   task: PushTask,
-  { provider, target }: Route,
-  options: { now: number; contact: string | undefined; timeoutMs: number; breaker: AbortController },
-): Promise<PushAnswer> {
-  const { now, contact, timeoutMs, breaker } = options;
-  const { signal } = breaker;
-  const timer = setTimeout(() => breaker.abort(new TimedOut(timeoutMs)), timeoutMs);
+  { provider, target, signal }: { provider: PushProvider; target: Target; signal: AbortSignal },
+  { now, contact }: PushDeps,
+): Promise<Answer> {
   const payload = composePayload(task);
   const isOrder = task.kind === "order";
-  // Of an order's states only the last one is worth waiting for a device that is off.
+  // Only the last state of an order is worth waiting for a device that is off.
   const topic = isOrder && payload.tag !== undefined && payload.tag.length <= maxTopic ? payload.tag : undefined;
-  try {
-    const aborted = new Promise<never>((_, reject) => {
-      if (signal.aborted) reject(signal.reason);
-      signal.addEventListener("abort", () => reject(signal.reason));
-    });
-    const delivered = provider.deliver(target, payload, {
-      ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expires_at) - now) / 1000)),
-      urgency: isOrder ? "high" : "normal",
-      topic,
-      contact: contact ?? contactOf(task),
-      signal,
-    });
-    // A resolver that hangs is not ended by the signal.
-    return await Promise.race([delivered, aborted]);
-  } finally {
-    clearTimeout(timer);
+  const answer = await provider.deliver(target, payload, {
+    ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expires_at) - now()) / 1000)),
+    urgency: isOrder ? "high" : "normal",
+    topic,
+    contact: contact ?? contactOf(task),
+    signal,
+  });
+  return readAnswer(answer);
+}
+
+function readAnswer({ status, isGone, isFinal, error, retryAfterMs }: PushAnswer): Answer {
+  if (status !== null && status >= 200 && status < 300 && !isGone) {
+    return { result: "accepted", status, error: null, retryAfterMs };
   }
+  const failure = { status, error: error ?? "failed", retryAfterMs };
+  if (!isGone && !isFinal && isDown(status)) return { ...failure, result: "failed" };
+  return { ...failure, result: "refused", isFinal: true, isGone };
 }
 
-/** The store's page, where there is one that a push service takes; some refuse a message that names nobody. */
+/** The store's page; some services refuse a message without a contact. */
 function contactOf({ store_url: url }: PushTask): string {
-  return url?.startsWith("https://") && URL.canParse(url) ? url : anybody;
-}
-
-/** How long an attempt may take, of `timeoutMs`: strangers may have registered what never answers. */
-export function timeOf({ attempts }: PushTask, isUnknown: boolean, timeoutMs: number): number {
-  return isUnknown && attempts === 1 ? timeoutMs * hurried : timeoutMs;
-}
-
-/** When a delivery is tried again, in epoch milliseconds; null when it is of no use any more by then. */
-export function nextAttempt({ attempts, expires_at }: PushTask, now: number, waitMs: number): number | null {
-  const delay = delaysMs[Math.min(attempts, delaysMs.length) - 1] as number;
-  const next = now + Math.max(Math.round(delay * (1 + Math.random() * jitter)), waitMs);
-  return next < Date.parse(expires_at) ? next : null;
-}
-
-/** When a delivery is looked at again that could not be sent: soon where there was no room, spread where all wait. */
-export function nextTry(heldUntil: number, now: number): number {
-  const held = Math.max(heldUntil - now, 0);
-  const spread = Math.min(held + crowdedMs, spreadMs);
-  return now + held + Math.round(spread * Math.random()) + (held === 0 ? crowdedMs : 0);
+  return url?.startsWith("https://") && URL.canParse(url) ? url : noContact;
 }

@@ -8,20 +8,20 @@ import { tenants } from "../../tenants/table.ts";
 import { pageRecipients, type Recipient } from "../messages/recipients.ts";
 import { pushDeliveries, pushMessages } from "../table.ts";
 
-/** How many registrations one transaction looks at. */
-const portion = 500;
-/** How many messages are looked at in one turn; what orders have to say comes first. */
+/** How many registrations one transaction reads. */
+const batchSize = 500;
+/** How many messages are read at once; those about orders come first. */
 const maxMessages = 100;
 
-/** What goes where nothing has arrived yet comes after all else: strangers may register what never answers. */
+/** Registrations that never received anything come last: strangers may register endpoints that never answer. */
 export const priorities = { order: 0, message: 1, newOrder: 2, newMessage: 3 } as const;
-/** Each has places of its own, so that nothing behind can take those of what comes first. */
+/** Each priority has a pool of permits, so that a lower one cannot use those of a higher one. */
 export const pools = Object.values(priorities);
 export const isUnproven = (pool: number): boolean => pool >= priorities.newOrder;
 
 const selectUnfinished = statement<{ id: string }>(sql`
   select m.id from ${pushMessages} m join ${tenants} t on t.id = m.tenant_id
-  where m.position is not null and t.status = 'active' order by m.kind = 'order' desc, m.id limit ${param("most")}`);
+  where m.position is not null and t.status = 'active' order by m.kind = 'order' desc, m.id limit ${param("max")}`);
 const selectMessage = statement<UnfinishedMessage>(sql`
   select tenant_id as tenantId, kind, topic, user_id as userId, lang, position, expires_at as expiresAt
   from ${pushMessages} where id = ${param("id")} and position is not null`);
@@ -46,18 +46,18 @@ interface UnfinishedMessage {
 }
 
 /**
- * Makes the deliveries of what is in the outbox: a portion of each message, in the transaction that moves its position,
- * so that no device is left out or told twice, whoever else does the same.
- * @returns whether there is more to do.
+ * Makes the deliveries of the messages in the outbox: a batch of each, in the transaction that moves its position, so that
+ * no device is left out or gets two, however many processes do the same.
+ * @returns whether there are more to make.
  */
 export async function fanOut(
   ctx: Pick<SystemCtx, "db" | "now">,
   isStopping: () => boolean = () => false,
 ): Promise<boolean> {
-  const unfinished = await all(ctx.db, selectUnfinished, { most: maxMessages });
+  const unfinished = await all(ctx.db, selectUnfinished, { max: maxMessages });
   let isMore = unfinished.length === maxMessages;
   for (const { id } of unfinished) {
-    // One portion a turn for each: a message to very many must not keep the others waiting.
+    // One batch of each at a time: a message to very many must not keep the others waiting.
     if (isStopping()) return false;
     if (!(await fanOutMessage(ctx, id))) isMore = true;
   }
@@ -72,8 +72,8 @@ function fanOutMessage(ctx: Pick<SystemCtx, "db" | "now">, id: string): Promise<
     const { tenantId, topic, userId, lang, position } = message;
     const now = toTimestamp(ctx.now());
     const page =
-      message.expiresAt <= now ? [] : await pageRecipients(db, tenantId, { topic, userId, lang }, position, portion);
-    const next = page.length === portion ? (page.at(-1)?.id ?? null) : null;
+      message.expiresAt <= now ? [] : await pageRecipients(db, tenantId, { topic, userId, lang }, position, batchSize);
+    const next = page.length === batchSize ? (page.at(-1)?.id ?? null) : null;
     const rows = page.filter(({ is_meant }) => is_meant === 1).map((recipient) => toRow(message, recipient));
     await db.batch([
       ...(rows.length > 0 ? [bind(insertDeliveries, { tenantId, id, rows: JSON.stringify(rows), now })] : []),

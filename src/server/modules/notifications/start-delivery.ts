@@ -5,9 +5,9 @@ import type { Vault } from "../../security/vault.ts";
 import { parseFromAddress } from "../../values/email.ts";
 import { createProviders } from "./providers/providers.ts";
 import { ensureVapidKeys } from "./providers/vapid.ts";
-import { createPushSender } from "./sending/sender.ts";
+import { createPushEngine } from "./sending/delivery.ts";
 
-interface PushUpkeepDeps {
+interface StartDeps {
   db: Database;
   vault: Vault;
   /** Epoch milliseconds. */
@@ -16,16 +16,16 @@ interface PushUpkeepDeps {
 }
 
 /** Sends push notifications for as long as a server runs. Any number of servers may do so beside one another. */
-export function startPushUpkeep(
+export function startPushDelivery(
   config: Pick<Config, "publicUrl" | "mailFrom" | "allowPrivatePush" | "pushProviders">,
-  deps: PushUpkeepDeps,
+  deps: StartDeps,
 ): { stop(): Promise<void> } {
   const { allowPrivatePush: allowPrivate, pushProviders: accounts } = config;
   const readKeys = () => ensureVapidKeys(deps);
   const providers = createProviders({ accounts, readKeys, now: deps.now, allowPrivate });
-  const sender = createPushSender({ ...deps, providers, contact: contactOf(config) });
-  return startPolling(deps.db, sender, () =>
-    deps.notice("warn", "push notifications cannot be read or written; they wait"),
+  const engine = createPushEngine({ ...deps, providers, contact: contactOf(config) });
+  return startPolling(deps.db, engine, () =>
+    deps.notice("warn", "the database does not answer; push notifications wait"),
   );
 }
 

@@ -24,15 +24,15 @@ type Context = Pick<SystemCtx, "db" | "now">;
 
 /**
  * Removes deliveries that ended thirty days ago, at most a thousand a call; and with those that failed, browsers where
- * nothing has ever arrived. Returns how many deliveries went.
+ * nothing has ever arrived. Returns how many deliveries it removed.
  */
-export async function sweepPushes(ctx: Context): Promise<number> {
+export async function purgePushes(ctx: Context): Promise<number> {
   const before = toTimestamp(ctx.now() - keptMs);
   const [, finished] = await ctx.db.batch([bind(removeSilent, { before }), bind(removeFinished, { before })]);
   return finished?.rowsAffected ?? 0;
 }
 
-/** Removes messages of thirty days ago that have no deliveries left, at most a thousand a call. Returns how many went. */
-export function sweepMessages(ctx: Context): Promise<number> {
+/** Removes messages of thirty days ago that have no deliveries left, at most a thousand a call. Returns how many. */
+export function purgeMessages(ctx: Context): Promise<number> {
   return run(ctx.db, removeMessages, { before: toTimestamp(ctx.now() - keptMs) });
 }

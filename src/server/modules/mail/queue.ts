@@ -7,10 +7,10 @@ import { mailOutbox } from "./table.ts";
 
 const isDue = sql`status = 'queued' and next_attempt_at <= ${param("now")}`;
 
-const selectDue = statement<{ useful_until: string | null }>(sql`
+const selectNext = statement<{ useful_until: string | null }>(sql`
   select useful_until from ${mailOutbox} where ${isDue} order by next_attempt_at, id limit 1`);
-// Found and taken in one statement, so that no two senders can take the same one.
-const takeDue = statement<DueMail>(sql`
+// Found and leased in one statement, so that no two processes can claim the same mail.
+const claimNext = statement<ClaimedMail>(sql`
   update ${mailOutbox} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, updated_at = ${param("now")}
   where id = (select id from ${mailOutbox} where ${isDue} and (useful_until is null or useful_until > ${param("now")})
     order by next_attempt_at, id limit 1)
@@ -24,35 +24,35 @@ const eraseFailed = statement(sql`
 const removeDone = statement(sql`
   delete from ${mailOutbox} where id in (select id from ${mailOutbox}
     where status <> 'queued' and updated_at <= ${param("before")} order by updated_at limit 1000)`);
-const isOurs = sql`id = ${param("id")} and status = 'queued' and next_attempt_at = ${param("lease")}`;
+const isClaimed = sql`id = ${param("id")} and status = 'queued' and next_attempt_at = ${param("lease")}`;
 const closeMail = statement(sql`
   update ${mailOutbox} set status = ${param("status")}, last_error = ${param("error")}, updated_at = ${param("now")},
     sealed = case when ${param("status")} = 'failed' then sealed end
-  where ${isOurs}`);
-const postponeMail = statement(sql`
+  where ${isClaimed}`);
+const rescheduleMail = statement(sql`
   update ${mailOutbox} set next_attempt_at = ${param("next")}, last_error = ${param("error")},
     updated_at = ${param("now")}
-  where ${isOurs}`);
-const returnMail = statement(sql`
-  update ${mailOutbox} set next_attempt_at = ${param("now")}, updated_at = ${param("now")} where ${isOurs}`);
-// Whoever has taken or ended it meanwhile: it is sent, and must not be sent again.
+  where ${isClaimed}`);
+const releaseMail = statement(sql`
+  update ${mailOutbox} set next_attempt_at = ${param("now")}, updated_at = ${param("now")} where ${isClaimed}`);
+// Not bound to the lease: a mail that was sent is not sent again, whoever has claimed or ended it since.
 const markSent = statement(sql`
   update ${mailOutbox} set status = 'sent', sealed = null, last_error = null, sent_at = ${param("now")},
     updated_at = ${param("now")}
   where id = ${param("id")} and status in ('queued', 'failed', 'expired')`);
 
-/** For longer than an attempt can take, nobody else takes a mail that one sender has taken. */
+/** No other process claims a mail for so long, which is longer than an attempt can take. */
 export const leaseMs = 180_000;
 const keptMs = 30 * 86_400_000;
 
-/** A mail that one sender has taken. */
-export interface DueMail {
+/** A mail that one process has leased. */
+export interface ClaimedMail {
   id: string;
   tenant_id: string;
   kind: MailKind;
   sealed: string | null;
   attempts: number;
-  /** Until then it is this sender's. */
+  /** The end of the lease; it also tells this claim from a later one. */
   lease: string;
   useful_until: string | null;
 }
@@ -62,39 +62,39 @@ interface OutboxContext {
   now: () => number;
 }
 
-/** Takes the mail that has been due the longest; undefined when none is due, which costs one read. */
-export async function takeMail(ctx: OutboxContext): Promise<DueMail | undefined> {
+/** Claims the mail that has been due the longest; undefined when none is due, which costs one read. */
+export async function claimMail(ctx: OutboxContext): Promise<ClaimedMail | undefined> {
   for (;;) {
     const at = ctx.now();
     const now = toTimestamp(at);
-    const first = await get(ctx.db, selectDue, { now });
+    const first = await get(ctx.db, selectNext, { now });
     if (!first) return undefined;
-    const taken = await get(ctx.db, takeDue, { now, lease: toTimestamp(at + leaseMs) });
-    if (taken) return taken;
+    const claimed = await get(ctx.db, claimNext, { now, lease: toTimestamp(at + leaseMs) });
+    if (claimed) return claimed;
     if (first.useful_until !== null && first.useful_until <= now) await expireMail(ctx);
   }
 }
 
-/** Ends mail that nobody wants any more, and erases what is left of its contents, at most a thousand each a call. */
+/** Ends mail that is of no use any more, and erases what is left of its contents, at most a thousand each a call. */
 export async function expireMail(ctx: OutboxContext): Promise<number> {
   const now = toTimestamp(ctx.now());
   return (await run(ctx.db, expireUseless, { now })) + (await run(ctx.db, eraseFailed, { now }));
 }
 
-/** Removes mail that has been done with for thirty days, at most a thousand a call. Returns how many went. */
-export function sweepMail(ctx: OutboxContext): Promise<number> {
+/** Removes mail that ended thirty days ago, at most a thousand a call. Returns how many. */
+export function purgeMail(ctx: OutboxContext): Promise<number> {
   return run(ctx.db, removeDone, { before: toTimestamp(ctx.now() - keptMs) });
 }
 
-/** Notes that a mail was sent, and erases its contents. */
-export async function recordSent(ctx: OutboxContext, { id }: DueMail): Promise<void> {
+/** Records that a mail was sent, and erases its contents. */
+export async function recordSent(ctx: OutboxContext, { id }: ClaimedMail): Promise<void> {
   await run(ctx.db, markSent, { id, now: toTimestamp(ctx.now()) });
 }
 
-/** Ends a mail; the contents of one that failed stay, for another try by hand. */
-export async function recordEnd(
+/** Ends a mail. The contents of a failed one stay, so that an operator can retry it. */
+export async function endMail(
   ctx: OutboxContext,
-  { id, lease }: DueMail,
+  { id, lease }: ClaimedMail,
   status: "failed" | "dropped",
   error: string | null,
 ): Promise<void> {
@@ -102,22 +102,16 @@ export async function recordEnd(
 }
 
 /** Lets a mail wait for its next attempt. @param next epoch milliseconds. */
-export async function recordDelay(
+export async function reschedule(
   ctx: OutboxContext,
-  { id, lease }: DueMail,
+  { id, lease }: ClaimedMail,
   next: number,
-  error: string,
+  error: string | null,
 ): Promise<void> {
-  await run(ctx.db, postponeMail, {
-    id,
-    lease,
-    next: toTimestamp(next),
-    error,
-    now: toTimestamp(ctx.now()),
-  });
+  await run(ctx.db, rescheduleMail, { id, lease, next: toTimestamp(next), error, now: toTimestamp(ctx.now()) });
 }
 
-/** Gives back what a sender that stops has taken, so that the next one need not wait for the lease to run out. */
-export async function returnDue(ctx: OutboxContext, { id, lease }: DueMail): Promise<void> {
-  await run(ctx.db, returnMail, { id, lease, now: toTimestamp(ctx.now()) });
+/** Releases a claim, so that another process need not wait for the end of the lease. */
+export async function release(ctx: OutboxContext, { id, lease }: ClaimedMail): Promise<void> {
+  await run(ctx.db, releaseMail, { id, lease, now: toTimestamp(ctx.now()) });
 }

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { inTransaction } from "../../src/server/db/transaction.ts";
+import { Scheduler } from "../../src/server/delivery/scheduler.ts";
 import { recordEvent } from "../../src/server/modules/events/service.ts";
+import { webhookPolicy } from "../../src/server/modules/webhooks/delivery.ts";
 import { addWebhook } from "../../src/server/modules/webhooks/service.ts";
-import { createShares, most } from "../../src/server/modules/webhooks/shares.ts";
 import { createClock } from "../support/clock.ts";
 import { tenantContext } from "../support/factories.ts";
 import { onDatabase } from "../support/suite.ts";
@@ -30,7 +31,7 @@ onDatabase("file", (suite) => {
     for (let i = 0; i < 40; i++) await record();
     const data = { version: 2 };
     await inTransaction(neighbour, (tx) => recordEvent(tx, { type: "product.updated", subject: "prod_1", data }));
-    const run = sender.runDue();
+    const run = sender.runUntilIdle();
     await until("the sound ones have all", () => sound.received.length === 40 && next.received.length === 1);
     await until("each dead one is asked", () => dead.received.length === 19);
     expect(held.filter((response) => response.closed)).toEqual([]);
@@ -44,16 +45,16 @@ onDatabase("file", (suite) => {
       answer: (response) => response.writeHead(code).end(),
     });
     for (let i = 0; i < 20; i++) await record();
-    expect(await sender.runDue()).toBe(1);
+    expect(await sender.runUntilIdle()).toBe(1);
     for (const seconds of [5, 10, 20, 40, 60, 60]) {
       clock.advance(seconds * 1000 - 1);
-      expect(await sender.runDue()).toBe(0);
+      expect(await sender.runUntilIdle()).toBe(0);
       clock.advance(1);
-      expect(await sender.runDue()).toBe(1);
+      expect(await sender.runUntilIdle()).toBe(1);
     }
     code = 200;
     clock.advance(60_000);
-    expect(await sender.runDue()).toBe(20);
+    expect(await sender.runUntilIdle()).toBe(20);
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(20);
   });
 
@@ -62,7 +63,7 @@ onDatabase("file", (suite) => {
       answer: (response, { body }) => response.writeHead(body.subject === "odd" ? 422 : 204).end(),
     });
     for (let i = 0; i < 10; i++) await record("product.updated", i % 2 ? "odd" : "even");
-    expect(await sender.runDue()).toBe(10);
+    expect(await sender.runUntilIdle()).toBe(10);
     expect((await deliveries()).filter(({ status }) => status === "delivered")).toHaveLength(5);
   });
 
@@ -74,7 +75,7 @@ onDatabase("file", (suite) => {
       sender: { timeoutMs: 300 },
     });
     await record();
-    expect(await sender.runDue()).toBe(1);
+    expect(await sender.runUntilIdle()).toBe(1);
     expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1, last_status: 200 }]);
     await until("the connection is closed", () => held.every((response) => response.closed));
   });
@@ -95,66 +96,73 @@ onDatabase("file", (suite) => {
       });
       const { record, sender, clock, deliveries } = hook;
       await record();
-      expect(await sender.runDue()).toBe(1);
+      expect(await sender.runUntilIdle()).toBe(1);
       const [{ next_attempt_at } = {}] = await deliveries();
       expect((Date.parse(next_attempt_at as string) - clock.now()) / 1000).toBeWithin(seconds, seconds * 1.2 + 0.01);
       await record();
       clock.advance(seconds * 1000 - 1);
-      expect(await sender.runDue()).toBe(0);
+      expect(await sender.runUntilIdle()).toBe(0);
       clock.advance(1);
-      expect(await sender.runDue()).toBe(1);
+      expect(await sender.runUntilIdle()).toBe(1);
     });
   }
 });
 
-describe("shares", () => {
-  const webhook = (id: string, tenant_id = "a") => ({ id, tenant_id });
-  /** All that can start now. */
-  function takeAll(shares: ReturnType<typeof createShares>): string[] {
+describe("permits", () => {
+  const { permits, untrusted } = webhookPolicy;
+  const webhook = (id: string, tenantId = "a") => ({ key: id, tenantId, pool: 0, receiver: id });
+  const open = () => new Scheduler(webhookPolicy, createClock().now);
+  /** The receivers of all attempts that can start now. */
+  function acquireAll(scheduler: Scheduler): string[] {
     const ids: string[] = [];
-    for (let slot = shares.take(); slot; slot = shares.take()) {
-      ids.push(slot.id);
-      shares.ask(slot);
+    for (let [permit] = scheduler.acquire(); permit; [permit] = scheduler.acquire()) {
+      ids.push(permit.source.key);
+      scheduler.ask(permit.source);
     }
     return ids;
   }
+  const accept = (scheduler: Scheduler, id: string, tookMs = 20) =>
+    scheduler.circuits.noteAnswer(id, { tookMs, isAccepted: true });
   const count = (ids: string[], id: string) => ids.filter((one) => one === id).length;
 
-  test("a quick receiver gets four at once, a slow, failing or unknown one a single message", () => {
-    const shares = createShares(createClock().now);
-    shares.noteSuccess("quick", 20);
-    shares.noteSuccess("slow", 5000);
-    shares.noteFailure("failing", { isDown: false, waitMs: 0 });
-    for (const id of ["slow", "failing", "unknown", "quick"]) shares.ask(webhook(id));
-    const taken = takeAll(shares);
-    expect(taken[0]).toBe("quick");
-    expect(["quick", "unknown", "slow", "failing"].map((id) => count(taken, id))).toEqual([most.each, 1, 1, 1]);
+  test("a quick receiver gets four at once, a slow, refusing, failing or unknown one a single message", () => {
+    const scheduler = open();
+    for (const id of ["quick", "slow", "refusing", "failing"]) accept(scheduler, id);
+    accept(scheduler, "slow", 5000);
+    scheduler.circuits.noteAnswer("refusing", { tookMs: 20, isAccepted: false });
+    scheduler.circuits.noteFailure("failing", 0, { target: "failing", isSilent: false, retryAfterMs: 0 });
+    const ids = ["slow", "refusing", "failing", "unknown", "quick"];
+    for (const id of ids) scheduler.ask(webhook(id));
+    const acquired = acquireAll(scheduler);
+    expect(acquired[0]).toBe("quick");
+    // The circuit of the failing one is open.
+    expect(ids.map((id) => count(acquired, id))).toEqual([1, 1, 0, 1, permits.receiver]);
   });
 
   test("quick receivers are served however many others there are, and stores share alike", () => {
-    const shares = createShares(createClock().now);
-    for (let i = 0; i < 200; i++) shares.ask(webhook(`dead${i}`, `many${i % 10}`));
-    expect(takeAll(shares)).toHaveLength(most.pool);
+    const scheduler = open();
+    for (let i = 0; i < 200; i++) scheduler.ask(webhook(`dead${i}`, `many${i % 10}`));
+    expect(acquireAll(scheduler)).toHaveLength(untrusted.total);
     for (let i = 0; i < 20; i++) {
-      shares.noteSuccess(`big${i}`, 1);
-      shares.ask(webhook(`big${i}`, "big"));
+      accept(scheduler, `big${i}`);
+      scheduler.ask(webhook(`big${i}`, "big"));
     }
-    expect(takeAll(shares)).toHaveLength(most.tenant);
-    shares.noteSuccess("small", 1);
-    shares.ask(webhook("small", "small"));
-    expect(takeAll(shares)).toEqual(Array(most.each).fill("small"));
+    expect(acquireAll(scheduler)).toHaveLength(permits.tenant);
+    accept(scheduler, "small");
+    scheduler.ask(webhook("small", "small"));
+    expect(acquireAll(scheduler)).toEqual(Array(permits.receiver).fill("small"));
   });
 
-  test("webhooks take turns, and a slot that is given back goes to the store that sends least", () => {
-    const shares = createShares(createClock().now);
-    for (let i = 0; i < most.pool; i++) shares.ask(webhook(`a${i}`));
-    const first = shares.take();
-    takeAll(shares);
-    for (let i = 0; i < most.pool - most.tenant; i++) shares.ask(webhook(`b${i}`, "b"));
-    takeAll(shares);
-    shares.ask(webhook("c0", "c"));
-    expect(shares.take()).toBeUndefined();
-    shares.release(first as NonNullable<typeof first>);
-    expect(shares.take()?.id).toBe("c0");
+  test("webhooks take turns, and a permit that comes free goes to the store that sends least", () => {
+    const scheduler = open();
+    for (let i = 0; i < untrusted.total; i++) scheduler.ask(webhook(`a${i}`));
+    const [first] = scheduler.acquire();
+    expect(acquireAll(scheduler)).toHaveLength(untrusted.tenant - 1);
+    for (let i = 0; i < untrusted.total - untrusted.tenant; i++) scheduler.ask(webhook(`b${i}`, "b"));
+    acquireAll(scheduler);
+    scheduler.ask(webhook("c0", "c"));
+    expect(scheduler.acquire()).toEqual([]);
+    scheduler.release(first as NonNullable<typeof first>);
+    expect(scheduler.acquire().map(({ source }) => source.key)).toEqual(["c0"]);
   });
 });

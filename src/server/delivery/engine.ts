@@ -1,0 +1,240 @@
+import { nextClaimAt } from "./backoff.ts";
+import type { Answer, Attempt, Channel, CircuitChange } from "./channel.ts";
+import { slowMs } from "./circuit-breaker.ts";
+import { describeFailure, TimedOut } from "./outbound/attempt-failure.ts";
+import { type Permit, Scheduler, type SchedulerPolicy, type Source } from "./scheduler.ts";
+
+/** Waits between tries to record a delivery: one that is not recorded is sent again. */
+const recordDelaysMs = [500, 2000, 8000];
+/** How long interrupted attempts may take to release their claims. */
+const releaseMs = 1000;
+
+/**
+ * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work: a delivery is leased
+ * in the database before it is sent, and sent again only if its process ends before it is recorded.
+ */
+export class DeliveryEngine<Task> {
+  readonly #channel: Channel<Task>;
+  readonly #scheduler: Scheduler;
+  readonly #now: () => number;
+  readonly #work = new Set<Promise<void>>();
+  readonly #sending = new Set<AbortController>();
+  #creating: Promise<boolean> | undefined;
+  #attempts = 0;
+  #isStopping = false;
+  /** Attempts were interrupted by `stop`. */
+  #isHalted = false;
+  /** Why the database could not be read or written. */
+  #databaseFailure: { error: unknown } | undefined;
+
+  /** @param options now: epoch milliseconds. */
+  constructor(channel: Channel<Task>, options: { policy: SchedulerPolicy; now: () => number }) {
+    this.#channel = channel;
+    this.#now = options.now;
+    this.#scheduler = new Scheduler(options.policy, options.now);
+  }
+
+  /**
+   * Makes new deliveries and begins to send those that are due, without waiting for their answers.
+   * @throws unavailable when the database cannot serve, or could not since the last poll; claims are tried again later.
+   */
+  async poll(): Promise<void> {
+    await this.#poll();
+  }
+
+  /**
+   * Polls until nothing is being sent and no delivery is left to make.
+   * @returns how many attempts were made meanwhile.
+   */
+  async runUntilIdle(): Promise<number> {
+    const before = this.#attempts;
+    for (let isMore = true; isMore; ) {
+      isMore = await this.#poll();
+      while (this.#work.size > 0) await Promise.all(this.#work);
+      this.#throwDatabaseFailure();
+    }
+    return this.#attempts - before;
+  }
+
+  /** Claims nothing more, waits for attempts in progress, and after `graceMs` interrupts them and releases their claims. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    const halting = setTimeout(() => {
+      this.#isHalted = true;
+      for (const controller of this.#sending) controller.abort();
+    }, graceMs);
+    const expired = Promise.withResolvers<void>();
+    const leaving = setTimeout(expired.resolve, graceMs + releaseMs);
+    await Promise.race([this.#drain(), expired.promise]);
+    clearTimeout(halting);
+    clearTimeout(leaving);
+    await this.#channel.close?.();
+  }
+
+  async #drain(): Promise<void> {
+    for (let isBusy = true; isBusy; isBusy = this.#work.size > 0) {
+      await Promise.allSettled([...this.#work, this.#creating]);
+    }
+  }
+
+  /** Answers whether there are more deliveries to make. */
+  async #poll(): Promise<boolean> {
+    this.#throwDatabaseFailure();
+    if (this.#isStopping) return false;
+    // One poll at a time makes deliveries; others wait for it.
+    this.#creating ??= this.#createDeliveries();
+    const isMore = await this.#creating;
+    if (this.#isStopping) return false;
+    this.#scheduler.reopen();
+    for (const source of await this.#channel.listReady()) this.#scheduler.ask(source);
+    this.#startWork();
+    return isMore;
+  }
+
+  async #createDeliveries(): Promise<boolean> {
+    try {
+      return (await this.#channel.createDeliveries?.(() => this.#isStopping)) ?? false;
+    } finally {
+      this.#creating = undefined;
+    }
+  }
+
+  #throwDatabaseFailure(): void {
+    const failure = this.#databaseFailure;
+    this.#databaseFailure = undefined;
+    if (failure) throw failure.error;
+  }
+
+  #startWork(): void {
+    while (!this.#isStopping) {
+      const permits = this.#scheduler.acquire();
+      if (permits.length === 0) return;
+      this.#follow(this.#claimAndSend(permits));
+    }
+  }
+
+  #follow(promise: Promise<void>): void {
+    const work = promise
+      .catch((error: unknown) => {
+        this.#databaseFailure = { error };
+      })
+      .finally(() => {
+        this.#work.delete(work);
+        this.#startWork();
+      });
+    this.#work.add(work);
+  }
+
+  /** Claims deliveries for permits of one source, and begins to send those that are admitted. */
+  async #claimAndSend(permits: Permit[]): Promise<void> {
+    const { source } = permits[0] as Permit;
+    try {
+      const tasks = await this.#channel.claim(source, permits.length);
+      // There may be more; other sources come first.
+      if (tasks.length === permits.length) {
+        this.#scheduler.ask(source);
+        this.#startWork();
+      }
+      const refused: { task: Task; next: number }[] = [];
+      for (const [index, attempt] of (await this.#prepareAll(tasks, source)).entries()) {
+        if (attempt === null) continue;
+        const task = tasks[index] as Task;
+        const permit = permits.at(-1) as Permit;
+        const openUntil = this.#scheduler.admit(permit, attempt.receiver);
+        if (openUntil > 0) refused.push({ task, next: nextClaimAt(openUntil, this.#now()) });
+        else {
+          permits.pop();
+          this.#follow(this.#attempt(task, attempt, permit).finally(() => this.#scheduler.release(permit)));
+        }
+      }
+      if (refused.length > 0) await this.#channel.release(refused);
+    } finally {
+      for (const permit of permits) this.#scheduler.release(permit);
+    }
+  }
+
+  #prepareAll(tasks: Task[], source: Source): Promise<(Attempt | null)[]> {
+    const prepare = async (task: Task) => {
+      try {
+        return await this.#channel.prepare(task, source);
+      } catch (error) {
+        this.#databaseFailure = { error };
+        return null;
+      }
+    };
+    return Promise.all(tasks.map(prepare));
+  }
+
+  async #attempt(task: Task, attempt: Attempt, permit: Permit): Promise<void> {
+    // Claimed just before the stop, too late to be interrupted with the others.
+    if (this.#isHalted) return this.#channel.release([{ task, next: this.#now() }]);
+    const began = performance.now();
+    let answer: Answer;
+    try {
+      this.#attempts += 1;
+      answer = await this.#send(attempt);
+    } catch (error) {
+      // It may have arrived nevertheless; receivers know a message by its id.
+      if (this.#isHalted) return this.#channel.release([{ task, next: this.#now() }]);
+      answer = attempt.explain?.(error) ?? {
+        result: "failed",
+        status: null,
+        error: describeFailure(error),
+        retryAfterMs: 0,
+      };
+    }
+    const change = this.#report(attempt, permit, { answer, tookMs: performance.now() - began });
+    this.#channel.notify?.(task, answer, change);
+    await this.#record(task, answer);
+    await answer.closed;
+  }
+
+  async #send({ receiver, timeoutMs, untrustedTimeoutMs = timeoutMs, send }: Attempt): Promise<Answer> {
+    const ms = this.#scheduler.circuits.isTrusted(receiver) ? timeoutMs : untrustedTimeoutMs;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const timer = setTimeout(() => controller.abort(new TimedOut(ms)), ms);
+    const aborted = Promise.withResolvers<never>();
+    signal.addEventListener("abort", () => aborted.reject(signal.reason));
+    this.#sending.add(controller);
+    try {
+      // A name resolver that hangs does not heed the signal.
+      return await Promise.race([send(signal), aborted.promise]);
+    } finally {
+      clearTimeout(timer);
+      this.#sending.delete(controller);
+    }
+  }
+
+  #report(
+    { receiver, target }: Attempt,
+    { source: { pool } }: Permit,
+    { answer, tookMs }: { answer: Answer; tookMs: number },
+  ): CircuitChange | null {
+    const { circuits } = this.#scheduler;
+    if (answer.result !== "failed") {
+      const wasOpen = circuits.noteAnswer(receiver, { tookMs, isAccepted: answer.result === "accepted" });
+      return wasOpen ? { circuit: "closed", receiver, pool } : null;
+    }
+    const isSilent = answer.status === null || tookMs >= slowMs;
+    const opened = circuits.noteFailure(receiver, pool, { target, isSilent, retryAfterMs: answer.retryAfterMs });
+    return opened ? { circuit: "opened", receiver, pool } : null;
+  }
+
+  async #record(task: Task, answer: Answer): Promise<void> {
+    if (answer.result === "accepted") return this.#recordDelivered(task, answer);
+    const next = answer.isFinal ? null : this.#channel.nextAttemptAt(task, answer);
+    await (next === null ? this.#channel.end(task, answer) : this.#channel.reschedule(task, next, answer));
+  }
+
+  async #recordDelivered(task: Task, answer: Answer): Promise<void> {
+    for (const delay of recordDelaysMs) {
+      try {
+        return await this.#channel.recordDelivered(task, answer);
+      } catch {
+        await Bun.sleep(delay);
+      }
+    }
+    await this.#channel.recordDelivered(task, answer);
+  }
+}

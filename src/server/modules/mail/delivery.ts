@@ -1,0 +1,114 @@
+import type { Session } from "../../db/session.ts";
+import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
+import type { Answer, Attempt, Channel } from "../../delivery/channel.ts";
+import { DeliveryEngine } from "../../delivery/engine.ts";
+import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
+import type { Vault } from "../../security/vault.ts";
+import type { FromAddress } from "../../values/email.ts";
+import { composeMail } from "./compose.ts";
+import { type MailContents, openContents } from "./outbox.ts";
+import { type ClaimedMail, claimMail, endMail, recordSent, release, reschedule } from "./queue.ts";
+import { findRecipient } from "./recipient.ts";
+import { renderMail } from "./render.ts";
+import { createSmtpPool, maxConnections, type SmtpServer, secretsOf } from "./smtp.ts";
+import { readSmtpFailure } from "./smtp-failure.ts";
+
+const delaysMs = [5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600].map((seconds) => seconds * 1000);
+const schedule: RetrySchedule = { delaysMs };
+/** No attempt takes longer, however slowly a server speaks. */
+const attemptMs = 100_000;
+
+const source = { key: "outbox", tenantId: "", pool: 0, receiver: "the mail server" };
+const permits = { total: maxConnections, tenant: maxConnections, receiver: maxConnections };
+const policy: SchedulerPolicy = {
+  pools: 1,
+  permits,
+  untrusted: permits,
+  batch: 1,
+  circuits: { opensAfter: { failed: 1, silent: 1 }, maxScore: 1, scoreLostBy: "silence", maxRetryAfterMs: 0 },
+};
+
+export interface MailDeps {
+  db: Session;
+  vault: Vault;
+  /** Epoch milliseconds. */
+  now: () => number;
+  smtp: SmtpServer;
+  from: FromAddress;
+  /** Tells operators that the mail server fails, that it works again, or that a mail has failed for good. */
+  notice?: (level: "info" | "warn", message: string) => void;
+}
+
+/** An engine that sends the mail of the outbox. */
+export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
+  const { notice = () => {} } = deps;
+  const pool = createSmtpPool(deps.smtp);
+  // Connections are made anew when needed; the attempts themselves report what failed.
+  pool.on("error", () => {});
+  const secrets = secretsOf(deps.smtp.url);
+
+  async function fail(mail: ClaimedMail, error: string | null): Promise<null> {
+    await endMail(deps, mail, "failed", error);
+    notice("warn", `${mail.id} failed: ${error}`);
+    return null;
+  }
+
+  async function prepare(mail: ClaimedMail): Promise<Attempt | null> {
+    if (isExhausted(schedule, mail.attempts)) return fail(mail, "every attempt was interrupted");
+    const contents = mail.sealed === null ? null : openContents(deps.vault, mail.id, mail.sealed);
+    if (contents === null) return fail(mail, "sealed with another secret key");
+    const found = await findRecipient(deps.db, mail.tenant_id, contents.to);
+    if (!found) return null;
+    const { store, to } = found;
+    if (to === null) {
+      await endMail(deps, mail, "dropped", null);
+      return null;
+    }
+    const send = async (signal: AbortSignal): Promise<Answer> => {
+      const { language, values } = contents;
+      const rendered = renderMail({ kind: mail.kind, store, name: to.name, languages: [language, to.lang], values });
+      const message = composeMail({ id: mail.id, from: deps.from, store, to, rendered, at: deps.now() });
+      await pool.sendMail({ ...message, signal });
+      return { result: "accepted", status: null, error: null, retryAfterMs: 0 };
+    };
+    const explain = (error: unknown) => explainFailure(error, contents, secrets);
+    return { receiver: source.receiver, target: mail.id, timeoutMs: attemptMs, send, explain };
+  }
+
+  const channel: Channel<ClaimedMail> = {
+    listReady: async () => [source],
+    async claim() {
+      const mail = await claimMail(deps);
+      return mail ? [mail] : [];
+    },
+    async release(claims) {
+      for (const { task } of claims) await release(deps, task);
+    },
+    prepare,
+    nextAttemptAt: (mail) => nextAttemptAt(mail, deps.now()),
+    recordDelivered: (mail) => recordSent(deps, mail),
+    reschedule: (mail, next, { error }) => reschedule(deps, mail, next, error),
+    async end(mail, { error }) {
+      await fail(mail, error);
+    },
+    notify(_mail, { error }, change) {
+      if (change?.circuit === "opened") notice("warn", `mail waits in the outbox: ${error}`);
+      if (change?.circuit === "closed") notice("info", "the mail server accepts mail again");
+    },
+    close: () => pool.close(),
+  };
+  return new DeliveryEngine(channel, { policy, now: deps.now });
+}
+
+function explainFailure(error: unknown, { values }: MailContents, secrets: string[]): Answer {
+  const { isFinal, isOutage, text } = readSmtpFailure(error, [...Object.values(values), ...secrets]);
+  return { result: isOutage ? "failed" : "refused", isFinal, status: null, error: text, retryAfterMs: 0 };
+}
+
+/** Mail that is useful for a short while only is tried sooner, so that its last attempt still comes in time. */
+function nextAttemptAt({ attempts, useful_until }: ClaimedMail, now: number): number | null {
+  const delay = retryDelayMs(schedule, attempts);
+  if (delay === null) return null;
+  const left = useful_until === null ? Number.POSITIVE_INFINITY : Date.parse(useful_until) - now;
+  return now + Math.min(delay, Math.max(left / 2, delaysMs[0] as number));
+}

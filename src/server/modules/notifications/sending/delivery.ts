@@ -1,0 +1,90 @@
+import { type RetrySchedule, retryDelayMs } from "../../../delivery/backoff.ts";
+import type { Channel } from "../../../delivery/channel.ts";
+import { DeliveryEngine } from "../../../delivery/engine.ts";
+import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
+import { noProvider } from "../providers/providers.ts";
+import { type PushDeps, prepareAttempt } from "./attempt.ts";
+import { fanOut, isUnproven, pools } from "./fan-out.ts";
+import {
+  claimPushes,
+  endPush,
+  listReady,
+  type PushTask,
+  recordGone,
+  recordSent,
+  releasePushes,
+  reschedule,
+} from "./queue.ts";
+
+/** The last wait repeats for as long as the message is of use. */
+const schedule: RetrySchedule = {
+  delaysMs: [5, 30, 120, 600, 1800, 3600].map((seconds) => seconds * 1000),
+  jitter: 0.2,
+  repeatsLast: true,
+};
+/**
+ * The push services of the common browsers, and our own accounts at those of devices. Nobody can make these keep a connection
+ * open, and a server that has just started need not find that out.
+ */
+const wellKnown =
+  /^(?:ios|android|web (?:fcm\.googleapis\.com|(?:[a-z0-9-]+\.)*(?:push\.services\.mozilla|push\.apple|notify\.windows)\.com))$/;
+
+export const pushPolicy: SchedulerPolicy = {
+  pools: pools.length,
+  permits: { total: 32, tenant: 24, receiver: 24 },
+  untrusted: { total: 12, tenant: 8, receiver: 6 },
+  batch: 8,
+  circuits: {
+    opensAfter: { failed: 5, silent: 3 },
+    maxScore: 3,
+    scoreLostBy: "silence",
+    maxRetryAfterMs: 60_000,
+    isWellKnown: (service) => wellKnown.test(service),
+    isSuspect: isUnproven,
+  },
+};
+
+/** An engine that sends the push notifications of all stores. */
+export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
+  const { notice = () => {} } = deps;
+  const missing = new Set<string>();
+  function noticeMissing(error: string): void {
+    if (!missing.has(error)) notice("warn", error);
+    missing.add(error);
+  }
+  const channel: Channel<PushTask> = {
+    createDeliveries: (isStopping) => fanOut(deps, isStopping),
+    listReady: () => listReady(deps),
+    claim: (source, max) => claimPushes(deps, source, max),
+    release: (claims) => releasePushes(deps, claims),
+    async prepare(task, { pool }) {
+      const attempt = prepareAttempt(task, pool, deps);
+      if (!("outcome" in attempt)) return attempt;
+      const { outcome, error } = attempt;
+      if (error !== null && error === noProvider[task.platform]) noticeMissing(error);
+      await endPush(deps, task, outcome, { status: null, error });
+      return null;
+    },
+    nextAttemptAt({ attempts, expires_at }, { retryAfterMs }) {
+      const next = deps.now() + (retryDelayMs(schedule, attempts, retryAfterMs) as number);
+      return next < Date.parse(expires_at) ? next : null;
+    },
+    recordDelivered: (task, answer) => recordSent(deps, task, answer),
+    reschedule: (task, next, answer) => reschedule(deps, task, next, answer),
+    end: (task, answer) =>
+      answer.isGone
+        ? recordGone(deps, task, answer)
+        : endPush(deps, task, answer.isFinal ? "failed" : "expired", answer),
+    notify(_task, { error }, change) {
+      if (change?.circuit === "closed") notice("info", `${change.receiver} accepts push notifications again`);
+      // Strangers name the hosts of browsers.
+      if (change?.circuit === "opened" && !(isUnproven(change.pool) && change.receiver.startsWith("web "))) {
+        notice("warn", `push notifications wait for ${change.receiver}: ${error}`);
+      }
+    },
+    async close() {
+      await Promise.all(Object.values(deps.providers).map((provider) => provider.stop?.()));
+    },
+  };
+  return new DeliveryEngine(channel, { policy: pushPolicy, now: deps.now });
+}
