@@ -11,7 +11,7 @@ import { findDiskFaults } from "../../src/server/health/environment/disk.ts";
 import { files } from "../../src/server/health/environment/files.ts";
 import type { CheckupDeps } from "../../src/server/health/environment/finding.ts";
 import { mail } from "../../src/server/health/environment/mail.ts";
-import { probeSmtp } from "../../src/server/modules/mail/probe.ts";
+import { probeSmtp } from "../../src/server/modules/mail/smtp-session.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { certificate } from "../support/certificate.ts";
 import { tenantContext } from "../support/factories.ts";
@@ -193,7 +193,7 @@ describe("the mail server", () => {
     const env = { BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: "shop@example.com" };
     const found = await mail.find(about(env, { timeoutMs: 50 }));
     expect(found).toMatchObject([{ severity: "error" }]);
-    expect(found[0]?.message).toContain("does not answer");
+    expect(found[0]?.message).toContain("did not answer in time");
   });
 
   test("elsewhere that offers no TLS is a warning", async () => {

@@ -100,6 +100,7 @@ describe("beside many registrations of strangers that never answer", () => {
       for (let n = 0; n < 10; n++) await registerGood(opened, `new-${n}`);
       await opened.queue();
       await lookUntil(opened, () => heard.length === 10);
+      expect(heard.toSorted()).toEqual(Array.from({ length: 10 }, (_, n) => `new-${n}`));
       await opened.sender.stop(0);
     });
 

@@ -184,8 +184,8 @@ async function sendTestMail(server: MailServer, { title, language, to }: TestMai
   if (console.canAsk)
     await info(console, `Sending a test mail to ${recipient} through ${new URL(server.smtpUrl).host} …`);
   // Imported when needed, so that the help of init loads no mail library.
-  const { tryServer } = await import("../../../server/modules/mail/trial.ts");
-  const { answer, encrypted, authenticated, host } = await tryServer({
+  const { sendTestMail: send } = await import("../../../server/modules/mail/test-mail.ts");
+  const { answer, encrypted, authenticated, host } = await send({
     to: recipient,
     mailFrom: server.mailFrom,
     smtp: { url: server.smtpUrl },

@@ -19,13 +19,13 @@ export default defineCommand({
     "The mail server is that of BODEGA_SMTP_URL, the sender that of BODEGA_MAIL_FROM, in the environment of this command.",
   ],
   async run(args, console) {
-    const { tryMail } = await import("../../../server/modules/mail/trial.ts");
-    const trial = await withContext(args, console, async (ctx, { smtpUrl, mailFrom }) => {
+    const { testMail } = await import("../../../server/modules/mail/test-mail.ts");
+    const sent = await withContext(args, console, async (ctx, { smtpUrl, mailFrom }) => {
       const { requireTenant } = await import("../../../server/modules/tenants/service.ts");
       const tenant = await requireTenant(ctx, args.namespace);
       const smtp = smtpUrl === undefined ? {} : { url: smtpUrl };
-      return tryMail({ ...ctx, tenant }, { to: args.to, language: args.language, mailFrom, smtp });
+      return testMail({ ...ctx, tenant }, { to: args.to, language: args.language, mailFrom, smtp });
     });
-    await printRecord(console, trial, "message_id");
+    await printRecord(console, sent, "message_id");
   },
 });

@@ -69,7 +69,7 @@ async function describeNone(about: CheckupDeps, stores: readonly Waiting[]): Pro
 async function converse({ timeoutMs, command }: CheckupDeps, url: string): Promise<Finding[]> {
   const subject = new URL(url).host;
   // What speaks with mail servers is loaded only where there is one.
-  const { probeSmtp } = await import("../../modules/mail/probe.ts");
+  const { probeSmtp } = await import("../../modules/mail/smtp-session.ts");
   try {
     const patience = { connect: timeoutMs, greeting: timeoutMs, silence: timeoutMs };
     const { encrypted, authenticated } = await probeSmtp({ url, patience });

@@ -1,9 +1,13 @@
-/** What came of an attempt that failed. */
+import { TimedOut } from "../../delivery/outbound/attempt-failure.ts";
+
+/** Why an attempt to send failed. */
 export interface SmtpFailure {
-  /** Trying again cannot help: the server does not take this mail. */
+  /** Another attempt cannot help: the server rejects this mail. */
   isFinal: boolean;
-  /** The mail server is not there, or does not speak as it should: no other mail would fare better. */
+  /** The mail server is down, or does not speak SMTP as it should: other mail would fail too. */
   isOutage: boolean;
+  /** The mail server rejected the credentials. */
+  isCredentials: boolean;
   /** A short line without address, contents or credentials. */
   text: string;
 }
@@ -18,40 +22,42 @@ interface SmtpError extends Error {
 
 const maxCharacters = 200;
 const meanings: Record<string, string> = {
-  EABORT: "the mail server is too slow",
-  EAUTH: "the mail server refused the credentials",
-  ECONNECTION: "the mail server ended the connection",
-  EDNS: "the mail server's name cannot be found",
-  ETIMEDOUT: "the mail server does not answer",
+  EABORT: "the mail server did not answer in time",
+  EAUTH: "the mail server rejected the credentials",
+  ECONNECTION: "the mail server closed the connection",
+  EDNS: "the host name of the mail server was not found",
+  ETIMEDOUT: "the mail server did not answer in time",
   ESOCKET: "the mail server cannot be reached",
-  ETLS: "no safe connection with the mail server",
-  EPROTOCOL: "the mail server takes no mail",
+  ETLS: "no secure connection to the mail server",
+  EPROTOCOL: "the mail server does not accept mail",
 };
 
 /**
- * Reads what a failed attempt threw.
- * @param secrets texts that must not be repeated, whoever repeats them to us.
+ * Reads the error of a failed attempt.
+ * @param secrets texts that the result must not repeat.
  */
 export function readSmtpFailure(error: unknown, secrets: readonly string[]): SmtpFailure {
-  const { code = "unexpected", originalCode, command = "", response, responseCode } = error as SmtpError;
+  const { originalCode, command = "", response, responseCode, ...given } = error as SmtpError;
+  const code = error instanceof TimedOut ? "ETIMEDOUT" : (given.code ?? "unexpected");
   const permanent = responseCode !== undefined && responseCode >= 500 && ![503, 530].includes(responseCode);
-  const isRefused = permanent && (command === "RCPT TO" || command === "DATA");
+  const isRejected = permanent && (command === "RCPT TO" || command === "DATA");
   const isUnusable = code === "EENVELOPE" && command === "API";
   return {
-    isFinal: isRefused || isUnusable,
+    isFinal: isRejected || isUnusable,
     isOutage: code in meanings,
+    isCredentials: code === "EAUTH",
     text: describe(code, originalCode, response, secrets),
   };
 }
 
 function describe(code: string, originalCode = "", response = "", secrets: readonly string[] = []): string {
-  const detail = /^E[A-Z]{3,20}$|^[A-Z][A-Z_]{4,50}$/.test(originalCode) ? ` (${originalCode})` : "";
+  const detail = /^E[A-Z]{3,20}$|^[A-Z][A-Z_]{4,50}$/.test(originalCode) ? originalCode : code;
   // An answer to AUTH may hold what it was sent, in any form.
   const answer = code === "EAUTH" ? response.slice(0, 3) : withoutSecrets(response, secrets);
   const meaning =
     (/CERT|SSL|TLS/.test(detail) ? meanings.ETLS : meanings[code]) ??
-    (answer === "" ? "the mail could not be handed over" : "the mail server refused the mail");
-  return `${code}: ${meaning}${detail}${answer === "" ? "" : `: ${answer}`}`.slice(0, maxCharacters);
+    (answer === "" ? "the mail could not be sent" : "the mail server rejected the mail");
+  return `${meaning} (${detail})${answer === "" ? "" : `: ${answer}`}`.slice(0, maxCharacters);
 }
 
 function withoutSecrets(response: string, secrets: readonly string[]): string {
