@@ -54,7 +54,9 @@ onEachDatabase((suite) => {
     const words = indexTokens(ctx.tenant.id, ["Lamp"]);
     await write(`insert or replace into product_search (rowid, words) select ${row}, ?`, theirs, words);
     expect(await find(ctx, "lamp")).toEqual([mine]);
-    const { total } = await listProducts(ctx, { q: "lamp", include_total: true });
+    const {
+      page: { total },
+    } = await listProducts(ctx, { q: "lamp", include_total: true });
     expect(total).toBe(1);
   });
 

@@ -69,8 +69,8 @@ onEachDatabase((suite) => {
   });
 
   test("a customer's cursor does not open what only staff sees", async () => {
-    const { nextCursor } = await listProducts(ctx, { limit: 1 });
-    const cursor = nextCursor as string;
+    const { page } = await listProducts(ctx, { limit: 1 });
+    const cursor = page.next_cursor as string;
     expect(await failureOf(listProducts({ ...ctx, actor: customer }, { limit: 1, cursor }))).toMatchObject({
       code: 5100,
     });

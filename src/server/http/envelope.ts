@@ -1,14 +1,5 @@
 import { AppError, type FieldError, internalError, remedyOf, statusOf } from "../errors.ts";
-import type { ListPage } from "../pagination/list-page.ts";
-
-/** A page of a list: how to go on, beside `data`. */
-export interface Page {
-  next_cursor: string | null;
-  has_more: boolean;
-  limit: number;
-  /** How many there are on all pages, where the caller asked. */
-  total?: number;
-}
+import type { Page } from "../pagination/list-page.ts";
 
 /** What a handler answers. `json` is the text of `data`, often written by SQLite itself and passed through. */
 export interface Reply {
@@ -26,12 +17,6 @@ export interface Reply {
 /** A reply whose `data` is an ordinary value. */
 export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
   return { json: JSON.stringify(data), ...rest };
-}
-
-/** A reply that is a page of a list. */
-export function pageReply({ json, nextCursor, limit, total }: ListPage): Reply {
-  const page = { next_cursor: nextCursor, has_more: nextCursor !== null, limit };
-  return { json, page: total === undefined ? page : { ...page, total } };
 }
 
 const contentType = "application/json; charset=utf-8";

@@ -1,27 +1,34 @@
 import { encodeCursor } from "./cursor.ts";
 import { type Fields, pickFields } from "./list-query.ts";
 
-/** What one statement answers of a page by keyset. */
+/** The row that the statement of a page answers. */
 export interface PageRow {
   /** The records, joined by commas; null when there are none. */
   json: string | null;
   /** JSON array of sort value and id of the page's last row; null when the page is not full. */
   last: string | null;
   has_more: number;
-  /** How many match altogether, where that was asked. */
+  /** The number of all matches, where the caller asked for it. */
   total: number | null;
 }
 
-/** A page of records: their JSON in order, and how to go on. */
-export interface ListPage {
-  json: string;
-  nextCursor: string | null;
+/** Where a page of a list ends, as replies carry it beside `data`. */
+export interface Page {
+  next_cursor: string | null;
+  has_more: boolean;
   limit: number;
+  /** The number of all matches, where the caller asked for it. */
   total?: number;
 }
 
+/** A page of records: the JSON array, and where it ends. */
+export interface ListPage {
+  json: string;
+  page: Page;
+}
+
 /**
- * The page that a row tells of.
+ * The page of a statement's row.
  * @param asked everything that decides which rows come in which order; the cursor is bound to it.
  */
 export function toListPage(
@@ -31,8 +38,11 @@ export function toListPage(
   const last = row?.has_more && row.last ? (JSON.parse(row.last) as [string | number, string]) : undefined;
   return {
     json: pickFields(`[${row?.json ?? ""}]`, fields),
-    nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
-    limit,
-    ...(row?.total != null && { total: row.total }),
+    page: {
+      next_cursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
+      has_more: last !== undefined,
+      limit,
+      ...(row?.total != null && { total: row.total }),
+    },
   };
 }

@@ -57,7 +57,7 @@ export async function listProductRecords(
     const size = Math.min(pageSize, limit - products.length);
     const page = await listProducts(ctx, { ...filter, limit: size, ...(cursor !== undefined && { cursor }) });
     products.push(...(JSON.parse(page.json) as ProductDocument[]).map(toProductRecord));
-    cursor = page.nextCursor ?? undefined;
+    cursor = page.page.next_cursor ?? undefined;
   } while (cursor !== undefined && products.length < limit);
   return { products, hasMore: cursor !== undefined };
 }

@@ -76,7 +76,7 @@ export async function listUserRecords(
     };
     const page = await listUsers(ctx, query);
     users.push(...(JSON.parse(page.json) as User[]).map(toUserRecord));
-    cursor = page.nextCursor ?? undefined;
+    cursor = page.page.next_cursor ?? undefined;
   } while (cursor !== undefined && users.length < limit);
   return { users, hasMore: cursor !== undefined };
 }

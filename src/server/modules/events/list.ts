@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { malformedRequest } from "../../errors.ts";
+import type { ListPage } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, pickFields } from "../../pagination/list-query.ts";
 import { isId } from "../../values/ids.ts";
 import { Event, type EventListQuery } from "./model.ts";
@@ -36,21 +37,12 @@ interface PageRow {
   newest: string | null;
 }
 
-/** A page of the feed: its events' JSON texts in order, and where the next call goes on. */
-export interface EventPage {
-  json: string;
-  /** Id for `after`, also at the end of the feed; null only where the store has no events. */
-  nextCursor: string | null;
-  hasMore: boolean;
-  limit: number;
-}
-
 /**
  * What has happened in the store after an event, oldest first, in the order of the commits. It is read at the primary:
  * an event that one copy of the server has told must be known to all.
  * @throws malformedRequest for an `after` that is not, or not any more, an event of this store, validationFailed for types or fields.
  */
-export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<EventPage> {
+export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListPage> {
   const limit = query.limit ?? defaultLimit;
   const { after = "" } = query;
   const fields = parseFields(query.fields, Object.keys(Event.properties));
@@ -69,11 +61,7 @@ export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<Event
     throw malformedRequest("`after` is no event of this store, or is no longer kept: begin again without `after`.");
   }
   const hasMore = row.has_more === 1;
-  return {
-    json: pickFields(`[${row.json ?? ""}]`, fields),
-    // At the end it is the newest of all, whatever its type, so that the next call need not pass what it left out.
-    nextCursor: hasMore ? row.last : row.newest,
-    hasMore,
-    limit,
-  };
+  // At the end it is the newest event of any type, so that the next call skips those that the filter left out.
+  const page = { next_cursor: hasMore ? row.last : row.newest, has_more: hasMore, limit };
+  return { json: pickFields(`[${row.json ?? ""}]`, fields), page };
 }

@@ -16,9 +16,6 @@ export const eventRoutes = [
     query: EventListQuery,
     reply: { data: Type.Array(Event), page: true },
     errors: ["malformedRequest"],
-    handle: async ({ ctx, query }) => {
-      const { json, nextCursor, hasMore, limit } = await listEvents(ctx, query);
-      return { json, page: { next_cursor: nextCursor, has_more: hasMore, limit } };
-    },
+    handle: ({ ctx, query }) => listEvents(ctx, query),
   }),
 ];

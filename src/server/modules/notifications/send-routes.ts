@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff } from "../../http/access.ts";
-import { pageReply, reply } from "../../http/envelope.ts";
+import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { describeMessage, prepareMessage, sendMessage } from "./messages/message.ts";
 import {
@@ -44,7 +44,7 @@ export const sendRoutes = [
     query: MessageListQuery,
     reply: { data: Type.Array(Message), page: true },
     errors: ["malformedRequest"],
-    handle: async ({ ctx, query }) => pageReply(await listMessages(ctx, query)),
+    handle: ({ ctx, query }) => listMessages(ctx, query),
   }),
   defineRoute({
     method: "GET",

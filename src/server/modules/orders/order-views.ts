@@ -65,7 +65,7 @@ export async function* readOrderPages(
     const size = Math.min(pageSize, left);
     const page = await listOrders(ctx, { ...filter, limit: size, ...(cursor !== undefined && { cursor }) });
     left -= size;
-    cursor = page.nextCursor ?? undefined;
+    cursor = page.page.next_cursor ?? undefined;
     yield await viewOrders(ctx, page.json);
   } while (cursor !== undefined && left > 0);
   return cursor !== undefined;

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
-import { pageReply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { createOrder } from "./create.ts";
 import { listOrders } from "./list.ts";
@@ -34,7 +33,7 @@ export const orderRoutes = [
     query: OrderListQuery,
     reply: { data: Type.Array(Order), page: true },
     errors: ["malformedRequest", "notFound"],
-    handle: async ({ ctx, query, subject }) => pageReply(await listOrders(ctx, query, subject)),
+    handle: ({ ctx, query, subject }) => listOrders(ctx, query, subject),
   }),
   defineRoute({
     method: "GET",

@@ -24,16 +24,7 @@ export const productRoutes = [
     query: ProductListQuery,
     reply: { data: Type.Array(Product), page: true },
     errors: ["malformedRequest"],
-    handle: async ({ ctx, query, lang }) => {
-      const { json, nextCursor, limit, total, language } = await listProducts(ctx, query, lang);
-      const page = {
-        next_cursor: nextCursor,
-        has_more: nextCursor !== null,
-        limit,
-        ...(total !== undefined && { total }),
-      };
-      return { json, page, ...(language !== undefined && { language }) };
-    },
+    handle: ({ ctx, query, lang }) => listProducts(ctx, query, lang),
   }),
   defineRoute({
     method: "GET",

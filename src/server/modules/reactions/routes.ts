@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { anyone } from "../../http/access.ts";
-import { pageReply, reply } from "../../http/envelope.ts";
+import { reply } from "../../http/envelope.ts";
 import { defineRoute, type Route } from "../../http/route.ts";
 import { listReactions } from "./list.ts";
 import {
@@ -40,7 +40,7 @@ function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
       errors: ["notFound"],
       handle: async ({ ctx, query, subject }) => {
         const { resource_id } = query;
-        if (resource_id === undefined) return pageReply(await listReactions(ctx, kind, query, subject));
+        if (resource_id === undefined) return listReactions(ctx, kind, query, subject);
         return reply(await getReaction(ctx, kind, { ...query, resource_id, subject }));
       },
     }),

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff, token } from "../../http/access.ts";
-import { pageReply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { listRewardEntries } from "./history.ts";
 import { AdjustInput, RedeemInput, RewardEntry, RewardHistoryQuery, Rewards, RewardsQuery } from "./model.ts";
@@ -32,7 +31,7 @@ export const rewardRoutes = [
     query: RewardHistoryQuery,
     reply: { data: Type.Array(RewardEntry), page: true },
     errors: ["malformedRequest", "notFound"],
-    handle: async ({ ctx, query, subject }) => pageReply(await listRewardEntries(ctx, query, subject)),
+    handle: ({ ctx, query, subject }) => listRewardEntries(ctx, query, subject),
   }),
   defineRoute({
     method: "POST",

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, staff } from "../../http/access.ts";
-import { pageReply, reply } from "../../http/envelope.ts";
+import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { parseFields, pickFields } from "../../pagination/list-query.ts";
 import { updateUser } from "./change.ts";
@@ -28,7 +28,7 @@ export const userRoutes = [
     query: UserListQuery,
     reply: { data: Type.Array(User), page: true },
     errors: ["malformedRequest"],
-    handle: async ({ ctx, query }) => pageReply(await listUsers(ctx, query)),
+    handle: ({ ctx, query }) => listUsers(ctx, query),
   }),
   defineRoute({
     method: "GET",

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, token } from "../../http/access.ts";
-import { pageReply, reply } from "../../http/envelope.ts";
+import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { parseFields, pickFields } from "../../pagination/list-query.ts";
 import { itemFields, listWishlist } from "./list.ts";
@@ -36,7 +36,7 @@ export const wishlistRoutes = [
     query: WishlistQuery,
     reply: { data: Type.Array(WishlistItem), page: true },
     errors: ["malformedRequest", "notFound"],
-    handle: async ({ ctx, query, subject, lang }) => pageReply(await listWishlist(ctx, query, subject, lang)),
+    handle: ({ ctx, query, subject, lang }) => listWishlist(ctx, query, subject, lang),
   }),
   defineRoute({
     method: "POST",

@@ -2,8 +2,9 @@ import type { Static } from "@sinclair/typebox";
 import type { Ctx } from "../../../context.ts";
 import { KeptMap } from "../../../db/kept-map.ts";
 import { invalidField } from "../../../errors.ts";
-import { decodeCursor, encodeCursor } from "../../../pagination/cursor.ts";
-import { defaultLimit, parseFields, pickFields } from "../../../pagination/list-query.ts";
+import { decodeCursor } from "../../../pagination/cursor.ts";
+import { type ListPage, toListPage } from "../../../pagination/list-page.ts";
+import { defaultLimit, parseFields } from "../../../pagination/list-query.ts";
 import type { Product } from "../model.ts";
 import { seesDrafts } from "../service.ts";
 import { languageChain } from "../translation.ts";
@@ -21,13 +22,8 @@ const translated = new KeptMap<true>(10_000);
 /** A product as every reply shows it. */
 export type ProductDocument = Static<typeof Product>;
 
-/** A page of products: their JSON texts in order, and how to go on. */
-export interface ProductPage {
-  json: string;
-  nextCursor: string | null;
-  limit: number;
-  /** How many there are on all pages, where that was asked. */
-  total?: number;
+/** A page of products. */
+interface ProductPage extends ListPage {
   /** The languages of their titles, joined by commas, where there are any. */
   language?: string;
 }
@@ -52,7 +48,10 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   const filters = readFilters(ctx, query, isOpen);
   const asked = [ctx.tenant.id, "products", sort, filters && Object.entries(filters).sort()];
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
-  if (filters === null) return { json: "[]", nextCursor: null, limit, ...(query.include_total && { total: 0 }) };
+  if (filters === null) {
+    const none = { json: null, last: null, has_more: 0, total: query.include_total ? 0 : null };
+    return toListPage(none, { asked, limit, fields });
+  }
 
   const values = {
     ...filters,
@@ -74,12 +73,9 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
     translated.set(ctx.tenant.id, true);
     row = await findPage(ctx, { ...shape, isServed: true }, values);
   }
-  const last = row?.has_more && row.last ? (JSON.parse(row.last) as [string | number, string]) : undefined;
+  const total = isTotalAsked ? (row?.total ?? (await countMatches(ctx, filters, values))) : null;
   return {
-    json: pickFields(`[${row?.json ?? ""}]`, fields),
-    nextCursor: last ? encodeCursor({ value: last[0], id: last[1] }, asked) : null,
-    limit,
-    ...(isTotalAsked && { total: row?.total ?? (await countMatches(ctx, filters, values)) }),
+    ...toListPage({ json: null, last: null, has_more: 0, ...row, total }, { asked, limit, fields }),
     ...(row?.first_language != null && { language: languagesOf(row) }),
   };
 }
