@@ -42,26 +42,32 @@ export type ErrorCode = (typeof table)[ErrorKind]["code"];
 
 /** The public message of each error, and what the caller can do about it. */
 const texts: Record<ErrorKind, readonly [message: string, remedy?: string]> = {
-  internalError: ["Internal error.", "Try again; if it stays, report the request_id."],
+  internalError: ["Internal error.", "Try again. If the error persists, report the request_id."],
   unavailable: ["Temporarily unavailable.", "Try again shortly."],
-  malformedRequest: ["Malformed request.", "Correct the request as the message says."],
-  namespaceMissing: ["`namespace` is missing.", "Send `namespace` in the query or the body."],
+  malformedRequest: ["Malformed request.", "Correct the request. The message says what is wrong."],
+  namespaceMissing: ["`namespace` is missing.", "Send `namespace` in the query or in the body."],
   validationFailed: ["Validation failed.", "Correct the fields listed in `details`."],
   unsupportedMediaType: ["Unsupported media type.", "Send the body as uncompressed `application/json` in UTF-8."],
   bodyTooLarge: ["The body is too large.", "Send a smaller body."],
-  methodNotAllowed: ["Method not allowed.", "Use one of the methods in `Allow`."],
-  routeNotFound: ["No such route.", "See /openapi.json for all routes."],
-  tooManyRequests: ["Too many requests.", "Wait as long as `Retry-After` says."],
+  methodNotAllowed: ["Method not allowed.", "Use one of the methods in the `Allow` header."],
+  routeNotFound: ["Route not found.", "See /openapi.json for all routes."],
+  tooManyRequests: ["Too many requests.", "Wait for the number of seconds in `Retry-After`."],
   invalidAppCredentials: ["Invalid app credential params.", "Send `app_id`, `app_secret` and `namespace`, all valid."],
   appAuthFailed: ["App authentication failed.", "Check the secret, and that the key is active and published."],
   invalidTokenParams: ["Invalid token params.", "Send `token`, `user_id` and `namespace`."],
-  tokenNotFound: ["Token not found or mismatch.", "Sign in again for a new token."],
+  tokenNotFound: ["Token not found or mismatch.", "Log in again for a new token."],
   notAuthenticated: ["Authentication failed: no method succeeded.", "Send app credentials or a user token."],
-  tokenExpired: ["The token is expired or revoked.", "Refresh the token or sign in."],
-  tooManyAuthAttempts: ["Too many authentication attempts from this address.", "Wait as long as `Retry-After` says."],
+  tokenExpired: ["The token is expired or revoked.", "Refresh the token or log in again."],
+  tooManyAuthAttempts: [
+    "Too many authentication attempts from this address.",
+    "Wait for the number of seconds in `Retry-After`.",
+  ],
   twoFactorRequired: ["A two-factor code is required.", "Repeat the login with `otp`."],
   invalidLogin: ["Invalid email, password or one-time code."],
-  tooManyAttempts: ["Too many attempts.", "Wait as long as `Retry-After` says; for a reset, request a new code."],
+  tooManyAttempts: [
+    "Too many attempts.",
+    "Wait for the number of seconds in `Retry-After`. For a password reset, request a new code.",
+  ],
   userTokenInvalid: ["The user token is invalid, expired or revoked.", "Log in again."],
   storeNotFound: ["Store not found.", "Check `namespace`."],
   resetCodeInvalid: ["The reset code is invalid, used or expired.", "Request a new code."],
@@ -69,17 +75,17 @@ const texts: Record<ErrorKind, readonly [message: string, remedy?: string]> = {
     "The password is too weak.",
     "Use at least 16 characters with lowercase, uppercase, digit and special character.",
   ],
-  forbidden: ["Not permitted.", "Use credentials that may do this."],
+  forbidden: ["Not permitted.", "Use credentials that have the required permission."],
   notFound: ["Not found.", "Check the id."],
-  conflict: ["Conflict with what exists.", "Change the value and try again."],
+  conflict: ["The request conflicts with an existing record.", "Change the value and try again."],
   preconditionFailed: ["The record has changed since you read it.", "Read it again and repeat the change."],
-  outOfStock: ["Out of stock.", "Order fewer, or another item."],
+  outOfStock: ["Out of stock.", "Order a smaller quantity or another product."],
   notEnoughPoints: ["Not enough points.", "Use fewer points."],
-  wrongState: ["Not possible in the present state.", "Read the record's state."],
-  idempotencyKeyReused: ["This idempotency key belongs to another request.", "Send a new `Idempotency-Key`."],
+  wrongState: ["The record's current state does not allow this.", "Read the record and check its state."],
+  idempotencyKeyReused: ["This idempotency key was used for another request.", "Send a new `Idempotency-Key`."],
 };
 
-/** One field at fault, named by its path in the body or query (`price`, `images.0.url`). */
+/** An invalid field, named by its path in the body or query (`price`, `images.0.url`). */
 export interface FieldError {
   field: string;
   message: string;
@@ -87,21 +93,20 @@ export interface FieldError {
 
 export interface ErrorOptions {
   details?: FieldError[];
-  /** What to do about this very failure, where that says more than the remedy of its kind. */
+  /** What to do about this error, instead of the remedy of its kind. */
   remedy?: string | undefined;
-  /** Exit code of a command that ends with this very failure, where it is not that of its kind. */
+  /** Exit code of a command that ends with this error, instead of that of its kind. */
   exit?: 1 | 2 | 3 | 4;
-  /** Seconds until a repeat can succeed; becomes `Retry-After`. */
+  /** Seconds until a retry can succeed; sent as `Retry-After`. */
   retryAfter?: number;
-  /** Other headers that the reply needs, such as `Allow`. */
+  /** Further headers of the reply, such as `Allow`. */
   headers?: Record<string, string>;
   cause?: unknown;
 }
 
 /**
- * The only error that the product throws on purpose, made by one of the named constructors below. Its message is public:
- * it must hold no secret, SQL or path of the source. Everything else that is thrown is answered as an internal error
- * without its message.
+ * An error that the product throws on purpose, made by one of the named constructors below. Its message is public: it
+ * must not contain secrets, SQL or source paths. Any other error is answered as an internal error without its message.
  */
 export class AppError extends Error {
   readonly kind: ErrorKind;
@@ -119,7 +124,7 @@ export class AppError extends Error {
     this.details = options.details;
     this.remedy = options.remedy;
     this.exit = options.exit ?? table[kind].exit;
-    // A client that may not write headers still needs to know when 503 is worth a repeat.
+    // A service has no access to headers, but every 503 should say when to retry.
     this.retryAfter = options.retryAfter ?? (kind === "unavailable" ? 1 : undefined);
     this.headers = options.headers;
   }
@@ -169,9 +174,9 @@ export const wrongState = constructorOf("wrongState");
 export const idempotencyKeyReused = constructorOf("idempotencyKeyReused");
 
 /**
- * A thing that is not there: `notFound("order", id)` says `Order "ord_…" not found.`
- * @param thing what it is, in lower case.
- * @param id the id or name it was asked for by.
+ * The error about a record that does not exist: `notFound("order", id)` says `Order "ord_…" not found.`
+ * @param thing the kind of record, in lower case.
+ * @param id the id or name that was asked for.
  */
 export function notFound(thing: string, id?: string, options: ErrorOptions & { in?: string } = {}): AppError {
   const name = `${thing.slice(0, 1).toUpperCase()}${thing.slice(1)}`;
@@ -179,7 +184,7 @@ export function notFound(thing: string, id?: string, options: ErrorOptions & { i
   return new AppError("notFound", `${named} not found${options.in === undefined ? "" : ` in ${options.in}`}.`, options);
 }
 
-/** Input at fault: a sentence, or the fields, whose only one becomes the message. */
+/** Invalid input: a sentence, or the invalid fields. If there is only one, the message names it. */
 export function validationFailed(fault: string | FieldError[], options: ErrorOptions = {}): AppError {
   if (typeof fault === "string") return new AppError("validationFailed", fault, options);
   const [first] = fault;
@@ -187,7 +192,7 @@ export function validationFailed(fault: string | FieldError[], options: ErrorOpt
   return new AppError("validationFailed", only, { ...options, details: fault });
 }
 
-/** Input with one field at fault. */
+/** Input with one invalid field. */
 export function invalidField(field: string, message: string): AppError {
   return validationFailed([{ field, message }]);
 }
@@ -202,12 +207,12 @@ export function codeOf(kind: ErrorKind): ErrorCode {
   return table[kind].code;
 }
 
-/** The sentence that says what a caller can do about an error, where there is one. */
+/** What a caller can do about an error, where there is anything. */
 export function remedyOf(kind: ErrorKind): string | undefined {
   return texts[kind][1];
 }
 
-/** What an error means in general, as the API description lists it. */
+/** The general meaning of an error, as the API description lists it. */
 export function meaningOf(kind: ErrorKind): string {
   return texts[kind][0];
 }

@@ -395,7 +395,7 @@ describe("an answer that no service would take is exit code 2, and nothing is ma
     const flags = ["--title", "Mugs", "--owner-email", "ada@example.com", "--owner-password-stdin"];
     const { code, stderr } = await run(["init", ...flags], { input: "sesame\n" });
     expect([code, isUntouched()]).toEqual([2, true]);
-    expect(stderr).toContain("--owner-password-stdin lacks at least 16 characters");
+    expect(stderr).toContain("--owner-password-stdin needs at least 16 characters");
     expect(stderr).not.toContain("sesame");
   });
 

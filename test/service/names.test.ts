@@ -71,6 +71,7 @@ describe("slugs", () => {
       "ª",
       "Ω",
     ];
+    const invalid: unknown[] = [];
     let at = 7;
     for (let n = 0; n < 20_000; n++) {
       let title = "";
@@ -79,8 +80,9 @@ describe("slugs", () => {
         title += pieces[(at >>> 8) % pieces.length];
       }
       const slug = slugFrom(title);
-      if (slug !== "" && !isSlug(slug)) expect({ title, slug }).toBe({ title, slug: "a valid one" });
+      if (slug !== "" && !isSlug(slug)) invalid.push({ title, slug });
     }
+    expect(invalid).toEqual([]);
   });
 
   test("a long title makes a slug of at most 80 characters that does not end in a hyphen", () => {

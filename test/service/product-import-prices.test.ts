@@ -123,6 +123,6 @@ onDatabase("file", (suite) => {
 
   test("more pieces than can be counted are refused with the line's field", async () => {
     const { errors } = await csv("title,price,stock\nLamp,1,1000000000001\n");
-    expect(errors).toEqual(["stock must be a whole number of 0 to 1000000000000 or null"]);
+    expect(errors).toEqual(["stock must be a whole number from 0 to 1000000000000 or null"]);
   });
 });

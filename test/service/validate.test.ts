@@ -34,3 +34,22 @@ test("of an object that may be null, the field at fault is the object's", async 
   expect(await faults({ sort: "c", to: {} })).toEqual(["to.city", "to.country", "sort"]);
   expect(await faults({ sort: "a", to: "Bern" })).toEqual(["to"]);
 });
+
+test("messages say what a field accepts, in plain words", async () => {
+  const fields = {
+    code: Type.String({ minLength: 2, maxLength: 2 }),
+    title: Type.String({ maxLength: 300 }),
+    size: Type.Integer({ minimum: 1, maximum: 100 }),
+    country: Type.String({ expects: "a two-letter country code, such as DE" }),
+    note: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
+  };
+  const values = { code: "a", title: 1, size: 101, country: 1, note: "" };
+  const error = await failureOf(() => validate(Type.Object(fields), values, "body"));
+  expect((error as { details: unknown }).details).toEqual([
+    { field: "code", message: "must be a string of exactly 2 characters" },
+    { field: "title", message: "must be a string of at most 300 characters" },
+    { field: "size", message: "must be a whole number from 1 to 100" },
+    { field: "country", message: "must be a two-letter country code, such as DE" },
+    { field: "note", message: "must be a string of at least 1 character or null" },
+  ]);
+});

@@ -1,17 +1,16 @@
-import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { codeOf, type ErrorKind, meaningOf, remedyOf, statusOf } from "../errors.ts";
 import { type Access, asksOwnToken, isUnsigned } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
-import { isOptional } from "../values/validate.ts";
-import { commonParameters as commonParameterNames } from "./credentials.ts";
 import { takesKey } from "./idempotency.ts";
+import { bodyReference, parametersOf } from "./openapi-parameters.ts";
 import { partReference, plain, reference } from "./openapi-schema.ts";
 
 type Json = Record<string, unknown>;
 
-/** Codes that any route can answer. */
+/** Errors that any route can answer. */
 const always: ErrorKind[] = ["internalError", "unavailable", "malformedRequest", "namespaceMissing", "storeNotFound"];
-/** Whatever is sent is judged, also where another method is asked for. */
+/** All credentials that are sent are verified, also those that the route does not need. */
 const credentialErrors: ErrorKind[] = [
   "invalidAppCredentials",
   "appAuthFailed",
@@ -32,22 +31,30 @@ const ownTokenErrors: ErrorKind[] = [
 const bodyErrors: ErrorKind[] = ["validationFailed", "unsupportedMediaType", "bodyTooLarge"];
 
 const ErrorSchema = Type.Object({
-  request_id: Type.String(),
+  request_id: Type.String({ description: "Quote it when you report a problem; the server's log has it too." }),
   error: Type.Object({
-    code: Type.Integer(),
-    message: Type.String(),
-    remedy: Type.Optional(Type.String()),
-    details: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))),
+    code: Type.Integer({ description: "Numeric code of the error; it never changes." }),
+    message: Type.String({ description: "What happened, for people." }),
+    remedy: Type.Optional(Type.String({ description: "What the caller can do." })),
+    details: Type.Optional(
+      Type.Array(
+        Type.Object({
+          field: Type.String({ description: "Path of the invalid field, such as `images.0.url`." }),
+          message: Type.String(),
+        }),
+        { description: "The invalid fields." },
+      ),
+    ),
   }),
 });
 const PageSchema = Type.Object({
-  next_cursor: Type.Union([Type.String(), Type.Null()]),
-  has_more: Type.Boolean(),
-  limit: Type.Integer(),
-  total: Type.Optional(Type.Integer({ description: "With `include_total=true`, where a list takes it." })),
+  next_cursor: Type.Union([Type.String(), Type.Null()], { description: "Send it as `cursor` for the next page." }),
+  has_more: Type.Boolean({ description: "Whether there is a next page." }),
+  limit: Type.Integer({ description: "Maximum number of records on this page." }),
+  total: Type.Optional(Type.Integer({ description: "Number of all matches; only with `include_total=true`." })),
 });
 
-/** Every error that a route can answer: its own, and those that its access and input bring with them; by code. */
+/** All errors that a route can answer, by code: its own and those that its access and input imply. */
 export function errorsOf(route: Route): ErrorKind[] {
   const errors = new Set<ErrorKind>([...always, ...route.errors, "validationFailed"]);
   const add = (more: readonly ErrorKind[]) => {
@@ -62,7 +69,7 @@ export function errorsOf(route: Route): ErrorKind[] {
   return [...errors].sort((a, b) => codeOf(a) - codeOf(b));
 }
 
-/** The OpenAPI 3.1 description of the routes, made from what the server itself checks. */
+/** The OpenAPI 3.1 description of the routes, generated from the schemas that the server checks. */
 export function describeApi(routes: readonly Route[], version: string): Json {
   const schemas: Record<string, unknown> = { Error: plain(ErrorSchema), Page: plain(PageSchema) };
   const paths: Record<string, Json> = {};
@@ -75,7 +82,8 @@ export function describeApi(routes: readonly Route[], version: string): Json {
     info: {
       title: "Bodega",
       version,
-      description: "Store and content back end. Every reply is `{request_id, data}` or `{request_id, error}`.",
+      description:
+        "Store and content back end. Every reply is `{request_id, data}` or `{request_id, error}`; lists add `page`.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
@@ -84,8 +92,13 @@ export function describeApi(routes: readonly Route[], version: string): Json {
     components: {
       schemas,
       securitySchemes: {
-        app: { type: "http", scheme: "bearer", description: "`Authorization: Bearer <app_id>:<app_secret>`" },
-        appId: { type: "apiKey", in: "query", name: "app_id", description: "The header keeps secrets out of URLs." },
+        app: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "`Authorization: Bearer <app_id>:<app_secret>`. Preferred over the query, which ends up in logs.",
+        },
+        appId: { type: "apiKey", in: "query", name: "app_id", description: "Only where the header cannot be sent." },
         appSecret: { type: "apiKey", in: "query", name: "app_secret" },
         userId: { type: "apiKey", in: "query", name: "user_id" },
         token: { type: "apiKey", in: "query", name: "token" },
@@ -108,13 +121,7 @@ function operation(route: Route, schemas: Record<string, unknown>): Json {
     summary: route.summary,
     description: `Who may call: ${route.access.map(describeAccess).join(", or ")}.`,
     security: route.access.flatMap(security),
-    parameters: [
-      ...commonParameters(route),
-      ...objectParameters(route.params, "path"),
-      ...objectParameters(route.query, "query"),
-      ...ifMatch(route),
-      ...idempotencyKey(route),
-    ],
+    parameters: parametersOf(route),
     ...(route.body && {
       requestBody: { required: isRequired(route.body), content: json(bodyReference(route.body, schemas)) },
     }),
@@ -157,66 +164,25 @@ function errorResponses(kinds: readonly ErrorKind[]): Record<string, Json> {
   return responses;
 }
 
-function commonParameters(route: Route): Json[] {
-  return [
-    {
-      name: "namespace",
-      in: "query",
-      required: route.method === "GET",
-      description: "The tenant. Required, here or in the JSON body; the query wins.",
-      schema: { type: "string" },
-    },
-    { name: "lang", in: "query", required: false, description: "Language code.", schema: { type: "string" } },
-  ];
-}
-
-function objectParameters(schema: TObject | undefined, where: "path" | "query"): Json[] {
-  if (!schema) return [];
-  return Object.entries(schema.properties).map(([name, property]) => {
-    const { description, ...rest } = plain(property);
-    return {
-      name,
-      in: where,
-      required: where === "path" || !isOptional(property),
-      ...(description !== undefined && { description }),
-      schema: rest,
-    };
-  });
-}
-
-function ifMatch(route: Route): Json[] {
-  if (!route.conditional) return [];
-  const description = "The `ETag` that the record must still have, or several, of which one must fit.";
-  return [{ name: "If-Match", in: "header", required: false, description, schema: { type: "string" } }];
-}
-
-function idempotencyKey(route: Route): Json[] {
-  if (!takesKey(route)) return [];
-  const description =
-    "With the same key the request is done once within 24 hours, however often it is sent, and answered alike.";
-  const schema = { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" };
-  return [{ name: "Idempotency-Key", in: "header", required: false, description, schema }];
-}
-
-/** The reply beside 201: what was only tried, or was there before, is not created. */
+/** The 200 reply of a route that else answers 201: a dry run, or a record that existed before. */
 function notCreated({ query, reply }: Route, success: Json): Json {
   const isTry = query?.properties.dry_run && reply.status === 201;
-  const description = isTry ? "What it would have been, with `dry_run=true`." : reply.existing;
+  const description = isTry ? "With `dry_run=true`: the record that would be created." : reply.existing;
   return description === undefined ? {} : { 200: { ...success, description } };
 }
 
 function requestIdHeader(): Json {
-  return { "X-Request-Id": { description: "Equal to `request_id`.", schema: { type: "string" } } };
+  return { "X-Request-Id": { description: "The same as `request_id`.", schema: { type: "string" } } };
 }
 
 function describeAccess(access: Access): string {
   if (access.kind === "app") return `app keys with the scope \`${access.scope}\``;
-  if (access.kind === "token" && access.own) return "the signed-in user, by the token that it is about";
-  if (access.kind === "token") return access.role ? "staff with a user token" : "signed-in users with a token";
+  if (access.kind === "token" && access.own) return "the user, with the token that the call is about";
+  if (access.kind === "token") return access.role ? "staff and owners with a user token" : "users with a token";
   return "anyone";
 }
 
-/** The ways to prove what a route asks for; any one of them will do. */
+/** The security requirements of a route; any one of them suffices. */
 function security(access: Access): Json[] {
   if (access.kind === "app") return [{ app: [] }, { appId: [], appSecret: [] }];
   return [access.kind === "token" ? { userId: [], token: [] } : {}];
@@ -226,24 +192,7 @@ function json(schema: unknown): Json {
   return { "application/json": { schema } };
 }
 
-const inQuery = "May stand in the query instead, which wins.";
-const commonHelp: Record<string, string> = {
-  user_id: `Beside app credentials: whom the call is about. ${inQuery} User tokens are sent with theirs in the query.`,
-  token: "A user's token is sent in the query, except to refresh and logout, which take it here as well.",
-};
-
-/** The schema of a body, with the parameters that may stand in any body beside its own fields. */
-function bodyReference(schema: TSchema, schemas: Record<string, unknown>): unknown {
-  const body = reference(schema, schemas);
-  const target = schema.$id === undefined ? body : schemas[schema.$id];
-  const properties = (target as { properties?: Record<string, unknown> }).properties ?? {};
-  for (const name of commonParameterNames) {
-    properties[name] ??= { type: "string", description: commonHelp[name] ?? inQuery };
-  }
-  return body;
-}
-
-/** Whether there is a field that a body cannot do without. */
+/** Whether a body has a required field. */
 function isRequired(schema: TSchema): boolean {
   return !("properties" in schema) || (schema.required ?? []).length > 0;
 }

@@ -6,9 +6,12 @@ KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH
 MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD
 SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA
 VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`;
+/** What a message about a country asks for. */
+export const countryExpects = "a two-letter country code, such as DE";
+
 let known: ReadonlySet<string> | undefined;
 
-/** Whether a text is the two-letter code of a country, in capitals. */
+/** Whether a text is a two-letter country code in capitals. */
 export function isCountry(code: string): boolean {
   known ??= new Set(codes.split(/\s/));
   return known.has(code);

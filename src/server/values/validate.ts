@@ -13,14 +13,14 @@ const sizeErrors = new Set([
 ]);
 
 /**
- * Checks a value against a schema, naming every field at fault and echoing nothing of it.
+ * Checks a value against a schema. The error names every field at fault and repeats no value.
  * @param root what to call the value itself, such as `body`.
  * @throws validationFailed with `details`.
  */
 export function validate<T extends TSchema>(schema: T, value: unknown, root: string): Static<T> {
   let check = compiled.get(schema);
   if (!check) {
-    // Compiled at first use: a server that only reads never pays for the schemas of writes.
+    // Compiled at first use: a server that only reads never compiles the schemas of writes.
     check = TypeCompiler.Compile(schema);
     compiled.set(schema, check);
   }
@@ -28,10 +28,10 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
   const details = new Map<string, FieldError>();
   for (const error of deepErrors(check.Errors(value))) {
     const path = error.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
-    // An unknown name may be as long as the body; the reply need not be.
+    // An unknown name may be as long as the body.
     const field = path.slice(0, 200) || root;
     if (!details.has(field)) details.set(field, { field, message: explain(error) });
-    // Whatever is too large is not looked through for further faults.
+    // A value that is too large is not searched for further errors.
     if (details.size >= maxDetails || sizeErrors.has(error.type)) break;
   }
   const names = [...details.keys()].slice(0, 3).map((name) => name.slice(0, 64));
@@ -41,8 +41,8 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
 }
 
 /**
- * What is wrong, with the inner errors of a union instead of its own where one of its branches fits the value's kind: of an
- * object that may be null, the field at fault is one of the object's.
+ * The errors, with the inner errors of a union instead of its own where one branch fits the value's kind: of an object
+ * that may be null, the field at fault is one of the object's.
  */
 function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {
@@ -55,7 +55,7 @@ function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   }
 }
 
-/** Whether errors are all about what lies inside the value at a path, and so the value itself is of the right kind. */
+/** Whether all errors are inside the value at a path, so that the value itself is of the right kind. */
 function isWithin(errors: readonly ValueError[], path: string): boolean {
   return errors.length > 0 && errors.every((error) => error.path.length > path.length);
 }
@@ -85,11 +85,11 @@ function isEmpty(query: Record<string, string>): boolean {
 function explain({ type, schema, value }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
   if (type === ValueErrorType.ObjectAdditionalProperties) return "is not a known field";
-  if (value instanceof InexactNumber) return "is a number with more digits than can be held exactly";
+  if (value instanceof InexactNumber) return "has more digits than a number can hold exactly";
   return `must be ${describe(schema)}`;
 }
 
-/** What a schema accepts, in words. */
+/** The values that a schema accepts, in words; `expects` of a schema says it better than its limits. */
 function describe(schema: TSchema): string {
   if (typeof schema.expects === "string") return schema.expects;
   const { minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
@@ -115,11 +115,12 @@ function describe(schema: TSchema): string {
   }
 }
 
-function range(least: number | undefined, most: number | undefined, unit: string): string {
+function range(min: number | undefined, max: number | undefined, unit: string): string {
   const tail = unit && ` ${unit}`;
-  if (least !== undefined && most !== undefined) return ` of ${least} to ${most}${tail}`;
-  if (least !== undefined) return ` of at least ${least}${tail}`;
-  if (most !== undefined) return ` of at most ${most}${tail}`;
+  if (min !== undefined && min === max) return ` of exactly ${min}${tail}`;
+  if (min !== undefined && max !== undefined) return unit ? ` of ${min} to ${max}${tail}` : ` from ${min} to ${max}`;
+  if (min !== undefined) return ` of at least ${min}${min === 1 ? tail.replace(/s$/, "") : tail}`;
+  if (max !== undefined) return ` of at most ${max}${tail}`;
   return "";
 }
 

@@ -1,5 +1,5 @@
 import { invalidField } from "../../errors.ts";
-import { isCountry } from "../../values/country.ts";
+import { countryExpects, isCountry } from "../../values/country.ts";
 import { parseEmail } from "../../values/email.ts";
 import { metadataText } from "../../values/metadata.ts";
 import { requireText } from "../../values/text.ts";
@@ -92,7 +92,7 @@ export function postalAddress(field: string, address: Omit<Address, "is_default"
     return value === undefined ? {} : { [name]: requireText(nameOf(name), value, most) };
   };
   if (!isCountry(address.country)) {
-    throw invalidField(nameOf("country"), "must be a country code of two capital letters, such as PT");
+    throw invalidField(nameOf("country"), `must be ${countryExpects}`);
   }
   return {
     ...line("name", 200),

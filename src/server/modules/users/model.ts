@@ -1,28 +1,35 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, idsPart, listParts } from "../../pagination/list-query.ts";
+import { countryExpects } from "../../values/country.ts";
 import { nullable, timestamp } from "../../values/schema.ts";
 
 const role = Type.Union([Type.Literal("customer"), Type.Literal("staff"), Type.Literal("owner")], {
-  description: "Staff serve customers; owners also manage staff.",
+  description: "Staff manage the store's records; owners also manage staff.",
 });
 export type Role = Static<typeof role>;
 const status = Type.Union([Type.Literal("active"), Type.Literal("disabled")], {
-  description: "Who is disabled cannot sign in, and is signed out at once.",
+  description: "A disabled user cannot log in; all of their tokens end at once.",
 });
 export type UserStatus = Static<typeof status>;
 
-const email = Type.String({ maxLength: 254, description: "Unique in the store, whatever its case." });
+const email = Type.String({ maxLength: 254, description: "Unique in the store, ignoring case." });
 const password = Type.String({
   maxLength: 1024,
-  description: "At least 16 characters with lower, upper, digit and special; not a common one.",
+  description: "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
 });
-const phone = Type.String({ maxLength: 32, expects: "a telephone number of at most 32 characters" });
+const phone = Type.String({ maxLength: 32, expects: "a phone number of at most 32 characters" });
 const name = Type.String({ minLength: 1, maxLength: 200 });
 
 const addressFields = {
   line1: Type.String({ minLength: 1, maxLength: 200 }),
   city: Type.String({ minLength: 1, maxLength: 200 }),
-  country: Type.String({ minLength: 2, maxLength: 2, description: "ISO 3166-1 alpha-2.", examples: ["PT"] }),
+  country: Type.String({
+    minLength: 2,
+    maxLength: 2,
+    expects: countryExpects,
+    description: "ISO 3166-1 alpha-2, in capitals.",
+    examples: ["DE"],
+  }),
 };
 /** A postal address; orders are sent to one of the same form. */
 export const Address = Type.Object(
@@ -35,7 +42,7 @@ export const Address = Type.Object(
     postal_code: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
     country: addressFields.country,
     phone: Type.Optional(phone),
-    is_default: Type.Optional(Type.Boolean({ description: "At most one address is." })),
+    is_default: Type.Optional(Type.Boolean({ description: "At most one address is the default." })),
   },
   { additionalProperties: false },
 );
@@ -47,14 +54,14 @@ const ownFields = {
   phone: nullable(phone),
   addresses: Type.Array(Address, { maxItems: 20 }),
   metadata: Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
-    description: "Free JSON, at most 16 KiB. PATCH merges it (RFC 7396).",
+    description: "Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396).",
   }),
 };
 const fields = {
   ...ownFields,
   role,
   status,
-  email_verified: Type.Boolean({ description: "Whether the address is known to be theirs." }),
+  email_verified: Type.Boolean({ description: "Whether the user has proved that the email address is theirs." }),
 };
 
 /** What makes a user. The language of their mail is the common parameter `lang`. */
