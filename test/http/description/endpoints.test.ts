@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { routes } from "../../../src/server/api/routes.ts";
+import type { Access } from "../../../src/server/http/access.ts";
+import type { Route } from "../../../src/server/http/route.ts";
+import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";
+import { onDatabase } from "../../support/suite.ts";
+
+const path = join(import.meta.dir, "../../../docs/API.md");
+const heading = "\n## Every endpoint\n";
+
+/** Values that differ from run to run, or are too long to read, by the field that holds them. */
+const placeholders: Record<string, unknown> = {
+  app_secret: "…",
+  auth: "…",
+  code: "492039",
+  endpoint: "https://push.example.com/send/…",
+  expires_at: "2030-02-14T12:00:00.000Z",
+  management_secret: "…",
+  namespace: "demo",
+  next_cursor: "…",
+  otp: "492039",
+  otpauth_uri: "otpauth://totp/…",
+  p256dh: "…",
+  qr_svg: "<svg …>",
+  recovery_codes: ["4k9tz-m2x7c"],
+  secret: "…",
+  token: "v2.…",
+  vapid_public_key: "…",
+  visitor: "…",
+};
+/** The value as the documentation shows it: always the same, and with one item of a list. */
+function display(value: unknown, key = ""): unknown {
+  if (value !== null && value !== undefined && key in placeholders) return placeholders[key];
+  if (Array.isArray(value)) return value.slice(0, 1).map((item) => display(item));
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, display(inner, name)]));
+  }
+  if (typeof value !== "string") return value;
+  return value
+    .replace(/\b([a-z]{3,4})_[0-9a-hjkmnp-tv-z]{26}\b/g, "$1_01k8z3v5x2f1rt9m6q7wbn4hcd")
+    .replace(/\b(?:Contraband in red|Lamp \d+|Contraband)/g, "Enamel mug")
+    .replace(/\b(?:contraband|lamp)[a-z0-9-]*/g, "enamel-mug")
+    .replace(/[\w.+-]+@[\w.-]+/g, "ada@example.com")
+    .replace(/\bt-[0-9a-f-]{36}\b/g, "demo");
+}
+
+const lineWidth = 100;
+
+/** JSON in which whatever fits on a line stands on one. */
+function print(value: unknown, indent = ""): string {
+  const flat = JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
+  if (flat.length + indent.length <= lineWidth || typeof value !== "object" || value === null) return flat;
+  const inner = `${indent}  `;
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  const parts = Object.entries(value).map(([name, item]) => {
+    const label = Array.isArray(value) ? "" : `${JSON.stringify(name)}: `;
+    return `${inner}${label}${print(item, inner)}`;
+  });
+  return `${open}\n${parts.join(",\n")}\n${indent}${close}`;
+}
+
+function describeAccess(access: readonly Access[]): string {
+  return access
+    .map((way) => {
+      if (way.kind === "app") return `app key with \`${way.scope}\``;
+      if (way.kind === "public") return "anyone";
+      if (way.own) return "the user whose token it is";
+      return way.role === "staff" ? "staff and owners" : "signed-in user";
+    })
+    .join(", ");
+}
+
+async function describeRoute(world: World, route: Route): Promise<string> {
+  const call = await (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
+  const answer = await makeCall(world, call);
+  expect([route.id, answer.error]).toEqual([route.id, undefined]);
+  const query = Object.entries(call.query ?? {}).map(([name, value]) => `&${name}=${display(value, name)}`);
+  const [method, target] = call.request.split(" ");
+  const request = [`${method} ${display(target)}?namespace=demo${query.join("")}`];
+  if (call.body) request.push("", print(display(call.body)));
+  const reply = { data: answer.data, ...(answer.page && { page: answer.page }) };
+  return [
+    `### \`${route.method} ${route.path.replace(/:(\w+)/g, "{$1}")}\``,
+    "",
+    `${route.summary}. For: ${describeAccess(route.access)}.`,
+    "",
+    "```http",
+    ...request,
+    "```",
+    "",
+    "```json",
+    `// ${answer.status}`,
+    print(display({ request_id: "…", ...reply })),
+    "```",
+    "",
+  ].join("\n");
+}
+
+onDatabase("file", (suite) => {
+  test("docs/API.md shows a request and its reply for every endpoint, as the server answers it", async () => {
+    const world = await openWorld(await suite.shop());
+    const sections: string[] = [];
+    for (const route of routes) sections.push(await describeRoute(world, route));
+    const text = await Bun.file(path).text();
+    const before = text.split(heading, 1)[0] ?? "";
+    const introduction = "Requests and replies of a real server; long values are shortened, and lists show one item.\n";
+    const wanted = `${before}${heading}\n${introduction}\n${sections.join("\n")}`;
+    if (process.env.UPDATE_DOCS !== undefined) await Bun.write(path, wanted);
+    expect(await Bun.file(path).text()).toBe(wanted);
+  });
+});
