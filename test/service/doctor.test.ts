@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Drift, runDoctor } from "../../src/server/health/records/run-checks.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
-import { expireDuePoints } from "../../src/server/modules/rewards/due-lots.ts";
+import { expireDuePoints } from "../../src/server/modules/rewards/expiry.ts";
 import { openAccount } from "../support/account.ts";
 import type { Shop } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import { expireDuePoints } from "../../src/server/modules/rewards/due-lots.ts";
+import { expireDuePoints } from "../../src/server/modules/rewards/expiry.ts";
 import {
   adjustPoints,
-  clawBackPoints,
   earnPoints,
-  givePointsBack,
   pointsFor,
+  returnPoints,
+  reversePoints,
   spendPoints,
 } from "../../src/server/modules/rewards/ledger.ts";
 import { openAccount } from "../support/account.ts";
@@ -70,9 +70,9 @@ onEachDatabase((suite) => {
     const { userId, booked, check } = await openLedger();
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
     await booked((tx) => spendPoints(tx, { userId, points: 8, source: "spend" }));
-    expect(await booked((tx) => clawBackPoints(tx, { userId, points: 10, source: "refund" }))).toBe(2);
+    expect(await booked((tx) => reversePoints(tx, { userId, points: 10, source: "refund" }))).toBe(2);
     expect(await check()).toBe(0);
-    expect(await booked((tx) => clawBackPoints(tx, { userId, points: 10, source: "again" }))).toBe(0);
+    expect(await booked((tx) => reversePoints(tx, { userId, points: 10, source: "again" }))).toBe(0);
   });
 
   test("of spending and taking back at once, neither takes what the other took", async () => {
@@ -82,7 +82,7 @@ onEachDatabase((suite) => {
       booked((tx) =>
         index % 2 === 0
           ? spendPoints(tx, { userId, points: 9, source: `spend-${index}` }).catch(() => 0)
-          : clawBackPoints(tx, { userId, points: 9, source: `claw-${index}` }),
+          : reversePoints(tx, { userId, points: 9, source: `claw-${index}` }),
       ),
     );
     const taken = (await Promise.all(acts)).reduce((sum, points) => sum + points, 0);
@@ -96,7 +96,7 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(8 * days);
     await booked((tx) => spendPoints(tx, { userId, points: 10, source: "spend", orderId }));
     suite.app.clock.advance(5 * days);
-    await booked((tx) => givePointsBack(tx, { userId, points: 10, source: "cancel", orderId }));
+    await booked((tx) => returnPoints(tx, { userId, points: 10, source: "cancel", orderId }));
     suite.app.clock.advance(2 * days - 1);
     await expireDuePoints(suite.app.system);
     expect(await check()).toBe(10);
@@ -110,7 +110,7 @@ onEachDatabase((suite) => {
     const orderId = "ord_test";
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
     await booked((tx) => spendPoints(tx, { userId, points: 4, source: "spend", orderId }));
-    await booked((tx) => givePointsBack(tx, { userId, points: 4, source: "cancel", orderId }));
+    await booked((tx) => returnPoints(tx, { userId, points: 4, source: "cancel", orderId }));
     suite.app.clock.advance(10_000 * days);
     await expireDuePoints(suite.app.system);
     expect(await check()).toBe(10);

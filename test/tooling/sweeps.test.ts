@@ -5,13 +5,13 @@ import { join } from "node:path";
 const server = join(import.meta.dir, "../../src/server");
 const read = (name: string) => readFileSync(join(server, name), "utf8");
 
-test("what a module sweeps is swept by a running server", () => {
+test("a running server calls every purge function of the modules", () => {
   const files = readdirSync(join(server, "modules"), { recursive: true, encoding: "utf8" });
   const sweeps = files
     .filter((name) => name.endsWith(".ts"))
-    .flatMap((name) => [...read(join("modules", name)).matchAll(/^export (?:async )?function (sweep\w+)/gm)])
+    .flatMap((name) => [...read(join("modules", name)).matchAll(/^export (?:async )?function ((?:sweep|purge)\w+)/gm)])
     .map(([, name]) => name as string);
   expect(sweeps.length).toBeGreaterThan(9);
-  const list = /const sweeps[\s\S]*?\n\];/.exec(read("runtime/background-jobs.ts"))?.[0] ?? "";
+  const list = /const (?:sweeps|purges|jobs)[\s\S]*?\n\];/.exec(read("runtime/background-jobs.ts"))?.[0] ?? "";
   expect(sweeps.filter((name) => !new RegExp(`\\b${name}\\b`).test(list))).toEqual([]);
 });

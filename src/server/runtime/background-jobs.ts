@@ -5,7 +5,7 @@ import type { Database } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { sweepRejections } from "../modules/app-keys/rejections.ts";
-import { sweepEvents } from "../modules/events/sweep.ts";
+import { purgeEvents } from "../modules/events/purge.ts";
 import { sweepReplies } from "../modules/idempotency/service.ts";
 import { expireMail, purgeMail } from "../modules/mail/queue.ts";
 import { startMailDelivery } from "../modules/mail/start-delivery.ts";
@@ -16,7 +16,7 @@ import { sweepResetCodes } from "../modules/password-reset/codes.ts";
 import { indexPendingProducts } from "../modules/products/list/search.ts";
 import { sweepRateLimits } from "../modules/rate-limits/service.ts";
 import { sweepPublicHits } from "../modules/rate-limits/shared-hits.ts";
-import { expireDuePoints } from "../modules/rewards/due-lots.ts";
+import { expireDuePoints } from "../modules/rewards/expiry.ts";
 import { sweepTokens } from "../modules/tokens/service.ts";
 import { sweepViewMarks } from "../modules/views/sweep.ts";
 import { startWebhookDelivery } from "../modules/webhooks/delivery.ts";
@@ -101,7 +101,7 @@ const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<num
     purgeDeliveries,
     purgePushes,
     purgeMessages,
-    sweepEvents,
+    purgeEvents,
     sweepViewMarks,
     sweepRejections,
   ].map((sweep) => ({ sweep, whole: portion })),

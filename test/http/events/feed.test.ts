@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
+import { purgeEvents } from "../../../src/server/modules/events/purge.ts";
 import { recordEvent } from "../../../src/server/modules/events/service.ts";
-import { sweepEvents } from "../../../src/server/modules/events/sweep.ts";
 import type { EventType } from "../../../src/server/modules/events/types.ts";
 import { addWebhook } from "../../../src/server/modules/webhooks/service.ts";
 import { openAccount } from "../../support/account.ts";
@@ -46,7 +46,7 @@ onEachDatabase((suite) => {
       request: "GET /events/",
       send: { query: { after: "' or 1 --" } },
       expect: 5100,
-      has: ["begin again"],
+      has: ["Start again"],
     },
     {
       name: "types that do not exist are 5102",
@@ -198,13 +198,13 @@ onEachDatabase((suite) => {
     };
     const [first] = (await read(shops[0])).data;
     clock.advance(30 * dayMs - 1);
-    expect(await sweepEvents(plain)).toBe(0);
+    expect(await purgeEvents(plain)).toBe(0);
     clock.advance(1);
-    expect(await sweepEvents(plain)).toBe(2);
+    expect(await purgeEvents(plain)).toBe(2);
     expect(await kept()).toEqual(["c", "abc"]);
     expect((await read(shops[0], { after: first?.id as string })).code).toBe(5100);
     clock.advance(30 * dayMs);
-    await sweepEvents(plain);
+    await purgeEvents(plain);
     expect(await kept()).toEqual(["c", "c"]);
     await suite.app.db.execute("delete from webhooks");
   });

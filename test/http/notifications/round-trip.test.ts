@@ -123,7 +123,7 @@ onDatabase(
       await shop.call(`POST /orders/${order.id}/refund/`);
       expect(await rows("select 1 from push_messages")).toEqual([]);
       await actOn(shop, order, "pay");
-      await refundOrder(await tenantContext(shop), order.id, {}, null, true);
+      await refundOrder(await tenantContext(shop), order.id, {}, { isDryRun: true });
       expect(await sender.runUntilIdle()).toBe(1);
     });
   },

@@ -120,7 +120,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, id)).toEqual({ stock: 1, reserved: 0 });
   });
 
-  test("what nobody pays within the hour expires, once, under any number of sweepers", async () => {
+  test("unpaid orders expire once after an hour, under any number of background jobs", async () => {
     const shop = await suite.shop();
     const { clock, system } = suite.app;
     // What the other tests have left.
@@ -137,9 +137,12 @@ onEachDatabase((suite) => {
     clock.advance(1);
     const refused = await shop.call(`POST /orders/${early[1]?.id}/pay/`);
     expect(refused.code).toBe(5306);
-    expect(refused.error?.message).toContain("time to pay");
+    expect(refused.error?.message).toContain("can no longer be paid");
     const unpaid = await shop.call(`POST /orders/${late.id}/fulfill/`);
-    expect([unpaid.code, unpaid.error?.message]).toEqual([5306, "The order is pending."]);
+    expect([unpaid.code, unpaid.error?.message]).toEqual([
+      5306,
+      `Order ${late.id} is pending. Only paid orders can be fulfilled.`,
+    ]);
     const other = await suite.database.openAgain();
     const swept = await Promise.all([system, { ...system, db: other }, system].map(expireDueOrders));
     expect(swept.reduce((sum, count) => sum + count, 0)).toBe(4);

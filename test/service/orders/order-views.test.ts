@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listOrderViews, readOrderPages } from "../../../src/server/modules/orders/order-views.ts";
+import { listOrderViews, readOrderPages } from "../../../src/server/modules/orders/views.ts";
 import { openAccount } from "../../support/account.ts";
 import { tenantContext } from "../../support/factories.ts";
 import { makeOrder } from "../../support/orders.ts";

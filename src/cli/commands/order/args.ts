@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../server/context.ts";
-import type { OrderDocument, OrderFilter, OrderView } from "../../../server/modules/orders/order-views.ts";
+import type { OrderDocument, OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import { type ArgValues, type CommandArgs, type FlagArg, namespaceArg } from "../../framework/args.ts";
 import { parsePastTime } from "../../framework/duration.ts";

@@ -1,5 +1,5 @@
-import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
-import type { OrderView } from "../../../server/modules/orders/order-views.ts";
+import { orderColumns } from "../../../server/modules/orders/order-csv.ts";
+import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../framework/usage-error.ts";
@@ -41,7 +41,7 @@ export default defineCommand({
       throw new UsageError("--json would stand among the orders.", { hint: "Give --output <file> as well." });
     }
     const { count, path } = await withTenant(args, console, async (ctx) => {
-      const { readOrderPages } = await import("../../../server/modules/orders/order-views.ts");
+      const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
       const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
       const wanted = { ...filter, ...(await resolveCustomer(ctx, args.customer)) };
       // Orders hold names and addresses.

@@ -29,7 +29,7 @@ export default defineCommand({
     const limit = parseCount("--limit", args.limit);
     const filter = readOrderFilter(args, Date.now());
     const { views, hasMore } = await withTenant(args, console, async (ctx) => {
-      const { listOrderViews } = await import("../../../server/modules/orders/order-views.ts");
+      const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
       return listOrderViews(ctx, { ...filter, ...(await resolveCustomer(ctx, args.customer)) }, limit);
     });
     if (console.json) return printJson(console, views.map(toOrderRecord));

@@ -1,4 +1,4 @@
-import type { OrderView } from "../../../server/modules/orders/order-views.ts";
+import type { OrderView } from "../../../server/modules/orders/views.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, printJson, printList, printRecord } from "../../terminal/output.ts";
 import { formatAmount, formatCustomer, toOrderRecord } from "./args.ts";

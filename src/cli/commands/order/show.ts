@@ -15,7 +15,7 @@ export default defineCommand({
   async run(args, console) {
     const view = await withTenant(args, console, async (ctx) => {
       const { resolveOrderId } = await import("../../../server/modules/orders/resolve.ts");
-      const { listOrderViews } = await import("../../../server/modules/orders/order-views.ts");
+      const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
       return (await listOrderViews(ctx, { ids: await resolveOrderId(ctx, args.order) }, 1)).views[0];
     });
     // Only one that was removed a moment ago.

@@ -6,11 +6,10 @@ import type { ListPage } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, pickFields } from "../../pagination/list-query.ts";
 import { isId } from "../../values/ids.ts";
 import { Event, type EventListQuery } from "./model.ts";
-import { matchTypes, parsePatterns } from "./patterns.ts";
 import { events } from "./table.ts";
-import { eventTypes } from "./types.ts";
+import { eventTypes, matchTypes, parsePatterns } from "./types.ts";
 
-/** An event as the feed and the webhooks tell it. */
+/** SQL for an event as JSON text, in the feed and in webhooks. */
 export const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'data', json(data),
   'created_at', created_at)`;
 
@@ -19,7 +18,7 @@ const start = sql`(case when ${param("after")} = '' then 0
   else (select sequence from ${events} where id = ${param("after")} and ${ofTenant}) end)`;
 const matching = sql`from ${events} where ${ofTenant} and sequence > ${start}
   and type in (select value from json_each(${param("types")})) order by sequence`;
-// One statement, and so one snapshot: what is committed beside it is either whole on the page or after its end.
+// One statement, and so one snapshot: a concurrent commit is either complete on the page or after it.
 const selectPage = statement<PageRow>(sql`select
   ${start} as start,
   (select group_concat(rendered) from
@@ -29,7 +28,7 @@ const selectPage = statement<PageRow>(sql`select
   (select id from ${events} where ${ofTenant} order by sequence desc limit 1) as newest`);
 
 interface PageRow {
-  /** Null when `after` names no event of the store. */
+  /** Null if `after` is not an event of the store. */
   start: number | null;
   json: string | null;
   has_more: number;
@@ -38,9 +37,8 @@ interface PageRow {
 }
 
 /**
- * What has happened in the store after an event, oldest first, in the order of the commits. It is read at the primary:
- * an event that one copy of the server has told must be known to all.
- * @throws malformedRequest for an `after` that is not, or not any more, an event of this store, validationFailed for types or fields.
+ * The events of the store after an event, oldest first, in the order of commits.
+ * @throws malformedRequest for an unknown or purged `after`, validationFailed for types or fields.
  */
 export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListPage> {
   const limit = query.limit ?? defaultLimit;
@@ -58,7 +56,7 @@ export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListP
       })
     : undefined;
   if (!row || row.start === null) {
-    throw malformedRequest("`after` is no event of this store, or is no longer kept: begin again without `after`.");
+    throw malformedRequest("`after` is not an event of this store, or was purged. Start again without `after`.");
   }
   const hasMore = row.has_more === 1;
   // At the end it is the newest event of any type, so that the next call skips those that the filter left out.

@@ -3,14 +3,14 @@ import { fieldsPart, listParts } from "../../pagination/list-query.ts";
 import { timestamp } from "../../values/schema.ts";
 import { eventTypes } from "./types.ts";
 
-/** Something that has happened in a store. */
+/** A change in a store. */
 export const Event = Type.Object(
   {
-    id: Type.String({ description: "Whoever acts on events keeps it: what is told twice has the same id." }),
+    id: Type.String({ description: "Unique. A repeated delivery has the same id." }),
     type: Type.String({ examples: ["order.paid"], description: `One of ${eventTypes.join(", ")}.` }),
     subject: Type.String({ description: "Id of the record that changed." }),
     data: Type.Record(Type.String(), Type.Unknown(), {
-      description: "What a reader needs to decide whether to look at the record; nothing personal.",
+      description: "A summary of the change, without personal data.",
     }),
     created_at: timestamp,
   },
@@ -23,13 +23,13 @@ export const EventListQuery = Type.Object(
       Type.String({
         maxLength: 100,
         description:
-          "Id of the last event that is known: `page.next_cursor` of the call before. Without it, from the oldest.",
+          "Id of the last event you have: `page.next_cursor` of the previous call. Default: start with the oldest.",
       }),
     ),
     types: Type.Optional(
       Type.String({
         maxLength: 1000,
-        description: "Types or kinds of events, joined by commas; the others are left out.",
+        description: "Event types or kinds to list, separated by commas.",
         examples: ["order.*,product.created"],
       }),
     ),

@@ -11,7 +11,7 @@ const insertEvent = statement(sql`
   insert into ${events} (id, tenant_id, type, subject, data, created_at)
   values (${param("id")}, ${param("tenantId")}, ${param("type")}, ${param("subject")}, ${param("data")}, ${param("now")})`);
 
-/** A change as it is written down: `subject` is the id of the record; `data` holds no personal data and no secrets. */
+/** An event to record. `subject` is the id of the record; `data` has no personal data and no secrets. */
 export interface NewEvent {
   type: EventType;
   subject: string;
@@ -19,8 +19,7 @@ export interface NewEvent {
 }
 
 /**
- * Writes down a change, for the feed and the webhooks. Call it inside the transaction of the change: then both stand,
- * or neither.
+ * Records an event for the feed and webhooks. Call it inside the transaction of the change.
  */
 export async function recordEvent(ctx: Pick<Ctx, "db" | "tenant" | "now">, event: NewEvent): Promise<void> {
   await ctx.db.execute(bindEvent(ctx, event));
@@ -39,8 +38,8 @@ export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): In
 }
 
 /**
- * A statement that writes down a change of the row it reads, for a batch in the transaction of the change: so the event
- * tells what stands after it. Its placeholders are `eventId`, `now` and those of the parts given.
+ * A statement that records an event about the row it reads, for a batch in the transaction of the change. Its parameters
+ * are `eventId`, `now` and those of the parts given.
  * @param event `type` and `subject` as SQL, `data` as SQL of a JSON text, `from` as the rest of a `select` of one row
  * that has a `tenant_id`.
  */

@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenants } from "../tenants/table.ts";
 
-/** What has happened in a store, in the order of its commits: each row is written in the transaction of the change. */
+/** The change feed, in the order of commits. Each row is written in the transaction of the change. */
 export const events = sqliteTable(
   "events",
   {
@@ -14,7 +14,7 @@ export const events = sqliteTable(
     type: text("type").notNull(),
     /** Id of the record that changed. */
     subject: text("subject").notNull(),
-    /** JSON object: what a reader needs to decide whether to look; no personal data, no secrets. */
+    /** JSON object, a summary of the change without personal data and secrets. */
     data: text("data").notNull(),
     createdAt: text("created_at").notNull(),
   },

@@ -1,4 +1,6 @@
-/** Everything that the change feed tells of; the part before the dot is the kind of record. */
+import { invalidField } from "../../errors.ts";
+
+/** All events of the change feed; the part before the dot is the kind of record. */
 export const eventTypes = [
   "product.created",
   "product.updated",
@@ -16,3 +18,24 @@ export const eventTypes = [
 ] as const;
 
 export type EventType = (typeof eventTypes)[number];
+
+const kindOf = (type: string) => `${type.split(".")[0]}.*`;
+const allPatterns: readonly string[] = ["*", ...new Set(eventTypes.map(kindOf)), ...eventTypes];
+
+/**
+ * Patterns of event types (`*`, `order.*`, `order.paid`) without repetitions.
+ * @param field the field that an error names.
+ * @throws validationFailed for an unknown pattern, or for none.
+ */
+export function parsePatterns(field: string, given: readonly string[]): string[] {
+  const patterns = [...new Set(given.map((pattern) => pattern.trim()))];
+  if (patterns.length === 0 || patterns.some((pattern) => !allPatterns.includes(pattern))) {
+    throw invalidField(field, `must be some of ${allPatterns.join(", ")}`);
+  }
+  return patterns;
+}
+
+/** The event types that match any of the patterns. */
+export function matchTypes(patterns: readonly string[]): string[] {
+  return eventTypes.filter((type) => ["*", type, kindOf(type)].some((pattern) => patterns.includes(pattern)));
+}

@@ -1,7 +1,7 @@
 import { internalError, invalidField } from "../../errors.ts";
 import { largestMinor, splitAmount } from "../../values/money.ts";
 
-/** What is sold on one line, in minor units. */
+/** Price in minor units, and quantity, of a line. */
 export interface PricedItem {
   priceMinor: number;
   quantity: number;
@@ -26,10 +26,10 @@ export interface OrderAmounts {
 }
 
 /**
- * Adds up an order. Discount and tax are split over the lines by the largest remainder, the discount by what the lines
- * cost, the tax by what is left of that, so that the lines add up to the order exactly.
- * @param points what the points to pay with are worth: `count` × `value` minor units each.
- * @throws validationFailed for points worth more than the goods, and for sums that would not be exact.
+ * Adds up an order. The discount is split over the lines by subtotal, the tax by what is left of it, both by the largest
+ * remainder, so that the lines add up to the order exactly.
+ * @param given.points the discount: `count` points worth `value` minor units each.
+ * @throws validationFailed for points worth more than the goods, and for amounts too large to be exact.
  */
 export function orderAmounts(
   items: readonly PricedItem[],
@@ -65,8 +65,7 @@ export function orderAmounts(
 }
 
 /**
- * What is to be given back in all once so many of the pieces are: rounded down until the last piece, so that the parts
- * of any number of refunds add up to the whole.
+ * The part/of share of a whole, rounded down. Shares of growing parts add up to the whole.
  */
 export function shareOf(whole: number, part: number, of: number): number {
   if (of === 0) return 0;

@@ -1,4 +1,3 @@
-import type { ResultSet } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
@@ -10,15 +9,15 @@ import { stockChanged } from "../products/stock.ts";
 import { spendPoints } from "../rewards/ledger.ts";
 import { users } from "../users/table.ts";
 import { orderAmounts } from "./amounts.ts";
+import { finishChange } from "./finish-change.ts";
 import { type CheckedOrder, checkOrder } from "./input.ts";
 import type { OrderInput } from "./model.ts";
 import { ownOnly, subjectOf } from "./ownership.ts";
-import type { RenderedOrder } from "./rendering.ts";
 import { reserveLines, titleIn } from "./reservation.ts";
-import { orderEvent, readOrder } from "./statements.ts";
+import type { RenderedOrder } from "./statements.ts";
 import { orderLines, orderNumbers, orders } from "./table.ts";
 
-/** How long an order waits for its payment. */
+/** Unpaid orders expire after this time. */
 const expiryMs = 60 * 60_000;
 
 const nextNumber = statement(sql`
@@ -33,7 +32,7 @@ const insertOrder = statement(sql`
     'unfulfilled', ${param("currency")}, ${param("digits")}, ${param("subtotal")}, ${param("discount")},
     ${param("shipping")}, ${param("tax")}, ${param("total")}, ${param("usePoints")}, ${param("shippingAddress")},
     ${param("note")}, ${param("lang")}, ${param("now")}, ${param("now")}, ${param("expiresAt")})`);
-// All lines are one statement; each is a JSON array in the order of the columns.
+// One statement inserts all lines. Each is a JSON array in the order of the columns.
 const lineColumns = [
   "id",
   "product_id",
@@ -59,23 +58,23 @@ const insertLines = statement(sql`
 const selectUser = statement<{ id: string }>(sql`
   select id from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}`);
 
-/** What makes an order: the fields of the API, with what it takes from elsewhere in the call. */
+/** The body of a create, and the parameters that count beside it. */
 export type NewOrder = OrderInput & {
   lang?: string | undefined;
-  /** Whose it is, where an app key says it by `user_id`. */
+  /** The customer, from `user_id` beside app credentials. */
   subject?: string | undefined;
 };
 
 /**
- * Orders what is in the catalogue at its prices: holds the pieces, spends the points, gives the number, all in one
- * transaction (design, section 4). Customers order for themselves, others for whom they name or for a guest.
- * @param isDryRun all of it happens, is answered, and is undone.
- * @throws validationFailed naming the field, forbidden for what only the store may set, outOfStock out of stock, notEnoughPoints too few points.
+ * Creates an order at the catalogue's prices: reserves stock, spends points and assigns the number in one transaction.
+ * Customers order for themselves, staff and app keys for a customer or a guest.
+ * @param isDryRun do everything, return the order, and roll back.
+ * @throws validationFailed naming the field, forbidden for fields that only the store may set, outOfStock, notEnoughPoints.
  */
 export async function createOrder(ctx: Ctx, input: NewOrder, isDryRun = false): Promise<RenderedOrder> {
   const checked = checkOrder(ctx, input);
   const userId = subjectOf(ctx, input.customer_id, input.subject);
-  if (userId === null && checked.usePoints > 0) throw invalidField("use_points", "a guest has none");
+  if (userId === null && checked.usePoints > 0) throw invalidField("use_points", "must be 0 for a guest");
   const userField = input.customer_id === undefined ? "user_id" : "customer_id";
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
@@ -86,7 +85,7 @@ export async function createOrder(ctx: Ctx, input: NewOrder, isDryRun = false): 
 
 async function requireUser(tx: Ctx, field: string, userId: string): Promise<void> {
   const isKnown = isId("usr", userId) && (await get(tx.db, selectUser, { tenantId: tx.tenant.id, userId }));
-  if (!isKnown) throw invalidField(field, "names no user of this store");
+  if (!isKnown) throw invalidField(field, "is not a user of this store");
 }
 
 async function insert(tx: Ctx, order: CheckedOrder, userId: string | null): Promise<RenderedOrder> {
@@ -94,9 +93,9 @@ async function insert(tx: Ctx, order: CheckedOrder, userId: string | null): Prom
   const { tenant } = tx;
   const id = newId("ord");
   const now = tx.now();
-  const held = await reserveLines(tx, order.lines);
+  const reserved = await reserveLines(tx, order.lines);
   const priced = order.lines.map(({ quantity }, index) => ({
-    priceMinor: held.lines[index]?.priceMinor as number,
+    priceMinor: reserved.lines[index]?.priceMinor as number,
     quantity,
   }));
   const { lines, ...amounts } = orderAmounts(priced, {
@@ -108,13 +107,13 @@ async function insert(tx: Ctx, order: CheckedOrder, userId: string | null): Prom
   if (usePoints > 0 && userId !== null) {
     await spendPoints(tx, { userId, points: usePoints, source: `order:${id}:redeem`, orderId: id });
   }
-  const rows = held.lines.map((item, index) => {
+  const rows = reserved.lines.map((item, index) => {
     const { priceMinor, quantity } = priced[index] as (typeof priced)[number];
     const line = lines[index] as (typeof lines)[number];
     const title = titleIn(lang, item, tenant.language);
-    const what = [item.productId, item.variantId, title, item.variantTitle, item.sku, item.options, item.image];
-    const sums = [priceMinor, quantity, line.subtotal, line.discount, line.tax, line.total];
-    return [newId("line"), ...what, ...sums, item.isCounted ? 1 : 0];
+    const texts = [item.productId, item.variantId, title, item.variantTitle, item.sku, item.options, item.image];
+    const amounts = [priceMinor, quantity, line.subtotal, line.discount, line.tax, line.total];
+    return [newId("line"), ...texts, ...amounts, item.isCounted ? 1 : 0];
   });
   const values = {
     id,
@@ -130,21 +129,13 @@ async function insert(tx: Ctx, order: CheckedOrder, userId: string | null): Prom
     now: toTimestamp(now),
     expiresAt: toTimestamp(now + expiryMs),
   };
-  // One round trip to a libSQL server.
-  const results = await tx.db.batch([
-    bind(nextNumber, values),
-    bind(insertOrder, values),
-    bind(insertLines, { ...values, lines: JSON.stringify(rows) }),
-    ...held.items.filter(({ isCounted }) => isCounted).map((item) => stockChanged(tx, item, "order")),
-    orderEvent(tx, id, "order.created"),
-    readOrder(tx, id),
-  ]);
-  return lastRow(results);
-}
-
-/** The order that stands at the end of a batch. */
-export function lastRow(results: readonly ResultSet[]): RenderedOrder {
-  const row = results.at(-1)?.rows[0] as unknown as RenderedOrder | undefined;
-  if (!row) throw new Error("An order was written and cannot be read");
-  return row;
+  return finishChange(tx, id, {
+    event: "order.created",
+    first: [
+      bind(nextNumber, values),
+      bind(insertOrder, values),
+      bind(insertLines, { ...values, lines: JSON.stringify(rows) }),
+      ...reserved.items.filter(({ isCounted }) => isCounted).map((item) => stockChanged(tx, item, "order")),
+    ],
+  });
 }

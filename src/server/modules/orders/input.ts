@@ -9,14 +9,14 @@ import { postalAddress } from "../users/input.ts";
 import type { OrderInput } from "./model.ts";
 import { isCustomer } from "./ownership.ts";
 
-/** One line that somebody wants, checked. */
+/** A validated line. */
 export interface WantedLine {
   productId: string | null;
   variantId: string | null;
   quantity: number;
 }
 
-/** What an order is made of, checked; amounts in minor units of the store's currency. */
+/** A validated order; amounts in minor units of the store's currency. */
 export interface CheckedOrder {
   lines: WantedLine[];
   shippingAddress: string | null;
@@ -29,19 +29,19 @@ export interface CheckedOrder {
 }
 
 const maxItems = 100;
-const maxPieces = 1_000_000;
+const maxQuantity = 1_000_000;
 const maxNote = 2000;
 
 /**
- * Checks what a schema cannot; whoever calls comes through here.
+ * Validates what a schema cannot.
  * @throws validationFailed naming the field, forbidden for a customer who sets shipping or tax.
  */
 export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undefined }): CheckedOrder {
   if (isCustomer(ctx) && (input.shipping !== undefined || input.tax !== undefined)) {
-    throw forbidden("Shipping and tax are set by the store.");
+    throw forbidden("Only staff and app keys may set shipping and tax.");
   }
   const count = input.items.length;
-  if (count < 1 || count > maxItems) throw invalidField("items", `must be 1 to ${maxItems}`);
+  if (count < 1 || count > maxItems) throw invalidField("items", `must have 1 to ${maxItems} items`);
   const digits = currencyDigits(ctx.tenant.currency);
   const address = input.shipping_address ?? null;
   return {
@@ -58,18 +58,18 @@ export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undef
 
 function wantedLine(item: OrderInput["items"][number], index: number): WantedLine {
   const { product_id: productId = null, variant_id: variantId = null } = item;
-  const unknown = "names nothing that is sold here";
+  const unknown = "is not a product of this store";
   if (productId === null && variantId === null) {
-    throw invalidField(`items.${index}.product_id`, "is required, or `variant_id`");
+    throw invalidField(`items.${index}.product_id`, "is required unless variant_id is given");
   }
   if (productId !== null && !isId("prod", productId)) throw invalidField(`items.${index}.product_id`, unknown);
   if (variantId !== null && !isId("var", variantId)) throw invalidField(`items.${index}.variant_id`, unknown);
-  return { productId, variantId, quantity: whole(`items.${index}.quantity`, item.quantity, 1, maxPieces) };
+  return { productId, variantId, quantity: whole(`items.${index}.quantity`, item.quantity, 1, maxQuantity) };
 }
 
-function whole(field: string, value: number, least: number, most: number): number {
-  if (!Number.isInteger(value) || value < least || value > most) {
-    throw invalidField(field, `must be a whole number of ${least} to ${most}`);
+function whole(field: string, value: number, min: number, max: number): number {
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw invalidField(field, `must be a whole number of ${min} to ${max}`);
   }
   return value;
 }

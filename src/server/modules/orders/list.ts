@@ -6,7 +6,7 @@ import { type ListPage, type PageRow, toListPage } from "../../pagination/list-p
 import { defaultLimit, parseFields, parseIds, type RangeBound, readTimeRange } from "../../pagination/list-query.ts";
 import { Order, type OrderListQuery, type OrderSortKey } from "./model.ts";
 import { subjectOf } from "./ownership.ts";
-import { orderJson } from "./rendering.ts";
+import { orderJson } from "./statements.ts";
 import { orders } from "./table.ts";
 
 const sortColumns: Record<OrderSortKey, SQL> = {
@@ -16,20 +16,20 @@ const sortColumns: Record<OrderSortKey, SQL> = {
 };
 const orderFields = Object.keys(Order.properties);
 
-/** One condition: its SQL, whose placeholders are named in `values`. */
+/** A condition and the values of its parameters. */
 interface Condition {
   sql: SQL;
   values: Record<string, unknown>;
 }
 
-/** One statement for each shape of list; there are as many as sorts and sets of filters that are asked for. */
+/** One statement for each combination of sort and filters in use. */
 const statements = new Map<string, CompiledStatement<PageRow>>();
 
 /**
- * One page of the tenant's orders by keyset, newest first unless asked otherwise; of customers only their own.
- * @param subject the `user_id` beside app credentials: whose orders.
- * @throws malformedRequest for a cursor that is broken or belongs to another list, validationFailed for a filter at fault, notFound for a
- * customer who asks for somebody else's.
+ * One page of the store's orders by keyset, newest first by default. Customers see their own only.
+ * @param subject the `user_id` beside app credentials, the customer.
+ * @throws malformedRequest for an invalid cursor, validationFailed for an invalid filter, notFound for a customer who
+ * asks for another's orders.
  */
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {
   const limit = query.limit ?? defaultLimit;
@@ -43,9 +43,7 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
   const name = `${sort} ${Object.keys(values)} ${after !== undefined} ${isCounted}`;
   let select = statements.get(name);
   if (!select) {
-    const filters = new Set(Object.keys(values));
-    const parts = conditions.map((one) => one.sql);
-    select = listStatement(sort, filters, parts, after !== undefined, isCounted);
+    select = listStatement({ sort, conditions, isContinued: after !== undefined, isCounted });
     statements.set(name, select);
   }
   const row = await get(ctx.db, select, {
@@ -71,7 +69,7 @@ function conditionsOf(query: OrderListQuery, userId: string | null): Condition[]
     });
   const ids = query.ids === undefined ? undefined : JSON.stringify(parseIds(query.ids));
   return [
-    // What is not in the form of an id is compared and found nowhere; only NUL would not reach the database whole.
+    // A malformed id finds nothing; only NUL must not reach the database.
     ...equal("user_id", userId?.replaceAll("\0", "")),
     ...equal("status", query.status),
     ...equal("payment_status", query.payment_status),
@@ -82,22 +80,24 @@ function conditionsOf(query: OrderListQuery, userId: string | null): Condition[]
   ];
 }
 
-/** Page, last position, total and whether more follows are one statement, and so one snapshot, whatever others write. */
-function listStatement(
-  sort: string,
-  filters: ReadonlySet<string>,
-  conditions: readonly SQL[],
-  isContinued: boolean,
-  isCounted: boolean,
-): CompiledStatement<PageRow> {
+interface ListShape {
+  sort: string;
+  conditions: readonly Condition[];
+  isContinued: boolean;
+  isCounted: boolean;
+}
+
+/** Page, last position and total are one statement, and so one snapshot. */
+function listStatement({ sort, conditions, isContinued, isCounted }: ListShape): CompiledStatement<PageRow> {
   const isDescending = sort.startsWith("-");
   const key = (isDescending ? sort.slice(1) : sort) as OrderSortKey;
-  // The sign keeps SQLite from walking all orders of the store in order where few are meant: those of some ids, those
-  // of one customer. The customer's stand in order of creation by themselves.
+  const has = (name: string) => conditions.some(({ values }) => name in values);
+  // The plus keeps SQLite from walking all orders of the store for those of some ids or of one customer. A customer's
+  // orders by creation have their own index.
   const plain = sortColumns[key];
-  const column = filters.has("ids") || (filters.has("user_id") && key !== "created_at") ? sql`+${plain}` : plain;
+  const column = has("ids") || (has("user_id") && key !== "created_at") ? sql`+${plain}` : plain;
   const ofTenant = sql`tenant_id = ${param("tenantId")}`;
-  const all = [filters.has("ids") ? sql`+${ofTenant}` : ofTenant, ...conditions];
+  const all = [has("ids") ? sql`+${ofTenant}` : ofTenant, ...conditions.map((one) => one.sql)];
   const matching = sql`from ${orders} where ${sql.join(all, sql` and `)}`;
   const position = isContinued
     ? sql` and (${column}, id) ${sql.raw(isDescending ? "<" : ">")} (${param("value")}, ${param("id")})`

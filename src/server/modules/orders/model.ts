@@ -16,14 +16,16 @@ export type ShippingAddress = Static<typeof ShippingAddress>;
 
 const OrderItem = Type.Object(
   {
-    product_id: Type.Optional(Type.String({ maxLength: 100, description: "A product that has no variants." })),
-    variant_id: Type.Optional(Type.String({ maxLength: 100, description: "A variant of a product that has some." })),
+    product_id: Type.Optional(Type.String({ maxLength: 100, description: "A product without variants." })),
+    variant_id: Type.Optional(
+      Type.String({ maxLength: 100, description: "A variant. Products with variants are ordered by variant." }),
+    ),
     quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
   },
   { additionalProperties: false },
 );
 
-/** What makes an order. Its language is the common parameter `lang`. */
+/** Body of a create. The language is the common parameter `lang`. */
 export const OrderInput = Type.Object(
   {
     items: Type.Array(OrderItem, { minItems: 1, maxItems: 100 }),
@@ -32,24 +34,24 @@ export const OrderInput = Type.Object(
     use_points: Type.Optional(
       Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Points to pay with." }),
     ),
-    shipping: Type.Optional(Type.Number({ minimum: 0, description: "What shipping costs; app keys and staff only." })),
-    tax: Type.Optional(Type.Number({ minimum: 0, description: "Split over the lines; app keys and staff only." })),
+    shipping: Type.Optional(Type.Number({ minimum: 0, description: "Shipping costs. App keys and staff only." })),
+    tax: Type.Optional(Type.Number({ minimum: 0, description: "Split over the lines. App keys and staff only." })),
     customer_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "Whose order it is, for app keys and staff; without it a guest's." }),
+      Type.String({ maxLength: 100, description: "The customer, for app keys and staff. Default: a guest." }),
     ),
   },
   { $id: "OrderInput", additionalProperties: false },
 );
 export type OrderInput = Static<typeof OrderInput>;
 
-/** What pays an order. */
+/** Body of a payment. */
 export const PaymentInput = Type.Object(
   {
     payment_reference: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: "The payment's own number, unique in the store; the same one again is answered, not booked again.",
+        description: "Id of the payment, unique in the store. Repeating it does not book the payment again.",
       }),
     ),
   },
@@ -57,7 +59,7 @@ export const PaymentInput = Type.Object(
 );
 export type PaymentInput = Static<typeof PaymentInput>;
 
-/** What gives money back: all that is left, or pieces of lines. */
+/** Body of a refund. */
 export const RefundInput = Type.Object(
   {
     lines: Type.Optional(
@@ -69,10 +71,12 @@ export const RefundInput = Type.Object(
           },
           { additionalProperties: false },
         ),
-        { minItems: 1, maxItems: 100, description: "Without it, all that is left, with shipping." },
+        { minItems: 1, maxItems: 100, description: "Default: all that is left, with shipping." },
       ),
     ),
-    restock: Type.Optional(Type.Boolean({ default: false, description: "Whether the pieces can be sold again." })),
+    restock: Type.Optional(
+      Type.Boolean({ default: false, description: "Whether the refunded pieces return to stock." }),
+    ),
     reason: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 500 }))),
   },
   { $id: "RefundInput", additionalProperties: false },
@@ -87,7 +91,9 @@ const OrderLine = Type.Object({
   id: id("`line_…`"),
   product_id: id("`prod_…`"),
   variant_id: nullable(id("`var_…`")),
-  title: Type.String({ description: "In the order's language, as it was when it was ordered; so all of the line." }),
+  title: Type.String({
+    description: "In the order's language. The line is a snapshot of the product when it was ordered.",
+  }),
   variant_title: nullable(Type.String()),
   sku: nullable(Type.String()),
   options: Type.Record(Type.String(), Type.String()),
@@ -128,11 +134,11 @@ const OrderRefund = Type.Object({
   created_at: timestamp,
 });
 
-/** An order as every reply shows it. */
+/** An order in replies. */
 export const Order = Type.Object(
   {
-    id: id("`ord_…`, sorts by age."),
-    number: Type.Integer({ minimum: 1, description: "Counts the store's orders without a gap." }),
+    id: id("`ord_…`; sorts by creation time."),
+    number: Type.Integer({ minimum: 1, description: "Numbers the store's orders without gaps." }),
     user_id: nullable(id("`usr_…`; null for a guest.")),
     status,
     payment_status: paymentStatus,
@@ -153,17 +159,17 @@ export const Order = Type.Object(
     refunded_minor: count,
     points_used: count,
     points_earned: count,
-    points_returned: Type.Integer({ minimum: 0, description: "Of the points used, how many came back." }),
-    points_reversed: Type.Integer({ minimum: 0, description: "Of the points earned, how many were taken back." }),
+    points_returned: Type.Integer({ minimum: 0, description: "Points used that were returned." }),
+    points_reversed: Type.Integer({ minimum: 0, description: "Points earned that were reversed." }),
     payment_reference: nullable(Type.String()),
     shipping_address: nullable(ShippingAddress),
     note: nullable(Type.String()),
-    lang: Type.String({ description: "Language of the lines' texts." }),
+    lang: Type.String({ description: "Language of the texts of the lines." }),
     refunds: Type.Array(OrderRefund),
-    version: Type.Integer({ minimum: 1, description: "Moves by one with every write; sent as `ETag`." }),
+    version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
     created_at: timestamp,
     updated_at: timestamp,
-    expires_at: Type.String({ format: "date-time", description: "When it expires unless it is paid before." }),
+    expires_at: Type.String({ format: "date-time", description: "When it expires if it is not paid." }),
     paid_at: nullable(timestamp),
     fulfilled_at: nullable(timestamp),
     cancelled_at: nullable(timestamp),
@@ -171,16 +177,15 @@ export const Order = Type.Object(
   { $id: "Order" },
 );
 
-/** The id as it stands in the path; one that no order can have is answered as unknown (notFound). */
+/** The id in the path. A malformed one is answered with notFound. */
 export const OrderParams = Type.Object({ id: Type.String() });
 
-/** `?dry_run=true`: everything happens and is undone, and the answer says what it would have been. */
 export const DryRunQuery = Type.Object(
-  { dry_run: Type.Optional(Type.Boolean({ description: "Tries it for real, answers 200, and undoes all of it." })) },
+  { dry_run: Type.Optional(Type.Boolean({ description: "Do everything, answer 200, and roll back." })) },
   { additionalProperties: false },
 );
 
-/** Keys that a list of orders can be sorted by; a hyphen before it turns it round. */
+/** Sort keys; a leading hyphen sorts in descending order. */
 export const orderSortKeys = ["created_at", "updated_at", "number"] as const;
 export type OrderSortKey = (typeof orderSortKeys)[number];
 
@@ -197,7 +202,9 @@ export const OrderListQuery = Type.Object(
     status: Type.Optional(status),
     payment_status: Type.Optional(paymentStatus),
     number: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-    customer_id: Type.Optional(Type.String({ maxLength: 100, description: "Whose; for app keys `user_id` as well." })),
+    customer_id: Type.Optional(
+      Type.String({ maxLength: 100, description: "The customer; for app keys also `user_id`." }),
+    ),
     ...timeRangeParts("created_at"),
     ...timeRangeParts("updated_at"),
   },
@@ -205,5 +212,4 @@ export const OrderListQuery = Type.Object(
 );
 export type OrderListQuery = Static<typeof OrderListQuery>;
 
-/** What one order can be read in part by. */
 export const OrderQuery = Type.Object(fieldsPart, { additionalProperties: false });

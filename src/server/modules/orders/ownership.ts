@@ -2,28 +2,27 @@ import type { Ctx } from "../../context.ts";
 import { forbidden } from "../../errors.ts";
 import { noSuchUser } from "../users/guards.ts";
 
-/** Whether the caller is a customer, who sees their own orders only. */
+/** Whether the caller is a customer or a visitor. */
 export function isCustomer({ actor }: Pick<Ctx, "actor">): boolean {
   return actor.kind === "visitor" || (actor.kind === "user" && actor.role === "customer");
 }
 
 /**
- * Whose orders the caller may see and cancel: a customer's own; null for everybody's. As a value of SQL it stands in
- * `user_id = coalesce(…, user_id)`-like guards.
+ * The customer whose orders the caller may see and cancel; null for all orders.
  */
 export function ownOnly({ actor }: Pick<Ctx, "actor">): string | null {
   return actor.kind === "user" && actor.role === "customer" ? actor.userId : null;
 }
 
-/** @throws forbidden for a customer: paying, fulfilling and refunding is told by the store's own systems and staff. */
+/** Only staff and app keys may mark orders as paid or fulfilled and refund them. Errors: forbidden. */
 export function requireStore(ctx: Pick<Ctx, "actor">): void {
-  if (isCustomer(ctx)) throw forbidden("Only the store's staff and app keys may do this.");
+  if (isCustomer(ctx)) throw forbidden("Only staff and app keys may do this.");
 }
 
 /**
- * Whose orders a call is about: `customer_id`, else the `user_id` beside app credentials, else nobody in particular;
- * for a customer themselves.
- * @throws notFound for a customer who names somebody else.
+ * The customer whose orders a call is about: `customer_id`, else the `user_id` beside app credentials, else null. For a
+ * customer, themselves.
+ * @throws notFound for a customer who names another user.
  */
 export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefined, subject?: string): string | null {
   const own = ownOnly(ctx);

@@ -3,7 +3,7 @@ import type { StockItem } from "../products/stock.ts";
 import { shareOf } from "./amounts.ts";
 import type { RefundInput } from "./model.ts";
 
-/** A line as a refund sees it; amounts in minor units. */
+/** A line of a paid order; amounts in minor units. */
 export interface PaidLine extends StockItem {
   id: string;
   quantity: number;
@@ -14,22 +14,22 @@ export interface PaidLine extends StockItem {
   refunded: number;
 }
 
-/** What a refund gives back. */
+/** Amounts and quantities of a refund. */
 export interface RefundPlan {
   /** Minor units. */
   amount: number;
   lines: { lineId: string; item: StockItem; quantity: number; amount: number; restocked: number }[];
-  /** Whether nothing is left after it: neither money nor pieces. */
+  /** Whether nothing is left to refund after it. */
   isFull: boolean;
-  /** What the pieces given back in all so far cost before discounts. */
+  /** Price before discounts of all pieces refunded so far, in minor units. */
   refundedGoods: number;
 }
 
 /**
- * Works out a refund. Parts of a line are rounded down until its last piece, so that they add up to the line's total.
- * @param left what has been paid and not given back, in minor units.
- * @param asked the pieces; without them all that is left, with shipping.
- * @throws validationFailed for a line that is not the order's or stands twice, wrongState for more pieces than are left.
+ * Calculates a refund. Parts of a line are rounded down until its last piece, so that they add up to the line's total.
+ * @param left the amount paid and not yet refunded, in minor units.
+ * @param asked the lines to refund; default all that is left, with shipping.
+ * @throws validationFailed for an unknown or repeated line, wrongState for more pieces than are left.
  */
 export function planRefund(
   lines: readonly PaidLine[],
@@ -68,8 +68,8 @@ function askedQuantities(
   const quantities = new Map<string, number>();
   for (const [index, { line_id: id, quantity }] of asked.entries()) {
     const line = known.get(id);
-    if (!line) throw invalidField(`lines.${index}.line_id`, "is no line of this order");
-    if (quantities.has(id)) throw invalidField(`lines.${index}.line_id`, "stands in the list already");
+    if (!line) throw invalidField(`lines.${index}.line_id`, "is not a line of this order");
+    if (quantities.has(id)) throw invalidField(`lines.${index}.line_id`, "is repeated");
     if (!Number.isInteger(quantity) || quantity < 1) {
       throw invalidField(`lines.${index}.quantity`, "must be a whole number of at least 1");
     }

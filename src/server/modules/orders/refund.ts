@@ -2,21 +2,19 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
-import { preconditionFailed, wrongState } from "../../errors.ts";
+import { notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toAmount } from "../../values/money.ts";
 import { checkNote } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { moveStock } from "../products/stock.ts";
-import { clawBackPoints, givePointsBack } from "../rewards/ledger.ts";
+import { returnPoints, reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
-import { lastRow } from "./create.ts";
+import { finishChange } from "./finish-change.ts";
 import type { RefundInput } from "./model.ts";
-import { orderNotice } from "./notice.ts";
 import { requireStore } from "./ownership.ts";
 import { type PaidLine, planRefund, type RefundPlan } from "./refund-plan.ts";
-import type { RenderedOrder } from "./rendering.ts";
-import { noSuchOrder, orderEvent, readOrder, requireOrderId, selectState, thisOrder, touched } from "./statements.ts";
+import { orderStateError, type RenderedOrder, requireOrderId, selectState, thisOrder, touched } from "./statements.ts";
 import { orderLines, orderRefunds, orders } from "./table.ts";
 
 const maxReason = 500;
@@ -33,8 +31,8 @@ interface PaidOrder {
   points_reversed: number;
 }
 
-// The first statement of the transaction, so that whatever is read after it stays as it is until the end.
-const takeOrder = statement<PaidOrder>(sql`
+// As the first statement of the transaction, this write locks the database for the reads after it.
+const lockOrder = statement<PaidOrder>(sql`
   update ${orders} set ${touched}
   where ${thisOrder} and payment_status in ('paid', 'partially_refunded')
     and version = coalesce(${param("ifMatch")}, version)
@@ -45,7 +43,7 @@ const selectLines = statement<PaidLine>(sql`
     total_minor as total, is_counted as isCounted, refunded_quantity as refundedQuantity,
     refunded_minor as refunded from ${orderLines}
   where tenant_id = ${param("tenantId")} and order_id = ${param("id")} order by position`);
-const giveBackLine = statement(sql`
+const refundLine = statement(sql`
   update ${orderLines} set refunded_quantity = refunded_quantity + ${param("quantity")},
     refunded_minor = refunded_minor + ${param("amount")}, restocked_quantity = restocked_quantity + ${param("restocked")}
   where tenant_id = ${param("tenantId")} and id = ${param("lineId")}`);
@@ -54,7 +52,7 @@ const insertRefund = statement(sql`
     created_at)
   values (${param("refundId")}, ${param("tenantId")}, ${param("id")}, ${param("amount")}, ${param("lines")},
     ${param("reason")}, ${param("returned")}, ${param("reversed")}, ${param("now")})`);
-const giveBackOrder = statement(sql`
+const updateOrder = statement(sql`
   update ${orders} set refunded_minor = refunded_minor + ${param("amount")},
     points_returned = points_returned + ${param("returned")}, points_reversed = points_reversed + ${param("reversed")},
     payment_status = case when ${param("isFull")} then 'refunded' else 'partially_refunded' end,
@@ -63,18 +61,17 @@ const giveBackOrder = statement(sql`
   where ${thisOrder}`);
 
 /**
- * Gives money back: for pieces of lines, or without lines all that is left, with shipping. Points that were used come
- * back and points that were earned are taken back in the same proportion; with `restock` the pieces can be sold again.
- * @param ifMatch the version that must stand; null for any.
- * @param isDryRun all of it happens, is answered, and is undone.
- * @throws forbidden for customers, notFound, preconditionFailed, validationFailed for a line that is not the order's, wrongState for more than is left.
+ * Refunds lines of an order, or all that is left with shipping. Points used are returned, and points earned reversed, in
+ * the same proportion. With `restock` the refunded pieces return to stock.
+ * @param options `ifMatch` is the version that the order must have, null for any; `isDryRun` rolls everything back.
+ * @throws forbidden for customers, notFound, preconditionFailed, validationFailed for lines of another order, wrongState
+ * for more than is left.
  */
 export async function refundOrder(
   ctx: Ctx,
   id: string,
   input: RefundInput = {},
-  ifMatch: number | null = null,
-  isDryRun = false,
+  { ifMatch = null, isDryRun = false }: { ifMatch?: number | null; isDryRun?: boolean } = {},
 ): Promise<RenderedOrder> {
   requireStore(ctx);
   requireOrderId(id);
@@ -82,33 +79,31 @@ export async function refundOrder(
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
     const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()), ifMatch };
-    const order = await get(tx.db, takeOrder, values);
-    if (!order) throw await explainRefusal(tx, values);
+    const order = await get(tx.db, lockOrder, values);
+    if (!order) throw await cannotRefund(tx, values);
     const lines = await all(tx.db, selectLines, values);
     const left = order.total_minor - order.refunded_minor;
     const plan = planRefund(lines, left, input.lines, input.restock ?? false);
     const refundId = newId("ref");
-    const points = await movePoints(tx, order, plan, `order:${id}:refund:${refundId}`, id);
-    return lastRow(
-      await tx.db.batch([
-        ...plan.lines.map((line) => bind(giveBackLine, { ...values, ...line })),
-        bind(insertRefund, {
-          ...values,
-          ...points,
-          refundId,
-          amount: plan.amount,
-          lines: JSON.stringify(plan.lines.map((line) => lineJson(line, order.currency_digits))),
-          reason,
-        }),
-        bind(giveBackOrder, { ...values, ...points, amount: plan.amount, isFull: plan.isFull ? 1 : 0 }),
-        ...plan.lines.flatMap(({ item, restocked }) =>
-          restocked > 0 ? moveStock(tx, "restock", { ...item, quantity: restocked }, "restock") : [],
-        ),
-        orderEvent(tx, id, "order.refunded"),
-        ...orderNotice(tx, id, "order.refunded"),
-        readOrder(tx, id),
-      ]),
-    );
+    const points = await movePoints(tx, { id, refundId }, order, plan);
+    const refund = {
+      ...values,
+      ...points,
+      refundId,
+      amount: plan.amount,
+      lines: JSON.stringify(plan.lines.map((line) => lineJson(line, order.currency_digits))),
+      reason,
+    };
+    const restocked = plan.lines.filter((line) => line.restocked > 0);
+    return finishChange(tx, id, {
+      event: "order.refunded",
+      first: [
+        ...plan.lines.map((line) => bind(refundLine, { ...values, ...line })),
+        bind(insertRefund, refund),
+        bind(updateOrder, { ...values, ...points, amount: plan.amount, isFull: plan.isFull ? 1 : 0 }),
+        ...restocked.flatMap((line) => moveStock(tx, "restock", { ...line.item, quantity: line.restocked }, "restock")),
+      ],
+    });
   });
 }
 
@@ -122,31 +117,34 @@ function lineJson({ lineId, quantity, amount, restocked }: RefundPlan["lines"][n
   };
 }
 
-async function explainRefusal(tx: Ctx, values: { tenantId: string; id: string; ifMatch: number | null }) {
+async function cannotRefund(tx: Ctx, values: { tenantId: string; id: string; ifMatch: number | null }) {
+  const { id, ifMatch } = values;
   const state = await get(tx.db, selectState, { ...values, own: null });
-  if (!state) return noSuchOrder();
-  if (values.ifMatch !== null && state.version !== values.ifMatch) return preconditionFailed();
-  if (state.payment_status === "refunded") return wrongState("All of the order has been refunded.");
-  return wrongState(`The order is ${state.status} and not paid.`);
+  if (!state) return notFound("order", id);
+  if (ifMatch !== null && state.version !== ifMatch) return preconditionFailed();
+  if (state.payment_status === "refunded") return wrongState(`Order ${id} is already fully refunded.`);
+  return orderStateError(id, state.status, "paid orders can be refunded");
 }
 
 /**
- * Returns used points and takes earned ones back, up to the refunded share of the order. Somebody may have spent what
- * they earned: what is short now is taken by a later refund, if there is one.
+ * Returns used points and reverses earned ones, in proportion to the refunded share of the order. Reverses at most the
+ * customer's balance; a later refund reverses the rest.
  */
-async function movePoints(tx: Ctx, order: PaidOrder, plan: RefundPlan, source: string, orderId: string) {
+async function movePoints(tx: Ctx, ids: { id: string; refundId: string }, order: PaidOrder, plan: RefundPlan) {
   const userId = order.user_id;
   if (userId === null) return { returned: 0, reversed: 0 };
-  // An order that points paid in full has no total, so its share is that of the goods.
+  // An order paid entirely with points has no total; its share is that of the goods.
   const [part, whole] =
     order.total_minor > 0
       ? [order.refunded_minor + plan.amount, order.total_minor]
       : [plan.refundedGoods, order.subtotal_minor];
-  const due = (points: number) => shareOf(points, part, whole);
-  const returned = due(order.points_used) - order.points_returned;
-  if (returned > 0) await givePointsBack(tx, { userId, points: returned, source: `${source}:return`, orderId });
-  const owed = due(order.points_earned) - order.points_reversed;
+  const owed = (points: number, already: number) => Math.max(shareOf(points, part, whole) - already, 0);
+  const returned = owed(order.points_used, order.points_returned);
+  const toReverse = owed(order.points_earned, order.points_reversed);
+  const booking = { userId, orderId: ids.id };
+  const source = `order:${ids.id}:refund:${ids.refundId}`;
+  if (returned > 0) await returnPoints(tx, { ...booking, points: returned, source: `${source}:return` });
   const reversed =
-    owed > 0 ? await clawBackPoints(tx, { userId, points: owed, source: `${source}:reverse`, orderId }) : 0;
-  return { returned: Math.max(returned, 0), reversed };
+    toReverse > 0 ? await reversePoints(tx, { ...booking, points: toReverse, source: `${source}:reverse` }) : 0;
+  return { returned, reversed };
 }

@@ -4,21 +4,20 @@ import { languageChain } from "../products/translation.ts";
 import type { WantedLine } from "./input.ts";
 import type { OrderCtx } from "./statements.ts";
 
-/** What was held: the item of each line, in their order, and each item once. */
+/** The reserved item of each line, in order, and each item once. */
 export interface Reservation {
   lines: ReservedItem[];
   items: ReservedItem[];
 }
 
 interface Sum extends WantedLine {
-  /** The first line that names it. */
+  /** The first line with this item. */
   index: number;
 }
 
 /**
- * Holds the pieces of all lines, inside the transaction of the order. Lines of the same item are added up first, and
- * items are held in the order of their ids, so that a stock is judged once for each order.
- * @throws validationFailed and outOfStock of `reserve`, naming the first line of the item.
+ * Reserves stock for all lines, inside the transaction of the order. Lines with the same item are added up first.
+ * @throws validationFailed and outOfStock as `reserve`, naming the first line of the item.
  */
 export async function reserveLines(tx: OrderCtx, wanted: readonly WantedLine[]): Promise<Reservation> {
   const sums = new Map<string, Sum>();
@@ -28,25 +27,25 @@ export async function reserveLines(tx: OrderCtx, wanted: readonly WantedLine[]):
     if (sum) sum.quantity += line.quantity;
     else sums.set(key, { ...line, index });
   }
-  const held = new Map<string, ReservedItem>();
+  const reserved = new Map<string, ReservedItem>();
   for (const [key, sum] of [...sums].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    held.set(key, await reserve(tx, sum, `items.${sum.index}`));
+    reserved.set(key, await reserve(tx, sum, `items.${sum.index}`));
   }
   const lines = wanted.map((line, index) => {
-    const item = held.get(keyOf(line)) as ReservedItem;
+    const item = reserved.get(keyOf(line)) as ReservedItem;
     if (line.productId !== null && line.productId !== item.productId) {
-      throw invalidField(`items.${index}.variant_id`, "is not of this product");
+      throw invalidField(`items.${index}.variant_id`, "is not a variant of this product");
     }
     return item;
   });
-  return { lines, items: [...held.values()] };
+  return { lines, items: [...reserved.values()] };
 }
 
 function keyOf({ productId, variantId }: WantedLine): string {
   return variantId ?? (productId as string);
 }
 
-/** The title of an item in the language of an order, else in the best other one. */
+/** The title of an item in the language of an order, else in the next best language. */
 export function titleIn(lang: string, item: ReservedItem, tenantLanguage: string): string {
   if (item.translations === "{}") return item.title;
   const translations = JSON.parse(item.translations) as Record<string, { title?: string | null }>;

@@ -14,7 +14,7 @@ const selectNewest = statement<{ newest: number | null }>(sql`
 
 /**
  * The id of an order named by id or by number.
- * @throws notFound, which says how far the numbers go.
+ * @throws notFound with the highest number.
  */
 export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
@@ -27,9 +27,9 @@ export async function resolveOrderId(ctx: Ctx, idOrNumber: string): Promise<stri
     if (found) return found.id;
   }
   const newest = (await get(ctx.db, selectNewest, { tenantId }))?.newest ?? null;
-  const range = newest === null ? "It has none yet." : `Its numbers go up to ${newest}.`;
+  const range = newest === null ? "The store has no orders yet." : `The highest number is ${newest}.`;
   throw notFound("order", idOrNumber, {
     in: `store ${JSON.stringify(namespace)}`,
-    remedy: `${range} List them all: bodega order list -n ${namespace}`,
+    remedy: `${range} List orders: bodega order list -n ${namespace}`,
   });
 }

@@ -21,7 +21,7 @@ const readers = [app("orders:read"), token] as const;
 const writers = [app("orders:write"), token] as const;
 const storeWriters = [app("orders:write"), staff] as const;
 
-/** The order endpoints (design, section 4). */
+/** The order endpoints. */
 export const orderRoutes = [
   defineRoute({
     method: "GET",
@@ -53,7 +53,7 @@ export const orderRoutes = [
     path: "/orders/",
     id: "createOrder",
     tag,
-    summary: "Order what is in the catalogue",
+    summary: "Create an order",
     access: writers,
     query: DryRunQuery,
     body: OrderInput,
@@ -70,7 +70,7 @@ export const orderRoutes = [
     path: "/orders/:id/cancel/",
     id: "cancelOrder",
     tag,
-    summary: "Cancel an order that is not paid",
+    summary: "Cancel a pending order",
     access: writers,
     params: OrderParams,
     reply: { status: 200, data: Order },
@@ -83,7 +83,7 @@ export const orderRoutes = [
     path: "/orders/:id/pay/",
     id: "payOrder",
     tag,
-    summary: "Say that an order is paid",
+    summary: "Mark an order as paid",
     access: storeWriters,
     params: OrderParams,
     body: PaymentInput,
@@ -97,7 +97,7 @@ export const orderRoutes = [
     path: "/orders/:id/fulfill/",
     id: "fulfillOrder",
     tag,
-    summary: "Say that a paid order has been sent or handed over",
+    summary: "Mark a paid order as fulfilled",
     access: storeWriters,
     params: OrderParams,
     reply: { status: 200, data: Order },
@@ -110,7 +110,7 @@ export const orderRoutes = [
     path: "/orders/:id/refund/",
     id: "refundOrder",
     tag,
-    summary: "Give money back, of all or of some pieces",
+    summary: "Refund an order, or some of its lines",
     access: storeWriters,
     params: OrderParams,
     query: DryRunQuery,
@@ -119,6 +119,6 @@ export const orderRoutes = [
     errors: ["notFound", "wrongState"],
     conditional: true,
     handle: ({ ctx, params, query, body, ifMatch }) =>
-      refundOrder(ctx, params.id, body, ifMatch, query.dry_run ?? false),
+      refundOrder(ctx, params.id, body, { ifMatch, isDryRun: query.dry_run ?? false }),
   }),
 ];

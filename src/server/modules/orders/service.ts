@@ -3,19 +3,34 @@ import type { Ctx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
 import { bind, type CompiledStatement, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { conflict, preconditionFailed, wrongState } from "../../errors.ts";
+import { conflict, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { parseFields, pickFields } from "../../pagination/list-query.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { earnPoints, pointsFor } from "../rewards/ledger.ts";
+import { type ChangedOrder, changedColumns, closeUnpaid, finishChange } from "./finish-change.ts";
 import { Order, type PaymentInput } from "./model.ts";
 import { ownOnly, requireStore } from "./ownership.ts";
-import type { RenderedOrder } from "./rendering.ts";
-import { type ChangedOrder, changedColumns, endUnpaid, settleOrder } from "./settle.ts";
-import { noSuchOrder, requireOrderId, selectOrder, selectState, thisOrder, touched, visible } from "./statements.ts";
+import {
+  orderStateError,
+  type RenderedOrder,
+  requireOrderId,
+  selectOrder,
+  selectState,
+  thisOrder,
+  touched,
+  visible,
+} from "./statements.ts";
 import { orders } from "./table.ts";
 
-/** A change of an order that is in the right state, at the version asked for; no other is touched. */
+/** A change from one status to the next. */
+interface Transition {
+  update: CompiledStatement<ChangedOrder>;
+  /** Continues `Only …` in the error for an order in another status. */
+  required: string;
+}
+
+/** An update that changes an order only in the right state and version. */
 function guardedUpdate(set: SQL, guard: SQL): CompiledStatement<ChangedOrder> {
   return statement<ChangedOrder>(sql`
     update ${orders} set ${set}, ${touched}
@@ -23,44 +38,53 @@ function guardedUpdate(set: SQL, guard: SQL): CompiledStatement<ChangedOrder> {
     returning ${changedColumns}`);
 }
 
-const cancelPending = guardedUpdate(sql`status = 'cancelled', cancelled_at = ${param("now")}`, sql`status = 'pending'`);
-const payPending = guardedUpdate(
-  sql`status = 'paid', payment_status = 'paid', payment_reference = ${param("reference")}, paid_at = ${param("now")}`,
-  // Its time may be over before the sweep comes by.
-  sql`status = 'pending' and expires_at > ${param("now")}`,
-);
-const fulfillPaid = guardedUpdate(
-  sql`status = 'completed', fulfillment_status = 'fulfilled', fulfilled_at = ${param("now")}`,
-  sql`status = 'paid'`,
-);
+const cancelling: Transition = {
+  update: guardedUpdate(sql`status = 'cancelled', cancelled_at = ${param("now")}`, sql`status = 'pending'`),
+  required: "pending orders can be cancelled",
+};
+const paying: Transition = {
+  update: guardedUpdate(
+    sql`status = 'paid', payment_status = 'paid', payment_reference = ${param("reference")}, paid_at = ${param("now")}`,
+    // The order may be due before the background job expires it.
+    sql`status = 'pending' and expires_at > ${param("now")}`,
+  ),
+  required: "pending orders can be paid",
+};
+const fulfilling: Transition = {
+  update: guardedUpdate(
+    sql`status = 'completed', fulfillment_status = 'fulfilled', fulfilled_at = ${param("now")}`,
+    sql`status = 'paid'`,
+  ),
+  required: "paid orders can be fulfilled",
+};
 const setEarned = statement(sql`update ${orders} set points_earned = ${param("earned")} where ${thisOrder}`);
 
 /**
- * One order of the tenant; of customers only their own.
- * @param fields names joined by commas; all without it.
- * @throws notFound, validationFailed for a field that orders do not have.
+ * One order. Customers see their own only.
+ * @param fields names separated by commas; default all.
+ * @throws notFound, validationFailed for an unknown field.
  */
 export async function getOrder(ctx: Ctx, id: string, fields?: string): Promise<RenderedOrder> {
   requireOrderId(id);
   const wanted = parseFields(fields, Object.keys(Order.properties));
   const order = await get(ctx.db, selectOrder, { tenantId: ctx.tenant.id, id, own: ownOnly(ctx) });
-  if (!order) throw noSuchOrder();
+  if (!order) throw notFound("order", id);
   return { ...order, json: pickFields(order.json, wanted) };
 }
 
 /**
- * Cancels an order that is not paid; its pieces can be sold again, and the points it was to be paid with come back.
- * @param ifMatch the version that must stand; null for any.
+ * Cancels a pending order, releases its stock and returns its points.
+ * @param ifMatch the version that the order must have; null for any.
  * @throws notFound, preconditionFailed, wrongState.
  */
 export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<RenderedOrder> {
-  return change(ctx, cancelPending, id, ifMatch, {}, (tx, order) => endUnpaid(tx, order, "cancel"));
+  return change(ctx, cancelling, { id, ifMatch }, (tx, order) => closeUnpaid(tx, order, "cancel"));
 }
 
 /**
- * Says that an order is paid: its pieces leave the stock, and its buyer earns points. The same reference again is
- * answered and not booked again, whatever the version.
- * @param ifMatch the version that must stand; null for any.
+ * Marks an order as paid: its stock is sold, and the customer earns points. A repeated call with the same reference
+ * returns the order unchanged, whatever its version.
+ * @param ifMatch the version that the order must have; null for any.
  * @throws forbidden for customers, notFound, conflict for a reference of another order, preconditionFailed, wrongState.
  */
 export async function payOrder(
@@ -73,7 +97,7 @@ export async function payOrder(
   const reference =
     input.payment_reference === undefined ? null : requireText("payment_reference", input.payment_reference, 200);
   try {
-    return await change(ctx, payPending, id, ifMatch, { reference }, bookPayment);
+    return await change(ctx, paying, { id, ifMatch, reference }, bookPayment);
   } catch (error) {
     if (!isUniqueViolation(error, "orders.payment_reference")) throw error;
     const message = "belongs to another order";
@@ -89,40 +113,46 @@ async function bookPayment(tx: Ctx, order: ChangedOrder): Promise<RenderedOrder>
     await earnPoints(tx, { userId, points, source: `order:${id}:earn`, orderId: id });
   }
   const first = points > 0 ? [bind(setEarned, { tenantId: tx.tenant.id, id, earned: points })] : [];
-  return settleOrder(tx, id, { event: "order.paid", stock: ["commit", "pay"], first });
+  return finishChange(tx, id, { event: "order.paid", stock: ["commit", "pay"], first });
 }
 
 /**
- * Says that a paid order has been sent or handed over: it is completed.
- * @param ifMatch the version that must stand; null for any.
+ * Marks a paid order as fulfilled, which completes it.
+ * @param ifMatch the version that the order must have; null for any.
  * @throws forbidden for customers, notFound, preconditionFailed, wrongState.
  */
 export async function fulfillOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<RenderedOrder> {
   requireStore(ctx);
-  return change(ctx, fulfillPaid, id, ifMatch, {}, (tx) => settleOrder(tx, id, { event: "order.fulfilled" }));
+  return change(ctx, fulfilling, { id, ifMatch }, (tx) => finishChange(tx, id, { event: "order.fulfilled" }));
 }
 
-/** One guarded change of an order and what follows from it; or why not. */
+interface ChangeValues {
+  id: string;
+  ifMatch: number | null;
+  reference?: string | null;
+}
+
+/** Runs a transition and what follows from it, in one transaction. */
 async function change(
   ctx: Ctx,
-  guarded: CompiledStatement<ChangedOrder>,
-  id: string,
-  ifMatch: number | null,
-  more: { reference?: string | null },
+  { update, required }: Transition,
+  { id, ifMatch, reference }: ChangeValues,
   follow: (tx: Ctx, order: ChangedOrder) => Promise<RenderedOrder>,
 ): Promise<RenderedOrder> {
   requireOrderId(id);
   return inTransaction(ctx, async (tx) => {
-    const own = ownOnly(ctx);
-    const values = { tenantId: tx.tenant.id, id, own, now: toTimestamp(tx.now()), ifMatch, ...more };
-    const order = await get(tx.db, guarded, values);
+    const now = toTimestamp(tx.now());
+    const values = { tenantId: tx.tenant.id, id, own: ownOnly(ctx), now, ifMatch, reference };
+    const order = await get(tx.db, update, values);
     if (order) return follow(tx, order);
     const state = await get(tx.db, selectState, values);
-    if (!state) throw noSuchOrder();
-    const isPaidSo = more.reference != null && state.payment_reference === more.reference;
-    if (isPaidSo) return (await get(tx.db, selectOrder, values)) as RenderedOrder;
+    if (!state) throw notFound("order", id);
+    const isRepeated = reference != null && state.payment_reference === reference;
+    if (isRepeated) return (await get(tx.db, selectOrder, values)) as RenderedOrder;
     if (ifMatch !== null && state.version !== ifMatch) throw preconditionFailed();
-    const isLate = state.status === "pending" && guarded === payPending;
-    throw wrongState(isLate ? "The time to pay the order is over." : `The order is ${state.status}.`);
+    if (update === paying.update && state.status === "pending") {
+      throw wrongState(`Order ${id} expired at ${state.expires_at} and can no longer be paid.`);
+    }
+    throw orderStateError(id, state.status, required);
   });
 }

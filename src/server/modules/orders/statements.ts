@@ -1,63 +1,83 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { bind, param, statement } from "../../db/statement.ts";
-import { type AppError, notFound } from "../../errors.ts";
-import { isId, newId } from "../../values/ids.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
-import { compileEvent } from "../events/service.ts";
-import type { EventType } from "../events/types.ts";
-import { orderEventJson, orderJson, type RenderedOrder } from "./rendering.ts";
+import { type AppError, notFound, wrongState } from "../../errors.ts";
+import { isId } from "../../values/ids.ts";
+import { moneyJson } from "../../values/money.ts";
 import { orders } from "./table.ts";
 
-/** What a transaction on orders has to know; the sweep has no actor. */
+/** What a transaction on orders needs; background jobs have no actor. */
 export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
-/** SQL: the order of that id in the tenant. */
+/** SQL condition: the order with the id in the tenant. */
 export const thisOrder: SQL = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
-/** SQL: where `own` names a customer, only theirs. */
+/** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
-/** SQL: what every write sets. */
+/** SQL assignments of every write. */
 export const touched: SQL = sql`version = version + 1, updated_at = ${param("now")}`;
 
-/** One order as it is answered. */
+/** An order as JSON text. */
+export interface RenderedOrder {
+  json: string;
+  version: number;
+}
+
+/** `'total', 19.99, 'total_minor', 1999` for each amount. */
+function amounts(...names: string[]): string {
+  return names
+    .map((name) => `'${name}', ${moneyJson(`${name}_minor`, "currency_digits")}, '${name}_minor', ${name}_minor`)
+    .join(", ");
+}
+
+// Ordered by a subquery, because the libSQL server has no `order by` within an aggregate.
+const items = `(select json_group_array(json(line)) from (select json_object(
+  'id', id, 'product_id', product_id, 'variant_id', variant_id, 'title', title, 'variant_title', variant_title,
+  'sku', sku, 'options', json(options), 'image', image, ${amounts("price")}, 'quantity', quantity,
+  ${amounts("subtotal", "discount", "tax", "total")}, 'refunded_quantity', refunded_quantity, ${amounts("refunded")},
+  'restocked_quantity', restocked_quantity) as line
+  from order_lines where order_id = orders.id order by position))`;
+const refunds = `(select json_group_array(json(refund)) from (select json_object(
+  'id', id, ${amounts("amount")}, 'lines', json(lines), 'reason', reason,
+  'points_returned', points_returned, 'points_reversed', points_reversed, 'created_at', created_at) as refund
+  from order_refunds where order_id = orders.id order by id))`;
+
+/** SQL for an order with lines and refunds as JSON text, in the order of the API. For a select from `orders`. */
+export const orderJson = sql.raw(`json_object(
+  'id', id, 'number', number, 'user_id', user_id, 'status', status, 'payment_status', payment_status,
+  'fulfillment_status', fulfillment_status, 'currency', currency, 'items', ${items},
+  ${amounts("subtotal", "discount", "shipping", "tax", "total", "refunded")},
+  'points_used', points_used, 'points_earned', points_earned, 'points_returned', points_returned,
+  'points_reversed', points_reversed, 'payment_reference', payment_reference,
+  'shipping_address', json(shipping_address), 'note', note, 'lang', lang, 'refunds', ${refunds},
+  'version', version, 'created_at', created_at, 'updated_at', updated_at, 'expires_at', expires_at,
+  'paid_at', paid_at, 'fulfilled_at', fulfilled_at, 'cancelled_at', cancelled_at)`);
+
+/** One visible order. */
 export const selectOrder = statement<RenderedOrder>(sql`
   select ${orderJson} as json, version from ${orders} where ${thisOrder} and ${visible}`);
-/** The states by which a refusal is explained. */
-export const selectState = statement<OrderState>(sql`
-  select status, payment_status, payment_reference, expires_at, version from ${orders} where ${thisOrder} and ${visible}`);
 
-/** An order's states. */
-export interface OrderState {
+/** The states of an order, which explain why it was not changed. */
+interface OrderState {
   status: string;
   payment_status: string;
   payment_reference: string | null;
   expires_at: string;
   version: number;
 }
+export const selectState = statement<OrderState>(sql`
+  select status, payment_status, payment_reference, expires_at, version from ${orders} where ${thisOrder} and ${visible}`);
 
-const recordOrderEvent = compileEvent({
-  type: sql`${param("type")}`,
-  subject: sql`id`,
-  data: orderEventJson,
-  from: sql`from ${orders} where ${thisOrder}`,
-});
-
-/** The event of what has just become of an order, for a batch. */
-export function orderEvent(tx: OrderCtx, id: string, type: EventType) {
-  const values = { tenantId: tx.tenant.id, id, type, eventId: newId("evt"), now: toTimestamp(tx.now()) };
-  return bind(recordOrderEvent, values);
-}
-
-/** A read of the order, for the end of a batch. */
+/** The statement that reads an order at the end of a batch. */
 export function readOrder(tx: OrderCtx, id: string) {
   return bind(selectOrder, { tenantId: tx.tenant.id, id, own: null });
 }
 
-/** Spares the database what cannot be an id, and what it could not hold, such as NUL. */
+/** Rejects what cannot be an id before the database sees it. Errors: notFound. */
 export function requireOrderId(id: string): void {
-  if (!isId("ord", id)) throw noSuchOrder();
+  if (!isId("ord", id)) throw notFound("order");
 }
 
-export function noSuchOrder(): AppError {
-  return notFound("order");
+/** `Order ord_… is cancelled. Only pending orders can be paid.` */
+export function orderStateError(id: string, status: string, required: string): AppError {
+  return wrongState(`Order ${id} is ${status}. Only ${required}.`);
 }

@@ -4,7 +4,7 @@ import { tenants } from "../tenants/table.ts";
 
 const amount = (name: string) => integer(name).notNull().default(0);
 
-/** The last number that each store has given to an order; the row and the order are written together. */
+/** The last order number of each store, written together with the order. */
 export const orderNumbers = sqliteTable("order_numbers", {
   tenantId: text("tenant_id")
     .primaryKey()
@@ -12,7 +12,7 @@ export const orderNumbers = sqliteTable("order_numbers", {
   last: integer("last").notNull().default(0),
 });
 
-/** What somebody bought. Amounts are minor units of `currency`; everything is frozen at creation. */
+/** Orders. Amounts are minor units of `currency` and fixed at creation. */
 export const orders = sqliteTable(
   "orders",
   {
@@ -21,7 +21,7 @@ export const orders = sqliteTable(
       .notNull()
       .references(() => tenants.id, { onDelete: "cascade" }),
     number: integer("number").notNull(),
-    /** Whose it is; stays when the user is removed. Null where a store's own system ordered for nobody known. */
+    /** The customer; null for a guest. Stays when the user is deleted. */
     userId: text("user_id"),
     status: text("status", { enum: ["pending", "paid", "completed", "cancelled", "expired"] }).notNull(),
     paymentStatus: text("payment_status", { enum: ["unpaid", "paid", "partially_refunded", "refunded"] }).notNull(),
@@ -30,7 +30,7 @@ export const orders = sqliteTable(
     currencyDigits: integer("currency_digits").notNull(),
     /** Sum of the lines before any discount. */
     subtotalMinor: amount("subtotal_minor"),
-    /** What `use_points` took off; split over the lines. */
+    /** The value of `use_points`, split over the lines. */
     discountMinor: amount("discount_minor"),
     shippingMinor: amount("shipping_minor"),
     taxMinor: amount("tax_minor"),
@@ -39,7 +39,7 @@ export const orders = sqliteTable(
     refundedMinor: amount("refunded_minor"),
     pointsUsed: amount("points_used"),
     pointsEarned: amount("points_earned"),
-    /** Of `points_used`, how many came back, and of `points_earned`, how many were taken back. */
+    /** Points used that were returned, and points earned that were reversed, by refunds. */
     pointsReturned: amount("points_returned"),
     pointsReversed: amount("points_reversed"),
     paymentReference: text("payment_reference"),
@@ -49,7 +49,7 @@ export const orders = sqliteTable(
     version: integer("version").notNull().default(1),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
-    /** When it expires unless it is paid before. */
+    /** When it expires if it is not paid. */
     expiresAt: text("expires_at").notNull(),
     paidAt: text("paid_at"),
     fulfilledAt: text("fulfilled_at"),
@@ -81,7 +81,7 @@ export const orders = sqliteTable(
   ],
 );
 
-/** One line of an order: a snapshot of what was sold, whatever becomes of the product. */
+/** Lines of orders, snapshots of the products when they were ordered. */
 export const orderLines = sqliteTable(
   "order_lines",
   {
@@ -101,16 +101,16 @@ export const orderLines = sqliteTable(
     variantTitle: text("variant_title"),
     sku: text("sku"),
     options: text("options").notNull().default("{}"),
-    /** Address of the product's first picture. */
+    /** URL of the product's first picture. */
     image: text("image"),
     priceMinor: integer("price_minor").notNull(),
     quantity: integer("quantity").notNull(),
-    /** price × quantity; the line's share of the order's discount and tax; and what is left to pay for it with tax. */
+    /** subtotal = price × quantity; discount and tax are shares of the order's; total = subtotal − discount + tax. */
     subtotalMinor: integer("subtotal_minor").notNull(),
     discountMinor: amount("discount_minor"),
     taxMinor: amount("tax_minor"),
     totalMinor: integer("total_minor").notNull(),
-    /** Whether its pieces were counted when they were ordered, and so have to be given back or booked. */
+    /** Whether stock was counted when it was ordered, and so is reserved. */
     isCounted: integer("is_counted", { mode: "boolean" }).notNull(),
     refundedQuantity: amount("refunded_quantity"),
     refundedMinor: amount("refunded_minor"),
@@ -133,7 +133,7 @@ export const orderLines = sqliteTable(
   ],
 );
 
-/** One refund of an order; rows are only ever added. */
+/** Refunds of orders. Rows are never changed. */
 export const orderRefunds = sqliteTable(
   "order_refunds",
   {

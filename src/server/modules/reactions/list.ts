@@ -10,7 +10,7 @@ import { findActor, refuseSubject } from "../visitors/actor.ts";
 import type { ReactionKind, ReactionsQuery } from "./model.ts";
 import { reactions } from "./table.ts";
 
-/** After every time, and every id. */
+/** Sorts after every time and every id. */
 const end = "~";
 
 const matching = sql`from ${reactions} r where r.tenant_id = ${param("tenantId")} and r.actor = ${param("actor")}
@@ -25,9 +25,9 @@ const selectPage = statement<PageRow>(sql`select
   case when ${param("isCounted")} = 1 then (select count(*) ${matching}) end as total`);
 
 /**
- * A page of what the caller likes or has bookmarked, newest first, as far as it is shown now; nobody has nothing.
+ * A page of the public resources that the caller likes or has bookmarked, newest first; empty for a new visitor.
  * @param subject `user_id` beside app credentials, which is refused.
- * @throws malformedRequest for a cursor that is broken or of another list, validationFailed naming `resource_type` or `user_id`.
+ * @throws malformedRequest for an invalid cursor, validationFailed naming `resource_type` or `user_id`.
  */
 export async function listReactions(
   ctx: Ctx,

@@ -4,23 +4,22 @@ import { timestamp } from "../../values/schema.ts";
 import { resourceTypes } from "../resources/registry.ts";
 import { newVisitor, visitorPart } from "../visitors/model.ts";
 
-/** What is done to a resource; also the name of the column that counts it. */
 export type ReactionKind = "like" | "bookmark";
 
 const type = Type.String({ maxLength: 40, description: `One of: ${resourceTypes.join(", ")}.` });
 const id = Type.String({ maxLength: 100, description: "Such as `prod_…`." });
 
-/** What is liked or bookmarked. */
+/** Body of a POST. */
 export const ReactionInput = Type.Object(
   { resource_type: type, resource_id: id, ...visitorPart },
   { $id: "ReactionInput", additionalProperties: false },
 );
 
-/** The token of a visitor, which the query of a POST or DELETE may name as well. */
+/** The visitor token, which may also be in the query of a POST or in the body of a DELETE. */
 export const VisitorQuery = Type.Object(visitorPart, { additionalProperties: false });
 export const VisitorInput = Type.Object(visitorPart, { $id: "VisitorInput", additionalProperties: false });
 
-/** What is liked or bookmarked no more. */
+/** Query of a DELETE. */
 export const ReactionQuery = Type.Object(
   { resource_type: type, resource_id: id, ...visitorPart },
   { additionalProperties: false },
@@ -28,12 +27,12 @@ export const ReactionQuery = Type.Object(
 
 const { fields: _, ...pageParts } = listParts;
 
-/** One resource, or the list of all that the caller has. */
+/** Query of a GET: one resource, or the caller's own list. */
 export const ReactionsQuery = Type.Object(
   {
     resource_type: Type.Optional(type),
     resource_id: Type.Optional(
-      Type.String({ ...id, description: "One resource. Without it the caller's own list is answered, newest first." }),
+      Type.String({ ...id, description: "One resource. Default: the caller's own list, newest first." }),
     ),
     ...visitorPart,
     ...pageParts,
@@ -43,15 +42,15 @@ export const ReactionsQuery = Type.Object(
 export type ReactionsQuery = Static<typeof ReactionsQuery>;
 
 const state = {
-  active: Type.Boolean({ description: "Whether the caller has it." }),
-  count: Type.Integer({ minimum: 0, description: "How many have it." }),
+  active: Type.Boolean({ description: "Whether the caller likes or has bookmarked it." }),
+  count: Type.Integer({ minimum: 0, description: "How many users and visitors do." }),
 };
 
-/** How a resource stands for the caller. */
+/** The caller's reaction to a resource, and its count. */
 export const ReactionState = Type.Object(state, { $id: "ReactionState" });
 export type ReactionState = Static<typeof ReactionState>;
 
-/** The same after it was liked or bookmarked. */
+/** Reply to a POST. */
 export const AddedReaction = Type.Object({ ...state, visitor: newVisitor }, { $id: "AddedReaction" });
 export type AddedReaction = Static<typeof AddedReaction>;
 

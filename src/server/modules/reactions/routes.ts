@@ -16,7 +16,7 @@ import {
 } from "./model.ts";
 import { getReaction, react, unreact } from "./service.ts";
 
-/** What the routes of one kind are called, and what they say they do. */
+/** Names and summaries of the routes of one kind. */
 interface Naming {
   kind: ReactionKind;
   path: `/${string}/`;
@@ -74,7 +74,7 @@ function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
   ];
 }
 
-/** The endpoints of likes and bookmarks (design, section 4). */
+/** The endpoints of likes and bookmarks. */
 export const reactionRoutes = [
   ...routesOf({
     kind: "like",
@@ -82,9 +82,9 @@ export const reactionRoutes = [
     tag: "Likes",
     ids: { get: "getLikes", add: "addLike", remove: "removeLike" },
     summaries: {
-      get: "Count a resource's likes and tell the caller's, or list the caller's own",
+      get: "Get the likes of a resource, or list the caller's own",
       add: "Like a resource",
-      remove: "Take a like back",
+      remove: "Remove a like",
     },
   }),
   ...routesOf({
@@ -93,9 +93,9 @@ export const reactionRoutes = [
     tag: "Bookmarks",
     ids: { get: "getBookmarks", add: "addBookmark", remove: "removeBookmark" },
     summaries: {
-      get: "Count a resource's bookmarks and tell the caller's, or list the caller's own",
+      get: "Get the bookmarks of a resource, or list the caller's own",
       add: "Bookmark a resource",
-      remove: "Take a bookmark back",
+      remove: "Remove a bookmark",
     },
   }),
 ];

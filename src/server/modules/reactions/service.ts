@@ -12,12 +12,12 @@ import { findActor, refuseSubject, requireActor } from "../visitors/actor.ts";
 import type { AddedReaction, ReactionKind, ReactionState } from "./model.ts";
 import { reactions } from "./table.ts";
 
-/** Most things that one visitor or user likes, and as many that they have bookmarked: more no list could look through. */
+/** Maximum number of likes, and of bookmarks, of one visitor or user; keeps their lists fast. */
 const maxOfActor = 10_000;
 
-/** What a call is about, and who makes it, unless a user is signed in. */
+/** The resource of a call, and its visitor unless a user is signed in. */
 export interface ReactionTarget {
-  /** Missing only where a route's schema cannot ask for it. */
+  /** Required, but optional in the schema of GET. */
   resource_type?: string | undefined;
   resource_id: string;
   /** The token of a visitor. */
@@ -32,23 +32,23 @@ const own = sql`from ${reactions} where ${ofResource} and kind = ${param("kind")
 const ofActor = sql`from ${reactions} where tenant_id = ${param("tenantId")} and actor = ${param("actor")}
   and kind = ${param("kind")}`;
 
-// A user may have been removed since their token was looked at.
+// The user may have been deleted since the token was verified.
 const hasActor = sql`(${param("isUser")} = 0
   or exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("actor")}))`;
 
-/** How things stand for one actor; 1 and 0 as SQL gives them. */
-interface Standing {
+/** A resource and its reaction of one actor; booleans are 1 and 0. */
+interface State {
   isShown: number;
   isActive: number;
   hasActor: number;
   count: number;
 }
-const selectStanding = forEachType((type) =>
-  statement<Standing>(sql`select ${isShown(type)} as isShown, exists (select 1 ${own}) as isActive,
+const selectState = forEachType((type) =>
+  statement<State>(sql`select ${isShown(type)} as isShown, exists (select 1 ${own}) as isActive,
     ${hasActor} as hasActor, coalesce((select case ${param("kind")} when 'like' then likes else bookmarks end
       from ${resourceCounts} where ${ofResource}), 0) as count`),
 );
-// What is not shown, who is not there any more and who has too many are left out by the statement that would write.
+// The statement that writes also checks the resource, the user and the maximum.
 const addReaction = forEachType((type) =>
   statement(sql`insert into ${reactions} (tenant_id, kind, resource_type, resource_id, actor, created_at)
     select ${param("tenantId")}, ${param("kind")}, ${param("type")}, ${param("resourceId")}, ${param("actor")},
@@ -60,9 +60,10 @@ const addReaction = forEachType((type) =>
 const removeReaction = statement(sql`delete ${own}`);
 
 /**
- * Likes or bookmarks something, once for each actor however often it is called.
- * @returns how it stands then, with the token of the visitor who was made for it, where nobody came along.
- * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for what is not shown, wrongState for one too many.
+ * Likes or bookmarks a resource. Repeated calls change nothing.
+ * @returns the new state, with a visitor token if the caller had none.
+ * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for a resource that is not
+ * public, wrongState at the maximum.
  */
 export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<AddedReaction> {
   const resource = readTarget(input);
@@ -71,46 +72,47 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
   const values = valuesOf(ctx, kind, resource, actor);
   const [, selected] = await ctx.db.batch([
     bind(addReaction[resource.type], { ...values, now: toTimestamp(ctx.now()) }),
-    bind(selectStanding[resource.type], values),
+    bind(selectState[resource.type], values),
   ]);
-  const standing = selected?.rows[0] as unknown as Standing;
-  if (!standing.isShown) throw noSuchResource();
-  if (!standing.hasActor) throw noSuchUser();
-  if (!standing.isActive) throw wrongState(`You have ${maxOfActor} of these, and can have no more.`);
-  return visitor === undefined ? toState(standing) : { ...toState(standing), visitor };
+  const state = selected?.rows[0] as unknown as State;
+  if (!state.isShown) throw noSuchResource();
+  if (!state.hasActor) throw noSuchUser();
+  if (!state.isActive) throw wrongState(`You have ${maxOfActor} ${kind}s, the maximum.`);
+  return visitor === undefined ? toReply(state) : { ...toReply(state), visitor };
 }
 
 /**
- * Takes a like or bookmark back, also of what is not shown any more.
- * @returns how it stands then, also where there was none.
- * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for what is not shown and was not theirs.
+ * Removes a like or bookmark, also of a resource that is no longer public.
+ * @returns the new state, also if there was none.
+ * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for a resource that is neither
+ * public nor liked or bookmarked.
  */
 export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
   const resource = readTarget(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
-  // Nobody has nothing that could be taken back.
+  // A new visitor has no reactions.
   if (visitor !== undefined) return getReaction(ctx, kind, { ...input, visitor: undefined });
   await countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
   const [removed, selected] = await ctx.db.batch([
     bind(removeReaction, values),
-    bind(selectStanding[resource.type], values),
+    bind(selectState[resource.type], values),
   ]);
-  const standing = selected?.rows[0] as unknown as Standing;
-  if (!standing.isShown && removed?.rowsAffected === 0) throw noSuchResource();
-  return toState(standing);
+  const state = selected?.rows[0] as unknown as State;
+  if (!state.isShown && removed?.rowsAffected === 0) throw noSuchResource();
+  return toReply(state);
 }
 
 /**
- * Whether the caller likes or has bookmarked something, and how many do.
- * @throws validationFailed naming `resource_type` or `user_id`, notFound for what is not shown.
+ * Whether the caller likes or has bookmarked a resource, and how many do.
+ * @throws validationFailed naming `resource_type` or `user_id`, notFound for a resource that is not public.
  */
 export async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
   const resource = readTarget(input);
   const values = valuesOf(ctx, kind, resource, findActor(ctx, input.visitor));
-  const standing = await get(ctx.db, selectStanding[resource.type], values);
-  if (!standing?.isShown) throw noSuchResource();
-  return toState(standing);
+  const state = await get(ctx.db, selectState[resource.type], values);
+  if (!state?.isShown) throw noSuchResource();
+  return toReply(state);
 }
 
 function readTarget(input: ReactionTarget): Resource {
@@ -123,6 +125,20 @@ function valuesOf({ tenant, actor }: Ctx, kind: ReactionKind, resource: Resource
   return { tenantId: tenant.id, kind, type: resource.type, resourceId: resource.id, actor: id, isUser };
 }
 
-function toState({ isActive, count }: Standing): ReactionState {
+function toReply({ isActive, count }: State): ReactionState {
   return { active: isActive === 1, count };
+}
+
+const ofVisitor = sql`tenant_id = ${param("tenantId")} and actor = ${param("visitorId")}`;
+// Reactions that the user has already are ignored, and then deleted; triggers update the counts.
+const moveReactions = statement(sql`update or ignore ${reactions} set actor = ${param("userId")} where ${ofVisitor}`);
+const deleteDuplicates = statement(sql`delete from ${reactions} where ${ofVisitor}`);
+
+/**
+ * Gives a visitor's likes and bookmarks to a user, inside the transaction that verified the user. Those that both have
+ * are counted once.
+ */
+export async function claimReactions(tx: Ctx, visitorId: string, userId: string): Promise<void> {
+  const values = { tenantId: tx.tenant.id, visitorId, userId };
+  await tx.db.batch([bind(moveReactions, values), bind(deleteDuplicates, values)]);
 }

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenants } from "../tenants/table.ts";
 
-/** Who likes or has bookmarked what: one row each. */
+/** Likes and bookmarks. */
 export const reactions = sqliteTable(
   "reactions",
   {
@@ -12,7 +12,7 @@ export const reactions = sqliteTable(
     kind: text("kind", { enum: ["like", "bookmark"] }).notNull(),
     resourceType: text("resource_type").notNull(),
     resourceId: text("resource_id").notNull(),
-    /** Id of a user, whose rows go with them (by a trigger), or of a visitor. */
+    /** Id of a user or visitor. A trigger deletes the rows of a deleted user. */
     actor: text("actor").notNull(),
     createdAt: text("created_at").notNull(),
   },

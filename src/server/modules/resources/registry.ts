@@ -4,16 +4,16 @@ import { type AppError, invalidField, notFound } from "../../errors.ts";
 import { type IdPrefix, isId } from "../../values/ids.ts";
 import { products } from "../products/table.ts";
 
-/** A kind of record that can be liked, bookmarked and viewed. */
+/** A type of record that can be liked, bookmarked and viewed. */
 interface ResourceKind {
   idPrefix: IdPrefix;
   /** SQL of the table, whose rows have `tenant_id` and `id`. */
   table: SQL;
-  /** SQL that holds for rows that anyone may see. */
+  /** SQL condition of public rows. */
   isShown: SQL;
 }
 
-/** All kinds: a line here adds one. One that shows its counts in its own rows has triggers for that, as products have. */
+/** All types. A type that shows counts in its own rows needs triggers, as products have. */
 const kinds = {
   product: { idPrefix: "prod", table: sql`${products}`, isShown: sql`status = 'published' and deleted_at is null` },
 } as const satisfies Record<string, ResourceKind>;
@@ -22,15 +22,15 @@ export type ResourceType = keyof typeof kinds;
 
 export const resourceTypes = Object.keys(kinds) as ResourceType[];
 
-/** Something that can be liked, bookmarked and viewed. */
+/** A record that can be liked, bookmarked and viewed. */
 export interface Resource {
   type: ResourceType;
   id: string;
 }
 
 /**
- * SQL: whether the resource of a type whose tenant and id are in `tenantId` and `id` is there for anyone to see.
- * Without these, they are the placeholders `tenantId` and `resourceId`.
+ * SQL condition: the resource of a type exists and is public.
+ * @param of SQL of its tenant and id; default the parameters `tenantId` and `resourceId`.
  */
 export function isShown(type: ResourceType, of: { tenantId: SQL; id: SQL } = placeholders): SQL {
   const { table, isShown } = kinds[type];
@@ -39,7 +39,7 @@ export function isShown(type: ResourceType, of: { tenantId: SQL; id: SQL } = pla
 
 const placeholders = { tenantId: sql`${param("tenantId")}`, id: sql`${param("resourceId")}` };
 
-/** SQL: whether the resource of a row with `tenant_id`, `resource_type` and `resource_id` is there for anyone to see. */
+/** SQL condition: the resource of a row with `tenant_id`, `resource_type` and `resource_id` exists and is public. */
 export function isRowShown(alias: string): SQL {
   const of = { tenantId: sql.raw(`${alias}.tenant_id`), id: sql.raw(`${alias}.resource_id`) };
   const each = resourceTypes.map(
@@ -48,14 +48,14 @@ export function isRowShown(alias: string): SQL {
   return sql`(${sql.join(each, sql` or `)})`;
 }
 
-/** One value of each type, such as a statement, made once. */
+/** One value for each type, such as a statement. */
 export function forEachType<T>(make: (type: ResourceType) => T): Record<ResourceType, T> {
   return Object.fromEntries(resourceTypes.map((type) => [type, make(type)])) as Record<ResourceType, T>;
 }
 
 /**
- * A resource by its type and id. Says nothing about whether it is there.
- * @throws validationFailed naming `resource_type` for none or one that does not exist, notFound for what is no id of the type.
+ * A resource by its type and id, which need not exist.
+ * @throws validationFailed naming `resource_type` if it is missing or unknown, notFound for a malformed id.
  */
 export function parseResource(type: string | undefined, id: string): Resource {
   if (type === undefined) throw invalidField("resource_type", "is required");
@@ -64,12 +64,11 @@ export function parseResource(type: string | undefined, id: string): Resource {
   return { type, id };
 }
 
-/** Whether a text is one of the types. */
 export function isResourceType(text: string): text is ResourceType {
   return Object.hasOwn(kinds, text);
 }
 
-/** The refusal of what is not there for the caller: draft, deleted, another store's, or never made. */
+/** The error for a resource that does not exist or is not public. */
 export function noSuchResource(): AppError {
   return notFound("resource");
 }

@@ -3,8 +3,8 @@ import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlit
 import { tenants } from "../tenants/table.ts";
 
 /**
- * How often a resource is liked, bookmarked and viewed. Likes and bookmarks are kept by triggers on their rows, so that
- * no writer can forget it; a product shows its own numbers by a trigger on this table.
+ * Counts of likes, bookmarks and views. Triggers on the reactions maintain likes and bookmarks; a trigger on this table
+ * copies the counts to the product.
  */
 export const resourceCounts = sqliteTable(
   "resource_counts",

@@ -4,28 +4,39 @@ import { get, param, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { rewardBalances, rewardEntries } from "./table.ts";
 
-/** What booking needs: a transaction, whose store, and when. */
+/** Prefix of sources given by callers, so that they cannot collide with the product's own sources. */
+export const givenPrefix = "given:";
+/** Prefix of the source of entries without one. */
+export const ownPrefix = "entry:";
+
+/** SQL for a ledger entry as JSON text, in the order of the API. */
+export const entryJson = sql.raw(`json_object('id', id, 'user_id', user_id, 'kind', kind, 'points', points,
+  'balance', balance, 'source', case substr(source, 1, 6) when '${givenPrefix}' then substr(source, 7)
+    when '${ownPrefix}' then null else source end,
+  'order_id', order_id, 'note', note, 'created_at', created_at)`);
+
+/** What booking needs of a transaction. */
 export type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
-/** A balance as a booking left it. */
+/** A balance after a booking. */
 export interface Written {
   balance: number;
   version: number;
 }
 
-/** One row of the ledger, before it has its place. */
+/** A ledger entry to write. */
 export interface Entry {
   id: string;
   userId: string;
   kind: "earn" | "redeem" | "reverse" | "expire" | "adjust";
-  /** Negative where it takes. */
+  /** Negative if it reduces the balance. */
   points: number;
   /** The balance after it. */
   balance: number;
   source: string;
   orderId?: string | undefined;
   note?: string | null | undefined;
-  /** Of points that are spent: when the last of them would have expired. */
+  /** For spent points, when the last of them would have expired. */
   expiresAt?: string | null;
 }
 
@@ -43,22 +54,22 @@ const insertRow = statement<{ sequence: number }>(sql`
     ${param("expiresAt")}, ${param("now")})
   returning sequence`);
 
-/** Adds points to a balance, which begins at none. */
+/** Adds points to a balance. */
 export async function addToBalance(tx: LedgerCtx, userId: string, points: number): Promise<Written> {
   const values = { tenantId: tx.tenant.id, userId, points, now: toTimestamp(tx.now()) };
   const written = await get(tx.db, raiseBalance, values);
-  if (!written) throw new Error("A balance was written and returned no row");
+  if (!written) throw new Error("Writing a balance returned no row");
   return written;
 }
 
 /**
- * Writes one row of the ledger; a source that is booked already breaks the unique index.
+ * Writes a ledger entry. A source that was booked before violates the unique index.
  * @returns its sequence.
  */
 export async function writeEntry(tx: LedgerCtx, entry: Entry): Promise<number> {
   const { orderId = null, note = null, expiresAt = null, ...others } = entry;
   const values = { ...others, orderId, note, expiresAt, tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
   const row = await get(tx.db, insertRow, values);
-  if (!row) throw new Error("An insert returned no row");
+  if (!row) throw new Error("Writing an entry returned no row");
   return row.sequence;
 }

@@ -5,8 +5,8 @@ import { decodeCursor } from "../../pagination/cursor.ts";
 import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, readTimeRange } from "../../pagination/list-query.ts";
 import { requireSubject } from "../users/subject.ts";
+import { entryJson } from "./entries.ts";
 import { RewardEntry, type RewardHistoryQuery } from "./model.ts";
-import { entryJson } from "./rendering.ts";
 import { rewardEntries } from "./table.ts";
 
 const operators = { from: ">=", after: ">", until: "<=", before: "<" } as const;
@@ -19,7 +19,7 @@ const bounds = boundNames.map(
 const matching = sql`from ${rewardEntries} where tenant_id = ${param("tenantId")} and user_id = ${param("userId")}
   and (${param("kind")} is null or kind = ${param("kind")}) and ${sql.join(bounds, sql` and `)}`;
 const page = sql`${matching} and sequence < ${param("beforeSequence")} order by sequence desc`;
-// A user's entries are few and stand together in the index, so one shape serves every filter.
+// A user has few entries, so one statement serves every filter.
 const selectPage = statement<PageRow>(sql`select
   (select group_concat(rendered) from (select ${entryJson} as rendered ${page} limit ${param("limit")})) as json,
   (select json_array(sequence, id) ${page} limit 1 offset ${param("lastIndex")}) as last,
@@ -27,8 +27,8 @@ const selectPage = statement<PageRow>(sql`select
   case when ${param("isCounted")} = 1 then (select count(*) ${matching}) end as total`);
 
 /**
- * A page of a user's ledger, the latest entries first.
- * @throws malformedRequest for a cursor that is broken or of another list, validationFailed, notFound as `requireSubject`.
+ * A page of a user's ledger, newest first.
+ * @throws malformedRequest for an invalid cursor, validationFailed, notFound as `requireSubject`.
  */
 export async function listRewardEntries(ctx: Ctx, query: RewardHistoryQuery, subject?: string): Promise<ListPage> {
   const { limit = defaultLimit, kind = null } = query;

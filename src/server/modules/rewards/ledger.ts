@@ -4,19 +4,19 @@ import { get, param, run, statement } from "../../db/statement.ts";
 import { notEnoughPoints } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { expireDueLots } from "./due-lots.ts";
 import { addToBalance, type LedgerCtx, type Written, writeEntry } from "./entries.ts";
+import { expireLots } from "./expiry.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 const dayMs = 86_400_000;
-/** Sorts behind every time. */
+/** Sorts after every time. */
 const never = "~";
 
-/** What is booked on a user's account. `points` is positive; which way it goes is the function's. */
+/** Points to book on a user's account; positive unless said otherwise. */
 export interface Booking {
   userId: string;
   points: number;
-  /** What it comes from; the same source is booked once. */
+  /** The reason, such as `order:ord_…:earn`; each source is booked once. */
   source: string;
   orderId?: string | undefined;
   note?: string | null | undefined;
@@ -29,13 +29,13 @@ const insertLot = statement(sql`
   insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
   values (${param("sequence")}, ${param("tenantId")}, ${param("userId")}, ${param("points")}, ${param("points")},
     ${param("expiresAt")}, ${param("now")})`);
-// The guard stands in the statement: a balance is never negative, however many spend at once.
-const takeFromBalance = statement<Written>(sql`
+// The guard is in the statement, so that concurrent bookings cannot make a balance negative.
+const debitBalance = statement<Written>(sql`
   update ${rewardBalances} set balance = balance - ${param("points")}, version = version + 1,
     updated_at = ${param("now")}
   where ${ofUser} and balance >= ${param("points")} returning balance, version`);
 const selectBalance = statement<{ balance: number }>(sql`select balance from ${rewardBalances} where ${ofUser}`);
-/** Lots in the order in which they are spent, with what the older ones hold. */
+/** Lots in the order in which they are spent, with the points of older ones. */
 const openLots = sql`(select sequence, remaining, expires_at, sum(remaining) over (order by sequence) - remaining as older
     from ${rewardLots} where ${ofUser} and remaining > 0)`;
 const selectLatest = statement<{ latest: string | null }>(sql`
@@ -49,61 +49,61 @@ const consumeLots = statement(sql`
   from ${openLots} o
   where ${rewardLots}.sequence = o.sequence and o.older < ${param("points")}`);
 
-/** No payment earns more, so that thousands of the largest fit into a balance: too many points must not stop a payment. */
+/** Maximum points of a payment, so that a balance cannot overflow and block payments. */
 const maxEarned = 1_000_000_000_000n;
 
-/** Points that a payment earns: so many thousandths for every 100 minor units, rounded down. */
+/** Points that a payment earns: `pointsRate` thousandths for every 100 minor units, rounded down. */
 export function pointsFor(paidMinor: number, tenant: Pick<Tenant, "pointsRate">): number {
   const points = (BigInt(paidMinor) * BigInt(tenant.pointsRate)) / 100_000n;
   return Number(points < maxEarned ? points : maxEarned);
 }
 
-/** Books points that a payment earned. Answers how many: none when the source is booked already. */
+/** Books earned points. Returns how many; 0 if the source was booked before. */
 export function earnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
-  return add(tx, "earn", booking);
+  return credit(tx, "earn", booking);
 }
 
 /**
- * Books points that are spent, the oldest first.
- * @returns how many: none when the source is booked already.
- * @throws notEnoughPoints when there are not so many.
+ * Spends points, oldest first.
+ * @returns how many; 0 if the source was booked before.
+ * @throws notEnoughPoints
  */
 export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
-  return take(tx, "redeem", booking);
+  return debit(tx, "redeem", booking);
 }
 
 /**
- * Gives points back that an order had spent. Their time stood still meanwhile: they last as long as the latest of them
- * still had when they were spent, so that nobody loses them by waiting, or renews them by ordering.
- * @returns how many: none when the source is booked already.
+ * Returns points that an order spent. They last as long as the last of them had left when they were spent, so that
+ * customers neither lose nor renew points by ordering.
+ * @returns how many; 0 if the source was booked before.
  */
-export async function givePointsBack(tx: LedgerCtx, booking: Booking): Promise<number> {
-  return add(tx, "reverse", booking, await lifeBefore(tx, booking));
+export async function returnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
+  return credit(tx, "reverse", booking, await lifeBefore(tx, booking));
 }
 
 /**
- * Takes earned points back, as far as they are still there: a balance is never negative.
- * @returns how many it took.
+ * Reverses earned points, at most the balance.
+ * @returns how many.
  */
-export async function clawBackPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
+export async function reversePoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { userId, points } = booking;
-  await expireDueLots(tx, userId);
-  const standing = await get(tx.db, selectBalance, { tenantId: tx.tenant.id, userId });
-  return take(tx, "reverse", { ...booking, points: Math.min(points, standing?.balance ?? 0) });
+  await expireLots(tx, userId);
+  const account = await get(tx.db, selectBalance, { tenantId: tx.tenant.id, userId });
+  return debit(tx, "reverse", { ...booking, points: Math.min(points, account?.balance ?? 0) });
 }
 
 /**
- * Books what staff adds or takes.
+ * Adjusts a balance.
  * @param booking its `points` may be negative.
- * @throws notEnoughPoints when there are not so many to take.
+ * @throws notEnoughPoints if the balance would be negative.
  */
 export function adjustPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { points } = booking;
-  return points < 0 ? take(tx, "adjust", { ...booking, points: -points }) : add(tx, "adjust", booking);
+  return points < 0 ? debit(tx, "adjust", { ...booking, points: -points }) : credit(tx, "adjust", booking);
 }
 
-/** @param life how long the points last, in milliseconds; null for ever. */
-async function add(
+/** @param life how long the points last, in milliseconds; null without expiry. */
+async function credit(
   tx: LedgerCtx,
   kind: "earn" | "reverse" | "adjust",
   booking: Booking,
@@ -125,12 +125,12 @@ async function add(
   return points;
 }
 
-async function take(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", booking: Booking): Promise<number> {
+async function debit(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", booking: Booking): Promise<number> {
   const { userId, points } = booking;
   if (points <= 0 || (await isBooked(tx, booking))) return 0;
-  await expireDueLots(tx, userId);
+  await expireLots(tx, userId);
   const values = { tenantId: tx.tenant.id, userId, points, now: toTimestamp(tx.now()) };
-  const left = await get(tx.db, takeFromBalance, values);
+  const left = await get(tx.db, debitBalance, values);
   if (!left) throw notEnoughPoints();
   const expiresAt = kind === "redeem" ? ((await get(tx.db, selectLatest, values))?.latest ?? null) : null;
   await writeEntry(tx, { ...booking, id: newId("rwd"), kind, points: -points, balance: left.balance, expiresAt });

@@ -2,11 +2,15 @@ import { type Static, Type } from "@sinclair/typebox";
 import { listParts, timeRangeParts } from "../../pagination/list-query.ts";
 import { nullable, timestamp } from "../../values/schema.ts";
 
-const most = 1_000_000_000;
-const customerId = Type.Optional(Type.String({ description: "Whose account, where staff or an app key acts." }));
+const maxPoints = 1_000_000_000;
+const customerId = Type.Optional(Type.String({ description: "The owner of the account, for app keys and staff." }));
 const note = Type.String({ minLength: 1, maxLength: 500 });
 const source = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 200, description: "What it comes from; the same is booked once." }),
+  Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: "Your reference for the booking. Each source is booked once.",
+  }),
 );
 
 const kind = Type.Union([
@@ -17,33 +21,33 @@ const kind = Type.Union([
   Type.Literal("adjust"),
 ]);
 
-/** A user's account as replies show it. */
+/** A user's account in replies. */
 export const Rewards = Type.Object(
   {
     user_id: Type.String(),
     balance: Type.Integer({ minimum: 0, description: "Points that can be spent now." }),
-    value: Type.Number({ minimum: 0, description: "What they are worth when they pay." }),
+    value: Type.Number({ minimum: 0, description: "The value of the points when they pay for an order." }),
     value_minor: Type.Integer({ minimum: 0 }),
     currency: Type.String({ description: "ISO 4217." }),
     expiring: nullable(
       Type.Object(
         { points: Type.Integer({ minimum: 1 }), expires_at: timestamp },
-        { description: "The points that run out next." },
+        { description: "The points that expire next." },
       ),
     ),
-    version: Type.Integer({ minimum: 0, description: "Moves by one with every entry; 0 before the first." }),
+    version: Type.Integer({ minimum: 0, description: "Increases by one with every entry; 0 before the first." }),
     updated_at: nullable(timestamp),
   },
   { $id: "Rewards" },
 );
 
-/** A row of the ledger as replies show it. */
+/** A ledger entry in replies. */
 export const RewardEntry = Type.Object(
   {
     id: Type.String({ description: "`rwd_…`" }),
     user_id: Type.String(),
     kind,
-    points: Type.Integer({ description: "Negative where it takes." }),
+    points: Type.Integer({ description: "Negative if it reduces the balance." }),
     balance: Type.Integer({ minimum: 0, description: "The balance after it." }),
     source: nullable(Type.String()),
     order_id: nullable(Type.String()),
@@ -63,7 +67,7 @@ export type RewardHistoryQuery = Static<typeof RewardHistoryQuery>;
 
 export const RedeemInput = Type.Object(
   {
-    points: Type.Integer({ minimum: 1, maximum: most }),
+    points: Type.Integer({ minimum: 1, maximum: maxPoints }),
     note: Type.Optional(note),
     source,
     customer_id: customerId,
@@ -74,7 +78,11 @@ export type RedeemInput = Static<typeof RedeemInput>;
 
 export const AdjustInput = Type.Object(
   {
-    points: Type.Integer({ minimum: -most, maximum: most, description: "What is added; negative takes. Not 0." }),
+    points: Type.Integer({
+      minimum: -maxPoints,
+      maximum: maxPoints,
+      description: "Points to add; negative to subtract. Not 0.",
+    }),
     note,
     source,
     customer_id: customerId,

@@ -7,7 +7,7 @@ import { adjustRewards, getRewards, redeemPoints } from "./service.ts";
 
 const tag = "Rewards";
 
-/** The rewards endpoints (design, section 4). */
+/** The rewards endpoints. */
 export const rewardRoutes = [
   defineRoute({
     method: "GET",
@@ -26,7 +26,7 @@ export const rewardRoutes = [
     path: "/rewards/history/",
     id: "listRewardEntries",
     tag,
-    summary: "List what was booked on a user's account",
+    summary: "List the entries of a user's account",
     access: [app("rewards:read"), token],
     query: RewardHistoryQuery,
     reply: { data: Type.Array(RewardEntry), page: true },
@@ -41,7 +41,7 @@ export const rewardRoutes = [
     summary: "Spend points",
     access: [app("rewards:write"), token],
     body: RedeemInput,
-    reply: { status: 201, data: RewardEntry, existing: "The entry of the same `source`, booked before." },
+    reply: { status: 201, data: RewardEntry, existing: "The entry was booked before with the same `source`." },
     errors: ["notFound", "conflict", "notEnoughPoints"],
     handle: ({ ctx, body, subject }) => redeemPoints(ctx, body, subject),
   }),
@@ -50,10 +50,10 @@ export const rewardRoutes = [
     path: "/rewards/adjust/",
     id: "adjustRewards",
     tag,
-    summary: "Add points to a user's account, or take them",
+    summary: "Add or subtract points of a user",
     access: [app("rewards:write"), staff],
     body: AdjustInput,
-    reply: { status: 201, data: RewardEntry, existing: "The entry of the same `source`, booked before." },
+    reply: { status: 201, data: RewardEntry, existing: "The entry was booked before with the same `source`." },
     errors: ["notFound", "conflict", "notEnoughPoints"],
     handle: ({ ctx, body, subject }) => adjustRewards(ctx, body, subject),
   }),

@@ -12,9 +12,9 @@ import { currencyDigits } from "../tenants/currency.ts";
 import { requireStanding } from "../users/guards.ts";
 import { isSelf } from "../users/permission.ts";
 import { requireSubject } from "../users/subject.ts";
+import { entryJson, givenPrefix, ownPrefix } from "./entries.ts";
 import { adjustPoints, spendPoints } from "./ledger.ts";
 import type { AdjustInput, RedeemInput } from "./model.ts";
-import { entryJson, givenPrefix, ownPrefix } from "./rendering.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
@@ -24,9 +24,9 @@ interface AccountRow {
   balance: number;
   version: number;
   updated_at: string | null;
-  /** Points whose time is over, though nobody has booked that yet. */
+  /** Expired points that are not booked as such yet. */
   due: number;
-  /** JSON of the lot that runs out next. */
+  /** JSON of the lot that expires next. */
   expiring: string | null;
 }
 
@@ -55,14 +55,14 @@ interface RewardsReply {
 }
 
 /**
- * A user's balance: what can be spent now, what it is worth, and what runs out next.
+ * A user's balance, its value, and the points that expire next.
  * @throws notFound, validationFailed as `requireSubject`.
  */
 export async function getRewards(ctx: Ctx, customerId?: string, subject?: string): Promise<RewardsReply> {
   const userId = await requireSubject(ctx, customerId, subject);
   const values = { tenantId: ctx.tenant.id, userId, now: toTimestamp(ctx.now()) };
   const row = await get(ctx.db, selectAccount, values);
-  if (!row) throw new Error("An account was read and returned no row");
+  if (!row) throw new Error("Reading an account returned no row");
   const balance = row.balance - row.due;
   const { currency, pointValue } = ctx.tenant;
   const digits = currencyDigits(currency);
@@ -77,71 +77,74 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
     version: row.version,
     updated_at: row.updated_at,
   };
-  // Points whose time is over are gone from the balance before the ledger, and its version, say so.
-  const isSettled = row.version > 0 && row.due === 0;
-  return { json: JSON.stringify(account), ...(isSettled && { version: row.version }) };
+  // Without the expired points the balance is not that of the version.
+  const isCurrent = row.version > 0 && row.due === 0;
+  return { json: JSON.stringify(account), ...(isCurrent && { version: row.version }) };
 }
 
 /**
- * Spends points of a user. The same `source` again answers the first entry.
- * @throws notEnoughPoints when there are not so many, conflict for a source of another act; as `requireSubject`.
+ * Spends points of a user. A repeated `source` returns the first entry.
+ * @throws notEnoughPoints, conflict for a source booked with other points; as `requireSubject`.
  */
 export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: string): Promise<RewardsReply> {
   const userId = await requireSubject(ctx, input.customer_id, subject);
-  return book(ctx, userId, "redeem", -input.points, input, async (tx, source) => {
+  return book(ctx, { userId, kind: "redeem", points: -input.points, source: input.source }, async (tx, source) => {
     const note = input.note === undefined ? null : requireText("note", input.note, 500);
     return (await spendPoints(tx, { userId, points: input.points, source, note })) > 0;
   });
 }
 
 /**
- * Adds points to an account, or takes them, for the store. The same `source` again answers the first entry.
- * @throws forbidden for customers, for staff's own account and for users whom they may not manage; notEnoughPoints below zero,
- * conflict for a source of another act; as `requireSubject`.
+ * Adds points to an account, or subtracts them. A repeated `source` returns the first entry.
+ * @throws forbidden for customers, for staff's own account and for users whom they may not manage; notEnoughPoints if the
+ * balance would be negative; conflict for a source booked with other points; as `requireSubject`.
  */
 export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string): Promise<RewardsReply> {
   const { points } = input;
   if (points === 0) throw invalidField("points", "must not be 0");
   const note = requireText("note", input.note, 500);
   const userId = await requireAdjustable(ctx, input.customer_id, subject);
-  return book(ctx, userId, "adjust", points, input, async (tx, source) => {
+  return book(ctx, { userId, kind: "adjust", points, source: input.source }, async (tx, source) => {
     const booked = await adjustPoints(tx, { userId, points, source, note });
     if (booked > 0) await recordAudit(tx, { event: "rewards.adjusted", subject: userId, details: { points, note } });
     return booked > 0;
   });
 }
 
-/** Nobody gives points to themselves, and staff only to those whom they may manage. */
+/** Staff may not adjust their own points, or those of users whom they may not manage. */
 async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string): Promise<string> {
   const { actor } = ctx;
   if (actor.kind !== "user") return requireSubject(ctx, customerId, subject);
   if (actor.role === "customer") throw forbidden();
   if (customerId === undefined) throw invalidField("customer_id", "is required");
-  if (isSelf(ctx, customerId)) throw forbidden("Nobody adjusts their own points.");
+  if (isSelf(ctx, customerId)) throw forbidden("You cannot adjust your own points.");
   await requireStanding(ctx, customerId);
   return customerId;
 }
 
-/** Books once for a source, in one transaction, and answers the entry; one that was there before with 200. */
+/** An entry to book: `points` as in the ledger, negative for spent ones. */
+interface NewEntry {
+  userId: string;
+  kind: "redeem" | "adjust";
+  points: number;
+  source: string | undefined;
+}
+
+/** Books an entry once for its source, in one transaction. Replies 201, or 200 if it was booked before. */
 function book(
   ctx: Ctx,
-  userId: string,
-  kind: "redeem" | "adjust",
-  points: number,
-  given: { source?: string },
+  { userId, kind, points, source: given }: NewEntry,
   write: (tx: Ctx, source: string) => Promise<boolean>,
 ): Promise<RewardsReply> {
-  const { source: name } = given;
-  if (name !== undefined) requireText("source", name, 200);
-  const source = name === undefined ? ownPrefix + newId("rwd") : givenPrefix + name;
+  if (given !== undefined) requireText("source", given, 200);
+  const source = given === undefined ? ownPrefix + newId("rwd") : givenPrefix + given;
   return inTransaction(ctx, async (tx) => {
     const isNew = await write(tx, source);
     const entry = await get(tx.db, selectEntry, { tenantId: tx.tenant.id, userId, source });
-    if (!entry) throw new Error("An entry was written and is not there");
+    if (!entry) throw new Error("An entry was written but cannot be read");
     if (entry.kind !== kind || entry.points !== points) {
-      throw conflict("source: is booked with other points.", {
-        details: [{ field: "source", message: "is booked with other points" }],
-      });
+      const message = "was already booked with other points";
+      throw conflict(`source: ${message}.`, { details: [{ field: "source", message }] });
     }
     return { json: entry.json, version: entry.version, status: isNew ? 201 : 200 };
   });

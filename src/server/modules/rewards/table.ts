@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenants } from "../tenants/table.ts";
 
-/** How many points each user has: the sum of their ledger, never negative. Outlives the user, as the ledger does. */
+/** The balance of each user: the sum of the ledger, never negative. Stays when the user is deleted, as the ledger does. */
 export const rewardBalances = sqliteTable(
   "reward_balances",
   {
@@ -11,7 +11,7 @@ export const rewardBalances = sqliteTable(
       .references(() => tenants.id, { onDelete: "cascade" }),
     userId: text("user_id").notNull(),
     balance: integer("balance").notNull().default(0),
-    /** Moves by one with every entry. */
+    /** Increases by one with every entry. */
     version: integer("version").notNull().default(1),
     updatedAt: text("updated_at").notNull(),
   },
@@ -21,7 +21,7 @@ export const rewardBalances = sqliteTable(
   ],
 );
 
-/** The ledger. Rows are only ever added (triggers see to it); one source makes one entry. */
+/** The ledger. Triggers prevent changes of rows; each source has one entry. */
 export const rewardEntries = sqliteTable(
   "reward_entries",
   {
@@ -33,15 +33,15 @@ export const rewardEntries = sqliteTable(
       .references(() => tenants.id, { onDelete: "cascade" }),
     userId: text("user_id").notNull(),
     kind: text("kind", { enum: ["earn", "redeem", "reverse", "expire", "adjust"] }).notNull(),
-    /** What it adds to the balance; negative where it takes. */
+    /** Negative if it reduces the balance. */
     points: integer("points").notNull(),
     /** The balance after it. */
     balance: integer("balance").notNull(),
-    /** What it comes from, such as `order:ord_…:earn`; the same source is booked once. */
+    /** The reason, such as `order:ord_…:earn`; each source is booked once. */
     source: text("source").notNull(),
     orderId: text("order_id"),
     note: text("note"),
-    /** Of points that are spent: when the last of them would have expired; null for never. */
+    /** For spent points, when the last of them would have expired; null for never. */
     expiresAt: text("expires_at"),
     createdAt: text("created_at").notNull(),
   },
@@ -54,7 +54,7 @@ export const rewardEntries = sqliteTable(
   ],
 );
 
-/** What is left of points that were added, oldest first; the remains of a user's lots add up to the balance. */
+/** Points that were added and not spent yet, oldest first. What remains in a user's lots adds up to the balance. */
 export const rewardLots = sqliteTable(
   "reward_lots",
   {
@@ -68,7 +68,7 @@ export const rewardLots = sqliteTable(
     userId: text("user_id").notNull(),
     points: integer("points").notNull(),
     remaining: integer("remaining").notNull(),
-    /** When what is left expires; null for never. */
+    /** When the rest expires; null for never. */
     expiresAt: text("expires_at"),
     createdAt: text("created_at").notNull(),
   },

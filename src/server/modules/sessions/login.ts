@@ -16,7 +16,7 @@ import {
 import { hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
 import { addressSubject } from "../rate-limits/address-subject.ts";
 import { countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
-import { claimReactions } from "../reactions/claim.ts";
+import { claimReactions } from "../reactions/service.ts";
 import { getTenant } from "../tenants/service.ts";
 import { issueToken } from "../tokens/service.ts";
 import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";

@@ -1,10 +1,36 @@
 import { sql } from "drizzle-orm";
+import type { SystemCtx, Tenant } from "../../context.ts";
+import { AppError } from "../../errors.ts";
 
-/**
- * SQL for a tenant, under the alias `t`, as the JSON text of what services hold as `ctx.tenant`: for work that goes
- * through rows of all tenants.
- */
+/** SQL for a tenant, under the alias `t`, as the JSON text of `ctx.tenant`. For work on rows of all tenants. */
 export const tenantForWork = sql.raw(`json_object('id', t.id, 'namespace', t.namespace, 'title', t.title,
   'currency', t.currency, 'language', t.language, 'tokenLifetime', t.token_lifetime, 'pointsRate', t.points_rate,
   'pointValue', t.point_value, 'pointsDays', t.points_days,
   'addressWrites', t.address_writes, 'visitorWrites', t.visitor_writes)`);
+
+/** What work on rows of all tenants has. */
+export type WorkCtx = Pick<SystemCtx, "db" | "now">;
+
+/**
+ * Runs work on each row for its tenant (`tenantForWork`). A row that fails does not stop the others.
+ * @returns for how many rows `work` returned true.
+ * @throws unavailable at once; the first error of a row if no row succeeded.
+ */
+export async function workThrough<Row extends { tenant: string }>(
+  ctx: WorkCtx,
+  rows: readonly Row[],
+  work: (ctx: WorkCtx & { tenant: Tenant }, row: Row) => Promise<boolean>,
+): Promise<number> {
+  let done = 0;
+  let failure: unknown;
+  for (const row of rows) {
+    try {
+      if (await work({ ...ctx, tenant: JSON.parse(row.tenant) as Tenant }, row)) done += 1;
+    } catch (error) {
+      if (error instanceof AppError && error.kind === "unavailable") throw error;
+      failure ??= error;
+    }
+  }
+  if (done === 0 && failure !== undefined) throw failure;
+  return done;
+}

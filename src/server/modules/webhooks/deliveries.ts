@@ -6,8 +6,8 @@ import { invalidField, notFound } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import { matchTypes } from "../events/patterns.ts";
 import { events } from "../events/table.ts";
+import { matchTypes } from "../events/types.ts";
 import { getWebhook } from "./service.ts";
 import { webhookDeliveries } from "./table.ts";
 

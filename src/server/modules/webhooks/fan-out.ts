@@ -4,8 +4,8 @@ import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { matchTypes } from "../events/patterns.ts";
 import { events } from "../events/table.ts";
+import { matchTypes } from "../events/types.ts";
 import { tenants } from "../tenants/table.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 

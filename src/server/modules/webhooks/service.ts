@@ -7,8 +7,8 @@ import { type AppError, invalidField, notFound, wrongState } from "../../errors.
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import { parsePatterns } from "../events/patterns.ts";
 import { events } from "../events/table.ts";
+import { parsePatterns } from "../events/types.ts";
 import { newSigningSecret } from "./signature.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 import { parseWebhookUrl } from "./url.ts";

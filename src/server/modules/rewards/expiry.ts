@@ -1,16 +1,14 @@
 import { sql } from "drizzle-orm";
-import type { SystemCtx, Tenant } from "../../context.ts";
 import { all, bind, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { tenants } from "../tenants/table.ts";
-import { tenantForWork } from "../tenants/work.ts";
+import { tenantForWork, type WorkCtx, workThrough } from "../tenants/work.ts";
 import type { LedgerCtx } from "./entries.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
-const portion = 100;
+const batchSize = 100;
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 const isDue = sql`remaining > 0 and expires_at is not null and expires_at <= ${param("now")}`;
@@ -30,16 +28,16 @@ const emptyLots = statement(sql`update ${rewardLots} set remaining = 0 where ${o
 const selectDueUsers = statement<{ user_id: string; tenant: string }>(sql`
   select distinct l.user_id, ${tenantForWork} as tenant
   from ${rewardLots} l join ${tenants} t on t.id = l.tenant_id
-  where l.remaining > 0 and l.expires_at is not null and l.expires_at <= ${param("now")} limit ${param("portion")}`);
+  where l.remaining > 0 and l.expires_at is not null and l.expires_at <= ${param("now")} limit ${param("max")}`);
 
 /**
- * Books what is left of a user's lots that have had their time, one entry a lot, inside a transaction. Called before
- * anything is spent, so that a late sweep makes nobody richer. Two round trips, however many lots there are.
+ * Expires a user's lots that are due, with one ledger entry each, inside a transaction. Called before points are spent,
+ * so that expired points cannot be spent before the background job runs.
  */
-export async function expireDueLots(tx: LedgerCtx, userId: string): Promise<number> {
+export async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   const base = { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) };
   const lots = await all(tx.db, selectDueLots, base);
-  if (lots.length === 0) return 0;
+  if (lots.length === 0) return;
   const before = lots[0]?.balance ?? 0;
   let left = before;
   const rows = lots.map(({ sequence, remaining }) => {
@@ -51,28 +49,16 @@ export async function expireDueLots(tx: LedgerCtx, userId: string): Promise<numb
     bind(lowerBalance, { ...base, points: before - left, count: lots.length }),
     bind(emptyLots, base),
   ]);
-  return lots.length;
 }
 
 /**
- * Books points that have had their time, for a portion of the users who have such, each in a transaction of its own. One
- * that fails does not keep the others waiting.
- * @returns of how many users; none when there is nothing left to do.
+ * Expires points that are due for a batch of users, each in its own transaction.
+ * @returns for how many users; 0 when none is left.
  */
-export async function expireDuePoints(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
-  const due = await all(ctx.db, selectDueUsers, { now: toTimestamp(ctx.now()), portion });
-  let done = 0;
-  let failure: unknown;
-  for (const { user_id: userId, tenant } of due) {
-    const work = { ...ctx, tenant: JSON.parse(tenant) as Tenant };
-    try {
-      await inTransaction(work, (tx) => expireDueLots(tx, userId));
-      done += 1;
-    } catch (error) {
-      if (error instanceof AppError && error.kind === "unavailable") throw error;
-      failure ??= error;
-    }
-  }
-  if (done === 0 && failure !== undefined) throw failure;
-  return done;
+export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
+  const due = await all(ctx.db, selectDueUsers, { now: toTimestamp(ctx.now()), max: batchSize });
+  return workThrough(ctx, due, async (work, { user_id: userId }) => {
+    await inTransaction(work, (tx) => expireLots(tx, userId));
+    return true;
+  });
 }

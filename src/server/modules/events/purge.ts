@@ -5,13 +5,13 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { events } from "./table.ts";
 
 const dayMs = 86_400_000;
-const keptMs = 30 * dayMs;
-/** What a webhook has still to deliver is kept longer, but not for ever. */
-const longestMs = 60 * dayMs;
+const retentionMs = 30 * dayMs;
+/** Retention of events that a webhook has not delivered yet. */
+const maxRetentionMs = 60 * dayMs;
 
-// The tables of webhooks are named here, not imported: they stand on this module. A store's newest event stays, so that
-// a reader of a quiet store can go on from it.
-const removeOld = statement(sql`
+// The tables of webhooks are not imported, because webhooks import this module. A store's newest event stays, because
+// readers of the feed continue from it.
+const deleteOld = statement(sql`
   delete from ${events} where sequence in (select sequence from ${events} e where e.created_at <= ${param("before")}
     and exists (select 1 from ${events} n where n.tenant_id = e.tenant_id and n.sequence > e.sequence)
     and (e.created_at <= ${param("longBefore")} or not exists (
@@ -21,11 +21,11 @@ const removeOld = statement(sql`
     order by e.created_at limit 1000)`);
 
 /**
- * Removes events that are older than thirty days, at most a thousand a call. Those that a webhook waits for stay until
- * they are delivered, for thirty days more at most.
- * @returns how many went.
+ * Deletes events older than thirty days, at most a thousand per call. Events that a webhook has not delivered stay for
+ * up to sixty days.
+ * @returns how many were deleted.
  */
-export function sweepEvents(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
-  const before = toTimestamp(ctx.now() - keptMs);
-  return run(ctx.db, removeOld, { before, longBefore: toTimestamp(ctx.now() - longestMs) });
+export function purgeEvents(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
+  const before = toTimestamp(ctx.now() - retentionMs);
+  return run(ctx.db, deleteOld, { before, longBefore: toTimestamp(ctx.now() - maxRetentionMs) });
 }

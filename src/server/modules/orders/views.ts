@@ -7,52 +7,48 @@ import { listOrders } from "./list.ts";
 import type { Order, OrderListQuery } from "./model.ts";
 import { orders } from "./table.ts";
 
-/** An order as every reply shows it. */
 export type OrderDocument = Static<typeof Order>;
 
-/** An order with what people need to read it. */
+/** An order with what a table of orders shows beside it. */
 export interface OrderView {
   order: OrderDocument;
-  /** Null for a guest, and for a user that is no more. */
+  /** Null for a guest and for a deleted user. */
   customerEmail: string | null;
-  /** Decimals of the order's currency, as they were when it was made. */
+  /** Decimals of the order's currency. */
   digits: number;
-  /** The store's sign of the currency; null where the order is in another one. */
+  /** The store's currency sign; null if the order is in another currency. */
   sign: string | null;
 }
 
-/** What orders are chosen by. */
 export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "include_total">;
 
 const pageSize = 100;
 
-// The sign keeps SQLite from walking all orders of the store for the few of a page.
-const selectNotes = statement<{ id: string; digits: number; sign: string | null; email: string | null }>(sql`
+// The plus keeps SQLite from walking all orders of the store for those of a page.
+const selectDetails = statement<{ id: string; digits: number; sign: string | null; email: string | null }>(sql`
   select o.id as id, o.currency_digits as digits, u.email as email,
     case when t.currency = o.currency then t.currency_sign end as sign
   from ${orders} o join tenants t on t.id = o.tenant_id
   left join ${users} u on u.id = o.user_id and u.tenant_id = o.tenant_id
   where +o.tenant_id = ${param("tenantId")} and o.id in (select value from json_each(${param("ids")}))`);
 
-/** The orders of a JSON array, with what people need to read them. */
 async function viewOrders(ctx: Ctx, json: string): Promise<OrderView[]> {
   const found = JSON.parse(json) as OrderDocument[];
   const ids = JSON.stringify(found.map(({ id }) => id));
-  const rows = await all(ctx.db, selectNotes, { tenantId: ctx.tenant.id, ids });
-  const notes = new Map(rows.map((row) => [row.id, row]));
-  // One that has been removed since the page was read is left out.
+  const rows = await all(ctx.db, selectDetails, { tenantId: ctx.tenant.id, ids });
+  const details = new Map(rows.map((row) => [row.id, row]));
+  // Orders deleted since the page was read are left out.
   return found.flatMap((order) => {
-    const note = notes.get(order.id);
-    return note ? [{ order, customerEmail: note.email, digits: Number(note.digits), sign: note.sign }] : [];
+    const detail = details.get(order.id);
+    return detail ? [{ order, customerEmail: detail.email, digits: Number(detail.digits), sign: detail.sign }] : [];
   });
 }
 
 /**
- * All orders that fit, page by page, so that any number of them takes the memory of one page. Each page is a snapshot of
- * its own.
- * @param limit at most so many orders; all without it.
- * @returns at its end, whether there are more than `limit`.
- * @throws AppError those of `listOrders`.
+ * All matching orders, page by page. Each page is a snapshot of its own.
+ * @param limit maximum number of orders; default all.
+ * @returns at the end, whether there are more than `limit`.
+ * @throws AppError as `listOrders`.
  */
 export async function* readOrderPages(
   ctx: Ctx,
@@ -71,7 +67,7 @@ export async function* readOrderPages(
   return cursor !== undefined;
 }
 
-/** The newest orders that fit, at most `limit`, and whether there are more. */
+/** The newest matching orders, at most `limit`, and whether there are more. */
 export async function listOrderViews(
   ctx: Ctx,
   filter: OrderFilter,

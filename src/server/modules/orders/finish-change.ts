@@ -1,0 +1,85 @@
+import type { InStatement, ResultSet } from "@libsql/core/api";
+import { sql } from "drizzle-orm";
+import { all, bind, param, statement } from "../../db/statement.ts";
+import { newId } from "../../values/ids.ts";
+import { moneyJson } from "../../values/money.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { compileEvent } from "../events/service.ts";
+import type { EventType } from "../events/types.ts";
+import { compileNotice } from "../notifications/messages/outbox.ts";
+import { isToldEvent } from "../notifications/messages/texts.ts";
+import { moveStock, type StockItem, type StockReason } from "../products/stock.ts";
+import { returnPoints } from "../rewards/ledger.ts";
+import { type OrderCtx, type RenderedOrder, readOrder, thisOrder } from "./statements.ts";
+import { orderLines, orders } from "./table.ts";
+
+/** Notifications about an order are not sent later than this. */
+const noticeLifetimeMs = 86_400_000;
+
+/** An order that a guarded update has changed. */
+export interface ChangedOrder {
+  id: string;
+  user_id: string | null;
+  total_minor: number;
+  points_used: number;
+}
+
+/** SQL for the columns of `ChangedOrder`. */
+export const changedColumns = sql`id, user_id, total_minor, points_used`;
+
+const selectCounted = statement<StockItem & { quantity: number }>(sql`
+  select product_id as productId, variant_id as variantId, sum(quantity) as quantity from ${orderLines}
+  where tenant_id = ${param("tenantId")} and order_id = ${param("id")} and is_counted
+  group by product_id, variant_id order by product_id, variant_id`);
+const insertEvent = compileEvent({
+  type: sql`${param("type")}`,
+  subject: sql`id`,
+  data: sql.raw(`json_object('number', number, 'status', status,
+    'payment_status', payment_status, 'fulfillment_status', fulfillment_status,
+    'total', ${moneyJson("total_minor", "currency_digits")}, 'currency', currency)`),
+  from: sql`from ${orders} where ${thisOrder}`,
+});
+// No personal data: notifications appear on locked screens.
+const insertNotice = compileNotice(sql`
+  select tenant_id, user_id, json_object('type', ${param("type")}, 'order_id', id, 'number', number,
+    'status', status) as content
+  from ${orders} where ${thisOrder} and user_id is not null`);
+
+/** A change of an order that its row already shows. */
+interface OrderChange {
+  event: EventType;
+  /** How the stock of all its counted lines moves. */
+  stock?: ["release" | "commit", StockReason];
+  /** Further statements of the change, run before the event is recorded. */
+  first?: InStatement[];
+}
+
+/** Moves stock, records the event, notifies the customer and reads the order, in one batch of the change's transaction. */
+export async function finishChange(tx: OrderCtx, id: string, change: OrderChange): Promise<RenderedOrder> {
+  const { event: type, stock, first = [] } = change;
+  const values = { tenantId: tx.tenant.id, id, type, now: toTimestamp(tx.now()) };
+  const counted = stock ? await all(tx.db, selectCounted, values) : [];
+  const statements = [
+    ...first,
+    ...(stock ? counted.flatMap((item) => moveStock(tx, stock[0], item, stock[1])) : []),
+    bind(insertEvent, { ...values, eventId: newId("evt") }),
+  ];
+  if (isToldEvent(type)) {
+    const expiresAt = toTimestamp(tx.now() + noticeLifetimeMs);
+    statements.push(bind(insertNotice, { ...values, messageId: newId("msg"), expiresAt }));
+  }
+  const results: ResultSet[] = await tx.db.batch([...statements, readOrder(tx, id)]);
+  const order = results.at(-1)?.rows[0] as unknown as RenderedOrder | undefined;
+  if (!order) throw new Error("An order was written but cannot be read");
+  return order;
+}
+
+/** Releases stock and points of an order that was cancelled or has expired. */
+export async function closeUnpaid(tx: OrderCtx, order: ChangedOrder, how: "cancel" | "expire"): Promise<RenderedOrder> {
+  const { id, user_id: userId, points_used: points } = order;
+  if (userId !== null && points > 0) {
+    await returnPoints(tx, { userId, points, source: `order:${id}:${how}`, orderId: id });
+  }
+  const event = how === "cancel" ? "order.cancelled" : "order.expired";
+  return finishChange(tx, id, { event, stock: ["release", how] });
+}
