@@ -1,47 +1,125 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
-import { listPaths } from "../../src/cli/framework/command-tree.ts";
-import { makeDir, openCli } from "./run-bodega.ts";
+import { command, makeDir, openCli } from "./run-bodega.ts";
 
-const { run } = openCli();
-const scripts: Record<string, string> = {};
+const { dataDir, environment, json, run } = openCli();
+const dir = makeDir();
+let script: string;
 
 beforeAll(async () => {
-  for (const shell of ["bash", "zsh", "fish"]) scripts[shell] = (await run(["completion", shell])).stdout;
+  for (const namespace of ["demo", "dev", "shop"]) await json("tenant", "create", namespace);
+  for (const name of ["web", "with space"]) await json("key", "issue", "-n", "demo", "--name", name);
+  await json("user", "create", "-n", "demo", "--email", "ada@example.com", "--no-password");
+  await json("webhook", "add", "-n", "demo", "--url", "http://127.0.0.1:9/in", "--allow-private");
+  script = join(dir, "completion.bash");
+  writeFileSync(script, (await run(["completion", "bash"])).stdout);
+  writeFileSync(join(dir, "bodega"), `#!/bin/sh\nexec '${command.join("' '")}' "$@"\n`);
+  chmodSync(join(dir, "bodega"), 0o755);
 });
 
-/** What bash offers for the last word of a line. */
-async function complete(...words: string[]): Promise<string[]> {
-  const path = join(makeDir(), "completion.bash");
-  await Bun.write(path, scripts.bash as string);
+/** Candidates that bash offers for the last of these words, cut as bash cuts them. */
+async function complete(words: string[], env: Record<string, string | undefined> = environment()): Promise<string[]> {
   const program = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bodega; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const child = Bun.spawn(["bash", "-c", program, path, "bodega", ...words], { stdin: "ignore", stderr: "pipe" });
+  const child = Bun.spawn(["bash", "-c", program, script, join(dir, "bodega"), ...words], {
+    env,
+    cwd: makeDir(),
+    stdin: "ignore",
+    stderr: "pipe",
+  });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   expect(stderr).toBe("");
   return stdout.split("\n").filter((word) => word !== "");
 }
 
-test("bash completes commands, flags and fixed values", async () => {
-  expect(await complete("")).toEqual([...Object.keys(commandTree), "help"]);
-  expect(await complete("ten")).toEqual(["tenant"]);
-  expect(await complete("key", "ro")).toEqual(["rotate"]);
-  expect(await complete("-n", "demo", "key", "ro")).toEqual(["rotate"]);
-  expect(await complete("help", "key", "is")).toEqual(["issue"]);
-  expect(await complete("key", "issue", "--s")).toEqual(["--scope", "--secret-file"]);
-  expect(await complete("completion", "f")).toEqual(["fish"]);
-  expect(await complete("serve", "--log", "")).toEqual(["text", "json"]);
-  expect(await complete("serve", "--log", "=", "j")).toEqual(["json"]);
-  expect(await complete("key", "issue", "--name", "")).toEqual([]);
+test.each<[words: string[], offered: string[]]>([
+  [[""], [...Object.keys(commandTree), "help"]],
+  [["ten"], ["tenant"]],
+  [["key", "ro"], ["rotate"]],
+  [["-n", "demo", "key", "ro"], ["rotate"]],
+  [["help", "ke"], ["key"]],
+  [["help", "key", "is"], ["issue"]],
+  [
+    ["key", "issue", "--s"],
+    ["--scope", "--secret-file"],
+  ],
+  [["completion", "f"], ["fish"]],
+  [
+    ["serve", "--log", ""],
+    ["text", "json"],
+  ],
+  [["serve", "--log", "=", "j"], ["json"]],
+  [["key", "issue", "--name", ""], []],
+])("bash completes commands, flags and fixed values: %j", async (words, offered) => {
+  expect(await complete(words)).toEqual(offered);
 });
 
 test("bash completes a file name with a space as one word", async () => {
-  const dir = makeDir();
-  await Bun.write(join(dir, "my secret"), "");
-  expect(await complete("key", "issue", "--secret-file", join(dir, "my"))).toEqual([join(dir, "my secret")]);
+  const folder = makeDir();
+  await Bun.write(join(folder, "my secret"), "");
+  const found = [join(folder, "my secret")];
+  expect(await complete(["key", "issue", "--secret-file", join(folder, "my")])).toEqual(found);
+  expect(await complete(["key", "issue", "--secret-file", "=", join(folder, "my")])).toEqual(found);
 });
 
-test.each(["bash", "zsh", "fish"])("the %s script knows every command", (shell) => {
-  for (const path of listPaths(commandTree)) for (const word of path) expect(scripts[shell]).toContain(word);
-  expect(scripts[shell]).toContain("secret-file");
+describe("bash completes names from the database", () => {
+  test.each([
+    ["namespaces", ["tenant", "show", "d"], ["demo", "dev"]],
+    ["namespaces of a flag", ["key", "list", "-n", "s"], ["shop"]],
+    ["namespaces before the command", ["-n", "s"], ["shop"]],
+    ["keys by their names", ["key", "show", "-n", "demo", "w"], ["web"]],
+    ["keys in quotes and with a joined flag", ["key", "show", "--namespace", "=", '"demo"', "w"], ["web"]],
+    ["emails", ["user", "show", "-n", "demo", "a"], ["ada@example.com"]],
+    ["emails that bash has cut", ["user", "show", "-n", "demo", "ada", "@", "ex"], ["example.com"]],
+    ["emails behind a joined flag", ["token", "list", "-n", "demo", "--user", "=", "ada", "@", ""], ["example.com"]],
+    ["emails that bash has not cut", ["user", "show", "-n", "demo", "ada@"], ["ada@example.com"]],
+    ["addresses", ["webhook", "show", "-n", "demo", "http", ":", "//"], ["//127.0.0.1:9/in"]],
+    ["scopes", ["key", "issue", "--scope", "products", ":", "r"], ["read"]],
+    ["nothing of another store", ["user", "show", "-n", "shop", "a"], []],
+    ["only flags after the place of a name", ["key", "show", "web", "--js"], ["--json"]],
+    ["nothing for free text", ["key", "issue", "-n", "demo", "--name", "w"], []],
+  ])("%s", async (_what, words, offered) => {
+    expect(await complete(words)).toEqual(offered);
+  });
+
+  test("keys whose name is not one word are offered by their ids", async () => {
+    const offered = await complete(["key", "show", "-n", "demo", ""]);
+    const keys = await json<{ app_id: string; name: string }[]>("key", "list", "-n", "demo");
+    expect(offered).toEqual(["web", keys.find(({ name }) => name === "with space")?.app_id as string]);
+    expect((await complete(["key", "show", "app_"])).toSorted()).toEqual(keys.map(({ app_id }) => app_id).toSorted());
+  });
+
+  test("of the data directory and store that the line and the environment name", async () => {
+    const env = { PATH: process.env.PATH };
+    expect(await complete(["tenant", "show", "s"], env)).toEqual([]);
+    expect(await complete(["tenant", "show", "--data-dir", dataDir, "s"], env)).toEqual(["shop"]);
+    const named = { ...env, BODEGA_DATA_DIR: dataDir, BODEGA_NAMESPACE: "demo" };
+    expect(await complete(["user", "show", "a"], named)).toEqual(["ada@example.com"]);
+    expect(await complete(["user", "show", "-n", "shop", "a"], named)).toEqual([]);
+  });
+});
+
+describe("completion prints no errors, asks nothing and creates nothing", () => {
+  test("where there is no database", async () => {
+    const cwd = makeDir();
+    const env = { BODEGA_DATA_DIR: join(cwd, "data") };
+    const outcome = await run(["__complete", "d", "tenant", "show"], { cwd, env });
+    expect(outcome).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test.each([
+    ["a file that is no database", ["__complete", "x", "tenant", "show"]],
+    ["an unknown command", ["__complete", "x", "sesame"]],
+    ["a flag as the value of a flag", ["__complete", "x", "key", "show", "--data-dir", "-n"]],
+  ])("%s", async (_what, line) => {
+    const broken = makeDir();
+    writeFileSync(join(broken, "bodega.db"), "this is no database, however long it is ".repeat(200));
+    expect(await run(line, { env: { BODEGA_DATA_DIR: broken } })).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+});
+
+test.each(["zsh", "fish"])("the %s script asks the program", async (shell) => {
+  expect((await run(["completion", shell])).stdout).toContain(" __complete ");
 });

@@ -1,8 +1,8 @@
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
-import { formatArg } from "../../src/cli/framework/args.ts";
+import { type CommandArgs, flagsOf, formatArg, formatFlag, positionalsOf } from "../../src/cli/framework/args.ts";
 import type { Command } from "../../src/cli/framework/command.ts";
 import { listPaths, loadCommand } from "../../src/cli/framework/command-tree.ts";
-import { findMissing, type GivenValues, parseCommandArgs, toRawArgs } from "../../src/cli/framework/parse-args.ts";
+import { findMissing, type GivenValues, parseCommandArgs } from "../../src/cli/framework/parse-args.ts";
 import { sortQuestions } from "../../src/cli/framework/prompt-missing.ts";
 import { type CommandCall, commandCalls } from "./command-calls.ts";
 import type { PreparedShop } from "./prepared-shop.ts";
@@ -79,5 +79,19 @@ export function leaveOutRequired(called: CalledCommand, shop: PreparedShop) {
   const rest: GivenValues = Object.fromEntries(
     Object.entries(values).filter(([name]) => !required.some((one) => one.name === name)),
   );
-  return { line: [...path, ...toRawArgs(command.args, rest)], required };
+  return { line: [...path, ...toLine(command.args, rest)], required };
+}
+
+/** Parsed values as a command line again. */
+function toLine(args: CommandArgs, values: GivenValues): string[] {
+  const flags = flagsOf(args).flatMap(([name, arg]) => {
+    const value = values[name];
+    if (value === undefined) return [];
+    if (typeof value === "boolean" && arg.type === "boolean" && arg.negatable)
+      return [`--${value ? "" : "no-"}${name}`];
+    if (typeof value === "boolean") return [formatFlag(name, arg)];
+    return [value].flat().map((text) => `--${name}=${text}`);
+  });
+  const words = positionalsOf(args).flatMap(([name]) => (values[name] as string | string[] | undefined) ?? []);
+  return words.length > 0 ? [...flags, "--", ...words] : flags;
 }

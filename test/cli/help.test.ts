@@ -64,7 +64,7 @@ describe("every command", () => {
       const line = example.split(" | ").find((part) => part.startsWith("bodega ")) ?? example;
       const [program, ...argv] = splitShell(line.replace(/ [<>] .*/, ""));
       expect(program).toBe("bodega");
-      const target = findCommand(argv);
+      const target = findCommand(commandTree, argv);
       expect(target).toMatchObject({ kind: "run", path });
       expect(findMissing(command.args, parseCommandArgs(target.rest, command.args, {}))).toEqual([]);
     }
@@ -87,5 +87,5 @@ test("a secret in the address of the database server is refused", async () => {
 
 test("docs/CLI.md is what the definitions say", async () => {
   const file = Bun.file(new URL("../../docs/CLI.md", import.meta.url));
-  expect(await file.text()).toBe(await renderReference());
+  expect(await file.text()).toBe(await renderReference(commandTree));
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { commandLine, completeCommand, quoteWords } from "../../src/cli/terminal/command-line.ts";
-import { wrapCommand } from "../../src/cli/terminal/wrap-command.ts";
+import { wrapCommand } from "../../src/cli/terminal/wrap.ts";
 import { usePreparedShop } from "./prepared-shop.ts";
 import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";

@@ -51,7 +51,7 @@ const variables = Object.fromEntries(
 /** Fails unless a command line is one that this program takes. */
 async function takes(words: string[]): Promise<void> {
   expect(words[0]).toBe("bodega");
-  const target = findCommand(words.slice(1));
+  const target = findCommand(commandTree, words.slice(1));
   const verb = await loadCommand(commandTree, target.path);
   if (verb === undefined) throw new Error(`no verb: ${words.join(" ")}`);
   expect(findMissing(verb.args, parseCommandArgs(target.rest, verb.args, {}))).toEqual([]);

@@ -38,7 +38,7 @@ test("commands that the page names are taken", async () => {
   const lines = shell.flatMap((text) => text.split("\n")).filter((line) => line.startsWith("bodega "));
   expect(lines.length).toBe(3);
   for (const line of lines) {
-    const { path, rest } = findCommand(line.replace(/#.*/, "").trim().split(/\s+/).slice(1));
+    const { path, rest } = findCommand(commandTree, line.replace(/#.*/, "").trim().split(/\s+/).slice(1));
     const verb = await loadCommand(commandTree, path);
     // The parser refuses what a verb does not take.
     expect(Object.keys(parseCommandArgs(rest, verb?.args ?? {}, {}))).toBeArray();

@@ -17,9 +17,9 @@ export default defineCommand({
     "bodega completion zsh > ~/.zfunc/_bodega",
     "bodega completion fish > ~/.config/fish/completions/bodega.fish",
   ],
-  async run({ shell }, console, tree) {
-    const { renderCompletion } = await import("../completion/completion.ts");
-    const script = await renderCompletion(tree, shell);
+  async run({ shell }, console) {
+    const { completionScripts } = await import("../completion/scripts.ts");
+    const script = completionScripts[shell];
     if (console.json) await printJson(console, { shell, script });
     else await console.write(script);
   },

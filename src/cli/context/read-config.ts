@@ -1,8 +1,8 @@
 import { type Config, readConfig } from "../../server/config/config.ts";
 import type { ConfigFlags } from "../../server/config/options.ts";
 import type { SharedValues } from "../framework/args.ts";
-import { UsageError } from "../framework/usage-error.ts";
 import type { Console } from "../terminal/console.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 
 /**
  * The configuration from a command's flags and the environment.

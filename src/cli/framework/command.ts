@@ -1,7 +1,7 @@
 import { type CommandDef, defineCommand as defineCittyCommand } from "citty";
 import type { Console } from "../terminal/console.ts";
 import { type ArgValues, type CommandArgs, type SharedValues, sharedArgs } from "./args.ts";
-import type { CommandTree } from "./command-tree.ts";
+import { completeValues, type GivenValues } from "./parse-args.ts";
 
 /** Arguments of which exactly one is needed; where none is given, a person is asked which. */
 export interface OneOf {
@@ -38,41 +38,30 @@ interface CommandDefinition<T extends CommandArgs> {
    * Calls one service and prints what it answers.
    * @returns the exit code, where it is not 0 though nothing failed.
    */
-  run(args: ArgValues<T> & SharedValues, console: Console, tree: CommandTree): Promise<number | void>;
+  run(args: ArgValues<T> & SharedValues, console: Console): Promise<number | void>;
 }
 
-/** What `run.ts` hands to a command through citty, which itself keeps only the last of a repeated flag. */
-export interface CommandData {
-  console: Console;
-  tree: CommandTree;
-  lists: Record<string, string[]>;
-}
-
-/** Makes the citty command of one command; the shared flags are added to its own. */
+/** Makes the citty command of one definition; the shared flags are added to its own. */
 export function defineCommand<const T extends CommandArgs>(definition: CommandDefinition<T>): Command {
+  const { name, description, examples, notes = [], longRunning = false, oneOf } = definition;
+  const meta = { name, description };
   const args = { ...definition.args, ...sharedArgs } as unknown as Command["args"];
   const command = defineCittyCommand({
-    meta: { name: definition.name, description: definition.description },
+    meta,
     args,
-    run({ args: parsed, data }) {
-      const { console, tree, lists } = data as CommandData;
-      const values = Object.keys(args).map((name) => [name, lists[name] ?? readValue(args, name, parsed[name])]);
-      return definition.run(Object.fromEntries(values), console, tree);
-    },
+    run: ({ args: values, data: console }) =>
+      definition.run(values as unknown as ArgValues<T> & SharedValues, console as Console),
   });
-  return {
-    ...command,
-    meta: { name: definition.name, description: definition.description },
-    args,
-    examples: definition.examples,
-    notes: definition.notes ?? [],
-    longRunning: definition.longRunning ?? false,
-    oneOf: definition.oneOf,
-  };
+  return { ...command, meta, args, examples, notes, longRunning, oneOf };
 }
 
-function readValue(args: CommandArgs, name: string, value: unknown): unknown {
-  const arg = args[name];
-  if (arg?.type !== "boolean" || arg.negatable) return value;
-  return value ?? arg.default ?? false;
+/**
+ * Runs a command with values that were parsed already, so that citty does not parse again, which would drop all but the
+ * last of a repeated flag.
+ * @returns the exit code.
+ */
+export async function runCommand(command: Command, values: GivenValues, console: Console): Promise<number> {
+  const args = { _: [], ...completeValues(command.args, values) } as never;
+  const result: unknown = await command.run?.({ rawArgs: [], args, cmd: command, data: console });
+  return typeof result === "number" ? result : 0;
 }

@@ -1,8 +1,7 @@
-import { commandTree } from "../commands/command-tree.ts";
 import type { Console } from "../terminal/console.ts";
 import { breakWords, wrapWords } from "../terminal/wrap.ts";
 import { type Arg, positionalsOf, sharedArgs } from "./args.ts";
-import { commandsOf, loadCommand } from "./command-tree.ts";
+import { type CommandTree, commandsOf, loadCommand } from "./command-tree.ts";
 import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "./describe.ts";
 
 type Entry = [label: string, text: string];
@@ -12,22 +11,22 @@ const widest = 100;
 const narrowest = 24;
 const indent = "  ";
 
-/** Help about the program, a noun or a command, wrapped to the terminal; ends with a line break. */
-export async function renderHelp(path: readonly string[], console: Console): Promise<string> {
+/** Help about the program, a group or a command, wrapped to the terminal; ends with a line break. */
+export async function renderHelp(tree: CommandTree, path: readonly string[], console: Console): Promise<string> {
   const page: Page = { blocks: [], width: Math.min(console.columns ?? widest, widest), color: console.color };
-  if (path.length === 0) await writeRoot(page);
-  else if (path.length === 1 && commandsOf(commandTree, path[0] as string)) await writeNoun(page, path[0] as string);
-  else await writeVerb(page, path);
+  if (path.length === 0) await writeRoot(page, tree);
+  else if (path.length === 1 && commandsOf(tree, path[0] as string)) await writeGroup(page, tree, path[0] as string);
+  else await writeCommand(page, tree, path);
   return `${page.blocks.join("\n\n")}\n`;
 }
 
-async function writeRoot(page: Page): Promise<void> {
+async function writeRoot(page: Page, tree: CommandTree): Promise<void> {
   addParagraph(page, "Bodega: a store-and-content back end in one executable.");
   addSection(page, "Usage", ["bodega <command> [flags]", "bodega <command> <subcommand> [flags]"]);
   const entries: Entry[] = [];
-  for (const [name, entry] of Object.entries(commandTree)) {
+  for (const [name, entry] of Object.entries(tree)) {
     const description =
-      typeof entry === "object" ? entry.description : (await loadCommand(commandTree, [name]))?.meta.description;
+      typeof entry === "object" ? entry.description : (await loadCommand(tree, [name]))?.meta.description;
     entries.push([name, description ?? ""]);
     if (typeof entry === "object") entries.push(["", Object.keys(entry.commands).join(", ")]);
   }
@@ -40,20 +39,20 @@ async function writeRoot(page: Page): Promise<void> {
   );
 }
 
-async function writeNoun(page: Page, noun: string): Promise<void> {
-  const entry = commandTree[noun];
+async function writeGroup(page: Page, tree: CommandTree, group: string): Promise<void> {
+  const entry = tree[group];
   addParagraph(page, typeof entry === "object" ? `${entry.description}.` : "");
-  addSection(page, "Usage", [`bodega ${noun} <subcommand> [flags]`]);
+  addSection(page, "Usage", [`bodega ${group} <subcommand> [flags]`]);
   const entries: Entry[] = [];
-  for (const name of Object.keys(commandsOf(commandTree, noun) ?? {})) {
-    entries.push([name, (await loadCommand(commandTree, [noun, name]))?.meta.description ?? ""]);
+  for (const name of Object.keys(commandsOf(tree, group) ?? {})) {
+    entries.push([name, (await loadCommand(tree, [group, name]))?.meta.description ?? ""]);
   }
   addList(page, "Subcommands", entries);
-  addParagraph(page, `More about a subcommand: bodega help ${noun} <subcommand>`);
+  addParagraph(page, `More about a subcommand: bodega help ${group} <subcommand>`);
 }
 
-async function writeVerb(page: Page, path: readonly string[]): Promise<void> {
-  const command = await loadCommand(commandTree, path);
+async function writeCommand(page: Page, tree: CommandTree, path: readonly string[]): Promise<void> {
+  const command = await loadCommand(tree, path);
   if (command === undefined) return;
   addParagraph(page, `${command.meta.description}.`);
   addCommands(page, "Usage", [describeUsage(path, command)], "");

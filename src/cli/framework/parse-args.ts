@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { suggestWord } from "../../server/values/closest-match.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 import { type Arg, type CommandArgs, type FlagArg, flagsOf, formatArg, formatFlag, positionalsOf } from "./args.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** What was given, by argument name. A switch that is on by default is false once turned off. */
 export type GivenValues = Record<string, string | boolean | string[]>;
@@ -90,17 +90,20 @@ export function missingError(missing: [string, Arg][]): UsageError {
   });
 }
 
-/** The same values as one canonical command line, which no parser can read in two ways. */
-export function toRawArgs(args: CommandArgs, values: GivenValues): string[] {
-  const flags = flagsOf(args).flatMap(([name, arg]) => {
-    const value = values[name];
-    if (value === undefined) return [];
-    if (typeof value === "boolean" && arg.negatable) return [value ? `--${name}` : `--no-${name}`];
-    if (typeof value === "boolean") return value === (arg.default === true) ? [] : [formatFlag(name, arg)];
-    return [value].flat().map((text) => `--${name}=${text}`);
-  });
-  const words = positionalsOf(args).flatMap(([name]) => (values[name] as string | string[] | undefined) ?? []);
-  return words.length > 0 ? [...flags, "--", ...words] : flags;
+/** The values that a command's `run` receives: with defaults, false for a switch that is off, and empty lists. */
+export function completeValues(args: CommandArgs, given: GivenValues): Record<string, string | boolean | string[]> {
+  const values = { ...given };
+  for (const [name, arg] of Object.entries(args)) {
+    const value = given[name] ?? defaultOf(arg);
+    if (value !== undefined) values[name] = value;
+  }
+  return values;
+}
+
+function defaultOf(arg: Arg): string | boolean | string[] | undefined {
+  if (arg.type === "positional") return arg.variadic ? [] : undefined;
+  if (arg.type === "boolean") return arg.negatable ? undefined : (arg.default ?? false);
+  return arg.multiple ? [] : arg.default;
 }
 
 function readOption(token: OptionToken, args: CommandArgs, typed: Map<string, string>, values: GivenValues): void {

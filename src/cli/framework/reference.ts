@@ -1,12 +1,11 @@
-import { commandTree } from "../commands/command-tree.ts";
 import { type Arg, flagsOf, positionalsOf, sharedArgs } from "./args.ts";
 import type { Command } from "./command.ts";
-import { listPaths, loadCommand } from "./command-tree.ts";
+import { type CommandTree, listPaths, loadCommand } from "./command-tree.ts";
 import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "./describe.ts";
 
 const introduction = `# Terminal reference
 
-<!-- Written by \`bun src/cli/framework/reference.ts > docs/CLI.md\` from the definitions of the commands; a test keeps it true. -->
+<!-- Written by \`bun scripts/write-reference.ts\` from the definitions of the commands; a test keeps it true. -->
 
 \`bodega <command> <subcommand>\` administers what \`bodega serve\` serves, with the server running or not. A change takes effect on
 the server's next request. A command on a new data directory makes the database first.
@@ -45,9 +44,9 @@ const variablesWithoutFlag: [name: string, text: string][] = [
 ];
 
 /** The whole reference as Markdown, written from the definitions; it is `docs/CLI.md`. */
-export async function renderReference(): Promise<string> {
+export async function renderReference(tree: CommandTree): Promise<string> {
   const commands: [string[], Command][] = [];
-  for (const path of listPaths(commandTree)) commands.push([path, (await loadCommand(commandTree, path)) as Command]);
+  for (const path of listPaths(tree)) commands.push([path, (await loadCommand(tree, path)) as Command]);
   return [
     introduction,
     `## Exit codes\n\n${renderTable(
@@ -57,14 +56,14 @@ export async function renderReference(): Promise<string> {
     `## Flags of every command\n\n${renderArgs("flag", Object.entries(sharedArgs))}`,
     `## Environment\n\nFlags beat the environment, and that beats the file \`bodega.env\` in the data directory, which has lines such as \`BODEGA_PORT=8081\`. Each \`BODEGA_\` variable but \`BODEGA_NAMESPACE\` also has a form that ends in \`_FILE\` and names a file with the value.\n\n${renderVariables(commands)}`,
     ...commands.flatMap(([path, command], index) => {
-      const heading = path[0] === commands[index - 1]?.[0][0] ? [] : renderHeading(path[0] as string);
+      const heading = path[0] === commands[index - 1]?.[0][0] ? [] : renderHeading(tree, path[0] as string);
       return [...heading, renderCommand(path, command)];
     }),
   ].join("\n");
 }
 
-function renderHeading(noun: string): string[] {
-  const entry = commandTree[noun];
+function renderHeading(tree: CommandTree, noun: string): string[] {
+  const entry = tree[noun];
   return typeof entry === "object" ? [`## bodega ${noun}\n\n${entry.description}.\n`] : [];
 }
 
@@ -109,5 +108,3 @@ function renderTable(header: [string, string], rows: [string, string][]): string
 function escapeMarkdown(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("<", "\\<").replaceAll("*", "\\*");
 }
-
-if (import.meta.main) void renderReference().then((text) => process.stdout.write(text));

@@ -1,12 +1,11 @@
 import { AppError, codeOf, type ErrorKind, remedyOf } from "../../server/errors.ts";
-import { commandLine, completeCommand } from "../terminal/command-line.ts";
+import { commandLine, completeCommand, programName } from "../terminal/command-line.ts";
 import { escapeJson } from "../terminal/escape.ts";
 import { fitSentence, onScreen } from "../terminal/output.ts";
-import { programName } from "../terminal/program-name.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { type ArgumentFault, CancelledError, UsageError } from "../terminal/usage-error.ts";
 import { type CommandArgs, formatArg } from "./args.ts";
 import type { GivenValues } from "./parse-args.ts";
-import { type ArgumentFault, CancelledError, UsageError } from "./usage-error.ts";
 
 /** What is known about a failed command line. */
 export interface Failure {

@@ -1,8 +1,8 @@
 import { AppError, internalError } from "../../server/errors.ts";
-import { UsageError } from "../framework/usage-error.ts";
 import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
 import { info, printRecord, warn } from "../terminal/output.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 import { planSecretFile } from "./secret-file.ts";
 
 /** A flag that sends a secret into a file, and the path that it was given. */

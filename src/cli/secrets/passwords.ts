@@ -1,7 +1,7 @@
 import { AppError } from "../../server/errors.ts";
 import type { CommandArgs, FlagArg } from "../framework/args.ts";
-import { UsageError } from "../framework/usage-error.ts";
 import type { Console } from "../terminal/console.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 
 const maxBytes = 4096;
 

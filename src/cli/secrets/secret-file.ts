@@ -2,7 +2,7 @@ import { accessSync, constants, lstatSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type AppError, conflict, internalError } from "../../server/errors.ts";
-import { UsageError } from "../framework/usage-error.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 
 /** A new file for a secret, readable by its owner only. It does not exist before `save`. */
 export interface SecretFile {

@@ -1,9 +1,12 @@
+import { dirname, relative } from "node:path";
 import { quoteWord } from "../../server/values/shell-quote.ts";
-import type { sharedArgs } from "../framework/args.ts";
-import { programName } from "./program-name.ts";
+import { isExecutable } from "./build-info.ts";
 
-/** What a command line was given of the flags of every command. */
-type GivenFlags = Partial<Record<keyof typeof sharedArgs, unknown>>;
+/** The flags that name the database, as they were given. */
+interface GivenFlags {
+  "data-dir"?: unknown;
+  "database-url"?: unknown;
+}
 
 /** A sentence that ends in a command: `To see it: bodega key show app_…`. */
 const endsInCommand = /^(?<prose>[\s\S]*: )bodega (?<words>[^"]+)$/;
@@ -37,4 +40,18 @@ export function completeCommand(text: string, complete: (words: string) => strin
 /** Words as arguments of a command line that is shown: what a shell would change is quoted. */
 export function quoteWords(...words: readonly string[]): string {
   return words.map(quoteWord).join(" ");
+}
+
+let known: string | undefined;
+
+/** How this program is called where the command was given, so that commands that are shown can be pasted. */
+export function programName(): string {
+  known ??= findName();
+  return known;
+}
+
+function findName(): string {
+  if (!isExecutable || Bun.which("bodega") === process.execPath) return "bodega";
+  const below = relative(process.cwd(), process.execPath);
+  return quoteWord(dirname(below) === "." ? `./${below}` : process.execPath);
 }

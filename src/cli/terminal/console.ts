@@ -1,6 +1,16 @@
-import type { SharedValues } from "../framework/args.ts";
 import { commandLine } from "./command-line.ts";
 import type { Terminal } from "./terminal.ts";
+
+/** The flags of every command that change how it prints and asks. */
+interface ConsoleFlags {
+  json?: boolean;
+  quiet?: boolean;
+  yes?: boolean;
+  input?: boolean;
+  color?: boolean;
+  "data-dir"?: unknown;
+  "database-url"?: unknown;
+}
 
 /** A terminal together with the manners that the shared flags ask for. */
 export interface Console extends Terminal {
@@ -17,7 +27,7 @@ export interface Console extends Terminal {
 }
 
 /** Applies the shared flags. Colours need a terminal, and neither NO_COLOR (any non-empty value) nor TERM=dumb. */
-export function createConsole(terminal: Terminal, flags: Partial<SharedValues>): Console {
+export function createConsole(terminal: Terminal, flags: ConsoleFlags): Console {
   const { env } = terminal;
   // The library that asks questions knows no flag, but it reads this.
   if (flags.color === false) env.NO_COLOR = "1";

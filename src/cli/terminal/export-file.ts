@@ -3,11 +3,10 @@ import { rmSync } from "node:fs";
 import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { internalError } from "../../server/errors.ts";
-import type { FlagArg } from "../framework/args.ts";
-import { UsageError } from "../framework/usage-error.ts";
 import type { Console } from "./console.ts";
 import { escapeJson } from "./escape.ts";
 import { confirmAction } from "./prompt.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** `--output` of a command that exports. */
 export const outputArg = {
@@ -17,7 +16,7 @@ export const outputArg = {
   default: "-",
   completes: "file",
   description: "File to write; - is standard output",
-} as const satisfies FlagArg;
+} as const;
 
 const terminatedExitCode = 143;
 

@@ -1,5 +1,3 @@
-import type { FlagArg } from "../framework/args.ts";
-
 const formats = ["csv", "ndjson"] as const;
 /** What a file of records is. */
 export type FileFormat = (typeof formats)[number];
@@ -17,7 +15,7 @@ export const formatFlag = {
   type: "enum",
   options: formats,
   description: "What the file is, where its name does not end in .csv, .tsv, .ndjson or .jsonl",
-} as const satisfies FlagArg;
+} as const;
 
 /** The format that a file's name tells; undefined when it does not, as for `-`. */
 export function formatOf(path: string): FileFormat | undefined {

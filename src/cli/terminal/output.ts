@@ -5,8 +5,7 @@ import { renderFields } from "./fields.ts";
 import { formatRelativeTime } from "./relative-time.ts";
 import { colorState } from "./style.ts";
 import { type Column, layOutTable } from "./table.ts";
-import { wrapWords } from "./wrap.ts";
-import { wrapCommand } from "./wrap-command.ts";
+import { wrapCommand, wrapWords } from "./wrap.ts";
 
 /** How a list is shown to people. */
 export interface ListView<Row> {

@@ -1,24 +1,10 @@
-import { type Arg, formatArg } from "../framework/args.ts";
-import { CancelledError, UsageError } from "../framework/usage-error.ts";
 import type { Console } from "./console.ts";
 import { escapeControls } from "./escape.ts";
+import { CancelledError, UsageError } from "./usage-error.ts";
 
 const showCursor = "\u001b[?25h";
 // Questions go to standard error, so that standard output carries the answer only.
 export const streams = { input: process.stdin, output: process.stderr };
-
-/** Asks for the value of one argument: a choice where it has options, a line of text elsewhere. */
-export async function askForArg(name: string, arg: Arg): Promise<string | string[]> {
-  const message = `${arg.description} (${formatArg(name, arg)})`;
-  if (arg.options) {
-    const choices = [...arg.options];
-    return ask(({ select }) => select({ message, choices }, streams));
-  }
-  const validate = (text: string) => text.trim() !== "" || "A value is needed.";
-  const text = (await ask(({ input }) => input({ message, validate }, streams))).trim();
-  const isList = arg.type === "positional" ? arg.variadic : arg.type !== "boolean" && arg.multiple;
-  return isList ? text.split(/\s+/) : text;
-}
 
 /** Has one of several ways chosen; what each is called by, and what a person reads of it. */
 export function chooseOption(question: string, ways: Readonly<Record<string, string>>): Promise<string> {

@@ -2,8 +2,7 @@ import type { AuditRecord } from "../../../server/modules/audit/list.ts";
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parsePastTime } from "../../framework/duration.ts";
-import { parseCount } from "../../framework/number-args.ts";
+import { parseCount, parsePastTime } from "../../framework/parse-values.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
 
 export default defineCommand({

@@ -2,12 +2,12 @@ import type { BackupReport, BackupStep } from "../../../server/backup/job.ts";
 import { requireDatabase } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { CancelledError, UsageError } from "../../framework/usage-error.ts";
 import { buildCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, printRecord, warn } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
+import { CancelledError, UsageError } from "../../terminal/usage-error.ts";
 
 const halfway = 50;
 

@@ -3,11 +3,11 @@ import type { RestorePlan } from "../../../server/backup/restore/restore.ts";
 import { accountName } from "../../context/account-name.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { CancelledError } from "../../framework/usage-error.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, info, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { type Progress, startProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
+import { CancelledError } from "../../terminal/usage-error.ts";
 import { renderComparison } from "./backup-comparison.ts";
 
 const terminatedExitCode = 143;

@@ -3,8 +3,7 @@ import type { Drift } from "../../../server/health/records/run-checks.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, formatValue, printList } from "../../terminal/output.ts";
-import { wrapWords } from "../../terminal/wrap.ts";
-import { wrapCommand } from "../../terminal/wrap-command.ts";
+import { wrapCommand, wrapWords } from "../../terminal/wrap.ts";
 
 type ToldFinding = Examination["findings"][number];
 

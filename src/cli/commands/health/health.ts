@@ -1,6 +1,6 @@
 import { readCliConfig, refuseSecret } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseDuration } from "../../framework/duration.ts";
+import { parseDuration } from "../../framework/parse-values.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, printJson } from "../../terminal/output.ts";
 import { formatServerUrl, probeHealth, probeOwnHealth } from "./probe-health.ts";

@@ -1,4 +1,4 @@
-import { UsageError } from "../../framework/usage-error.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 
 /** What a server said of itself, or why it said nothing. */
 export interface Health {

@@ -1,7 +1,7 @@
 import type { Shop } from "../../../server/admin/create-shop.ts";
 import type { ArgValues, CommandArgs, SharedValues } from "../../framework/args.ts";
-import { UsageError } from "../../framework/usage-error.ts";
 import type { Console } from "../../terminal/console.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { checkKeyFlags, keyFlags } from "./key.ts";
 import { lacksSender, mailFlags } from "./mail.ts";
 import { checkOwnerFlags, missingOwnerFlags, ownerFlags } from "./owner.ts";

@@ -1,10 +1,9 @@
 import { relative } from "node:path";
 import { defaultDataDir } from "../../../server/config/options.ts";
 import { currencyDigits } from "../../../server/modules/tenants/currency.ts";
-import { quoteWords } from "../../terminal/command-line.ts";
+import { programName, quoteWords } from "../../terminal/command-line.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { renderFields } from "../../terminal/fields.ts";
-import { programName } from "../../terminal/program-name.ts";
 import { wrapWords } from "../../terminal/wrap.ts";
 import type { Outcome } from "./outcome.ts";
 import { startCommands } from "./unit.ts";

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../framework/command.ts";
-import { CancelledError } from "../../framework/usage-error.ts";
+import { CancelledError } from "../../terminal/usage-error.ts";
 import { describeServerProcess } from "../serve/server-process.ts";
 import { initFlags } from "./flags.ts";
 

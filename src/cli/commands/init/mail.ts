@@ -4,10 +4,10 @@ import { readVariable } from "../../../server/config/environment.ts";
 import { AppError, invalidField } from "../../../server/errors.ts";
 import { parseFromAddress } from "../../../server/values/email.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
-import { UsageError } from "../../framework/usage-error.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, warn } from "../../terminal/output.ts";
 import { askHidden } from "../../terminal/prompt.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { askChoice, askText, askYesNo, introduce } from "./questions.ts";
 
 export const mailFlags = {

@@ -1,6 +1,6 @@
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseTime } from "../../framework/duration.ts";
+import { parseTime } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
 import { deliverKey, secretFileArg } from "./app-key.ts";
 

@@ -2,7 +2,7 @@ import { keyState, keyStates } from "../../../server/modules/app-keys/key-state.
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseDuration } from "../../framework/duration.ts";
+import { parseDuration } from "../../framework/parse-values.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
 import { warnOfKeys } from "./print.ts";

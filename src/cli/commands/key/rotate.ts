@@ -1,5 +1,5 @@
 import { defineCommand } from "../../framework/command.ts";
-import { parseDuration } from "../../framework/duration.ts";
+import { parseDuration } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { appIdArg, deliverKey, describeKey, expectedNamespaceArg, secretFileArg, withKey } from "./app-key.ts";

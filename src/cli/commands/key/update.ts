@@ -1,6 +1,6 @@
 import { defineCommand } from "../../framework/command.ts";
-import { parseTime } from "../../framework/duration.ts";
-import { UsageError } from "../../framework/usage-error.ts";
+import { parseTime } from "../../framework/parse-values.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "./app-key.ts";
 import { printKeySheet } from "./print.ts";
 

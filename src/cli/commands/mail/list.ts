@@ -3,8 +3,7 @@ import type { MailRecord } from "../../../server/modules/mail/list.ts";
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parsePastTime } from "../../framework/duration.ts";
-import { parseCount } from "../../framework/number-args.ts";
+import { parseCount, parsePastTime } from "../../framework/parse-values.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import type { Column } from "../../terminal/table.ts";
 

@@ -1,7 +1,6 @@
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parsePastTime } from "../../framework/duration.ts";
-import { parseCount } from "../../framework/number-args.ts";
+import { parseCount, parsePastTime } from "../../framework/parse-values.ts";
 import { formatValue, printJson, printList } from "../../terminal/output.ts";
 import { formatCounts, formatRecipients, notifyNamespaceArg, toMessageRecord } from "./args.ts";
 

@@ -3,10 +3,10 @@ import type { PreparedMessage } from "../../../server/modules/notifications/mess
 import { withTenant } from "../../context/context.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseDuration } from "../../framework/duration.ts";
-import { UsageError } from "../../framework/usage-error.ts";
+import { parseDuration } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { notifyNamespaceArg, printMessage, warnOfUndeliverable } from "./args.ts";
 
 const args = {

@@ -2,7 +2,7 @@ import type { Ctx } from "../../../server/context.ts";
 import type { OrderDocument, OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import { type ArgValues, type CommandArgs, type FlagArg, namespaceArg } from "../../framework/args.ts";
-import { parsePastTime } from "../../framework/duration.ts";
+import { parsePastTime } from "../../framework/parse-values.ts";
 
 /** The store whose orders a command is about. */
 export const orderNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;

@@ -2,11 +2,11 @@ import { orderColumns } from "../../../server/modules/orders/order-csv.ts";
 import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { UsageError } from "../../framework/usage-error.ts";
 import { openExport, outputArg } from "../../terminal/export-file.ts";
 import { formatFlag, formatOf } from "../../terminal/file-format.ts";
 import { info, printJson } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { orderFilterFlags, orderNamespaceArg, readOrderFilter, resolveCustomer } from "./args.ts";
 
 const columnNames = Object.keys(orderColumns).join(", ");

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../framework/command.ts";
-import { UsageError } from "../../framework/usage-error.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
 import { originsArg, printOrigins } from "./print.ts";
 

@@ -1,11 +1,11 @@
 import { withTenant } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { UsageError } from "../../framework/usage-error.ts";
 import { openExport, outputArg } from "../../terminal/export-file.ts";
 import { formatFlag, formatOf } from "../../terminal/file-format.ts";
 import { info, printJson } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 
 export default defineCommand({
   name: "export",

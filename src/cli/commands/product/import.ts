@@ -1,9 +1,9 @@
 import { withTenant } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { UsageError } from "../../framework/usage-error.ts";
 import { formatFlag, formatOf } from "../../terminal/file-format.ts";
 import { startProgress } from "../../terminal/progress.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { printImport } from "./print-import.ts";
 import { openSource } from "./product-file.ts";
 

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
-import { UsageError } from "../../framework/usage-error.ts";
 import type { Console } from "../../terminal/console.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 
 /** A file to read: its pieces, and how many bytes it has where that is known. */
 export interface ProductSource {

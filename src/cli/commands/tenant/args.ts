@@ -1,6 +1,6 @@
 import type { ArgValues, CommandArgs, PositionalArg } from "../../framework/args.ts";
-import { parseDuration } from "../../framework/duration.ts";
-import { UsageError } from "../../framework/usage-error.ts";
+import { parseDuration } from "../../framework/parse-values.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 
 /** The tenant that a `tenant` command is about; `-n` and BODEGA_NAMESPACE may name it instead. */
 export const tenantArg = {

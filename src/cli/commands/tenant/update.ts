@@ -1,8 +1,8 @@
 import { withContext } from "../../context/context.ts";
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { UsageError } from "../../framework/usage-error.ts";
 import { printRecord } from "../../terminal/output.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { readTenantFlags, tenantArg, tenantFlags } from "./args.ts";
 
 export default defineCommand({

@@ -1,6 +1,6 @@
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseCount } from "../../framework/number-args.ts";
+import { parseCount } from "../../framework/parse-values.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
 import { userNamespaceArg } from "../user/args.ts";
 

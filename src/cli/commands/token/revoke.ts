@@ -1,8 +1,8 @@
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { UsageError } from "../../framework/usage-error.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { userNamespaceArg } from "../user/args.ts";
 
 export default defineCommand({

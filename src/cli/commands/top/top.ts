@@ -2,11 +2,11 @@ import { internalError } from "../../../server/errors.ts";
 import type { ServerStatus } from "../../../server/monitoring/server-status.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseDuration } from "../../framework/duration.ts";
-import { UsageError } from "../../framework/usage-error.ts";
+import { parseDuration } from "../../framework/parse-values.ts";
 import { commandLine } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printRecord } from "../../terminal/output.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { compareStatus, type ServerActivity } from "./compare-status.ts";
 
 const longestMs = 3_600_000;

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../framework/command.ts";
-import { UsageError } from "../../framework/usage-error.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { readUserFlags, userArg, userFlags, userNamespaceArg } from "./args.ts";
 import { printUser, withUser } from "./print.ts";
 

@@ -1,6 +1,6 @@
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseCount } from "../../framework/number-args.ts";
+import { parseCount } from "../../framework/parse-values.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { webhookIdArg, withWebhook } from "./args.ts";
 

@@ -1,7 +1,7 @@
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { UsageError } from "../../framework/usage-error.ts";
 import { printRecord } from "../../terminal/output.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
 import { webhookIdArg, withWebhook } from "./args.ts";
 
 export default defineCommand({

@@ -1,5 +1,5 @@
 import { parseDuration as readDuration } from "../../server/values/duration.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 
 const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
@@ -45,4 +45,14 @@ function parseRfc3339(text: string): number | undefined {
   // The engine rolls 31 February over into March.
   const days = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate();
   return Number.isNaN(at) || Number(text.slice(8, 10)) > days ? undefined : at;
+}
+
+/**
+ * A whole number from 1 on.
+ * @throws UsageError naming the flag.
+ */
+export function parseCount(flag: string, text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  const message = "must be a whole number from 1 on";
+  throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
 }

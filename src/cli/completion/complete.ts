@@ -1,0 +1,138 @@
+import type { OfferedName } from "../../server/admin/complete-names.ts";
+import { type Arg, type CommandArgs, flagsOf, formatFlag, leadingArgs, positionalsOf } from "../framework/args.ts";
+import { type CommandTree, commandsOf, loadCommand } from "../framework/command-tree.ts";
+import { tokenize } from "../framework/parse-args.ts";
+import { createConsole } from "../terminal/console.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+const timeoutMs = 3000;
+
+/** Names of a kind that begin with a prefix, in the database that the line names. */
+type FindByPrefix = (kind: string, prefix: string) => Promise<OfferedName[]>;
+
+/**
+ * Prints the candidates for the word that is being typed, one a line: the value, a tab, a description. The line `:file`
+ * or `:directory` asks the shell for its own files. Prints no errors, and creates no database.
+ * @param argv the word as far as it is typed, then the words before it.
+ */
+export async function printCompletions(
+  tree: CommandTree,
+  [current = "", ...words]: string[],
+  terminal: Terminal,
+): Promise<void> {
+  const console = createConsole(terminal, {});
+  const find: FindByPrefix = async (kind, prefix) => {
+    const { namespace = console.env.BODEGA_NAMESPACE, ...flags } = readDatabaseFlags(words, console.env.HOME);
+    const { findNames } = await import("./find-names.ts");
+    return findNames(flags, console, { kind, prefix, namespace: namespace || undefined });
+  };
+  const print = async () => {
+    const found = await complete(await readLine(tree, words), tree, current, find);
+    await console.write(found.map(({ value, description }) => `${oneLine(value)}\t${oneLine(description)}\n`).join(""));
+  };
+  await Promise.race([print().catch(() => {}), Bun.sleep(timeoutMs)]);
+}
+
+/** A command line up to the word that is being typed. */
+interface Line {
+  path: string[];
+  isHelp: boolean;
+  /** Of the command, or of every command while none is known. */
+  args: CommandArgs;
+  isCommand: boolean;
+  /** How many positionals are given. */
+  given: number;
+  /** The flag whose value is being typed. */
+  open: Arg | undefined;
+}
+
+async function complete(line: Line, tree: CommandTree, current: string, find: FindByPrefix): Promise<OfferedName[]> {
+  const [, flag, begun = ""] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
+  if (flag !== undefined) {
+    const values = await offerValues(findValueFlag(line.args, flag), begun, find);
+    return values.map((one) => (one.value.startsWith(":") ? one : { ...one, value: `${flag}=${one.value}` }));
+  }
+  if (line.open !== undefined) return offerValues(line.open, current, find);
+  if (!current.startsWith("-")) {
+    if (!line.isCommand) return startingWith(await listWords(tree, line), current);
+    const places = positionalsOf(line.args).map(([, arg]) => arg);
+    const arg = line.isHelp ? undefined : (places[line.given] ?? places.findLast(({ variadic }) => variadic));
+    const offered = await offerValues(arg, current, find);
+    if (offered.length > 0) return offered;
+  }
+  return startingWith(listFlags(line.args), current);
+}
+
+async function readLine(tree: CommandTree, words: string[]): Promise<Line> {
+  const line: Line = { path: [], isHelp: false, args: leadingArgs, isCommand: false, given: 0, open: undefined };
+  for (const word of words) {
+    if (line.open !== undefined) line.open = undefined;
+    else if (word.startsWith("-")) line.open = findValueFlag(line.args, word);
+    else if (line.isCommand) line.given++;
+    else if (word === "help" && line.path.length === 0) line.isHelp = true;
+    else {
+      line.path.push(word);
+      const command = await loadCommand(tree, line.path);
+      if (command !== undefined) Object.assign(line, { isCommand: true, args: command.args });
+    }
+  }
+  return line;
+}
+
+/** The flag that takes the next word as its value. */
+function findValueFlag(args: CommandArgs, word: string): Arg | undefined {
+  const takes = flagsOf(args).filter(([, arg]) => arg.type !== "boolean");
+  return takes.find(([name, arg]) => word === `--${name}` || word === `-${arg.alias}`)?.[1];
+}
+
+async function listWords(tree: CommandTree, { path, isHelp }: Line): Promise<OfferedName[]> {
+  const names = path.length === 0 ? Object.keys(tree) : Object.keys(commandsOf(tree, path[0] as string) ?? {});
+  const words = await Promise.all(
+    names.map(async (value) => {
+      const group = path.length === 0 ? tree[value] : undefined;
+      if (typeof group === "object") return { value, description: group.description };
+      return { value, description: (await loadCommand(tree, [...path, value]))?.meta.description ?? "" };
+    }),
+  );
+  const help = { value: "help", description: "Show help about a command" };
+  return path.length === 0 && !isHelp ? [...words, help] : words;
+}
+
+function listFlags(args: CommandArgs): OfferedName[] {
+  return flagsOf(args).flatMap(([name, arg]) => {
+    const forms = [formatFlag(name, arg)];
+    if (arg.negatable) forms.push(`--no-${name}`);
+    if (arg.alias !== undefined) forms.push(`-${arg.alias}`);
+    return forms.map((value) => ({ value, description: arg.description }));
+  });
+}
+
+async function offerValues(arg: Arg | undefined, prefix: string, find: FindByPrefix): Promise<OfferedName[]> {
+  if (arg?.options !== undefined) {
+    const options = arg.options.map((value) => ({ value, description: "" }));
+    return startingWith(options, prefix);
+  }
+  const kind = arg?.completes;
+  if (kind === undefined) return [];
+  return kind === "file" || kind === "directory" ? [{ value: `:${kind}`, description: "" }] : find(kind, prefix);
+}
+
+/** The flags of a line that name the database and the store. */
+function readDatabaseFlags(words: string[], home = "~") {
+  const { tokens } = tokenize(words, leadingArgs);
+  const given = (name: string) =>
+    tokens
+      .flatMap((token) => (token.kind === "option" && token.name === name && token.value ? [token.value] : []))
+      .at(-1);
+  // The shell has not expanded anything yet.
+  const dataDir = given("data-dir")?.replace(/^~(?=\/|$)/, () => home);
+  return { namespace: given("namespace"), "data-dir": dataDir, "database-url": given("database-url") };
+}
+
+function startingWith(candidates: OfferedName[], prefix: string): OfferedName[] {
+  return candidates.filter(({ value }) => value.startsWith(prefix));
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, " ");
+}
