@@ -1,7 +1,7 @@
 import { anyone } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { registerDevice } from "./registrations/registration.ts";
+import { describeOffer, registerDevice } from "./registrations/registration.ts";
 import { changeRegistration, removeOwnRegistration } from "./registrations/registration-change.ts";
 import {
   NewRegistration,
@@ -14,7 +14,6 @@ import {
   RegistrationProofQuery,
   RemovedRegistration,
 } from "./registrations/registration-model.ts";
-import { describeOffer } from "./sending/offer.ts";
 
 const tag = "Notifications";
 const access = [anyone] as const;
@@ -42,7 +41,11 @@ export const registrationRoutes = [
     body: RegistrationInput,
     ownField: "token",
     secret: true,
-    reply: { status: 201, data: NewRegistration, existing: "It was registered already, and has been renewed." },
+    reply: {
+      status: 201,
+      data: NewRegistration,
+      existing: "The device was registered already; its registration is renewed.",
+    },
     errors: ["tooManyRequests", "notFound", "conflict"],
     handle: async ({ ctx, body, lang, subject }) => {
       const { isNew, ...registration } = await registerDevice(ctx, { ...body, lang, subject });

@@ -17,14 +17,14 @@ import { getMessage, listMessages } from "./messages/messages.ts";
 const tag = "Notifications";
 const senders = [app("notifications:write"), staff] as const;
 
-/** The endpoints by which a store tells its devices something. */
+/** The endpoints by which a store sends notifications. */
 export const sendRoutes = [
   defineRoute({
     method: "POST",
     path: "/notifications/send/",
     id: "sendNotification",
     tag,
-    summary: "Tell devices something",
+    summary: "Send a notification",
     access: senders,
     query: SendQuery,
     body: MessageInput,
@@ -39,7 +39,7 @@ export const sendRoutes = [
     path: "/notifications/messages/",
     id: "listNotifications",
     tag,
-    summary: "List what the store has told its devices",
+    summary: "List the notifications that the store has sent",
     access: senders,
     query: MessageListQuery,
     reply: { data: Type.Array(Message), page: true },
@@ -51,7 +51,7 @@ export const sendRoutes = [
     path: "/notifications/messages/:id/",
     id: "getNotification",
     tag,
-    summary: "See what became of a message",
+    summary: "Get a notification and the state of its deliveries",
     access: senders,
     params: MessageParams,
     reply: { data: MessageWithDeliveries },

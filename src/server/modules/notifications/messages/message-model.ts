@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts } from "../../../pagination/list-query.ts";
 import { nullable, timestamp } from "../../../values/schema.ts";
-import { topicExpects, topicForm } from "../registrations/topic.ts";
+import { topicExpects, topicForm } from "../registrations/registration-model.ts";
 
 /** Bounds of a message; times in seconds. */
 export const messageBounds = { title: 200, body: 1000, url: 2000, leastTtl: 60, maxTtl: 2_419_200, ttl: 86_400 };

@@ -6,7 +6,7 @@ import { toTimestamp } from "../../../values/timestamp.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { requireSubject } from "../../users/subject.ts";
 import { noProvider } from "../providers/providers.ts";
-import { topicExpects, topicForm } from "../registrations/topic.ts";
+import { topicExpects, topicForm } from "../registrations/registration-model.ts";
 import { messageContent } from "./message-input.ts";
 import { type MessageInput, messageBounds } from "./message-model.ts";
 import { type MessageContent, queueMessage } from "./outbox.ts";

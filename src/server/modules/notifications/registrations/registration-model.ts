@@ -1,20 +1,22 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { nullable, timestamp } from "../../../values/schema.ts";
-import { topicExpects, topicForm } from "./topic.ts";
 
-/** Most topics of one registration. */
+/** The form of a topic; also a JSON Schema pattern. */
+export const topicForm = "^[a-z0-9][a-z0-9._-]{0,63}$";
+/** The same in words. */
+export const topicExpects = "1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit";
 const maxTopics = 20;
 const maxCharacters = 4096;
 
 const platform = Type.Union([Type.Literal("web"), Type.Literal("ios"), Type.Literal("android")]);
 const topics = Type.Array(Type.String({ pattern: topicForm, expects: topicExpects }), {
   maxItems: maxTopics,
-  description: "What to hear of besides one's own orders, such as `offers`.",
+  description: "Topics to receive notifications about, beside the user's own orders, such as `offers`.",
 });
 const managementSecret = Type.String({
   minLength: 1,
   maxLength: 100,
-  description: "`rsec_…`, as the registration answered it.",
+  description: "`rsec_…`, from the reply to the registration.",
 });
 const given = Type.String({ minLength: 1, maxLength: maxCharacters });
 
@@ -22,8 +24,8 @@ const targetParts = {
   subscription: Type.Optional(
     Type.Object(
       {
-        endpoint: Type.String({ maxLength: 2000, description: "https, and on the public internet." }),
-        expirationTime: Type.Optional(nullable(Type.Number({ description: "As browsers send it; not looked at." }))),
+        endpoint: Type.String({ maxLength: 2000, description: "An https address on the public internet." }),
+        expirationTime: Type.Optional(nullable(Type.Number({ description: "As browsers send it; ignored." }))),
         keys: Type.Object(
           {
             p256dh: Type.String({ maxLength: 200, description: "Base64url of 65 bytes, a point of P-256." }),
@@ -32,13 +34,13 @@ const targetParts = {
           { additionalProperties: false },
         ),
       },
-      { additionalProperties: false, description: "Of `web`: the browser's subscription, `toJSON()` as it is." },
+      { additionalProperties: false, description: "For `web`: the browser's subscription, the result of `toJSON()`." },
     ),
   ),
-  token: Type.Optional({ ...given, description: "Of `ios` and `android`: the device's token, of APNs or FCM." }),
+  token: Type.Optional({ ...given, description: "For `ios` and `android`: the device's token from APNs or FCM." }),
 };
 
-/** What registers a browser or device. */
+/** Registers a browser or device. */
 export const RegistrationInput = Type.Object(
   {
     platform,
@@ -46,14 +48,14 @@ export const RegistrationInput = Type.Object(
     topics: Type.Optional(topics),
     management_secret: Type.Optional({
       ...managementSecret,
-      description: "Needed where the endpoint is registered with other keys: that registration's.",
+      description: "Required if the endpoint is registered with other keys: the secret of that registration.",
     }),
   },
   { $id: "RegistrationInput", additionalProperties: false },
 );
 export type RegistrationInput = Static<typeof RegistrationInput>;
 
-/** What a registration's own device changes; a field that is left out stays as it is. */
+/** Changes a registration; an omitted field keeps its value. */
 export const RegistrationPatch = Type.Object(
   { management_secret: Type.Optional(managementSecret), ...targetParts, topics: Type.Optional(topics) },
   { $id: "RegistrationPatch", additionalProperties: false },
@@ -62,22 +64,26 @@ export type RegistrationPatch = Static<typeof RegistrationPatch>;
 
 const secretPart = { management_secret: Type.Optional(managementSecret) };
 
-/** What proves that a registration is the caller's own; the query of a DELETE may hold it as well. */
+/** The secret of a registration; the query of a DELETE may hold it as well. */
 export const RegistrationProof = Type.Object(secretPart, { $id: "RegistrationProof", additionalProperties: false });
 export const RegistrationProofQuery = Type.Object(secretPart, { additionalProperties: false });
 
 export const RegistrationParams = Type.Object({ id: Type.String() });
 
 const delivery = Type.Union([Type.Literal("on"), Type.Literal("off")], {
-  description: "`off` where this server cannot send to the platform; what is registered is told once it can.",
+  description: "`off` if this server cannot send to the platform; registrations receive messages once it can.",
 });
 
 const shown = {
   id: Type.String({ description: "`reg_…`" }),
   platform,
-  lang: Type.String({ description: "BCP 47: the language of what it is told." }),
+  lang: Type.String({ description: "Language of its notifications, a BCP 47 tag." }),
   topics: Type.Array(Type.String(), { description: "In alphabetical order." }),
-  user_id: nullable(Type.String({ description: "Whose orders it hears of: who was signed in when it registered." })),
+  user_id: nullable(
+    Type.String({
+      description: "User whose orders it receives notifications about: the user who was signed in when it registered.",
+    }),
+  ),
   delivery,
   created_at: timestamp,
   updated_at: timestamp,
@@ -97,18 +103,18 @@ export const NewRegistration = Type.Object(
 );
 export type NewRegistration = Static<typeof NewRegistration>;
 
-/** What a removal answers. */
+/** The reply to a removal. */
 export const RemovedRegistration = Type.Object(
   { id: Type.String(), deleted: Type.Literal(true) },
   { $id: "RemovedRegistration" },
 );
 
-/** What has to be known before a device registers. */
+/** What a client needs before it registers. */
 export const PushOffer = Type.Object(
   {
     vapid_public_key: nullable(
       Type.String({
-        description: "The `applicationServerKey` that browsers subscribe with; null while there is none.",
+        description: "The `applicationServerKey` that browsers subscribe with; null if the server has none.",
       }),
     ),
     platforms: Type.Array(Type.Object({ platform, delivery })),

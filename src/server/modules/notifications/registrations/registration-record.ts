@@ -1,13 +1,14 @@
-import { sql } from "drizzle-orm";
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { type SQL, sql } from "drizzle-orm";
 import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
-import { type AppError, notFound } from "../../../errors.ts";
+import { param, statement } from "../../../db/statement.ts";
 import { countPublicWrite } from "../../rate-limits/public-writes.ts";
 import type { Target } from "../providers/target.ts";
-import { pushTopics } from "../table.ts";
+import { pushRegistrations, pushTopics } from "../table.ts";
 import type { Registration } from "./registration-model.ts";
 
-/** What replies show of a registration's row. */
+/** The columns of a registration that replies show. */
 export interface RegistrationRow {
   id: string;
   platform: PushPlatform;
@@ -23,14 +24,24 @@ export interface RegistrationRow {
 export const registrationColumns = sql`r.id, r.platform, r.lang, r.user_id, r.created_at, r.updated_at,
   (select json_group_array(topic) from ${pushTopics} where registration_id = r.id) as topics`;
 
+/** Statements that replace the topics of registrations and read them. @param which condition that selects them. */
+export function topicStatements(which: SQL) {
+  const ids = sql`(select id from ${pushRegistrations} where ${which})`;
+  return {
+    clearTopics: statement(sql`
+      delete from ${pushTopics} where tenant_id = ${param("tenantId")} and registration_id in ${ids}`),
+    writeTopics: statement(sql`
+      insert into ${pushTopics} (tenant_id, topic, registration_id)
+      select ${param("tenantId")}, t.value, r.id from json_each(${param("topics")}) t, ${ids} r`),
+    select: statement<RegistrationRow>(sql`
+      select ${registrationColumns} from ${pushRegistrations} r where r.id in ${ids}`),
+  };
+}
+
 /** A registration as its own device sees it. */
 export function toRegistration(ctx: Ctx, { topics, lang, ...row }: RegistrationRow): Registration {
-  return {
-    ...row,
-    lang: lang ?? ctx.tenant.language,
-    topics: parseTopics(topics),
-    delivery: deliveryOf(ctx, row.platform),
-  };
+  const delivery = deliveryOf(ctx, row.platform);
+  return { ...row, lang: lang ?? ctx.tenant.language, topics: parseTopics(topics), delivery };
 }
 
 /** The topics of a row, in alphabetical order. */
@@ -43,15 +54,12 @@ export function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPla
   return push.platforms.includes(platform) ? "on" : "off";
 }
 
-/** By which a target is found again, and by which whoever registers it again shows that it is theirs. */
-export interface TargetKeys {
-  targetKey: string;
-  /** Null for tokens: these are secrets by themselves. */
-  proofKey: string | null;
-}
-
-/** The keyed hashes of a target, which are others in every store. Errors: unavailable without the server's key. */
-export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target): TargetKeys {
+/**
+ * Keyed hashes of a target, different in each store: `targetKey` finds its registration; whoever knows what `proofKey` was
+ * made of may register it again (null for tokens, which are secret themselves).
+ * @throws unavailable without the server's key.
+ */
+export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {
   const hash = (kind: string, ...texts: string[]) => vault.mac("push", [kind, tenant.id, ...texts].join("\n"));
   if ("token" in target) return { targetKey: hash("target", platform, target.token), proofKey: null };
   const { endpoint, keys } = target;
@@ -59,15 +67,26 @@ export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: T
 }
 
 /**
- * Counts a write towards the limits of its address and user; whoever holds a key of the store may send for many.
- * @param about what stands for a caller who is no user: the device itself.
+ * Counts a write towards the limits of its address and user.
+ * @param device counted where the caller is no user: one app key may write for many devices.
  * @throws tooManyRequests.
  */
-export async function countDeviceWrite(ctx: Ctx, about: string): Promise<void> {
-  await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : about);
+export async function countDeviceWrite(ctx: Ctx, device: string): Promise<void> {
+  await countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
 }
 
-/** The notFound of registrations: unknown, another store's, or not the caller's own. */
-export function noSuchRegistration(): AppError {
-  return notFound("registration");
+/** A new secret of a registration: `rsec_` and 256 random bits in base64url. */
+export function newManagementSecret(): string {
+  return `rsec_${randomBytes(32).toString("base64url")}`;
+}
+
+/** The stored form of a management secret: SHA-256 in hex. */
+export function hashManagementSecret(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+/** Compares a secret with a stored hash in constant time; an undefined one takes as long. */
+export function isManagementSecret(secret: string, stored: string | undefined): boolean {
+  const given = Buffer.from(hashManagementSecret(secret));
+  return timingSafeEqual(given, Buffer.from(stored ?? "-".repeat(given.length)));
 }

@@ -9,25 +9,29 @@ import { noSuchUser } from "../../users/guards.ts";
 import { users } from "../../users/table.ts";
 import { refuseSubject } from "../../visitors/actor.ts";
 import { sealTarget } from "../providers/target.ts";
-import { pushRegistrations, pushTopics } from "../table.ts";
-import { hashManagementSecret, isManagementSecret, newManagementSecret } from "./management-secret.ts";
-import type { NewRegistration, RegistrationInput } from "./registration-model.ts";
+import { findVapidPublicKey } from "../providers/vapid.ts";
+import { pushRegistrations } from "../table.ts";
+import type { NewRegistration, PushOffer, RegistrationInput } from "./registration-model.ts";
 import {
   countDeviceWrite,
+  deliveryOf,
+  hashManagementSecret,
+  isManagementSecret,
   keysOf,
+  newManagementSecret,
   type RegistrationRow,
-  registrationColumns,
+  topicStatements,
   toRegistration,
 } from "./registration-record.ts";
 import { parseTarget } from "./target-input.ts";
 
-/** Most devices of one user: each is told of every order, and strangers' addresses can be among them. */
+/** Devices of one user: each receives notifications about every order, and endpoints of strangers can be among them. */
 const maxOfUser = 50;
 
 const hasUser = sql`(${param("userId")} is null
   or exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}))`;
 const isSame = sql`proof_key is excluded.proof_key`;
-// Who has the keys has the browser; with other keys the present secret is needed. The same keys keep what was sealed.
+// The same keys prove that it is the same browser; other keys need the present secret.
 const upsert = statement<{ id: string }>(sql`
   insert into ${pushRegistrations} (id, tenant_id, platform, target_key, proof_key, target, user_id, lang, secret_hash,
     created_at, updated_at)
@@ -41,38 +45,42 @@ const upsert = statement<{ id: string }>(sql`
   where ${isSame} or (id = excluded.id and secret_hash = ${param("knownHash")})
   returning id`);
 
-// Nobody but the writer of the row knows what its secret hashes to.
-const written = sql`(select id from ${pushRegistrations} where tenant_id = ${param("tenantId")}
-  and target_key = ${param("targetKey")} and secret_hash = ${param("secretHash")})`;
-const clearTopics = statement(sql`
-  delete from ${pushTopics} where tenant_id = ${param("tenantId")} and registration_id in ${written}`);
-const writeTopics = statement(sql`
-  insert into ${pushTopics} (tenant_id, topic, registration_id)
-  select ${param("tenantId")}, t.value, r.id from json_each(${param("topics")}) t, ${written} r`);
+// Only the writer of the row knows its secret.
+const isWritten = sql`tenant_id = ${param("tenantId")} and target_key = ${param("targetKey")}
+  and secret_hash = ${param("secretHash")}`;
+const { clearTopics, writeTopics, select } = topicStatements(isWritten);
 const removeOldest = statement(sql`
   delete from ${pushRegistrations} where id in (
     select id from ${pushRegistrations} where user_id = ${param("userId")} and tenant_id = ${param("tenantId")}
     order by secret_hash = ${param("secretHash")} desc, updated_at desc, id desc
     limit -1 offset ${sql.raw(String(maxOfUser))})`);
-const selectWritten = statement<RegistrationRow>(sql`
-  select ${registrationColumns} from ${pushRegistrations} r where r.id in ${written}`);
 const selectUser = statement<{ hasUser: number }>(sql`select ${hasUser} as hasUser`);
 const selectKnown = statement<{ id: string; secretHash: string }>(sql`
   select id, secret_hash as secretHash from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and target_key = ${param("targetKey")}`);
 
-/** What registers a device, with the language asked for and `user_id` beside app credentials, which is refused. */
+/** The input of a registration, with the language asked for, and `user_id` beside app credentials, which is refused. */
 export interface RegistrationRequest extends RegistrationInput {
   lang: string | undefined;
   subject: string | undefined;
 }
 
+/** What a client needs before it registers: the key that browsers subscribe with, and the platforms of this server. */
+export async function describeOffer(ctx: Ctx): Promise<PushOffer> {
+  const vapid_public_key = await findVapidPublicKey(ctx);
+  const platforms = (["web", "ios", "android"] as const).map((platform) => ({
+    platform,
+    delivery: platform === "web" && vapid_public_key === null ? ("off" as const) : deliveryOf(ctx, platform),
+  }));
+  return { vapid_public_key, platforms };
+}
+
 /**
- * Registers a browser or device, which is found again by its endpoint or token. One that is there already gets a new
- * secret, and what is said now takes the place of what was said then, whose it is included.
- * @returns the registration with its secret, shown this once, and whether it is new.
- * @throws unavailable without the server's key, validationFailed naming the field, tooManyRequests, notFound when the user is gone, conflict where
- * the endpoint is registered with other keys and `management_secret` is not the one of that.
+ * Registers a browser or device. Its endpoint or token finds an earlier registration, which gets a new secret; the new
+ * user, language and topics replace the earlier ones.
+ * @returns the registration with its secret, which is shown only here, and whether it is new.
+ * @throws unavailable without the server's key, validationFailed naming the field, tooManyRequests, notFound when the user
+ * was removed, conflict when the endpoint is registered with other keys and `management_secret` is not that registration's.
  */
 export async function registerDevice(
   ctx: Ctx,
@@ -100,19 +108,19 @@ export async function registerDevice(
     knownHash: known?.secretHash ?? null,
     now: toTimestamp(ctx.now()),
   };
-  const [, , , found, standing] = await ctx.db.batch([
+  const [, , , found, userRow] = await ctx.db.batch([
     bind(upsert, values),
     bind(clearTopics, values),
     bind(writeTopics, values),
-    bind(selectWritten, values),
+    bind(select, values),
     bind(selectUser, values),
     ...(userId === null ? [] : [bind(removeOldest, values)]),
   ]);
   const row = found?.rows[0] as unknown as RegistrationRow | undefined;
   if (row) return { ...toRegistration(ctx, row), management_secret: secret, isNew: !known && row.id === id };
-  const user = standing?.rows[0] as unknown as { hasUser: number };
+  const user = userRow?.rows[0] as unknown as { hasUser: number };
   if (!user.hasUser) throw noSuchUser();
-  throw conflict("This endpoint is registered with other keys; the `management_secret` of that is needed.");
+  throw conflict("This endpoint is registered with other keys. Send the `management_secret` of that registration.");
 }
 
 /** The registration of a target, where the secret is its own. */
