@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Ctx } from "../../src/server/context.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { createRejectionGatherer } from "../../src/server/modules/app-keys/rejections.ts";
+import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
 import { createProduct } from "../../src/server/modules/products/service.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { react } from "../../src/server/modules/reactions/service.ts";
@@ -29,7 +29,7 @@ export async function compareCosts({ workDir, effort }: Bench): Promise<Comparis
   const notice = () => {};
   const memory = {
     views: createViewGatherer({ db, notice }),
-    rejections: createRejectionGatherer(db),
+    rejections: createRejectionBuffer(db),
     writes: createWriteLimiter({ db, vault, now: Date.now, notice }),
   };
   try {

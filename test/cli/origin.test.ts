@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { createRejectionGatherer } from "../../src/server/modules/app-keys/rejections.ts";
+import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
 import { watchServer } from "../support/serving.ts";
 import { command, makeDir, openCli } from "./run-bodega.ts";
 
@@ -92,7 +92,7 @@ test.each([
 test("check explains entry by entry, and what a server has refused is listed below it, by origin list too", async () => {
   await json("origin", "set", id, "shop.example.com", "*.example.org");
   const db = await openDatabase({ dataDir });
-  const rejections = createRejectionGatherer(db);
+  const rejections = createRejectionBuffer(db);
   for (let n = 0; n < 3; n++) rejections.note(id, "https://evil.example", Date.now());
   rejections.note(id, null, Date.now() - 86_400_000);
   await rejections.stop();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { AppError, type ErrorKind } from "../../src/server/errors.ts";
-import { clearFailures, judgeSignIn, requireFailuresLeft } from "../../src/server/modules/passwords/failures.ts";
+import { clearFailures, limitFailures, requireFailuresLeft } from "../../src/server/modules/passwords/failures.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
@@ -16,7 +16,7 @@ onEachDatabase((suite) => {
   /** How an attempt that throws this code is answered; undefined when it succeeds. */
   async function attempt(ctx: Ctx, kind?: ErrorKind, key = email): Promise<number | undefined> {
     try {
-      await judgeSignIn(ctx, key, async () => {
+      await limitFailures(ctx, key, async () => {
         if (kind !== undefined) throw new AppError(kind);
       });
       return undefined;
@@ -27,7 +27,7 @@ onEachDatabase((suite) => {
 
   /** Seconds that a refusal asks to wait. */
   async function retryAfter(ctx: Ctx): Promise<number | undefined> {
-    const error = (await failureOf(judgeSignIn(ctx, email, async () => {}))) as AppError;
+    const error = (await failureOf(limitFailures(ctx, email, async () => {}))) as AppError;
     expect(error.code).toBe(5213);
     return error.retryAfter;
   }
@@ -36,7 +36,7 @@ onEachDatabase((suite) => {
     const ctx = await openStore();
     for (let n = 0; n < 3; n++) expect(await attempt(ctx, "invalidLogin")).toBe(5212);
     let tried = 0;
-    const failure = await failureOf(judgeSignIn(ctx, email, async () => ++tried));
+    const failure = await failureOf(limitFailures(ctx, email, async () => ++tried));
     expect(failure).toMatchObject({ code: 5213, retryAfter: 1200 });
     expect(tried).toBe(0);
     expect(await failureOf(requireFailuresLeft(ctx, email))).toMatchObject({ code: 5213 });
@@ -110,7 +110,7 @@ onEachDatabase((suite) => {
     const codes = await Promise.all(
       Array.from({ length: 50 }, () =>
         failureOf(
-          judgeSignIn(ctx, email, async () => {
+          limitFailures(ctx, email, async () => {
             tried += 1;
             running += 1;
             most = Math.max(most, running);
@@ -138,7 +138,7 @@ onEachDatabase((suite) => {
   test("accounts do not wait for each other", async () => {
     const ctx = await openStore();
     const gate = Promise.withResolvers<void>();
-    const slow = judgeSignIn(ctx, email, () => gate.promise);
+    const slow = limitFailures(ctx, email, () => gate.promise);
     expect(await attempt(ctx, undefined, "bob@example.com")).toBeUndefined();
     gate.resolve();
     await slow;

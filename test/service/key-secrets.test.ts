@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { judgeSecrets } from "../../src/server/modules/app-keys/secret-standing.ts";
+import { describeSecrets } from "../../src/server/modules/app-keys/secret-state.ts";
 
 const now = Date.UTC(2030, 0, 15, 12);
 const at = (minutesAgo: number | null) =>
@@ -16,7 +16,7 @@ describe("an old secret may go once the present one is used and it is not", () =
     ["the old one was used since, a day ago", { made: 3 * day, newUsed: 1, oldUsed: day + 1 }, true],
     ["a use of the last minute would not be noted yet", { made: 1, newUsed: 0, oldUsed: 2 }, false],
   ])("%s", (_name, { made, newUsed, oldUsed }, expected) => {
-    const judged = judgeSecrets(
+    const judged = describeSecrets(
       [
         { created_at: at(made) as string, expires_at: null, last_used_at: at(newUsed) },
         { created_at: at(10 * day) as string, expires_at: at(-60), last_used_at: at(oldUsed) },
@@ -31,6 +31,6 @@ describe("an old secret may go once the present one is used and it is not", () =
       { created_at: at(60) as string, expires_at: null, last_used_at: null },
       { created_at: at(120) as string, expires_at: at(1), last_used_at: at(2) },
     ];
-    expect(judgeSecrets(secrets, now)[1]?.may_go).toBe(true);
+    expect(describeSecrets(secrets, now)[1]?.may_go).toBe(true);
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import type { InStatement } from "@libsql/core/api";
 import type { Ctx } from "../../src/server/context.ts";
-import { countWrongTry, issueCode, judgeTry, sweepResetCodes } from "../../src/server/modules/password-reset/codes.ts";
+import { checkTry, countWrongTry, issueCode, purgeResetCodes } from "../../src/server/modules/password-reset/codes.ts";
 import { requestReset, resetPassword } from "../../src/server/modules/password-reset/service.ts";
 import { configureHashing, takeHashingTurn } from "../../src/server/modules/passwords/hash-queue.ts";
 import { createUser, deleteUser } from "../../src/server/modules/users/service.ts";
@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
       batch: ctx.db.batch.bind(ctx.db),
     };
     const db = { ...watched, transaction: ctx.db.transaction.bind(ctx.db) };
-    expect(await judgeTry({ ...ctx, db }, wrong)).toMatchObject({ code: 5213, retryAfter: 86_400 });
+    expect(await checkTry({ ...ctx, db }, wrong)).toMatchObject({ code: 5213, retryAfter: 86_400 });
     expect(reads).toBe(2);
   });
 
@@ -135,8 +135,8 @@ onDatabase("file", (suite) => {
     const sql = `update password_reset_codes set hash = (select hash from password_reset_codes where tenant_id = ?1 and
       email_key = ?2) where tenant_id = ?1 and email_key = ?3`;
     await ctx.db.execute({ sql, args: [ctx.tenant.id, email, "other@example.com"] });
-    expect(await judgeTry(ctx, { emailKey: email, code })).toBe("fits");
-    expect(await judgeTry(ctx, { emailKey: "other@example.com", code })).toBe("wrong");
+    expect(await checkTry(ctx, { emailKey: email, code })).toBe("fits");
+    expect(await checkTry(ctx, { emailKey: "other@example.com", code })).toBe("wrong");
   });
 
   test("a wrong code costs no hash, and a hash that has to wait too long spends no code (5001)", async () => {
@@ -183,13 +183,13 @@ onDatabase("file", (suite) => {
       return Number((await ctx.db.execute({ sql, args: [ctx.tenant.id] })).rows[0]?.n);
     };
     clock.advance(15 * 60_000 + 86_400_000 - 1);
-    await sweepResetCodes(later);
+    await purgeResetCodes(later);
     expect(await rows()).toBe(1);
     expect(await codeOf(reset(later))).toBe(5216);
     clock.advance(1);
-    expect(await sweepResetCodes(later)).toBeGreaterThanOrEqual(1);
+    expect(await purgeResetCodes(later)).toBeGreaterThanOrEqual(1);
     expect(await rows()).toBe(0);
     expect(await codeOf(reset(later))).toBe(5216);
-    expect(await judgeTry(later, { emailKey: email, code: "000000" })).toMatchObject({ code: 5216 });
+    expect(await checkTry(later, { emailKey: email, code: "000000" })).toMatchObject({ code: 5216 });
   });
 });

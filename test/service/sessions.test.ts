@@ -4,7 +4,7 @@ import type { Ctx } from "../../src/server/context.ts";
 import type { Session } from "../../src/server/db/session.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { AppError } from "../../src/server/errors.ts";
-import { countFailure, judgeSignIn } from "../../src/server/modules/passwords/failures.ts";
+import { countFailure, limitFailures } from "../../src/server/modules/passwords/failures.ts";
 import { hashPassword } from "../../src/server/modules/passwords/password-hash.ts";
 import { login } from "../../src/server/modules/sessions/login.ts";
 import { changeOwnPassword } from "../../src/server/modules/sessions/service.ts";
@@ -138,7 +138,7 @@ onEachDatabase((suite) => {
   test("an account's line of attempts goes on after one that failed", async () => {
     const { ctx, signIn } = await openStore();
     const [failed, good] = await Promise.all([
-      failureOf(judgeSignIn(ctx, email, () => Promise.reject(new AppError("unavailable")))),
+      failureOf(limitFailures(ctx, email, () => Promise.reject(new AppError("unavailable")))),
       signIn(ctx),
     ]);
     expect([(failed as AppError).code, good.token.slice(0, 3)]).toEqual([5001, "v2."]);

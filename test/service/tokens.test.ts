@@ -7,12 +7,12 @@ import {
   endTokens,
   type IssuedToken,
   issueToken,
+  purgeTokens,
   revokeAllTokens,
   revokeToken,
   revokeTokensOf,
   rotateToken,
   spendToken,
-  sweepTokens,
 } from "../../src/server/modules/tokens/service.ts";
 import { verifyToken } from "../../src/server/modules/tokens/verify.ts";
 import { openAccount } from "../support/account.ts";
@@ -238,12 +238,12 @@ onEachDatabase((suite) => {
     const { clock } = suite.app;
     const { ctx, issued, codeOf } = await openHolder();
     clock.advance(430 * day - 1);
-    await sweepTokens(ctx);
+    await purgeTokens(ctx);
     expect(await codeOf(issued.token)).toBe(5207);
     clock.advance(1);
-    expect(await sweepTokens(ctx)).toBeGreaterThanOrEqual(1);
+    expect(await purgeTokens(ctx)).toBeGreaterThanOrEqual(1);
     expect(await codeOf(issued.token)).toBe(5205);
-    expect(await sweepTokens(ctx)).toBe(0);
+    expect(await purgeTokens(ctx)).toBe(0);
   });
 
   test("what becomes of tokens is written down with the user and the token's id, never the token", async () => {

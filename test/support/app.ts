@@ -2,7 +2,7 @@ import { type AppDeps, createApp } from "../../src/server/api/app.ts";
 import type { ProcessMemory, SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/logging/request-log.ts";
-import { createRejectionGatherer } from "../../src/server/modules/app-keys/rejections.ts";
+import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { createViewGatherer } from "../../src/server/modules/views/gatherer.ts";
 import { createVault } from "../../src/server/security/vault.ts";
@@ -48,7 +48,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
   const memory = {
     views: createViewGatherer({ db, notice: () => {} }),
     writes: createWriteLimiter({ db, vault: deps.vault ?? vault, now: clock.now, notice: () => {} }),
-    rejections: createRejectionGatherer(db),
+    rejections: createRejectionBuffer(db),
   };
   const common = { trustedProxies: [], version: "0.0.0-test", vault, memory, ...deps, db, now: clock.now };
   const app = createApp({

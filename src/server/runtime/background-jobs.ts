@@ -4,7 +4,7 @@ import { startCheckpointer } from "../db/local/checkpoint.ts";
 import type { Database } from "../db/session.ts";
 import { type AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { sweepRejections } from "../modules/app-keys/rejections.ts";
+import { purgeRejections } from "../modules/app-keys/rejections.ts";
 import { purgeEvents } from "../modules/events/purge.ts";
 import { sweepReplies } from "../modules/idempotency/service.ts";
 import { expireMail, purgeMail } from "../modules/mail/queue.ts";
@@ -12,12 +12,12 @@ import { startMailDelivery } from "../modules/mail/start-delivery.ts";
 import { purgeMessages, purgePushes } from "../modules/notifications/purge.ts";
 import { startPushDelivery } from "../modules/notifications/start-delivery.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
-import { sweepResetCodes } from "../modules/password-reset/codes.ts";
+import { purgeResetCodes } from "../modules/password-reset/codes.ts";
 import { indexPendingProducts } from "../modules/products/list/search.ts";
 import { sweepRateLimits } from "../modules/rate-limits/service.ts";
 import { sweepPublicHits } from "../modules/rate-limits/shared-hits.ts";
 import { expireDuePoints } from "../modules/rewards/expiry.ts";
-import { sweepTokens } from "../modules/tokens/service.ts";
+import { purgeTokens } from "../modules/tokens/service.ts";
 import { sweepViewMarks } from "../modules/views/sweep.ts";
 import { startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import { purgeDeliveries } from "../modules/webhooks/queue.ts";
@@ -93,8 +93,8 @@ const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<num
   ...[
     sweepRateLimits,
     sweepPublicHits,
-    sweepTokens,
-    sweepResetCodes,
+    purgeTokens,
+    purgeResetCodes,
     sweepReplies,
     expireMail,
     purgeMail,
@@ -103,7 +103,7 @@ const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<num
     purgeMessages,
     purgeEvents,
     sweepViewMarks,
-    sweepRejections,
+    purgeRejections,
   ].map((sweep) => ({ sweep, whole: portion })),
 ];
 

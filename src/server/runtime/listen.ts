@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import { pushOptions } from "../config/push-config.ts";
 import type { Database } from "../db/session.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { createRejectionGatherer } from "../modules/app-keys/rejections.ts";
+import { createRejectionBuffer } from "../modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "../modules/rate-limits/public-writes.ts";
 import { createViewGatherer } from "../modules/views/gatherer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
@@ -50,7 +50,7 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
   const memory = {
     views: createViewGatherer({ db, notice }),
     writes: createWriteLimiter({ db, vault, now: Date.now, notice }),
-    rejections: createRejectionGatherer(db),
+    rejections: createRejectionBuffer(db),
   };
   const app = createApp({
     db,

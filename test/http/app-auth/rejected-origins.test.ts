@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
-import { listRejections, sweepRejections } from "../../../src/server/modules/app-keys/rejections.ts";
+import { listRejections, purgeRejections } from "../../../src/server/modules/app-keys/rejections.ts";
 import { deleteTenant } from "../../../src/server/modules/tenants/service.ts";
 import { newAddress } from "../../support/client.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -83,7 +83,7 @@ onDatabase("file", (suite) => {
     await send("https://new.example");
     await list();
     clock.advance(10 * dayMs + 1000);
-    await sweepRejections(system);
+    await purgeRejections(system);
     expect((await list()).map(({ origin }) => origin)).toEqual(["https://new.example"]);
   });
 });

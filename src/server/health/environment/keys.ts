@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { all, param, statement } from "../../db/statement.ts";
 import type { KeySecret } from "../../modules/app-keys/model.ts";
-import { judgeSecrets } from "../../modules/app-keys/secret-standing.ts";
+import { describeSecrets } from "../../modules/app-keys/secret-state.ts";
 import { appKeySecrets, appKeys } from "../../modules/app-keys/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { formatDuration } from "../../values/duration.ts";
@@ -110,7 +110,7 @@ function findEnding(key: Key, { now, command }: CheckupDeps): Finding[] {
 function findOverlap(key: Key, { now, command }: CheckupDeps): Finding[] {
   const secrets: Omit<KeySecret, "may_go">[] = JSON.parse(key.secrets);
   const newestFirst = secrets.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
-  const [, ...old] = judgeSecrets(newestFirst, now());
+  const [, ...old] = describeSecrets(newestFirst, now());
   if (old.length === 0) return [];
   const until = old.reduce(
     (last, { expires_at }) => (expires_at !== null && expires_at > last ? expires_at : last),

@@ -43,7 +43,7 @@ export interface RejectedOrigin {
 }
 
 /** Gathers the origins from which keys were used and refused, and writes them down together. */
-export interface RejectionGatherer {
+export interface RejectionBuffer {
   /**
    * Notes one, which is written down within a second or two; some are left out when very many wait.
    * @param origin null where the request had none.
@@ -58,7 +58,7 @@ export interface RejectionGatherer {
 
 declare module "../../context.ts" {
   interface ProcessMemory {
-    rejections: RejectionGatherer;
+    rejections: RejectionBuffer;
   }
 }
 
@@ -72,7 +72,7 @@ interface Waiting {
  * Makes the gatherer of one process: refusals wait in memory and are written down together, outside of any request. Any
  * number of processes may do so beside one another. What cannot be written waits on, within the same bounds.
  */
-export function createRejectionGatherer(db: Database): RejectionGatherer {
+export function createRejectionBuffer(db: Database): RejectionBuffer {
   let waiting = new Map<string, Map<string, Waiting>>();
   let size = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -150,6 +150,6 @@ export function listRejections(ctx: SystemCtx, appId: string): Promise<RejectedO
  * Removes what has not been seen again for thirty days, at most a thousand a call.
  * @returns how many went.
  */
-export function sweepRejections(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
+export function purgeRejections(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
   return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
 }

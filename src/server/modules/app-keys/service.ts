@@ -15,7 +15,7 @@ import { tenants } from "../tenants/table.ts";
 import { fitsFilter, type KeyFilter } from "./key-state.ts";
 import type { AppKey, AppKeyDetails, IssuedAppKey } from "./model.ts";
 import { hashSecret, newSecret } from "./secret.ts";
-import { judgeSecrets } from "./secret-standing.ts";
+import { describeSecrets } from "./secret-state.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
 const insertKey = statement(
@@ -215,7 +215,7 @@ export function toAppKey(row: KeyRow): AppKey {
 
 function toDetails(row: KeyRow, now: number): AppKeyDetails {
   const { expires_at, revoked_at, last_used_at } = row;
-  const secrets = judgeSecrets(JSON.parse(row.secrets), now);
+  const secrets = describeSecrets(JSON.parse(row.secrets), now);
   return { ...toAppKey(row), expires_at, revoked_at, last_used_at, secrets };
 }
 

@@ -10,11 +10,11 @@ import { passwordResetCodes } from "./table.ts";
 
 /** How long a code can be used, in milliseconds (specification, section 8). */
 const validMs = 15 * 60_000;
-/** Wrong tries that one code takes (specification, section 8). */
+/** Wrong tries that lock a code (specification, section 8). */
 const maxTries = 5;
-/** Wrong tries per tenant and email over all codes: six digits could be guessed with patience. */
+/** Wrong tries per tenant and email over all codes; without it, six digits could be guessed over many codes. */
 const dailyTries: RateLimit = { name: "reset-tries", most: 15, windowMs: 86_400_000 };
-/** How long a code that ran out is kept. */
+/** How long an expired code is kept. */
 const keptMs = 86_400_000;
 
 const ofAddress = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
@@ -27,25 +27,27 @@ const putCode = statement(sql`
     expires_at = excluded.expires_at, wrong_tries = 0, used_at = null`);
 const selectCode = statement<{ hash: string; expires_at: string; wrong_tries: number; used_at: string | null }>(sql`
   select hash, expires_at, wrong_tries, used_at from ${passwordResetCodes} where ${ofAddress}`);
-// Judged and spent in one statement: of any number of resets with one code, one finds it unused.
+// Verified and spent in one statement, so that of concurrent resets with one code only one succeeds.
 const useCode = statement(sql`
   update ${passwordResetCodes} set used_at = ${param("now")} where ${ofAddress} and hash = ${param("hash")} and ${isLive}`);
 const addWrongTry = statement(sql`
   update ${passwordResetCodes} set wrong_tries = wrong_tries + 1
   where ${ofAddress} and hash <> ${param("hash")} and ${isLive}`);
+const removeCode = statement(sql`
+  delete from ${passwordResetCodes} where tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`);
 const removeOld = statement(sql`
   delete from ${passwordResetCodes} where rowid in (
     select rowid from ${passwordResetCodes} where expires_at <= ${param("before")} limit 1000)`);
 
-/** A code that was sent for an address, whoever that belongs to. */
+/** A code sent to reset the password of an address, whether or not it has a user. */
 export interface ResetTry {
   emailKey: string;
   code: string;
 }
 
 /**
- * Puts a new code in the place of an address's last one, with tries of its own, in the transaction that sends it.
- * @returns the code, and the epoch milliseconds at which it runs out.
+ * Replaces an address's code by a new one with its own tries, in the transaction that sends it.
+ * @returns the code, and the epoch milliseconds at which it expires.
  */
 export async function issueCode(ctx: Ctx, emailKey: string): Promise<{ code: string; expiresAt: number }> {
   const code = String(randomInt(1_000_000)).padStart(6, "0");
@@ -55,13 +57,13 @@ export async function issueCode(ctx: Ctx, emailKey: string): Promise<{ code: str
 }
 
 /**
- * Looks at a try without counting it.
- * @returns whether the code fits, or the error that the try gets whatever its code is: tooManyAttempts when the tries of the code or
- * of the day are spent, resetCodeInvalid when no code is waiting to be used.
+ * Checks a try without counting it.
+ * @returns whether the code fits, or the error that any code gets: tooManyAttempts when the tries of the code or the day
+ * are used up, resetCodeInvalid when there is no valid code.
  */
-export async function judgeTry(ctx: Ctx, resetTry: ResetTry): Promise<"fits" | "wrong" | AppError> {
+export async function checkTry(ctx: Ctx, resetTry: ResetTry): Promise<"fits" | "wrong" | AppError> {
   const { hash, now, ...address } = valuesOf(ctx, resetTry);
-  // The code first: what has locked it meanwhile is then seen to have spent the day's last try as well.
+  // Reads the code first: a try that locked it meanwhile is then counted in the day's tries as well.
   const row = await get(ctx.db, selectCode, address);
   const dayMs = await peekLimit(ctx, dailyTries, subjectOf(ctx, resetTry));
   const isWaiting = row !== undefined && row.used_at === null && row.expires_at > now;
@@ -72,13 +74,13 @@ export async function judgeTry(ctx: Ctx, resetTry: ResetTry): Promise<"fits" | "
   return row.hash === hash ? "fits" : "wrong";
 }
 
-/** Spends a code, in the transaction of the reset; false when it does not fit any more. */
+/** Spends a code, in the transaction of the reset; false when it is no longer valid. */
 export async function spendTry(tx: Ctx, resetTry: ResetTry): Promise<boolean> {
   if ((await peekLimit(tx, dailyTries, subjectOf(tx, resetTry))) > 0) return false;
   return (await run(tx.db, useCode, valuesOf(tx, resetTry))) > 0;
 }
 
-/** Counts a wrong try against code and day, in one transaction; false when there is no code that it counts against. */
+/** Counts a wrong try of the code and the day, in one transaction; false when there is no valid code. */
 export async function countWrongTry(tx: Ctx, resetTry: ResetTry): Promise<boolean> {
   if ((await peekLimit(tx, dailyTries, subjectOf(tx, resetTry))) > 0) return false;
   if ((await run(tx.db, addWrongTry, valuesOf(tx, resetTry))) === 0) return false;
@@ -86,8 +88,16 @@ export async function countWrongTry(tx: Ctx, resetTry: ResetTry): Promise<boolea
   return true;
 }
 
-/** Removes codes that ran out over a day ago, at most a thousand a call. Returns how many went. */
-export function sweepResetCodes(ctx: { db: Session; now: () => number }): Promise<number> {
+/**
+ * Deletes the reset code of an address, in the transaction of the change that makes it void: of the password or the
+ * address, or of a user who is disabled or deleted.
+ */
+export async function endResetCode(tx: Ctx, emailKey: string): Promise<void> {
+  await run(tx.db, removeCode, { tenantId: tx.tenant.id, emailKey });
+}
+
+/** Deletes codes that expired over a day ago, at most a thousand a call. Returns how many. */
+export function purgeResetCodes(ctx: { db: Session; now: () => number }): Promise<number> {
   return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
 }
 

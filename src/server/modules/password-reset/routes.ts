@@ -14,7 +14,7 @@ export const passwordResetRoutes = [
     path: "/auth/password/forgot/",
     id: "forgotPassword",
     tag,
-    summary: "Ask for a reset code by mail",
+    summary: "Request a password reset code by mail",
     access,
     body: ForgotPassword,
     reply: { data: ForgotPasswordReply },

@@ -21,7 +21,7 @@ const lines = new Map<string, { last: Promise<unknown>; length: number }>();
  * @param note writes down what a failure is answered with, in the transaction that counts it, and may change it.
  * @throws tooManyAttempts with `retryAfter` when the failures are spent, unavailable when too many wait.
  */
-export async function judgeSignIn<T>(
+export async function limitFailures<T>(
   ctx: Ctx,
   emailKey: string,
   attempt: () => Promise<T>,

@@ -13,7 +13,7 @@ import {
 } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { clearFailures, judgeSignIn, requireFailuresLeft } from "../passwords/failures.ts";
+import { clearFailures, limitFailures, requireFailuresLeft } from "../passwords/failures.ts";
 import { verifyPassword } from "../passwords/password-hash.ts";
 import { countHit, type RateLimit } from "../rate-limits/service.ts";
 import { isTwoFactorOn } from "../two-factor/service.ts";
@@ -68,7 +68,7 @@ async function changeAddress(
   { columns, password, ifMatch }: { columns: UserColumns; password: string; ifMatch: number | null },
 ): Promise<User> {
   try {
-    return await judgeSignIn(ctx, user.emailKey, async () => {
+    return await limitFailures(ctx, user.emailKey, async () => {
       if (!(await verifyPassword(password, user.passwordHash))) throw invalidLogin();
       const waitMs = await countHit(ctx, addressChanges, user.id);
       if (waitMs > 0) throw tooManyRequests(undefined, { retryAfter: Math.ceil(waitMs / 1000) });

@@ -9,7 +9,7 @@ import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { currencyDigits } from "../tenants/currency.ts";
-import { requireStanding } from "../users/guards.ts";
+import { requireStoredUser } from "../users/guards.ts";
 import { isSelf } from "../users/permission.ts";
 import { requireSubject } from "../users/subject.ts";
 import { entryJson, givenPrefix, ownPrefix } from "./entries.ts";
@@ -118,7 +118,7 @@ async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string
   if (actor.role === "customer") throw forbidden();
   if (customerId === undefined) throw invalidField("customer_id", "is required");
   if (isSelf(ctx, customerId)) throw forbidden("You cannot adjust your own points.");
-  await requireStanding(ctx, customerId);
+  await requireStoredUser(ctx, customerId);
   return customerId;
 }
 

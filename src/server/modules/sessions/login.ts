@@ -10,7 +10,7 @@ import {
   attemptsExhausted,
   clearFailures,
   failuresWaitMs,
-  judgeSignIn,
+  limitFailures,
   requireFailuresLeft,
 } from "../passwords/failures.ts";
 import { hashPassword, needsRehash, verifyPassword } from "../passwords/password-hash.ts";
@@ -23,44 +23,44 @@ import { isTwoFactorOn, spendCode } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUser, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
 import { findVisitor } from "../visitors/actor.ts";
-import { levelRefusal } from "./level-refusal.ts";
+import { equalizeLoginTime } from "./equal-login-time.ts";
 import type { LoginInput, LoginSession } from "./model.ts";
 
 /** Login calls per address and store (specification, section 8). */
 const loginCalls: RateLimit = { name: "login-calls", most: 30, windowMs: 20 * 60_000 };
-/** How often a right password is compared again because its hash was changed meanwhile. */
+/** How often a correct password is verified again because its hash was changed meanwhile. */
 const maxTries = 3;
 const auditedKinds: ReadonlySet<ErrorKind> = new Set(["twoFactorRequired", "invalidLogin", "tooManyAttempts"] as const);
-/** Also tooManyAttempts, where others have spent the last place meanwhile: a right password must not be the faster one. */
-const levelledKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "tooManyAttempts"] as const);
+/** With tooManyAttempts, when other logins used the last attempt meanwhile: a correct password must not be answered faster. */
+const equalizedKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "tooManyAttempts"] as const);
 
-// Guarded by what was verified: a password that has been changed since signs nobody in.
+// Guarded by the verified hash: a password that was changed meanwhile no longer logs in.
 const noteLogin = statement(sql`
   update ${users} set last_login_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and id = ${param("id")} and email_key = ${param("emailKey")}
     and status = 'active' and password_hash = ${param("passwordHash")}`);
 
 /**
- * Signs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code are
- * answered alike, count alike, and cost the same hashes. What the visitor who comes along likes and has bookmarked becomes
- * the user's; a `visitor` that is none is not looked at.
+ * Logs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code get the same
+ * answer, count alike, and cost the same hashes. The likes and bookmarks of `visitor` become the user's; an invalid
+ * `visitor` is ignored.
  * @throws twoFactorRequired when two-factor is on and `otp` is missing or empty (counts as no failure), invalidLogin, tooManyAttempts with
  * `retryAfter` after three failures for the email or 30 calls from the address, unavailable when too many passwords wait.
  */
 export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> {
-  // What is no address is judged like an address of nobody.
+  // An invalid address is treated like an unknown one.
   const key = emailKey(input.email) ?? input.email.trim().toLowerCase();
   let subject: string | undefined;
-  let isWrittenDown = false;
+  let isRecorded = false;
   const verified: (string | null)[] = [];
-  const prove = async () => {
+  const verify = async () => {
     for (let tries = 1; ; tries++) {
       const user = await findSignInUser(ctx.db, ctx.tenant.id, key);
       subject = user?.id;
       const hash = user?.status === "active" ? user.passwordHash : null;
       verified.push(hash);
-      const isRight = await verifyPassword(input.password, hash);
-      if (!user || hash === null || !isRight) throw invalidLogin();
+      const isCorrect = await verifyPassword(input.password, hash);
+      if (!user || hash === null || !isCorrect) throw invalidLogin();
       const session = await signIn(ctx, user, hash, input);
       if (session) {
         if (needsRehash(hash)) await renewHash(ctx, user, hash, input.password);
@@ -71,38 +71,39 @@ export async function login(ctx: Ctx, input: LoginInput): Promise<LoginSession> 
   };
   const attempt = async () => {
     try {
-      return await prove();
+      return await verify();
     } catch (error) {
-      if (error instanceof AppError && levelledKinds.has(error.kind)) await levelRefusal(ctx, input.password, verified);
+      if (error instanceof AppError && equalizedKinds.has(error.kind))
+        await equalizeLoginTime(ctx, input.password, verified);
       throw error;
     }
   };
-  const note = (tx: Ctx, refusal: AppError) => writeDown(tx, refusal, { key, subject });
+  const record = (tx: Ctx, refusal: AppError) => recordRefusal(tx, refusal, { key, subject });
   try {
     await requireCallsLeft(ctx);
-    return await judgeSignIn(ctx, key, attempt, async (tx, refusal) => {
-      isWrittenDown = true;
-      return note(tx, refusal);
+    return await limitFailures(ctx, key, attempt, async (tx, refusal) => {
+      isRecorded = true;
+      return record(tx, refusal);
     });
   } catch (error) {
-    if (isWrittenDown || !(error instanceof AppError && auditedKinds.has(error.kind))) throw error;
-    throw await inTransaction(ctx, (tx) => note(tx, error));
+    if (isRecorded || !(error instanceof AppError && auditedKinds.has(error.kind))) throw error;
+    throw await inTransaction(ctx, (tx) => record(tx, error));
   }
 }
 
-/** Refuses an address whose calls are spent before anything is done for it. Each call is counted with its outcome. */
+/** Refuses an address that has used up its calls before any work is done. Each call is counted with its outcome. */
 async function requireCallsLeft(ctx: Ctx): Promise<void> {
   const waitMs = await peekLimit(ctx, loginCalls, callerOf(ctx));
   if (waitMs > 0) throw attemptsExhausted(waitMs);
 }
 
-/** Counts a call, in the transaction of its outcome; the tooManyAttempts that this is instead when others took the last places. */
+/** Counts a call, in the transaction of its outcome. Returns tooManyAttempts when other calls used the last ones. */
 async function countCall(tx: Ctx): Promise<AppError | undefined> {
   const waitMs = await countHit(tx, loginCalls, callerOf(tx));
   return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;
 }
 
-/** The tooManyAttempts whose wait outlasts both limits, as they stand with this call. */
+/** The tooManyAttempts with the longer wait of both limits, this call included. */
 async function longestWait(tx: Ctx, key: string, refusal: AppError): Promise<AppError> {
   const waitMs = [await peekLimit(tx, loginCalls, callerOf(tx)), await failuresWaitMs(tx, key)];
   return attemptsExhausted(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
@@ -112,23 +113,23 @@ function callerOf({ tenant, clientIp, vault }: Ctx): string {
   return addressSubject(vault, clientIp, tenant.id);
 }
 
-/** Counts and audits a refused call, without the email: people type their passwords into its field. */
-async function writeDown(
+/** Counts and audits a refused call, without the email, because people type passwords into that field. */
+async function recordRefusal(
   tx: Ctx,
   refusal: AppError,
   { key, subject }: { key: string; subject: string | undefined },
 ): Promise<AppError> {
-  const isSpent = (await countCall(tx)) !== undefined || refusal.kind === "tooManyAttempts";
-  const answer = isSpent ? await longestWait(tx, key, refusal) : refusal;
+  const isLimited = (await countCall(tx)) !== undefined || refusal.kind === "tooManyAttempts";
+  const answer = isLimited ? await longestWait(tx, key, refusal) : refusal;
   await recordAudit(tx, { event: "login.failed", subject, error: answer.kind });
   return answer;
 }
 
-/** The session of a user whose password has this hash; undefined when it is no longer theirs. */
+/** Creates the session of a user whose password has this hash; undefined when it was changed meanwhile. */
 async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: LoginInput) {
   const otp = input.otp?.trim() ?? "";
   const visitorId = input.visitor === undefined ? null : findVisitor(ctx, input.visitor);
-  // Before the transaction, in which nobody should wait for the library that judges codes.
+  // Loads the library for codes before the transaction, which should not wait for it.
   await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id);
   return inTransaction(ctx, async (tx): Promise<LoginSession | undefined> => {
     const { tenant } = tx;
@@ -152,13 +153,13 @@ async function signIn(ctx: Ctx, user: SignInUser, passwordHash: string, input: L
   });
 }
 
-/** Keeps an imported password in our own form from now on. Only after the code: earlier its time would tell of it. */
+/** Replaces an imported hash by our own kind. Only after the code, or the time would reveal that the password was right. */
 async function renewHash(ctx: Ctx, user: SignInUser, from: string, password: string): Promise<void> {
   try {
     const to = await hashPassword(password);
     await inTransaction(ctx, (tx) => changePasswordHash(tx, user.id, { from, to, isRenewal: true }));
   } catch (error) {
-    // The user is signed in, and the next login tries again.
+    // The user is logged in; the next login tries again.
     if (!(error instanceof AppError)) throw error;
   }
 }

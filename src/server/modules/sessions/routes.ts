@@ -13,7 +13,7 @@ import {
 } from "./model.ts";
 import { changeOwnPassword, endSession, refreshSession } from "./service.ts";
 
-const tag = "Signing in";
+const tag = "Authentication";
 
 /** Login, refresh, logout (specification, section 4), and the user's own password. */
 export const sessionRoutes = [
@@ -22,7 +22,7 @@ export const sessionRoutes = [
     path: "/auth/login/",
     id: "login",
     tag,
-    summary: "Sign in with email and password",
+    summary: "Log in with email and password",
     access: [unsigned],
     query: LoginQuery,
     body: LoginInput,
@@ -35,7 +35,7 @@ export const sessionRoutes = [
     path: "/auth/refresh/",
     id: "refreshToken",
     tag,
-    summary: "Exchange the token for a new one",
+    summary: "Exchange a token for a new one",
     access: [ownToken],
     body: OwnTokenInput,
     reply: { data: Session },
@@ -47,7 +47,7 @@ export const sessionRoutes = [
     path: "/auth/logout/",
     id: "logout",
     tag,
-    summary: "Revoke the token",
+    summary: "Log out and revoke the token",
     access: [ownToken],
     body: OwnTokenInput,
     reply: { data: RevokedSession },

@@ -3,8 +3,8 @@ import { inTransaction } from "../../db/transaction.ts";
 import { AppError, forbidden, invalidLogin, tokenExpired } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
-import { endResetCode } from "../password-reset/end-code.ts";
-import { clearFailures, judgeSignIn, requireFailuresLeft } from "../passwords/failures.ts";
+import { endResetCode } from "../password-reset/codes.ts";
+import { clearFailures, limitFailures, requireFailuresLeft } from "../passwords/failures.ts";
 import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { endOwnToken, issueToken, type OwnToken, rotateToken, spendToken } from "../tokens/service.ts";
@@ -13,8 +13,8 @@ import { changePasswordHash, findSignInUserById } from "../users/credentials.ts"
 import type { PasswordChange } from "./model.ts";
 
 /**
- * Gives a new token for the one that the call was made with (specification, section 4).
- * @throws userTokenInvalid when another call has used it meanwhile.
+ * Exchanges the token of the call for a new one (specification, section 4).
+ * @throws userTokenInvalid when another call has exchanged it meanwhile.
  */
 export async function refreshSession(ctx: Ctx) {
   const own = ownTokenOf(ctx);
@@ -23,7 +23,7 @@ export async function refreshSession(ctx: Ctx) {
 }
 
 /**
- * Ends the token that the call was made with (specification, section 4).
+ * Revokes the token of the call (specification, section 4).
  * @throws userTokenInvalid when it has ended meanwhile.
  */
 export async function endSession(ctx: Ctx): Promise<{ revoked: true }> {
@@ -32,8 +32,8 @@ export async function endSession(ctx: Ctx): Promise<{ revoked: true }> {
 }
 
 /**
- * Changes the password of the user who calls. Their token ends with it, and the reply brings the next.
- * @throws weakPassword for a weak one, before the current one is looked at; invalidLogin for a wrong current one, counted with
+ * Changes the password of the calling user. It revokes their token; the reply has a new one.
+ * @throws weakPassword for a weak one, before the current one is verified; invalidLogin for a wrong current one, counted with
  * failed logins; tooManyAttempts when these are spent; tokenExpired when the token has ended meanwhile.
  */
 export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
@@ -42,15 +42,15 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
   const user = await findSignInUserById(ctx.db, ctx.tenant.id, own.userId);
   if (!user) throw tokenExpired();
   try {
-    return await judgeSignIn(ctx, user.emailKey, async () => {
+    return await limitFailures(ctx, user.emailKey, async () => {
       if (!(await verifyPassword(input.current_password, user.passwordHash))) throw invalidLogin();
       const to = await hashPassword(input.password);
       return inTransaction(ctx, async (tx) => {
         await requireFailuresLeft(tx, user.emailKey);
-        // Whatever changes a password ends the token too, so what is right here is still the current one.
+        // Every change of a password revokes the token, so a live token proves that the verified password is current.
         if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
         if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
-        // Otherwise whoever has token and password could guess at the second factor between two changes, for ever.
+        // Otherwise a thief with token and password could reset the limit and guess the second factor for ever.
         if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
         await endResetCode(tx, user.emailKey);
         const { token, expiresAt } = await issueToken(tx, user.id);
@@ -67,7 +67,7 @@ export async function changeOwnPassword(ctx: Ctx, input: PasswordChange) {
   }
 }
 
-/** Whose token this call is about; routes that come here admit nobody else. */
+/** The token of the call; the routes admit only users with one. */
 function ownTokenOf({ actor }: Ctx): OwnToken {
   if (actor.kind !== "user" || actor.tokenId === undefined) throw forbidden();
   return { userId: actor.userId, tokenId: actor.tokenId };

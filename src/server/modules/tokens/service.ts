@@ -161,7 +161,7 @@ export function revokeAllTokens(ctx: Ctx): Promise<number> {
 }
 
 /** Forgets tokens that ran out over 400 days ago, at most a thousand a call. Returns how many went. */
-export function sweepTokens(ctx: { db: Session; now: () => number }): Promise<number> {
+export function purgeTokens(ctx: { db: Session; now: () => number }): Promise<number> {
   return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - rememberedMs) });
 }
 

@@ -4,10 +4,9 @@ import { get, param, run, statement } from "../../db/statement.ts";
 import { type AppError, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import { tellOfChange } from "./notice.ts";
-import { proveAnd, requireSignedIn } from "./proof.ts";
+import { reauthenticate, requireSignedIn } from "./reauthenticate.ts";
 import { replaceRecoveryCodes } from "./recovery-codes.ts";
-import { isTwoFactorOn } from "./service.ts";
+import { isTwoFactorOn, mailTwoFactorChange } from "./service.ts";
 import { twoFactor } from "./table.ts";
 import { drawQrCode, loadTotp, makeSecret, matchStep, otpauthUri } from "./totp.ts";
 
@@ -24,12 +23,12 @@ const beginRow = statement(sql`
   where two_factor.confirmed_at is null`);
 const selectBegun = statement<{ secret: string }>(sql`
   select secret from ${twoFactor} where ${isBegun}`);
-// The step is taken with it: the code that enrols does not sign in as well.
+// Stores the time step, so that the code that enrols cannot also log in.
 const confirmRow = statement(sql`
   update ${twoFactor} set confirmed_at = ${param("now")}, last_step = ${param("step")}
   where ${isBegun} and secret = ${param("sealed")}`);
 
-/** What a user gives to their authenticator. */
+/** The secret for the user's authenticator, in three forms. */
 export interface Enrolment {
   secret: string;
   otpauth_uri: string;
@@ -37,8 +36,8 @@ export interface Enrolment {
 }
 
 /**
- * Gives the signed-in user a secret for their authenticator. It asks for nothing until it is confirmed, within an hour;
- * until then, beginning again puts another secret in its place.
+ * Creates a secret for the calling user's authenticator. Logins ask for a code only once it is confirmed, within an hour;
+ * until then, another call replaces the secret.
  * @throws wrongState when the second factor is on; invalidLogin, tooManyAttempts, tokenExpired.
  */
 export async function beginTwoFactor(ctx: Ctx, { password }: { password: string }): Promise<Enrolment> {
@@ -46,7 +45,7 @@ export async function beginTwoFactor(ctx: Ctx, { password }: { password: string 
   if (await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id)) throw alreadyOn();
   const secret = await makeSecret();
   const uri = await otpauthUri(secret, ctx.tenant.title, user.email);
-  await proveAnd(ctx, user, { password }, async (tx) => {
+  await reauthenticate(ctx, user, { password }, async (tx) => {
     const sealed = tx.vault.seal("two-factor", user.id, secret);
     const values = { userId: user.id, tenantId: tx.tenant.id, secret: sealed, now: toTimestamp(tx.now()) };
     if ((await run(tx.db, beginRow, values)) === 0) throw alreadyOn();
@@ -56,9 +55,9 @@ export async function beginTwoFactor(ctx: Ctx, { password }: { password: string 
 }
 
 /**
- * Turns the second factor on, given a code that the begun secret makes. That code is spent by it.
+ * Enables the second factor, given a code of the new secret. The code cannot be used again.
  * @returns ten recovery codes, which are never shown again.
- * @throws wrongState when nothing is begun, or an hour has passed since; invalidLogin, tooManyAttempts, tokenExpired.
+ * @throws wrongState when no enrolment was begun in the last hour; invalidLogin, tooManyAttempts, tokenExpired.
  */
 export async function confirmTwoFactor(ctx: Ctx, { otp }: { otp: string }): Promise<string[]> {
   const user = await requireSignedIn(ctx);
@@ -78,18 +77,18 @@ export async function confirmTwoFactor(ctx: Ctx, { otp }: { otp: string }): Prom
     if (step === null) return false;
     return (await run(tx.db, confirmRow, { ...key, step, sealed: begun.secret, now: toTimestamp(tx.now()) })) > 0;
   };
-  return proveAnd(ctx, user, { spend }, async (tx) => {
+  return reauthenticate(ctx, user, { spend }, async (tx) => {
     const codes = await replaceRecoveryCodes(tx, user.id);
     await recordAudit(tx, { event: "two_factor.enabled", subject: user.id });
-    await tellOfChange(tx, user, "enabled");
+    await mailTwoFactorChange(tx, user, "enabled");
     return codes;
   });
 }
 
 function alreadyOn(): AppError {
-  return wrongState("Two-factor is on. Disable it first.");
+  return wrongState("Two-factor authentication is enabled. Disable it first.");
 }
 
 function nothingBegun(): AppError {
-  return wrongState("No enrolment waits for a code. Begin one first.");
+  return wrongState("No two-factor enrolment is waiting for a code. Begin one first.");
 }

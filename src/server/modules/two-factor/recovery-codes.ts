@@ -7,7 +7,7 @@ import { recoveryCodes, twoFactor } from "./table.ts";
 
 const howMany = 10;
 const characters = 10;
-// Crockford's base32: no letter that could be taken for a digit, and 5 bits a character.
+// Crockford's base32: no letters that look like digits, and 5 bits a character.
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
@@ -21,8 +21,8 @@ const useCode = statement(sql`
     and exists (select 1 from ${twoFactor} where ${ofUser} and confirmed_at is not null)`);
 
 /**
- * Makes ten recovery codes of 50 random bits in the place of those that the user had. Called in the transaction of the
- * act. Only their hashes are kept: what is returned is all that anyone will ever see of them.
+ * Replaces a user's recovery codes by ten new ones of 50 random bits, in the transaction of the act. Only their hashes
+ * are stored, so the returned texts cannot be read again.
  */
 export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<string[]> {
   const codes = Array.from({ length: howMany }, makeCode);
@@ -32,18 +32,18 @@ export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<st
   return codes.map((code) => `${code.slice(0, characters / 2)}-${code.slice(characters / 2)}`);
 }
 
-/** Ends all recovery codes of a user. */
+/** Deletes all recovery codes of a user. */
 export function removeRecoveryCodes(ctx: Ctx, userId: string): Promise<number> {
   return run(ctx.db, deleteCodes, { tenantId: ctx.tenant.id, userId });
 }
 
-/** Spends a recovery code; false when it is none of the user's, or used, or the second factor is not on. */
+/** Spends a recovery code; false when it is unknown or used, or the second factor is not enabled. */
 export async function spendRecoveryCode(ctx: Ctx, userId: string, code: string): Promise<boolean> {
   const values = { tenantId: ctx.tenant.id, userId, hash: hashOf(ctx, userId, code), now: toTimestamp(ctx.now()) };
   return (await run(ctx.db, useCode, values)) > 0;
 }
 
-/** The one form of a recovery code, however it was typed; null for what cannot be one. */
+/** A recovery code as stored, however it was typed; null for a text that cannot be one. */
 export function readRecoveryCode(text: string): string | null {
   const code = text.toLowerCase().replace(/[\s-]/g, "").replaceAll("o", "0").replace(/[il]/g, "1");
   return code.length === characters && [...code].every((character) => alphabet.includes(character)) ? code : null;

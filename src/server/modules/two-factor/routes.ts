@@ -17,14 +17,14 @@ import { getOwnTwoFactor } from "./service.ts";
 const tag = "Two-factor";
 const access = [token] as const;
 
-/** The second factor of the user who calls. */
+/** The second factor of the calling user. */
 export const twoFactorRoutes = [
   defineRoute({
     method: "GET",
     path: "/users/me/two-factor/",
     id: "getTwoFactor",
     tag,
-    summary: "See whether two-factor is on",
+    summary: "Get the state of two-factor authentication",
     access,
     reply: { data: TwoFactorState },
     errors: [],
@@ -35,7 +35,7 @@ export const twoFactorRoutes = [
     path: "/users/me/two-factor/",
     id: "beginTwoFactor",
     tag,
-    summary: "Begin to turn two-factor on",
+    summary: "Begin to enable two-factor authentication",
     access,
     body: PasswordProof,
     secret: true,
@@ -48,7 +48,7 @@ export const twoFactorRoutes = [
     path: "/users/me/two-factor/confirm/",
     id: "confirmTwoFactor",
     tag,
-    summary: "Turn two-factor on with a first code",
+    summary: "Enable two-factor authentication with a first code",
     access,
     body: OtpProof,
     secret: true,
@@ -61,7 +61,7 @@ export const twoFactorRoutes = [
     path: "/users/me/two-factor/disable/",
     id: "disableTwoFactor",
     tag,
-    summary: "Turn two-factor off",
+    summary: "Disable two-factor authentication",
     access,
     body: PasswordAndOtpProof,
     secret: true,
@@ -77,7 +77,7 @@ export const twoFactorRoutes = [
     path: "/users/me/two-factor/recovery-codes/",
     id: "renewRecoveryCodes",
     tag,
-    summary: "Make new recovery codes in place of the old",
+    summary: "Replace the recovery codes",
     access,
     body: PasswordAndOtpProof,
     secret: true,

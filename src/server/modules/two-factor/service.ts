@@ -5,8 +5,8 @@ import { get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { forbidden } from "../../errors.ts";
 import { recordAudit } from "../audit/service.ts";
-import { findSignInUserById } from "../users/credentials.ts";
-import { tellOfChange } from "./notice.ts";
+import { queueMail } from "../mail/outbox.ts";
+import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
 import { readRecoveryCode, removeRecoveryCodes, spendRecoveryCode } from "./recovery-codes.ts";
 import { recoveryCodes, twoFactor } from "./table.ts";
 import { loadTotp, matchStep } from "./totp.ts";
@@ -15,8 +15,8 @@ const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userI
 
 const selectConfirmed = statement<{ secret: string }>(sql`
   select secret from ${twoFactor} where ${ofUser} and confirmed_at is not null`);
-// Only ever forward: a code that has been accepted, and any older one, is refused, whoever asks at the same time.
-const takeStep = statement(sql`
+// Steps only forward: an accepted code and all older ones are refused, also to concurrent requests.
+const advanceStep = statement(sql`
   update ${twoFactor} set last_step = ${param("step")}
   where ${ofUser} and confirmed_at is not null and last_step < ${param("step")}`);
 const selectState = statement<{ confirmedAt: string | null; codesLeft: number }>(sql`
@@ -24,15 +24,15 @@ const selectState = statement<{ confirmedAt: string | null; codesLeft: number }>
     (select count(*) from ${recoveryCodes} where ${ofUser} and used_at is null) as codesLeft`);
 const deleteTwoFactor = statement(sql`delete from ${twoFactor} where ${ofUser}`);
 
-/** Whether a user's sign-in asks for a second factor: one that is only begun does not count. */
+/** Whether a user's login asks for a second factor; an unconfirmed enrolment does not count. */
 export async function isTwoFactorOn(db: Executor, tenantId: string, userId: string): Promise<boolean> {
   const isOn = (await get(db, selectConfirmed, { tenantId, userId })) !== undefined;
-  // Who asks will judge a code in a transaction, which is no place to read a library from disk.
+  // The caller will verify a code in a transaction, which should not wait for a library to load.
   if (isOn) await loadTotp();
   return isOn;
 }
 
-/** What a user may know of their second factor. */
+/** The state of a second factor, as its user sees it. */
 export interface TwoFactorState {
   enabled: boolean;
   /** RFC 3339, UTC. */
@@ -41,7 +41,7 @@ export interface TwoFactorState {
 }
 
 /**
- * The second factor of the user who calls; one that is only begun is not enabled.
+ * The state of the calling user's second factor; an unconfirmed enrolment is not enabled.
  * @throws forbidden for any other caller.
  */
 export async function getOwnTwoFactor({ actor, db, tenant }: Ctx): Promise<TwoFactorState> {
@@ -52,9 +52,9 @@ export async function getOwnTwoFactor({ actor, db, tenant }: Ctx): Promise<TwoFa
 }
 
 /**
- * Judges and spends a one-time code or a recovery code, in the transaction of the act that it is for, so that it is
- * spent only if the act is done (RFC 6238, section 5.2: accepted once).
- * @returns false when it fits nothing that is left, or the secret was sealed with another key of the server.
+ * Verifies and spends a one-time code or a recovery code, in the transaction of the act, so that it is spent only if the
+ * act succeeds (RFC 6238, section 5.2: accepted once).
+ * @returns false when it is wrong or used, or the secret was sealed with another server key.
  */
 export async function spendCode(ctx: Ctx, userId: string, otp: string): Promise<boolean> {
   const digits = otp.replace(/[\s-]/g, "");
@@ -66,8 +66,8 @@ export async function spendCode(ctx: Ctx, userId: string, otp: string): Promise<
 }
 
 /**
- * Takes a user's second factor away, for someone who has lost it, and lets them know. False when there was none, not
- * even a begun one.
+ * Removes the second factor of a user who has lost it, and mails them. False when there was none, not even an
+ * unconfirmed one.
  */
 export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   return inTransaction(ctx, async (tx) => {
@@ -75,12 +75,12 @@ export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
     if (!(await removeTwoFactor(tx, userId))) return false;
     await recordAudit(tx, { event: "two_factor.reset", subject: userId });
     const user = wasOn ? await findSignInUserById(tx.db, tx.tenant.id, userId) : undefined;
-    if (user) await tellOfChange(tx, user, "disabled");
+    if (user) await mailTwoFactorChange(tx, user, "disabled");
     return true;
   });
 }
 
-/** Removes secret and recovery codes, in the transaction of the act. False when there was no secret. */
+/** Deletes secret and recovery codes, in the transaction of the act. False when there was no secret. */
 export async function removeTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   await removeRecoveryCodes(ctx, userId);
   return (await run(ctx.db, deleteTwoFactor, { tenantId: ctx.tenant.id, userId })) > 0;
@@ -91,5 +91,11 @@ async function spendTimedCode(ctx: Ctx, userId: string, digits: string): Promise
   const row = await get(ctx.db, selectConfirmed, key);
   const secret = row ? ctx.vault.open("two-factor", userId, row.secret) : null;
   const step = secret === null ? null : await matchStep(secret, digits, ctx.now());
-  return step !== null && (await run(ctx.db, takeStep, { ...key, step })) > 0;
+  return step !== null && (await run(ctx.db, advanceStep, { ...key, step })) > 0;
+}
+
+/** Mails a user that their second factor was changed, in the transaction of the change, to their present address. */
+export async function mailTwoFactorChange(ctx: Ctx, user: SignInUser, state: "enabled" | "disabled"): Promise<void> {
+  const { email, name, lang } = user;
+  await queueMail(ctx, { kind: "two_factor_changed", to: { email, name, lang }, values: { state } });
 }

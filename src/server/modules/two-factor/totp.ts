@@ -2,14 +2,14 @@ import { timingSafeEqual } from "node:crypto";
 
 /** How long a code is shown, in milliseconds (RFC 6238's default). */
 const stepMs = 30_000;
-const settings = { algorithm: "SHA1", digits: 6, period: stepMs / 1000 } as const;
-// What a QR code of a common size can hold, whatever script the names are written in.
+const totpOptions = { algorithm: "SHA1", digits: 6, period: stepMs / 1000 } as const;
+// Names of this length fit a QR code of a common size in any script.
 const maxIssuer = 48;
 const maxLabel = 64;
 
 let loading: Promise<typeof import("otpauth")> | undefined;
 
-/** The library, read at its first use: most servers never need it, and no command does. */
+/** The library, loaded at first use: most servers never need it, and no command does. */
 export function loadTotp(): Promise<typeof import("otpauth")> {
   loading ??= import("otpauth");
   return loading;
@@ -24,12 +24,12 @@ export async function makeSecret(): Promise<string> {
 /** The code of a secret at a time, as the user's app shows it. */
 export async function codeAt(secret: string, epochMs: number): Promise<string> {
   const { HOTP, Secret } = await loadTotp();
-  return HOTP.generate({ ...settings, secret: Secret.fromBase32(secret), counter: Math.floor(epochMs / stepMs) });
+  return HOTP.generate({ ...totpOptions, secret: Secret.fromBase32(secret), counter: Math.floor(epochMs / stepMs) });
 }
 
 /**
- * The time step whose code this is, out of the present one and its two neighbours (RFC 6238, section 5.2): clocks differ,
- * and people type slowly. The latest, should one code stand for several; null when it is none of theirs.
+ * The time step of a code, among the current one and its two neighbours (RFC 6238, section 5.2), since clocks differ and
+ * people type slowly. The latest if several match; null if none does.
  */
 export async function matchStep(secret: string, digits: string, epochMs: number): Promise<number | null> {
   const { HOTP, Secret } = await loadTotp();
@@ -38,7 +38,7 @@ export async function matchStep(secret: string, digits: string, epochMs: number)
   const present = Math.floor(epochMs / stepMs);
   let found: number | null = null;
   for (const step of [present - 1, present, present + 1]) {
-    const code = Buffer.from(HOTP.generate({ ...settings, secret: key, counter: step }));
+    const code = Buffer.from(HOTP.generate({ ...totpOptions, secret: key, counter: step }));
     if (code.length === given.length && timingSafeEqual(code, given)) found = step;
   }
   return found;
@@ -48,7 +48,7 @@ export async function matchStep(secret: string, digits: string, epochMs: number)
 export async function otpauthUri(secret: string, issuer: string, account: string): Promise<string> {
   const { TOTP } = await loadTotp();
   return new TOTP({
-    ...settings,
+    ...totpOptions,
     secret,
     issuer: nameFor(issuer, maxIssuer),
     label: nameFor(account, maxLabel),
@@ -74,7 +74,7 @@ export async function drawQrCode(text: string): Promise<string> {
   );
 }
 
-/** A colon parts the two names in the address, so neither may hold one. */
+/** A colon separates the two names in the address, so neither may contain one. */
 function nameFor(text: string, most: number): string {
   const characters = [...text.replaceAll(":", " ").trim()];
   return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;

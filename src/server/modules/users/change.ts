@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { forbidden } from "../../errors.ts";
 import { endTokens } from "../tokens/service.ts";
-import { explainRefusal, guardedUser, guardValues, requireStanding } from "./guards.ts";
+import { explainRefusal, guardedUser, guardValues, requireStoredUser } from "./guards.ts";
 import { type UserFields, userColumns } from "./input.ts";
 import type { User, UserStatus } from "./model.ts";
 import { isSelf, requireManageable } from "./permission.ts";
@@ -18,7 +18,7 @@ import { endVoidCodes, recordChanges, writeColumns } from "./write-columns.ts";
 export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: number | null): Promise<User> {
   const columns = userColumns(patch);
   return inTransaction(ctx, async (tx) => {
-    const before = await requireStanding(tx, id);
+    const before = await requireStoredUser(tx, id);
     if (columns.role !== undefined) requireManageable(tx, columns.role);
     if (isSelf(tx, id) && (columns.role !== undefined || columns.status !== undefined)) {
       throw forbidden("Nobody changes their own role or status.");

@@ -33,7 +33,7 @@ export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOw
 }
 
 /** What stands of a user before a change. */
-export interface Standing {
+export interface StoredUser {
   email: string;
   emailKey: string;
   role: Role;
@@ -41,24 +41,24 @@ export interface Standing {
   version: number;
 }
 
-const selectStanding = statement<Standing>(sql`
+const selectStanding = statement<StoredUser>(sql`
   select email, email_key as emailKey, role, status, version from ${users} where ${oneUser}`);
 
 /**
  * A user as they stand, for an actor who may manage them; in the transaction of the change.
  * @throws notFound, forbidden.
  */
-export async function requireStanding(tx: Ctx, id: string): Promise<Standing> {
+export async function requireStoredUser(tx: Ctx, id: string): Promise<StoredUser> {
   requireUserId(id);
-  const standing = await get(tx.db, selectStanding, { tenantId: tx.tenant.id, id });
-  if (!standing) throw noSuchUser();
-  requireManageable(tx, standing.role);
-  return standing;
+  const stored = await get(tx.db, selectStanding, { tenantId: tx.tenant.id, id });
+  if (!stored) throw noSuchUser();
+  requireManageable(tx, stored.role);
+  return stored;
 }
 
 /** Why a guarded statement found nothing to change in a user who stood there: preconditionFailed, else wrongState. */
-export function explainRefusal(standing: Standing, ifMatch: number | null): AppError {
-  if (ifMatch !== null && ifMatch !== standing.version) return preconditionFailed();
+export function explainRefusal(stored: StoredUser, ifMatch: number | null): AppError {
+  if (ifMatch !== null && ifMatch !== stored.version) return preconditionFailed();
   return wrongState("The store must keep one active owner.");
 }
 

@@ -6,7 +6,7 @@ import { forbidden, invalidField } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
-import { endResetCode } from "../password-reset/end-code.ts";
+import { endResetCode } from "../password-reset/codes.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { parsePasswordHash } from "../passwords/imported-hash.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
@@ -19,7 +19,7 @@ import {
   guardValues,
   noSuchUser,
   oneUser,
-  requireStanding,
+  requireStoredUser,
   requireUserId,
 } from "./guards.ts";
 import { type UserColumns, userColumns } from "./input.ts";
@@ -124,15 +124,15 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
  */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
-    const standing = await requireStanding(tx, id);
+    const stored = await requireStoredUser(tx, id);
     if (isSelf(tx, id)) throw forbidden("Nobody removes themselves.");
     // Tokens first: their rows stay, so that using one is still told apart from using one that never was.
     await endTokens(tx, id, "revoked");
-    await endResetCode(tx, standing.emailKey);
+    await endResetCode(tx, stored.emailKey);
     const removed = await run(tx.db, removeUser, guardValues(tx, id, ifMatch, true));
-    if (removed === 0) throw explainRefusal(standing, ifMatch);
-    await recordAudit(tx, { event: "user.deleted", subject: id, details: { role: standing.role } });
-    await recordUserEvent(tx, "user.deleted", { id, ...standing });
+    if (removed === 0) throw explainRefusal(stored, ifMatch);
+    await recordAudit(tx, { event: "user.deleted", subject: id, details: { role: stored.role } });
+    await recordUserEvent(tx, "user.deleted", { id, ...stored });
   });
 }
 
@@ -153,7 +153,7 @@ export function preparePassword(password: string): Promise<string> {
 /** The part of `setPassword` that writes. */
 export function changePassword(ctx: Ctx, id: string, to: string): Promise<void> {
   return inTransaction(ctx, async (tx) => {
-    const { emailKey } = await requireStanding(tx, id);
+    const { emailKey } = await requireStoredUser(tx, id);
     await changePasswordHash(tx, id, { to });
     await endTokens(tx, id, "revoked");
     await endResetCode(tx, emailKey);

@@ -7,8 +7,8 @@ import { mergedMetadataTooLarge } from "../../values/metadata.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
 import { recordEvent } from "../events/service.ts";
-import { endResetCode } from "../password-reset/end-code.ts";
-import type { Standing } from "./guards.ts";
+import { endResetCode } from "../password-reset/codes.ts";
+import type { StoredUser } from "./guards.ts";
 import type { UserColumns } from "./input.ts";
 import type { User } from "./model.ts";
 import { type RenderedUser, toUser, userJson } from "./rendering.ts";
@@ -89,7 +89,7 @@ export function recordUserEvent(
  * Writes down what a change made of a user, in its transaction: for the feed, and in the audit log the names of fields,
  * and values only of roles.
  */
-export async function recordChanges(tx: Ctx, before: Standing, columns: UserColumns, after: User): Promise<void> {
+export async function recordChanges(tx: Ctx, before: StoredUser, columns: UserColumns, after: User): Promise<void> {
   const { id } = after;
   await recordUserEvent(tx, "user.updated", after);
   const { role, status, email, emailKey, nameKey: _nameKey, ...others } = columns;
@@ -107,7 +107,7 @@ export async function recordChanges(tx: Ctx, before: Standing, columns: UserColu
 }
 
 /** Ends reset codes that a change makes void, in its transaction: of an address left or taken, of who is disabled. */
-export async function endVoidCodes(tx: Ctx, before: Standing, { emailKey, status }: UserColumns): Promise<void> {
+export async function endVoidCodes(tx: Ctx, before: StoredUser, { emailKey, status }: UserColumns): Promise<void> {
   const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
   if (isMoved || status === "disabled") await endResetCode(tx, before.emailKey);
   if (isMoved) await endResetCode(tx, emailKey);

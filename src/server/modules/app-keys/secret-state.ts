@@ -10,7 +10,7 @@ const unnoticedMs = 120_000;
  * The secrets of a key, newest first, each with whether it may go: null for the newest, which callers are to use. An older
  * one may go once the newest is in use, and it was not used since that was made, or not for a day.
  */
-export function judgeSecrets(secrets: readonly StoredSecret[], now: number): KeySecret[] {
+export function describeSecrets(secrets: readonly StoredSecret[], now: number): KeySecret[] {
   const [newest] = secrets;
   return secrets.map((secret) => ({ ...secret, may_go: secret === newest ? null : mayGo(secret, newest, now) }));
 }

@@ -6,7 +6,6 @@ import { hashesToVerify } from "../passwords/hash-kinds.ts";
 import { verifyPassword } from "../passwords/password-hash.ts";
 import { imported, users } from "../users/table.ts";
 
-/** So many kinds are looked for. */
 const maxKinds = 100;
 
 const ofTenant = sql`tenant_id = ${param("tenantId")} and ${imported}`;
@@ -14,8 +13,8 @@ const kind = sql.raw(`case when found.hash like '$2%' then substr(found.hash, 1,
   else substr(found.hash, 1, instr(found.hash, ',p=') + 4) end`);
 
 /**
- * How the imported hashes of a tenant begin, each kind once. Steps from one kind to the next in the index `users_imported`:
- * behind all that begins with `…$` comes what is not less than `…%`.
+ * The beginnings of the imported hashes of a tenant, each kind once. It steps from kind to kind in the index
+ * `users_imported`: hashes that begin with `…$` sort before `…%`.
  */
 export const selectKinds = statement<{ kind: string }>(sql`
   with recursive found (hash) as (
@@ -28,17 +27,21 @@ export const selectKinds = statement<{ kind: string }>(sql`
   select ${kind} as kind from found where found.hash is not null`);
 
 /**
- * Makes a refused sign-in as dear as every other of the store: one hash of each kind that is there, so that its time does
- * not tell whose password was imported, and so that the user exists.
+ * Makes every refused login of a store take the same time, by verifying one hash of each kind that the store has: a
+ * shorter time would reveal that a user exists and that their password was imported.
  * @param verified hashes that were verified already; null for the decoy.
  */
-export async function levelRefusal(ctx: Ctx, password: string, verified: readonly (string | null)[]): Promise<void> {
+export async function equalizeLoginTime(
+  ctx: Ctx,
+  password: string,
+  verified: readonly (string | null)[],
+): Promise<void> {
   try {
     const kinds = await all(ctx.db, selectKinds, { tenantId: ctx.tenant.id });
     const names = kinds.map((row) => row.kind);
     for (const hash of hashesToVerify(names, verified)) await verifyPassword(password, hash);
   } catch (error) {
-    // Under a load that leaves no turn, the refusal must still be answered as one, and counted.
+    // Under a load with no capacity left for hashing, the refusal must still be answered and counted as one.
     if (!(error instanceof AppError)) throw error;
   }
 }
