@@ -138,7 +138,7 @@ describe("at a terminal", () => {
 
   test("ctrl-C is 130, and ctrl-D too, and nothing is done", async () => {
     for (const key of ["\u0003", "\u0004"]) {
-      expect(await atTerminal("tenant suspend demo", [["Suspend demo?", key]])).toMatchObject({ code: 130 });
+      expect(await atTerminal("tenant suspend demo", [["Suspend store demo?", key]])).toMatchObject({ code: 130 });
       expect(await atTerminal("tenant create", [["<namespace>", key]])).toMatchObject({ code: 130 });
     }
     expect((await shell("bodega tenant show demo")).stdout).toMatch(/^Status +active$/m);

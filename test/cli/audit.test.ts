@@ -79,7 +79,7 @@ describe("bodega audit list", () => {
 
   test("is a table for people, with how to read on", async () => {
     const { stdout, stderr } = await run(["audit", "list", "--limit", "2"]);
-    expect(stdout).toMatch(/^SEQ +AT +EVENT +NAMESPACE +ACTOR +SUBJECT +ADDRESS +CODE\n5 /);
+    expect(stdout).toMatch(/^SEQ +TIME +EVENT +NAMESPACE +ACTOR +SUBJECT +ADDRESS +CODE\n5 /);
     expect(stdout).toContain(`terminal ${accountName()}`);
     expect(stderr).toContain("--before 4");
     expect((await run(["audit", "list", "-q", "--limit", "2"])).stdout).toBe("5\n4\n");

@@ -24,7 +24,7 @@ test("tenants are narrowed by status, and by a part of namespace, title or domai
   for (const part of ["second", "LAMPS &", "lamps.example"])
     expect(await names("--query", part)).toEqual(["second-shop"]);
   expect(await names("--query", "lamps", "--status", "active")).toEqual([]);
-  expect((await cli.run(["tenant", "list", "--query", "nothing"])).stderr).toBe("There is no such tenant.\n");
+  expect((await cli.run(["tenant", "list", "--query", "nothing"])).stderr).toBe("No stores found.\n");
 });
 
 test("a webhook is shown by its address with how it fares, and those that fail are listed alone", async () => {

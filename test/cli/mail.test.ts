@@ -126,7 +126,7 @@ describe("mail list", () => {
     expect((await run(["mail", "list", "-q"])).stdout).toBe(`${sent}\n${failed}\n${queued}\n`);
     expect(await run(["mail", "list", "-n", "other"])).toMatchObject({
       stdout: "",
-      stderr: "There is no such mail.\n",
+      stderr: "No mail found.\n",
     });
   });
 

@@ -84,7 +84,7 @@ test("a message goes to one user, named by id or email", async () => {
     expect(await send("--user", user, "--lang", "pt-br")).toMatchObject({ user_id: ada, topic: null, lang: "pt-BR" });
   }
   const line = ["notify", "send", "-n", "demo", ...text, "--user", ada];
-  expect((await run(line)).stderr).toContain("No device fits now.");
+  expect((await run(line)).stderr).toContain("No device matches.");
   const unknown = await failure("notify", "send", "-n", "demo", ...text, "--user", "eve@example.com");
   expect(unknown).toMatchObject({ code: 3, error: { code: 5301 } });
 });
@@ -94,8 +94,13 @@ test("a message to everyone asks first, and without a terminal names --yes", asy
   expect(await failure(...line)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
   expect((await run([...line, "--yes", "-q"])).stdout).toMatch(/^msg_[0-9a-z]{26}\n$/);
   const before = (await json<unknown[]>("notify", "list", "-n", "demo")).length;
-  const no = await runAtTerminal(line, [["Tell 0 devices of demo?", "n\r"]], { env: environment() });
-  expect([no.code, stripEscapes(no.screen)]).toEqual([130, expect.stringContaining("Tell 0 devices of demo?")]);
+  const no = await runAtTerminal(line, [["Send the notification to 0 devices of store demo?", "n\r"]], {
+    env: environment(),
+  });
+  expect([no.code, stripEscapes(no.screen)]).toEqual([
+    130,
+    expect.stringContaining("Send the notification to 0 devices of store demo?"),
+  ]);
   expect(await json<unknown[]>("notify", "list", "-n", "demo")).toHaveLength(before);
 });
 
@@ -182,7 +187,9 @@ test("a running server tells a browser at once, says what is missing for other d
 
   const sent = await run(["notify", "send", "-n", "served", ...text, "--topic", "news"]);
   expect([sent.code, sent.stdout]).toEqual([0, expect.stringContaining("1 web, 1 android")]);
-  expect(sent.stderr).toContain("1 of android: No provider for Android is set: BODEGA_FCM_CREDENTIALS");
+  expect(sent.stderr).toContain(
+    "1 android devices cannot be reached: No provider for Android is set: BODEGA_FCM_CREDENTIALS",
+  );
   const id = /msg_\w{26}/.exec(sent.stdout)?.[0] as string;
   await until("all is done", async () => {
     const { deliveries } = await json<{ deliveries: typeof none }>("notify", "show", "-n", "served", id);

@@ -64,8 +64,8 @@ describe("check says what the server would say, and exits 0 or 1", () => {
 describe("a mistake is exit code 2 and changes nothing", () => {
   test.each([
     [["set"], "Missing <origin...>."],
-    [["set", "shop.example.com", "--any"], "--any goes with no origin"],
-    [["set", "--any", "--allow-no-origin"], "--any goes with no origin"],
+    [["set", "shop.example.com", "--any"], "--any cannot be combined"],
+    [["set", "--any", "--allow-no-origin"], "--any cannot be combined"],
     [["set", "https://shop.example.com/path"], "<origin...> "],
     [["add", "*.com"], "<origin...> "],
     [["check"], "Give either <origin> or --none."],
@@ -99,7 +99,7 @@ test("check explains entry by entry, and what a server has refused is listed bel
   await db.close();
   const { stdout } = await run(["origin", "check", id, "https://example.org"]);
   expect(stdout).toContain(
-    "  no    *.example.org: it covers every host below example.org, but not example.org itself\n",
+    "  no match  *.example.org: it covers every host below example.org, but not example.org itself\n",
   );
   expect(stdout).toContain(`\nTo allow it: bodega origin add ${id} https://example.org\n`);
   expect(stdout).toMatch(/ {2}https:\/\/evil\.example: 3 times, last .*\n {2}\(none\): once, last 1 day ago /);

@@ -94,7 +94,7 @@ test("the first hundred errors are listed, the others counted", async () => {
   const { errors, ...counts } = JSON.parse(stdout);
   expect(errors).toHaveLength(100);
   expect(counts).toMatchObject({ failed: 103, errors_omitted: 3 });
-  expect((await importing(path, "--on-error", "skip")).stderr).toContain("… and 3 more faults");
+  expect((await importing(path, "--on-error", "skip")).stderr).toContain("… and 3 more errors");
 });
 
 test.each([

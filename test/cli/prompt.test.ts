@@ -80,11 +80,11 @@ describe("a command that needs one of several flags asks which, and for its valu
     ];
     expect(await runAtTerminal(["origin", "set", ...line], set, { env })).toMatchObject({ code: 0 });
     const check: [string, string][] = [
-      ["Who calls?", "\r"],
+      ["Which request should be checked?", "\r"],
       ["<origin>", "https://a.example.com\r"],
     ];
     expect(await runAtTerminal(["origin", "check", ...line], check, { env })).toMatchObject({ code: 0 });
-    const none: [string, string][] = [["Who calls?", `${down}\r`]];
+    const none: [string, string][] = [["Which request should be checked?", `${down}\r`]];
     expect(await runAtTerminal(["origin", "check", ...line], none, { env })).toMatchObject({ code: 1 });
     for (const command of ["set", "check"]) {
       const { code } = await runHere(["origin", command, ...line, "--no-input"], { env, canAsk: true });
@@ -94,11 +94,11 @@ describe("a command that needs one of several flags asks which, and for its valu
 
   test("token revoke, mail retry and webhook replay", async () => {
     const all: [string, string][] = [
-      ["Whose tokens?", `${down}${down}\r`],
-      ["End every token", "y\r"],
+      ["Which tokens should be revoked?", `${down}${down}\r`],
+      ["Revoke every user token", "y\r"],
     ];
     expect(await runAtTerminal(["token", "revoke", "-n", "demo"], all, { env })).toMatchObject({ code: 0 });
-    const mail: [string, string][] = [["Which mail?", `${down}\r`]];
+    const mail: [string, string][] = [["Which mail should be retried?", `${down}\r`]];
     expect(await runAtTerminal(["mail", "retry"], mail, { env })).toMatchObject({ code: 0 });
     const hook = ["--url", "http://127.0.0.1:9/hooks", "--allow-private"];
     const { webhook_id } = await cli.json<{ webhook_id: string }>("webhook", "add", "-n", "demo", ...hook);
@@ -124,7 +124,7 @@ describe("a dangerous command asks", () => {
     [ctrlC, 130, "active"],
     [ctrlD, 130, "active"],
   ])("and takes %j", async (answer, code, after) => {
-    const outcome = await runAtTerminal(["tenant", "suspend", "demo"], [["Suspend demo?", answer]], { env });
+    const outcome = await runAtTerminal(["tenant", "suspend", "demo"], [["Suspend store demo?", answer]], { env });
     expect(outcome.code).toBe(code);
     expect(await status()).toBe(after);
   });

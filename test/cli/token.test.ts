@@ -119,7 +119,7 @@ describe("a token fails on the next request, with the server running, once it is
     const sessions = [await signIn(await createUser()), await signIn(await createUser())];
     const all = ["token", "revoke", "-n", "demo", "--all"];
     expect(await failure(...all)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
-    const asked = await runAtTerminal(all, [["Every user must sign in again", "n\r"]], { env: environment() });
+    const asked = await runAtTerminal(all, [["All users must sign in again", "n\r"]], { env: environment() });
     expect(asked.code).toBe(130);
     expect(await Promise.all(sessions.map(use))).toEqual([200, 200]);
     expect(await json(...all, "--yes")).toEqual({ revoked: expect.any(Number) });

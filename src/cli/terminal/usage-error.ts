@@ -34,3 +34,8 @@ export class CancelledError extends Error {
     this.name = "CancelledError";
   }
 }
+
+/** The error for a flag with a wrong value: `--limit must be a whole number of at least 1.` */
+export function invalidFlag(flag: string, message: string): UsageError {
+  return new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
+}

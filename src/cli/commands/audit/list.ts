@@ -1,42 +1,42 @@
 import type { AuditRecord } from "../../../server/modules/audit/list.ts";
 import { withContext } from "../../context/context.ts";
-import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseCount, parsePastTime } from "../../framework/parse-values.ts";
+import { limitArg, namespaceFilterArg, readPastTime, sinceArg, untilArg } from "../../framework/list-args.ts";
+import { parseCount } from "../../framework/parse-values.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
 
 export default defineCommand({
   name: "list",
-  description: "List what was done, newest first: who, what, when, from where",
+  description: "List audit log entries, newest first",
   args: {
-    namespace: { ...namespaceArg, description: "Only of this tenant" },
+    namespace: namespaceFilterArg,
     event: {
       type: "string",
       valueHint: "name",
       completes: "event",
-      description: "Only this event, or a group such as login.*",
+      description: "Filter by event, or by group such as login.*",
     },
     actor: {
       type: "string",
       valueHint: "id",
-      description: "Only by this key, user or account of the system; with -n also an email",
+      description: "Filter by acting key, user or system account; with -n also by email",
     },
     "actor-kind": {
       type: "enum",
       options: ["app", "user", "visitor", "terminal"],
-      description: "Only by actors of this kind",
+      description: "Filter by kind of actor",
     },
     subject: {
       type: "string",
       valueHint: "id",
-      description: "Only what was done to this user or key; with -n also an email",
+      description: "Filter by affected user or key; with -n also by email",
     },
-    address: { type: "string", valueHint: "ip", description: "Only from this address" },
-    since: { type: "string", valueHint: "duration|time", description: "Not older: 24h, or 2030-01-31T00:00:00Z" },
-    until: { type: "string", valueHint: "duration|time", description: "Only older than this" },
-    failures: { type: "boolean", description: "Only what failed" },
-    limit: { type: "string", valueHint: "number", default: "50", description: "How many at most, up to 1000" },
-    before: { type: "string", valueHint: "seq", description: "Only rows before this one, to read on" },
+    address: { type: "string", valueHint: "ip", description: "Filter by IP address" },
+    since: sinceArg,
+    until: untilArg,
+    failures: { type: "boolean", description: "List failures only" },
+    limit: limitArg("50", 1000),
+    before: { type: "string", valueHint: "seq", description: "List entries before this one, for the next page" },
   },
   examples: [
     "bodega audit list -n demo --since 24h",
@@ -53,8 +53,8 @@ export default defineCommand({
       event: args.event,
       actorKind: args["actor-kind"],
       address: args.address,
-      since: args.since === undefined ? undefined : parsePastTime("--since", args.since, now),
-      until: args.until === undefined ? undefined : parsePastTime("--until", args.until, now),
+      since: readPastTime("--since", args.since, now),
+      until: readPastTime("--until", args.until, now),
       failures: args.failures,
       before: args.before === undefined ? undefined : parseCount("--before", args.before),
       limit,
@@ -68,10 +68,10 @@ export default defineCommand({
     });
     await printList(console, rows, {
       id: (row) => String(row.seq),
-      empty: "Nothing of the kind has been written down.",
+      empty: "No audit log entries found.",
       columns: [
         { header: "SEQ", value: (row) => String(row.seq), whole: true },
-        { header: "AT", value: (row) => row.at, whole: true },
+        { header: "TIME", value: (row) => row.at, whole: true },
         { header: "EVENT", value: (row) => row.event, whole: true },
         { header: "NAMESPACE", value: (row) => formatValue(row.namespace) },
         { header: "ACTOR", value: formatActor },
@@ -81,7 +81,8 @@ export default defineCommand({
       ],
     });
     const last = rows.at(-1);
-    if (last && rows.length === limit && last.seq > 1) await info(console, `Older ones: --before ${last.seq}`);
+    if (last && rows.length === limit && last.seq > 1)
+      await info(console, `For older entries, use --before ${last.seq}`);
   },
 });
 

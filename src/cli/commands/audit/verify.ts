@@ -4,18 +4,18 @@ import { info, printRecord } from "../../terminal/output.ts";
 
 export default defineCommand({
   name: "verify",
-  description: "Check that nothing in the audit log was changed, removed or cut off",
+  description: "Verify that no audit log entry was changed or removed",
   args: {
     expect: {
       type: "string",
       valueHint: "seq:hash",
-      description: "Head that an earlier verify printed and that was kept elsewhere",
+      description: "Head printed by an earlier verify",
     },
   },
-  examples: ["bodega audit verify", "bodega audit verify --json"],
+  examples: ["bodega audit verify"],
   notes: [
-    "The exit code is 0 when the log is intact, and 1 when it is not. Whoever can write the database file can also write " +
-      "a whole new log: only a head that was kept elsewhere, given with --expect, shows that.",
+    "The exit code is 0 when the log is intact, otherwise 1. Someone who can write the database file can also replace " +
+      "the whole log. Save the head elsewhere and pass it to --expect to detect that.",
   ],
   async run(args, console) {
     const { verifyAudit } = await import("../../../server/modules/audit/verify.ts");
@@ -24,7 +24,8 @@ export default defineCommand({
     const head = last === null ? null : `${last.seq}:${last.hash}`;
     if (console.json) await printRecord(console, verdict, "intact");
     else await printRecord(console, { ...shown, from: first?.at, to: last?.at, head }, "head");
-    if (verdict.intact && head !== null) await info(console, "Keep the head elsewhere, for --expect at the next time.");
+    if (verdict.intact && head !== null)
+      await info(console, "Save the head elsewhere and pass it to --expect next time.");
     return verdict.intact ? 0 : 1;
   },
 });

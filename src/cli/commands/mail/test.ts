@@ -5,19 +5,17 @@ import { printRecord } from "../../terminal/output.ts";
 
 export default defineCommand({
   name: "test",
-  description: "Send a test mail at once, and tell how the mail server took it",
+  description: "Send a test mail and report the mail server's reply",
   args: {
-    namespace: { ...namespaceArg, required: true, description: "Tenant that the mail comes from" },
-    to: { type: "string", valueHint: "email", required: true, description: "Where to send it" },
-    language: { type: "string", valueHint: "tag", description: "Language of the mail (default: the tenant's)" },
+    namespace: { ...namespaceArg, required: true, description: "Store that sends the mail" },
+    to: { type: "string", valueHint: "email", required: true, description: "Recipient" },
+    language: { type: "string", valueHint: "tag", description: "Language of the mail (default: the store's)" },
   },
   examples: [
     "bodega mail test -n demo --to ada@example.com",
     "bodega mail test -n demo --to ada@example.com --language ar --json",
   ],
-  notes: [
-    "The mail server is that of BODEGA_SMTP_URL, the sender that of BODEGA_MAIL_FROM, in the environment of this command.",
-  ],
+  notes: ["Uses the mail server of BODEGA_SMTP_URL and the sender of BODEGA_MAIL_FROM."],
   async run(args, console) {
     const { testMail } = await import("../../../server/modules/mail/test-mail.ts");
     const sent = await withContext(args, console, async (ctx, { smtpUrl, mailFrom }) => {

@@ -1,20 +1,16 @@
 import type { AcceptedMessage } from "../../../server/modules/notifications/messages/message.ts";
 import type { MessageWithDeliveries } from "../../../server/modules/notifications/messages/message-model.ts";
-import { type FlagArg, namespaceArg } from "../../framework/args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, printRecord, warn } from "../../terminal/output.ts";
 
-/** The store whose devices are told something. */
-export const notifyNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
-
 type Message = AcceptedMessage | MessageWithDeliveries;
 
-/** A message as the terminal prints it: the API's record, with the id named as everywhere in the terminal. */
+/** A message in JSON: the API's record with `message_id` as its id. */
 export function toMessageRecord<M extends Message>({ id, ...rest }: M) {
   return { message_id: id, ...rest };
 }
 
-/** Prints one message; people read counts as words. One that was only tried has no id. */
+/** Prints a message; outside JSON, counts are words. The message of a dry run has no id. */
 export async function printMessage(console: Console, message: Message): Promise<void> {
   const record = toMessageRecord(message);
   if (console.quiet && record.message_id === null) return;
@@ -23,19 +19,19 @@ export async function printMessage(console: Console, message: Message): Promise<
   return printRecord(console, Object.fromEntries(shown), "message_id");
 }
 
-/** Whom a message is for. */
+/** The recipients of a message: `topic sale, de`, a user's id, or `everyone`. */
 export function formatRecipients({ topic, user_id: userId, lang }: MessageWithDeliveries): string {
   const whom = topic !== null ? `topic ${topic}` : userId !== null ? userId : "everyone";
   return lang === null ? whom : `${whom}, ${lang}`;
 }
 
-/** What became of a message, without what is none: `12 sent, 1 waiting`. */
+/** Counts that are not 0: `12 sent, 1 waiting`. */
 export function formatCounts(counts: Readonly<Record<string, number>>): string {
   const parts = Object.entries(counts).filter(([, count]) => count > 0);
   return parts.length === 0 ? "none" : parts.map(([name, count]) => `${count} ${name}`).join(", ");
 }
 
-/** Says which devices a message does not reach. The server may have settings that this command has not. */
+/** Warns of devices that cannot be reached with the settings of this command. The server may have others. */
 export async function warnOfUndeliverable(
   console: Console,
   { undeliverable, recipients }: AcceptedMessage,
@@ -44,7 +40,7 @@ export async function warnOfUndeliverable(
   for (const { platform, message } of undeliverable) {
     await warn(
       console,
-      `${recipients[platform]} of ${platform}: ${message}, as far as this command's environment says`,
+      `${recipients[platform]} ${platform} devices cannot be reached: ${message} in this command's environment`,
     );
   }
 }

@@ -1,24 +1,24 @@
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { limitArg, noteLimit, requiredNamespaceArg, userFilterArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { formatValue, info, printList } from "../../terminal/output.ts";
-import { notifyNamespaceArg } from "./args.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
 
 export default defineCommand({
   name: "devices",
-  description: "List the browsers and devices that want to be told, newest first",
+  description: "List browsers and devices registered for notifications, newest first",
   args: {
-    namespace: notifyNamespaceArg,
-    topic: { type: "string", valueHint: "topic", description: "Only those who want to hear of this" },
-    user: { type: "string", valueHint: "id|email", completes: "user", description: "Only those of this user" },
-    platform: { type: "enum", options: ["web", "ios", "android"], description: "Only those of this platform" },
-    limit: { type: "string", valueHint: "number", default: "50", description: "How many at most" },
+    namespace: requiredNamespaceArg,
+    topic: { type: "string", valueHint: "topic", description: "Filter by topic" },
+    user: userFilterArg,
+    platform: { type: "enum", options: ["web", "ios", "android"], description: "Filter by platform" },
+    limit: limitArg("50"),
   },
   examples: [
     "bodega notify devices -n demo --topic sale",
     "bodega notify devices -n demo --user ada@example.com --json",
   ],
-  notes: ["Endpoints and tokens are not shown: whoever knows one can send to it."],
+  notes: ["Endpoints and tokens are not shown, because they are enough to send notifications."],
   async run(args, console) {
     const limit = parseCount("--limit", args.limit);
     const { topic, user, platform } = args;
@@ -30,9 +30,9 @@ export default defineCommand({
     });
     await printList(console, devices, {
       id: (device) => device.registration_id,
-      empty: "There is no such device.",
+      empty: "No devices found.",
       columns: [
-        { header: "REGISTRATION_ID", value: (device) => device.registration_id, whole: true },
+        { header: "REGISTRATION ID", value: (device) => device.registration_id, whole: true },
         { header: "PLATFORM", value: (device) => device.platform, whole: true },
         { header: "LANG", value: (device) => formatValue(device.lang) },
         { header: "TOPICS", value: (device) => formatValue(device.topics) },
@@ -41,6 +41,6 @@ export default defineCommand({
         { header: "CREATED", value: (device) => device.created_at },
       ],
     });
-    if (devices.length === limit) await info(console, `There may be more than ${limit}: give a greater --limit.`);
+    if (devices.length === limit) await noteLimit(console, limit);
   },
 });

@@ -4,12 +4,12 @@ import { printRecord } from "../../terminal/output.ts";
 
 export default defineCommand({
   name: "key",
-  description: "Show the public key that browsers subscribe with (VAPID)",
+  description: "Show the public VAPID key for browser subscriptions",
   args: {},
-  examples: ["bodega notify key -q", "bodega notify key --json"],
+  examples: ["bodega notify key -q"],
   notes: [
-    "It is applicationServerKey of pushManager.subscribe(), one for all stores, and no secret. Shops also find it in " +
-      "GET /notifications/register/.",
+    "Pass it to pushManager.subscribe() as applicationServerKey. It is public, the same for all stores, and also in the " +
+      "reply of GET /notifications/register/.",
   ],
   async run(args, console) {
     const { ensureVapidKeys } = await import("../../../server/modules/notifications/providers/vapid.ts");

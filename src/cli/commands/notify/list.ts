@@ -1,29 +1,30 @@
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseCount, parsePastTime } from "../../framework/parse-values.ts";
+import { limitArg, readPastTime, requiredNamespaceArg, sinceArg, userFilterArg } from "../../framework/list-args.ts";
+import { parseCount } from "../../framework/parse-values.ts";
 import { formatValue, printJson, printList } from "../../terminal/output.ts";
-import { formatCounts, formatRecipients, notifyNamespaceArg, toMessageRecord } from "./args.ts";
+import { formatCounts, formatRecipients, toMessageRecord } from "./args.ts";
 
 export default defineCommand({
   name: "list",
-  description: "List what a store has told its devices, newest first",
+  description: "List the notifications of a store, newest first",
   args: {
-    namespace: notifyNamespaceArg,
-    topic: { type: "string", valueHint: "topic", description: "Only what was told about this" },
-    user: { type: "string", valueHint: "id|email", completes: "user", description: "Only what this user was told" },
-    since: { type: "string", valueHint: "duration|time", description: "Not older: 7d, or 2030-01-31T12:00:00Z" },
-    limit: { type: "string", valueHint: "number", default: "50", description: "How many at most, up to 1000" },
+    namespace: requiredNamespaceArg,
+    topic: { type: "string", valueHint: "topic", description: "Filter by topic" },
+    user: userFilterArg,
+    since: sinceArg,
+    limit: limitArg("50", 1000),
   },
   examples: [
     "bodega notify list -n demo",
     "bodega notify list -n demo --topic sale --since 7d",
     "bodega notify list -n demo --limit 1000 --json",
   ],
-  notes: ["Messages are kept for thirty days. What devices are told of orders is not among them."],
+  notes: ["Notifications are kept for 30 days. Automatic notifications about orders are not listed."],
   async run(args, console) {
     const limit = parseCount("--limit", args.limit);
     const { topic, user } = args;
-    const since = args.since === undefined ? undefined : parsePastTime("--since", args.since, Date.now());
+    const since = readPastTime("--since", args.since, Date.now());
     const { listMessageRecords } = await import("../../../server/modules/notifications/messages/messages.ts");
     const messages = await withTenant(args, console, async (ctx) => {
       const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
@@ -33,9 +34,9 @@ export default defineCommand({
     if (console.json) return printJson(console, messages.map(toMessageRecord));
     await printList(console, messages, {
       id: (message) => message.id,
-      empty: "The store has told its devices nothing of the kind.",
+      empty: "No notifications found.",
       columns: [
-        { header: "MESSAGE_ID", value: (message) => message.id, whole: true },
+        { header: "MESSAGE ID", value: (message) => message.id, whole: true },
         { header: "TO", value: formatRecipients },
         { header: "TITLE", value: (message) => formatValue(message.title) },
         { header: "DEVICES", value: (message) => formatCounts(message.deliveries) },

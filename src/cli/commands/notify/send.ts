@@ -3,50 +3,51 @@ import type { PreparedMessage } from "../../../server/modules/notifications/mess
 import { withTenant } from "../../context/context.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
-import { notifyNamespaceArg, printMessage, warnOfUndeliverable } from "./args.ts";
+import { invalidFlag, UsageError } from "../../terminal/usage-error.ts";
+import { printMessage, warnOfUndeliverable } from "./args.ts";
 
 const args = {
-  namespace: notifyNamespaceArg,
-  topic: { type: "string", valueHint: "topic", description: "Tell those who want to hear of this" },
+  namespace: requiredNamespaceArg,
+  topic: { type: "string", valueHint: "topic", description: "Send to the devices that subscribed to this topic" },
   user: {
     type: "string",
     valueHint: "id|email",
     completes: "user",
     field: "customer_id",
-    description: "Tell the devices of this user",
+    description: "Send to the devices of this user",
   },
-  everyone: { type: "boolean", description: "Tell every device of the store" },
-  title: { type: "string", valueHint: "text", required: true, description: "First line, up to 200 characters" },
+  everyone: { type: "boolean", description: "Send to every device of the store" },
+  title: { type: "string", valueHint: "text", required: true, description: "Title, up to 200 characters" },
   body: {
     type: "string",
     valueHint: "text",
     required: true,
-    description: "What there is to say, up to 1000 characters",
+    description: "Text, up to 1000 characters",
   },
-  url: { type: "string", valueHint: "url", description: "Where it leads: an https address, or a path such as /sale" },
+  url: { type: "string", valueHint: "url", description: "Link: an https URL, or a path such as /sale" },
   data: {
     type: "string",
     valueHint: "name=value",
     multiple: true,
-    description: "For the shop's own code, such as campaign=7",
+    description: "Data for the shop's own code, such as campaign=7",
   },
-  lang: { type: "string", valueHint: "tag", description: "Only devices of this language, such as en or pt-BR" },
+  lang: { type: "string", valueHint: "tag", description: "Send to devices of this language only, such as en or pt-BR" },
   ttl: {
     type: "string",
     valueHint: "duration",
     default: "1d",
-    description: "How long it is worth telling, from 1m to 28d",
+    description: "How long delivery is attempted, from 1m to 28d",
   },
-  "dry-run": { type: "boolean", description: "Check it and count the devices; send nothing" },
+  "dry-run": { type: "boolean", description: "Check the notification and count the devices, but send nothing" },
 } as const satisfies CommandArgs;
 
 export default defineCommand({
   name: "send",
-  description: "Tell browsers and devices something, by the running server",
+  description: "Send a notification to browsers and devices",
   args,
   examples: [
     "bodega notify send -n demo --topic sale --title 'Sale' --body 'Lamps for half, until Sunday' --url /sale",
@@ -54,8 +55,8 @@ export default defineCommand({
     "bodega notify send -n demo --everyone --title 'New' --body 'The spring catalogue' --lang de --dry-run",
   ],
   notes: [
-    "The running server sends it within a second, and tries again for as long as --ttl says; where none runs, it waits.",
-    "Browsers are always reached. Android needs BODEGA_FCM_CREDENTIALS and iOS BODEGA_APNS_KEY in the server's environment.",
+    "The running server sends it within a second and retries for the duration of --ttl. Without a server it stays queued.",
+    "Browsers need no settings. Android needs BODEGA_FCM_CREDENTIALS and iOS BODEGA_APNS_KEY in the server's environment.",
   ],
   async run(args, console) {
     const { "dry-run": isDryRun, namespace } = args;
@@ -66,13 +67,14 @@ export default defineCommand({
     const message = await withTenant(args, console, async (ctx) => {
       const prepared = await prepareMessage(ctx, { ...fields, ...(await readUser(ctx, args.user)) });
       if (isDryRun) return describeMessage(ctx, prepared);
-      if (args.everyone) await confirmAction(console, `Tell ${countDevices(prepared)} of ${namespace}?`);
+      if (args.everyone)
+        await confirmAction(console, `Send the notification to ${countDevices(prepared)} of store ${namespace}?`);
       return sendMessage(ctx, prepared);
     });
     await printMessage(console, message);
     await warnOfUndeliverable(console, message);
-    if (sumOf(message.recipients) === 0) await info(console, "No device fits now.");
-    if (!isDryRun) await info(console, `See what becomes of it: bodega notify show -n ${namespace} ${message.id}`);
+    if (sumOf(message.recipients) === 0) await info(console, "No device matches.");
+    if (!isDryRun) await info(console, `Check the delivery: bodega notify show -n ${namespace} ${message.id}`);
   },
 });
 
@@ -100,16 +102,12 @@ function readData(pairs: readonly string[]): Record<string, string> | undefined 
   const data = new Map<string, string>();
   for (const pair of pairs) {
     const at = pair.indexOf("=");
-    if (at < 1) throw wrongData("must be name=value, such as campaign=7");
+    if (at < 1) throw invalidFlag("--data", "must be name=value, such as campaign=7");
     const name = pair.slice(0, at);
-    if (data.has(name)) throw wrongData(`names ${name} twice`);
+    if (data.has(name)) throw invalidFlag("--data", `has the name ${name} twice`);
     data.set(name, pair.slice(at + 1));
   }
   return Object.fromEntries(data);
-}
-
-function wrongData(message: string): UsageError {
-  return new UsageError(`--data ${message}.`, { details: [{ field: "--data", message }] });
 }
 
 async function readUser(ctx: Ctx, user: string | undefined): Promise<{ customer_id?: string }> {

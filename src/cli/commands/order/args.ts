@@ -1,88 +1,45 @@
 import type { Ctx } from "../../../server/context.ts";
-import type { OrderDocument, OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
-import { formatMinor } from "../../../server/values/money.ts";
-import { type ArgValues, type CommandArgs, type FlagArg, namespaceArg } from "../../framework/args.ts";
-import { parsePastTime } from "../../framework/parse-values.ts";
+import type { OrderFilter } from "../../../server/modules/orders/views.ts";
+import type { ArgValues, CommandArgs } from "../../framework/args.ts";
+import { readPastTime, sinceArg, untilArg, userFilterArg } from "../../framework/list-args.ts";
 
-/** The store whose orders a command is about. */
-export const orderNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
-
-/** Flags that choose orders by state, customer and age. */
+/** Flags that filter orders by status, customer and age. */
 export const orderFilterFlags = {
   status: {
     type: "enum",
     options: ["pending", "paid", "completed", "cancelled", "expired"],
-    description: "Only those of this status",
+    description: "Filter by status",
   },
   "payment-status": {
     type: "enum",
     options: ["unpaid", "paid", "partially_refunded", "refunded"],
-    description: "Only those whose payment stands so",
+    description: "Filter by payment status",
   },
-  customer: {
-    type: "string",
-    valueHint: "id|email",
-    completes: "user",
-    description: "Only those of this user",
-  },
-  since: {
-    type: "string",
-    valueHint: "duration|time",
-    description: "Not older: 7d, 2030-01-31, or 2030-01-31T12:00:00Z",
-  },
-  until: { type: "string", valueHint: "duration|time", description: "Only older than this" },
+  customer: userFilterArg,
+  since: sinceArg,
+  until: untilArg,
 } as const satisfies CommandArgs;
 
 /**
- * The same as the service takes them; the customer is found by `resolveCustomer`.
- * @throws UsageError for a time that is none.
+ * The filter for the service, without the customer, who needs `resolveCustomer`.
+ * @throws UsageError for a wrong time.
  */
-export function readOrderFilter(
-  { status, since, until, "payment-status": payment_status }: ArgValues<typeof orderFilterFlags>,
-  now: number,
-): OrderFilter {
+export function readOrderFilter(args: ArgValues<typeof orderFilterFlags>, now: number): OrderFilter {
+  const { status, "payment-status": payment_status } = args;
+  const since = readPastTime("--since", args.since, now);
+  const until = readPastTime("--until", args.until, now);
   return {
     ...(status !== undefined && { status }),
     ...(payment_status !== undefined && { payment_status }),
-    ...(since !== undefined && { "created_at[gte]": readMoment("--since", since, now) }),
-    ...(until !== undefined && { "created_at[lt]": readMoment("--until", until, now) }),
+    ...(since !== undefined && { "created_at[gte]": since }),
+    ...(until !== undefined && { "created_at[lt]": until }),
   };
 }
 
-/**
- * Whose orders are meant, as the service takes it.
- * @throws notFound for an email that is nobody's.
- */
+/** The filter for a customer. Errors: notFound for an unknown email. */
 export async function resolveCustomer(ctx: Ctx, customer: string | undefined): Promise<{ customer_id?: string }> {
   if (customer === undefined) return {};
   const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
-  // Orders outlive their users, whose ids are then all that is left of them.
+  // Orders outlive their users, so an id need not exist.
   return { customer_id: customer.includes("@") ? await resolveUserId(ctx, customer) : customer };
-}
-
-/** A day stands for its beginning, in UTC. */
-function readMoment(flag: string, text: string, now: number): string {
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  return parsePastTime(flag, isDay ? `${text}T00:00:00Z` : text, now);
-}
-
-/** An order as the terminal prints it: the API's record, with the id named as everywhere in the terminal. */
-export type OrderRecord = { order_id: string; customer_email: string | null } & Omit<OrderDocument, "id">;
-
-/** The terminal's record of an order. */
-export function toOrderRecord({ order, customerEmail }: OrderView): OrderRecord {
-  const { id, ...rest } = order;
-  return { order_id: id, customer_email: customerEmail, ...rest };
-}
-
-/** An amount with all decimals of its currency, and the store's sign or the currency's code: `€19.90`, `KWD 1.500`, `19.90 USD`. */
-export function formatAmount(minor: number, { order, digits, sign }: OrderView): string {
-  const amount = formatMinor(minor, digits);
-  if (sign === null) return `${amount} ${order.currency}`;
-  return /\p{L}$/u.test(sign) ? `${sign} ${amount}` : `${sign}${amount}`;
-}
-
-/** Whose order it is: an email, `guest`, or the id of a user that is no more. */
-export function formatCustomer({ order, customerEmail }: OrderView): string {
-  return customerEmail ?? order.user_id ?? "guest";
 }

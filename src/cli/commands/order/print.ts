@@ -1,9 +1,27 @@
-import type { OrderView } from "../../../server/modules/orders/views.ts";
+import type { OrderDocument, OrderView } from "../../../server/modules/orders/views.ts";
 import type { Console } from "../../terminal/console.ts";
+import { formatMoney } from "../../terminal/format-money.ts";
 import { formatValue, printJson, printList, printRecord } from "../../terminal/output.ts";
-import { formatAmount, formatCustomer, toOrderRecord } from "./args.ts";
 
-/** Prints one order: a JSON object, its id only, or all of it for people: what it is, then its lines, then its refunds. */
+/** An order in JSON: the API's record with the id and the customer's email. */
+export type OrderRecord = { order_id: string; customer_email: string | null } & Omit<OrderDocument, "id">;
+
+export function toOrderRecord({ order, customerEmail }: OrderView): OrderRecord {
+  const { id, ...rest } = order;
+  return { order_id: id, customer_email: customerEmail, ...rest };
+}
+
+/** An amount in the order's currency: `19.90 EUR`. */
+export function formatAmount(minor: number, { order, digits }: OrderView): string {
+  return formatMoney(minor, { digits, currency: order.currency });
+}
+
+/** The customer's email, the id of a deleted user, or `guest`. */
+export function formatCustomer({ order, customerEmail }: OrderView): string {
+  return customerEmail ?? order.user_id ?? "guest";
+}
+
+/** Prints an order as JSON, as its id, or as its fields with tables of its lines and refunds. */
 export async function printOrder(console: Console, view: OrderView): Promise<void> {
   const record = toOrderRecord(view);
   if (console.json) return printJson(console, record);
@@ -55,7 +73,7 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
 function printLines(console: Console, view: OrderView): Promise<void> {
   return printList(console, view.order.items, {
     id: (line) => line.id,
-    empty: "The order has no lines.",
+    empty: "No lines.",
     columns: [
       { header: "LINE ID", value: (line) => line.id, whole: true },
       { header: "TITLE", value: (line) => [line.title, line.variant_title].filter((text) => text !== null).join(", ") },
@@ -74,14 +92,14 @@ function printLines(console: Console, view: OrderView): Promise<void> {
 function printRefunds(console: Console, view: OrderView): Promise<void> {
   return printList(console, view.order.refunds, {
     id: (refund) => refund.id,
-    empty: "The order has no refunds.",
+    empty: "No refunds.",
     columns: [
       { header: "REFUND ID", value: (refund) => refund.id, whole: true },
       { header: "AMOUNT", value: (refund) => formatAmount(refund.amount_minor, view) },
-      { header: "PIECES", value: (refund) => String(refund.lines.reduce((sum, line) => sum + line.quantity, 0)) },
+      { header: "ITEMS", value: (refund) => String(refund.lines.reduce((sum, line) => sum + line.quantity, 0)) },
       { header: "REASON", value: (refund) => formatValue(refund.reason) },
-      { header: "POINTS BACK", value: (refund) => String(refund.points_returned) },
-      { header: "POINTS TAKEN", value: (refund) => String(refund.points_reversed) },
+      { header: "POINTS RETURNED", value: (refund) => String(refund.points_returned) },
+      { header: "POINTS REVERSED", value: (refund) => String(refund.points_reversed) },
       { header: "CREATED", value: (refund) => refund.created_at },
     ],
   });

@@ -1,15 +1,15 @@
 import { notFound } from "../../../server/errors.ts";
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { orderNamespaceArg } from "./args.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { printOrder } from "./print.ts";
 
 export default defineCommand({
   name: "show",
-  description: "Show one order with its lines, refunds and address",
+  description: "Show an order with its lines, refunds and address",
   args: {
     order: { type: "positional", required: true, completes: "order", description: "Id or number of the order" },
-    namespace: orderNamespaceArg,
+    namespace: requiredNamespaceArg,
   },
   examples: ["bodega order show -n demo 17", "bodega order show -n demo ord_01k8z3v5x2f1rt9m6q7wbn4hcd --json"],
   async run(args, console) {
@@ -18,8 +18,7 @@ export default defineCommand({
       const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
       return (await listOrderViews(ctx, { ids: await resolveOrderId(ctx, args.order) }, 1)).views[0];
     });
-    // Only one that was removed a moment ago.
-    if (view === undefined) throw notFound("order");
+    if (view === undefined) throw notFound("order", args.order);
     await printOrder(console, view);
   },
 });

@@ -7,18 +7,18 @@ import { printVerdict } from "./print.ts";
 
 export default defineCommand({
   name: "check",
-  description: "Say whether a key may be used from an origin, and why",
+  description: "Check whether an origin may use a key",
   args: {
     app_id: appIdArg,
     origin: { type: "positional", required: false, description: "The Origin header, such as https://shop.example.com" },
-    none: { type: "boolean", description: "Check a request that sends no Origin" },
+    none: { type: "boolean", description: "Check a request without an Origin header" },
     namespace: expectedNamespaceArg,
   },
   oneOf: {
-    question: "Who calls?",
+    question: "Which request should be checked?",
     ways: {
-      origin: "a page of a website",
-      none: "a server or an app, which sends no Origin",
+      origin: "from a page of a website",
+      none: "from a server or an app, without an Origin header",
     },
   },
   examples: [
@@ -27,9 +27,9 @@ export default defineCommand({
     "bodega origin check app_01k8z3v5x2f1rt9m6q7wbn4hcd --none --json",
   ],
   notes: [
-    "The exit code is 0 when it is allowed and 1 when it is not.",
-    "Below the verdict stands what each entry of the list makes of the origin, what to do, and which origins the server has " +
-      "refused to this key in the last thirty days. Only calls with the right secret are among these.",
+    "The exit code is 0 when the request is allowed, otherwise 1.",
+    "Also shows the result of each list entry, what to do, and the origins that were rejected for this key in the last " +
+      "30 days. Only requests with the correct secret are counted.",
   ],
   async run(args, console) {
     if ((args.origin === undefined) !== args.none) {

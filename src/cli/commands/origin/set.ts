@@ -5,20 +5,20 @@ import { originsArg, printOrigins } from "./print.ts";
 
 export default defineCommand({
   name: "set",
-  description: "Replace a key's list of origins, and enforce it",
+  description: "Replace a key's origin allowlist and enforce it",
   args: {
     app_id: appIdArg,
     origin: { ...originsArg, required: false },
-    "allow-no-origin": { type: "boolean", description: "Also allow requests that send no Origin, as servers do" },
-    any: { type: "boolean", description: "Empty the list and stop enforcing it: every origin may use the key" },
+    "allow-no-origin": { type: "boolean", description: "Allow requests without an Origin header, as servers send" },
+    any: { type: "boolean", description: "Allow every origin: empty the list and stop enforcing it" },
     namespace: expectedNamespaceArg,
   },
   oneOf: {
     question: "Who may use the key?",
     ways: {
-      origin: "pages of websites that you name",
-      "allow-no-origin": "servers and apps only, which send no Origin",
-      any: "everybody: the list is emptied and not enforced",
+      origin: "pages of certain websites",
+      "allow-no-origin": "servers and apps only, which send no Origin header",
+      any: "everyone: the list is emptied and not enforced",
     },
   },
   examples: [
@@ -27,16 +27,16 @@ export default defineCommand({
     "bodega origin set app_01k8z3v5x2f1rt9m6q7wbn4hcd --any",
   ],
   notes: [
-    "Requests without an Origin are refused unless --allow-no-origin is given; " +
-      "with that flag alone, only they are allowed, so that no browser can use the key.",
+    "Requests without an Origin header are rejected without --allow-no-origin. With only that flag, no browser can use " +
+      "the key.",
   ],
   async run(args, console) {
     const { any, origin: origins, "allow-no-origin": allowNoOrigin } = args;
     if (any && (origins.length > 0 || allowNoOrigin))
-      throw new UsageError("--any goes with no origin and no other flag.");
+      throw new UsageError("--any cannot be combined with origins or --allow-no-origin.");
     if (!any && origins.length === 0 && !allowNoOrigin) {
       throw new UsageError("Missing <origin...>.", {
-        hint: "To open the key to every origin, give --any.",
+        hint: "To allow every origin, use --any.",
         details: [{ field: "<origin...>", message: "is required, or --allow-no-origin, or --any" }],
       });
     }

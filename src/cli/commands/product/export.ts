@@ -1,68 +1,52 @@
 import { withTenant } from "../../context/context.ts";
-import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { openExport, outputArg } from "../../terminal/export-file.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
+import { outputArg } from "../../terminal/export-file.ts";
 import { formatFlag, formatOf } from "../../terminal/file-format.ts";
 import { info, printJson } from "../../terminal/output.ts";
-import { startProgress } from "../../terminal/progress.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
+import { writeExport } from "../../terminal/write-export.ts";
+import { productStatusArg } from "./args.ts";
 
 export default defineCommand({
   name: "export",
-  description: "Write a store's products to a file or to standard output, oldest first",
+  description: "Export the products of a store as CSV or NDJSON, oldest first",
   args: {
-    namespace: { ...namespaceArg, required: true },
+    namespace: requiredNamespaceArg,
     output: outputArg,
-    format: { ...formatFlag, description: "What to write (default: by the file's name, else csv)" },
-    status: {
-      type: "enum",
-      options: ["draft", "published", "archived"],
-      description: "Only products of this status",
-    },
+    format: { ...formatFlag, description: "Format of the export (default: from the file name, else csv)" },
+    status: productStatusArg,
   },
   examples: [
     "bodega product export -n demo > products.csv",
     "bodega product export -n demo --output products.ndjson --status published",
   ],
   notes: [
-    "CSV has a line for each product, or one for each of its variants, of which the first tells of the product; " +
-      "variants that have the product's price leave theirs empty. An apostrophe stands before what a spreadsheet would " +
-      "take for a formula. NDJSON has a product on each line, as the API shows it.",
-    "`bodega product import` reads both back, to the letter. A file takes its place once it is whole; one that is there " +
-      "already is asked about, or replaced with --yes.",
+    "CSV has one row per product, or one per variant, where the first row also describes the product. Variants at the " +
+      "product's price have no price. A leading apostrophe keeps spreadsheets from running a text as a formula. " +
+      "NDJSON has one product per line, as the API returns it.",
+    "`bodega product import` reads both formats without loss. The file is created when the export is complete; an " +
+      "existing file is replaced after a confirmation or with --yes.",
   ],
   async run(args, console) {
-    if (console.json && args.output === "-") {
-      throw new UsageError("--json would stand among the products.", { hint: "Give --output <file> as well." });
-    }
-    const format = args.format ?? formatOf(args.output) ?? "csv";
+    if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
+    const { output, status } = args;
+    const format = args.format ?? formatOf(output) ?? "csv";
     const { countProducts, csvHeader, exportProducts, writeCsvProduct } = await import(
       "../../../server/modules/products/transfer/export.ts"
     );
-    const count = await withTenant(args, console, async (ctx) => {
-      const filter = { status: args.status };
-      const target = await openExport(console, args.output);
-      const progress = startProgress(console, console.screen && (await countProducts(ctx, filter)));
-      let count = 0;
-      try {
-        if (format === "csv") await target.write(csvHeader);
-        for await (const page of exportProducts(ctx, filter)) {
-          const lines = format === "csv" ? page.map(writeCsvProduct) : page.map((json) => `${json}\n`);
-          await target.write(lines.join(""));
-          count += page.length;
-          progress.show(count, `${count} products`);
-          if (target.isAbandoned()) break;
+    const writeProduct = format === "csv" ? writeCsvProduct : (json: string) => `${json}\n`;
+    const { count } = await withTenant(args, console, async (ctx) => {
+      const total = console.screen && (await countProducts(ctx, { status }));
+      async function* texts() {
+        for await (const page of exportProducts(ctx, { status })) {
+          yield { text: page.map(writeProduct).join(""), count: page.length };
         }
-        await target.finish();
-      } catch (error) {
-        await target.discard();
-        throw error;
-      } finally {
-        progress.end();
       }
-      return count;
+      const header = format === "csv" ? csvHeader : "";
+      return writeExport(console, { output, header, noun: "products", total, pages: texts() });
     });
-    if (console.json) await printJson(console, { exported: count, format, output: args.output });
-    else if (args.output !== "-") await info(console, `${count} products are in ${args.output}`);
+    if (console.json) await printJson(console, { exported: count, format, output });
+    else if (output !== "-") await info(console, `Exported ${count} products to ${output}`);
   },
 });

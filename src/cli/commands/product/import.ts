@@ -1,32 +1,37 @@
 import { withTenant } from "../../context/context.ts";
-import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { formatFlag, formatOf } from "../../terminal/file-format.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { printImport } from "./print-import.ts";
+import { printImport } from "./print.ts";
 import { openSource } from "./product-file.ts";
 
 const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const;
 
 export default defineCommand({
   name: "import",
-  description: "Create and change products from a CSV or NDJSON file",
+  description: "Import products from a CSV or NDJSON file",
   args: {
-    file: { type: "positional", required: true, completes: "file", description: "File to read, - for standard input" },
-    namespace: { ...namespaceArg, required: true },
+    file: {
+      type: "positional",
+      required: true,
+      completes: "file",
+      description: "File to import; - for standard input",
+    },
+    namespace: requiredNamespaceArg,
     format: formatFlag,
     delimiter: {
       type: "enum",
       options: ["comma", "semicolon", "tab"],
-      description: "What stands between the cells of a CSV file (default: found in its first line)",
+      description: "Delimiter of a CSV file (default: detected in its first line)",
     },
-    "dry-run": { type: "boolean", description: "Do all of it, and undo it again" },
+    "dry-run": { type: "boolean", description: "Check the file and save nothing" },
     "on-error": {
       type: "enum",
       options: ["stop", "skip"],
       default: "stop",
-      description: "What a product at fault does to those after it",
+      description: "After a product with an error: stop, or skip it",
     },
   },
   examples: [
@@ -35,19 +40,18 @@ export default defineCommand({
     "bodega product import -n demo - --format csv < products.csv",
   ],
   notes: [
-    "A line changes the product of its id, else of its SKU, else creates one. What it does not name stays as it is; " +
-      "variants are added and changed, never deleted. A product is written whole or not at all.",
-    "With --on-error stop, products before the line at fault are written, it and what follows are not; the same file " +
-      "mended can be imported again. The exit code is 1 when a line is at fault, 130 after ctrl-C, which ends the import " +
-      "once the products in hand are written.",
-    "CSV needs a first line with names out of those that `bodega product export` writes. Decimals may have a comma where " +
-      "semicolons stand between cells. Lines that follow each other with the same id, slug or SKU are variants of one product.",
-    "A dry run undoes some hundred products at a time: lines that clash over a longer distance pass it.",
+    "A line updates the product with its id, else the one with its SKU, else it creates a product. Fields that are not " +
+      "in the file keep their value. Variants are added and updated, never deleted. A product is saved completely or not at all.",
+    "With --on-error stop, products before the error are saved and later ones are not. Correct the file and import it " +
+      "again. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
+    "The first line of a CSV file has column names of `bodega product export`. With semicolons as delimiters, decimals " +
+      "may have a comma. Consecutive lines with the same id, slug or SKU are variants of one product.",
+    "A dry run checks some hundred products at a time. It does not detect conflicts between lines further apart.",
   ],
   async run(args, console) {
     const format = args.format ?? formatOf(args.file);
     if (format === undefined) {
-      throw new UsageError("The name of the file does not tell what it is.", { hint: "Give --format csv or ndjson." });
+      throw new UsageError("The file name does not tell the format.", { hint: "Use --format csv or --format ndjson." });
     }
     const stop = new AbortController();
     const source = await openSource(args.file, console, stop.signal);
@@ -74,7 +78,7 @@ export default defineCommand({
           isDryRun,
           signal: stop.signal,
           onProgress: ({ created, updated, unchanged, failed }) =>
-            progress.show(read, `${created + updated + unchanged + failed} products, ${failed} at fault`),
+            progress.show(read, `${created + updated + unchanged + failed} products, ${failed} with errors`),
         }),
       );
       progress.end();

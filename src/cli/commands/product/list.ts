@@ -1,46 +1,54 @@
+import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import { withTenant } from "../../context/context.ts";
+import { collectPages } from "../../framework/collect-pages.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { parseCount, parsePastTime } from "../../framework/parse-values.ts";
-import { formatValue, info, printList } from "../../terminal/output.ts";
-import { formatPrice, formatStock, listProductRecords, productNamespaceArg } from "./args.ts";
+import { limitArg, noteLimit, readPastTime, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
+import { parseCount } from "../../framework/parse-values.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
+import { productStatusArg } from "./args.ts";
+import { formatPrice, formatStock, toProductRecord } from "./print.ts";
 
 export default defineCommand({
   name: "list",
-  description: "List the products of a tenant, newest first",
+  description: "List the products of a store, newest first",
   args: {
-    namespace: productNamespaceArg,
-    query: { type: "string", valueHint: "text", field: "q", description: "Only those that have all of these words" },
-    status: { type: "enum", options: ["draft", "published", "archived"], description: "Only those of this status" },
-    since: { type: "string", valueHint: "duration|time", description: "Made not earlier: 7d, or 2030-01-31T12:00:00Z" },
+    namespace: requiredNamespaceArg,
+    query: { type: "string", valueHint: "text", field: "q", description: "Filter by words" },
+    status: productStatusArg,
+    since: sinceArg,
     sort: {
       type: "enum",
       options: ["-created_at", "created_at", "-updated_at", "updated_at", "price", "-price", "title", "-title"],
-      description: "In this order; a hyphen turns it round, as in --sort=-price",
+      description: "Sort order; a hyphen reverses it, as in --sort=-price",
     },
-    limit: { type: "string", valueHint: "number", default: "100", description: "How many at most" },
+    limit: limitArg("100"),
   },
   examples: [
     "bodega product list -n demo",
     "bodega product list -n demo --query lamp --status draft",
     "bodega product list -n demo --sort=-price --limit 10 --json",
   ],
-  notes: ["A word is found at the beginning of any word of title, description, tags, SKU or variants."],
+  notes: ["--query matches the beginnings of words in title, description, tags, SKU and variants."],
   async run(args, console) {
     const limit = parseCount("--limit", args.limit);
-    const { query, status, since, sort } = args;
+    const { query, status, sort } = args;
+    const since = readPastTime("--since", args.since, Date.now());
     const filter = {
       ...(query !== undefined && { q: query }),
       ...(status !== undefined && { status }),
       ...(sort !== undefined && { sort }),
-      ...(since !== undefined && { "created_at[gte]": parsePastTime("--since", since, Date.now()) }),
+      ...(since !== undefined && { "created_at[gte]": since }),
     };
-    const { products, hasMore } = await withTenant(args, console, (ctx) => listProductRecords(ctx, filter, limit));
-    await printList(console, products, {
+    const { listProducts } = await import("../../../server/modules/products/list/list.ts");
+    const { records, hasMore } = await withTenant(args, console, (ctx) =>
+      collectPages<ProductDocument>(limit, (page) => listProducts(ctx, { ...filter, ...page })),
+    );
+    const isFiltered = [query, status, since].some((given) => given !== undefined);
+    await printList(console, records.map(toProductRecord), {
       id: (product) => product.product_id,
-      empty:
-        Object.keys(filter).length > 0
-          ? "There is no such product."
-          : `There is no product yet. Bring some in: bodega product import -n ${args.namespace} <file>`,
+      empty: isFiltered
+        ? "No products found."
+        : `No products found. Import some: bodega product import -n ${args.namespace} <file>`,
       columns: [
         { header: "PRODUCT ID", value: (product) => product.product_id, whole: true },
         { header: "TITLE", value: (product) => product.title },
@@ -51,6 +59,6 @@ export default defineCommand({
         { header: "VARIANTS", value: (product) => String(product.variants.length) },
       ],
     });
-    if (hasMore) await info(console, `There are more than ${limit}: give a greater --limit.`);
+    if (hasMore) await noteLimit(console, limit);
   },
 });

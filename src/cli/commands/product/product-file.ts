@@ -1,19 +1,19 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import type { Console } from "../../terminal/console.ts";
-import { UsageError } from "../../terminal/usage-error.ts";
+import { invalidFlag, type UsageError } from "../../terminal/usage-error.ts";
 
-/** A file to read: its pieces, and how many bytes it has where that is known. */
+/** The bytes of a file, and its size where that is known. */
 export interface ProductSource {
   bytes: AsyncIterable<Uint8Array>;
   size: number | undefined;
-  /** To be called at the end, also where nothing was read. */
+  /** Must be called at the end. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a file, or standard input for `-`. With `signal` its reading ends with an error.
- * @throws UsageError for one that is not there, cannot be read or is a folder.
+ * Opens a file, or standard input for `-`. The signal ends reading with an error.
+ * @throws UsageError for a file that cannot be read.
  */
 export async function openSource(path: string, console: Console, signal: AbortSignal): Promise<ProductSource> {
   if (path === "-") return { bytes: console.streamInput(signal), size: undefined, close: async () => {} };
@@ -23,13 +23,12 @@ export async function openSource(path: string, console: Console, signal: AbortSi
   const stat = await file.stat();
   if (stat.isDirectory()) {
     await file.close();
-    throw fileFault("<file>", path, "is a folder");
+    throw fileFault("<file>", path, "is a directory");
   }
   const bytes = createReadStream(path, { fd: file.fd, autoClose: false, signal, highWaterMark: 256 * 1024 });
   return { bytes, size: stat.isFile() ? stat.size : undefined, close: () => file.close() };
 }
 
 function fileFault(field: string, path: string, what: string, error?: NodeJS.ErrnoException): UsageError {
-  const message = `${what}${error ? ` (${error.code ?? "unknown"})` : ""}: ${path}`;
-  return new UsageError(`${field} ${message}.`, { details: [{ field, message }] });
+  return invalidFlag(field, `${what}${error ? ` (${error.code ?? "unknown"})` : ""}: ${path}`);
 }

@@ -1,12 +1,14 @@
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { printProduct, productArg, productNamespaceArg } from "./args.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
+import { productArg } from "./args.ts";
+import { printProduct } from "./print.ts";
 
 export default defineCommand({
   name: "show",
-  description: "Show one product with its variants",
-  args: { product: productArg, namespace: productNamespaceArg },
+  description: "Show a product with its variants",
+  args: { product: productArg, namespace: requiredNamespaceArg },
   examples: [
     "bodega product show -n demo desk-lamp",
     "bodega product show -n demo LAMP-1",

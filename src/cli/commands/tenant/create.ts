@@ -6,13 +6,13 @@ import { newTenantArg, readTenantFlags, tenantFlags } from "./args.ts";
 
 export default defineCommand({
   name: "create",
-  description: "Create a tenant",
+  description: "Create a store",
   args: { tenant: newTenantArg, ...tenantFlags, namespace: namespaceArg },
   examples: [
     'bodega tenant create demo --title "Demo store" --currency EUR',
     "bodega tenant create demo --domain shop.example.com --language pt-BR --json",
   ],
-  notes: ["Without --title the namespace is the title. The currency is EUR and the language en unless given."],
+  notes: ["Defaults: the namespace as title, EUR as currency, en as language."],
   async run(args, console) {
     const { createTenant } = await import("../../../server/modules/tenants/service.ts");
     const tenant = await beginContext(args, console, (ctx) =>

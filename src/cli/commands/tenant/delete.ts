@@ -7,16 +7,20 @@ import { tenantArg } from "./args.ts";
 
 export default defineCommand({
   name: "delete",
-  description: "Delete a tenant with all that belongs to it, for good",
+  description: "Delete a store and all its data permanently",
   args: {
     tenant: tenantArg,
-    confirm: { type: "string", valueHint: "namespace", description: "The same name again, where nobody can be asked" },
+    confirm: {
+      type: "string",
+      valueHint: "namespace",
+      description: "The namespace again, to confirm without a terminal",
+    },
     namespace: namespaceArg,
   },
   examples: ["bodega tenant delete demo", "bodega tenant delete demo --confirm demo --json"],
-  notes: ["It prints the tenant as it was. --yes is not enough for what cannot be undone."],
+  notes: ["Prints the deleted store. --yes does not confirm a deletion."],
   async run(args, console) {
-    const warning = `This deletes ${args.tenant} with its keys, products and everything else, for good.`;
+    const warning = `This permanently deletes store ${args.tenant} with its keys, products, orders, users and all other data.`;
     await confirmName(console, warning, args.tenant, args.confirm);
     const { deleteTenant } = await import("../../../server/modules/tenants/service.ts");
     await printRecord(console, await withContext(args, console, (ctx) => deleteTenant(ctx, args.tenant)), "namespace");

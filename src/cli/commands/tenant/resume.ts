@@ -6,9 +6,9 @@ import { tenantArg } from "./args.ts";
 
 export default defineCommand({
   name: "resume",
-  description: "Open a suspended tenant again",
+  description: "Reopen a suspended store",
   args: { tenant: tenantArg, namespace: namespaceArg },
-  examples: ["bodega tenant resume demo", "bodega tenant resume demo --json"],
+  examples: ["bodega tenant resume demo"],
   async run(args, console) {
     const { resumeTenant } = await import("../../../server/modules/tenants/service.ts");
     await printRecord(console, await withContext(args, console, (ctx) => resumeTenant(ctx, args.tenant)), "namespace");

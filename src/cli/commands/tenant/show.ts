@@ -6,9 +6,9 @@ import { tenantArg } from "./args.ts";
 
 export default defineCommand({
   name: "show",
-  description: "Show one tenant",
+  description: "Show a store",
   args: { tenant: tenantArg, namespace: namespaceArg },
-  examples: ["bodega tenant show demo", "bodega tenant show demo --json"],
+  examples: ["bodega tenant show demo"],
   async run(args, console) {
     const { getTenant } = await import("../../../server/modules/tenants/service.ts");
     await printRecord(console, await withContext(args, console, (ctx) => getTenant(ctx, args.tenant)), "namespace");

@@ -7,14 +7,12 @@ import { tenantArg } from "./args.ts";
 
 export default defineCommand({
   name: "suspend",
-  description: "Close a tenant to every request, and lose nothing",
+  description: "Suspend a store: all its requests fail, and no data is lost",
   args: { tenant: tenantArg, namespace: namespaceArg },
   examples: ["bodega tenant suspend demo", "bodega tenant suspend demo --yes"],
-  notes: [
-    "It takes effect on the next request, with the server running. Undo it with: bodega tenant resume <namespace>",
-  ],
+  notes: ["Takes effect on the server's next request. To undo it: bodega tenant resume <namespace>"],
   async run(args, console) {
-    await confirmAction(console, `Suspend ${args.tenant}? Every request to it will fail until it is resumed.`);
+    await confirmAction(console, `Suspend store ${args.tenant}? All its requests fail until it is resumed.`);
     const { suspendTenant } = await import("../../../server/modules/tenants/service.ts");
     await printRecord(console, await withContext(args, console, (ctx) => suspendTenant(ctx, args.tenant)), "namespace");
   },

@@ -7,14 +7,16 @@ import { readTenantFlags, tenantArg, tenantFlags } from "./args.ts";
 
 export default defineCommand({
   name: "update",
-  description: "Change what is said of a tenant",
+  description: "Update a store",
   args: { tenant: tenantArg, ...tenantFlags, namespace: namespaceArg },
   examples: ['bodega tenant update demo --title "The demo store"', "bodega tenant update demo --logo="],
-  notes: ["Only the flags given change anything. An empty --domain=, --url= or --logo= clears it."],
+  notes: ["Fields without a flag keep their value. An empty --domain=, --url= or --logo= clears the field."],
   async run(args, console) {
     const patch = readTenantFlags(args);
     if (Object.values(patch).every((value) => value === undefined)) {
-      throw new UsageError("Nothing to change.", { hint: `Give one of --${Object.keys(tenantFlags).join(", --")}.` });
+      throw new UsageError("Nothing to change.", {
+        hint: `Give at least one of --${Object.keys(tenantFlags).join(", --")}.`,
+      });
     }
     const { updateTenant } = await import("../../../server/modules/tenants/service.ts");
     await printRecord(

@@ -1,20 +1,20 @@
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { limitArg, noteLimit, requiredNamespaceArg, userFilterArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { formatValue, info, printList } from "../../terminal/output.ts";
-import { userNamespaceArg } from "../user/args.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
 
 export default defineCommand({
   name: "list",
-  description: "List the user tokens of a tenant, newest first",
+  description: "List the user tokens of a store, newest first",
   args: {
-    namespace: userNamespaceArg,
-    user: { type: "string", valueHint: "id|email", completes: "user", description: "Only of this user" },
-    "all-states": { type: "boolean", description: "Also those that have ended" },
-    limit: { type: "string", valueHint: "number", default: "1000", description: "How many at most" },
+    namespace: requiredNamespaceArg,
+    user: userFilterArg,
+    "all-states": { type: "boolean", description: "Include expired and revoked tokens" },
+    limit: limitArg("1000"),
   },
   examples: ["bodega token list -n demo", "bodega token list -n demo --user ada@example.com --all-states --json"],
-  notes: ["A token itself is shown to nobody but the user who signs in; only a hash of it is kept."],
+  notes: ["Only a hash of a token is stored, so the token itself cannot be shown."],
   async run(args, console) {
     const { listTokens } = await import("../../../server/modules/tokens/list.ts");
     const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
@@ -25,7 +25,7 @@ export default defineCommand({
     });
     await printList(console, tokens, {
       id: (token) => token.token_id,
-      empty: "Nobody is signed in.",
+      empty: "No user tokens found.",
       columns: [
         { header: "TOKEN ID", value: (token) => token.token_id, whole: true },
         { header: "USER", value: (token) => token.user_id },
@@ -35,6 +35,6 @@ export default defineCommand({
         { header: "EXPIRES", value: (token) => token.expires_at },
       ],
     });
-    if (tokens.length === limit) await info(console, `There may be more than ${limit}: give a greater --limit.`);
+    if (tokens.length === limit) await noteLimit(console, limit);
   },
 });

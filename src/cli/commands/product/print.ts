@@ -1,0 +1,90 @@
+import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
+import type { ImportResult } from "../../../server/modules/products/transfer/import.ts";
+import { currencyDigits } from "../../../server/modules/tenants/currency.ts";
+import type { Console } from "../../terminal/console.ts";
+import { escapeControls } from "../../terminal/escape.ts";
+import { formatMoney } from "../../terminal/format-money.ts";
+import { formatValue, info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
+
+/** A product in JSON: the API's record with `product_id` as its id. */
+export type ProductRecord = { product_id: string } & Omit<ProductDocument, "id">;
+
+export function toProductRecord({ id, ...rest }: ProductDocument): ProductRecord {
+  return { product_id: id, ...rest };
+}
+
+/** `19.90 EUR`. */
+export function formatPrice(minor: number, currency: string): string {
+  return formatMoney(minor, { digits: currencyDigits(currency), currency });
+}
+
+/** The stock for sale: `7`, `7 of 9` where orders reserve some, `not counted`. */
+export function formatStock({ stock, available }: Pick<ProductDocument, "stock" | "available">): string {
+  if (stock === null) return "not counted";
+  return available === stock ? String(stock) : `${available} of ${stock}`;
+}
+
+/** Prints a product as JSON, as its id, or as its fields and a table of its variants. */
+export async function printProduct(console: Console, product: ProductDocument): Promise<void> {
+  const record = toProductRecord(product);
+  if (console.json || console.quiet) return printRecord(console, record, "product_id");
+  const { variants, currency, price_minor, stock, available, images, metadata, translations, ...rest } = record;
+  const { price: _price, compare_at_price, ...fields } = rest;
+  const shown = {
+    ...fields,
+    price: formatPrice(price_minor, currency),
+    compare_at_price: compare_at_price === null ? null : `${compare_at_price} ${currency}`,
+    stock: formatStock({ stock, available }),
+    images: images.map(({ url }) => url),
+    metadata: Object.keys(metadata).length === 0 ? null : metadata,
+    translations: Object.keys(translations),
+    variants: variants.length,
+  };
+  await printRecord(console, shown, "product_id");
+  if (variants.length === 0) return;
+  await console.write("\n");
+  await printList(console, variants, {
+    id: (variant) => variant.id,
+    empty: "",
+    columns: [
+      { header: "VARIANT ID", value: (variant) => variant.id, whole: true },
+      { header: "TITLE", value: (variant) => variant.title },
+      { header: "PRICE", value: (variant) => formatPrice(variant.price_minor, variant.currency) },
+      { header: "STOCK", value: (variant) => formatStock(variant) },
+      { header: "SKU", value: (variant) => formatValue(variant.sku) },
+    ],
+  });
+}
+
+const stopReasons = {
+  error: "Stopped at an error",
+  interrupted: "Interrupted",
+  failure: "Aborted",
+} as const;
+
+/**
+ * Prints the result of an import: the counts on standard output, the errors on standard error.
+ * @returns the exit code: 0, 1 for a line with an error, 130 after ctrl-C.
+ */
+export async function printImport(console: Console, result: ImportResult, isDryRun: boolean): Promise<number> {
+  const { errors, errors_omitted, stopped, last_line: line, ...counts } = result;
+  const code = stopped === "interrupted" ? 130 : counts.failed > 0 ? 1 : 0;
+  if (console.json) {
+    await printJson(console, { ...counts, dry_run: isDryRun, stopped, last_line: line, errors, errors_omitted });
+    return code;
+  }
+  for (const { line, field, message } of errors) {
+    await console.writeError(`${escapeControls(`line ${line}: ${field === null ? "" : `${field}: `}${message}`)}\n`);
+  }
+  if (errors_omitted > 0) await console.writeError(`… and ${errors_omitted} more errors\n`);
+  if (!console.quiet) await printRecord(console, { ...counts, dry_run: isDryRun }, "created");
+  if (stopped !== null) {
+    const done = isDryRun ? "tested" : "saved";
+    await warn(
+      console,
+      `${stopReasons[stopped]} after line ${line}. The counted products are ${done}, later lines are not.`,
+    );
+  }
+  if (isDryRun) await info(console, "Dry run: nothing was saved.");
+  return code;
+}
