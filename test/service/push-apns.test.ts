@@ -133,6 +133,7 @@ test("after the service has sent a connection away, messages go over another", a
     "a message goes through again",
     async () => (await deliver()).status === 200 && service.connections() === 2,
   );
+  expect(service.connections()).toBe(2);
 });
 
 test("what does not answer in time is not asked again over the same connection", async () => {

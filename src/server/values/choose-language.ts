@@ -1,0 +1,21 @@
+/** The languages that can stand for a BCP 47 tag: `zh-Hant-TW`, `zh-Hant`, `zh`. Empty for a text that is no tag. */
+function fallbacksOf(tag: string): string[] {
+  try {
+    const parts = Intl.getCanonicalLocales(tag)[0]?.split("-") ?? [];
+    return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * The first wanted language that is available, or English.
+ * @param wanted BCP 47 tags in order of preference; each also stands for the languages that it is a variety of.
+ */
+export function chooseLanguage(
+  wanted: readonly (string | null | undefined)[],
+  available: Readonly<Record<string, unknown>>,
+): string {
+  const tags = wanted.flatMap((tag) => (tag ? fallbacksOf(tag) : []));
+  return tags.find((tag) => Object.hasOwn(available, tag)) ?? "en";
+}
