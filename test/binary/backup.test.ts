@@ -120,7 +120,7 @@ test("a server makes backups by itself, keeps as many as it is told, and says so
   const failing = installBinary();
   await openShop(failing);
   const other = await failing.serve("--backup-every", "1h", "--backup-to", join(binary.path, "no-folder"));
-  await until("the warning", () => other.log().includes("the backup failed, and is tried again in 300 s"));
+  await until("the warning", () => other.log().includes("the backup failed, next attempt in 300 s"));
   expect((await fetch(`${other.url}/health/ready`)).status).toBe(200);
   expect(await other.end()).toBe(0);
   expect(await server.end()).toBe(0);

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { openS3 } from "../../src/server/backup/store/s3-store.ts";
+import { runBackup } from "../../src/server/backup/run-backup.ts";
+import { readConfig } from "../../src/server/config/config.ts";
 import { failureOf } from "../support/failure.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { until } from "../support/until.ts";
@@ -54,7 +55,7 @@ test("an account that may only write can make backups", async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: `s3://${s3.bucket}/${[...s3.objects.keys()]}\n` });
 });
 
-test("what the store refuses is said in its word for it, without the account, and leaves nothing", async () => {
+test("what the service refuses is said in its word for it, without the account, and leaves nothing", async () => {
   const wrongSecret = "not-the-secret-of-this-account";
   s3.fail = { when: /^PUT/, code: "AccessDenied" };
   const denied = await run(["backup", "--to", at]);
@@ -63,9 +64,9 @@ test("what the store refuses is said in its word for it, without the account, an
     [denied, 4, "AccessDenied"],
     [await run(["backup", "--to", at], { BODEGA_S3_SECRET_ACCESS_KEY: wrongSecret }), 4, "SignatureDoesNotMatch"],
     [await run(["backup", "--to", at], { BODEGA_S3_ENDPOINT: "http://127.0.0.1:1" }), 4, "cannot be reached"],
-    [await run(["backup", "--to", "s3://elsewhere/shops"]), 4, "no such bucket"],
+    [await run(["backup", "--to", "s3://elsewhere/shops"]), 4, "the bucket does not exist"],
     [await run(["restore", `${at}/none.tar.gz`, "--yes"]), 3, "Backup "],
-    [await run(["restore", at, "--dry-run"]), 2, "name one backup"],
+    [await run(["restore", at, "--dry-run"]), 2, "Name one backup"],
   ] as const) {
     expect({ code: outcome.code, words: outcome.stderr }).toEqual({ code, words: expect.stringContaining(words) });
     const all = outcome.stdout + outcome.stderr;
@@ -110,29 +111,32 @@ test("a large one goes up in parts; when it fails or is broken off, there is nei
   expect((await run(["restore", `${at}/whole.tar.gz`, "--yes"], {}, target)).code).toBe(0);
 });
 
-test("a store that takes a call and never answers is given up, and that is said", async () => {
-  const place = { kind: "s3", bucket: s3.bucket, prefix: "shops/", name: undefined } as const;
-  const account = { ...s3.account, endpoint: s3.url, region: "eu-central-1" };
-  const store = openS3(place, account, 200);
-  const { signal } = new AbortController();
-  const upload = await store.create("silent.tar.gz", "1", signal);
+test("a service that takes a call and never answers is given up, and the next backup is made", async () => {
   s3.hold = () => new Promise(() => {});
-  upload.sink.end("a few bytes");
-  const calls = [upload.finish(), store.list(), store.head("x"), store.read("x"), store.remove("x")];
-  for (const error of await Promise.all([...calls, store.create("x", "2", signal)].map((call) => failureOf(call)))) {
-    expect(error).toMatchObject({ code: 5001, message: expect.stringContaining("does not answer") });
-  }
-  await upload.discard();
-});
+  const work = {
+    config: readConfig({}, { BODEGA_DATA_DIR: dataDir, ...s3.env }),
+    command,
+    env: environment(),
+    location: { kind: "s3", bucket: s3.bucket, prefix: "shops/", name: undefined },
+    keep: undefined,
+    includeKey: false,
+    by: "server",
+    signal: new AbortController().signal,
+  } as const;
+  const error = await failureOf(runBackup({ ...work, maxSilenceMs: 3000 }));
+  expect(error).toMatchObject({ code: 5001, message: expect.stringContaining("made no progress for 3 s") });
+  s3.hold = undefined;
+  expect((await runBackup(work)).backup).toStartWith(`s3://${s3.bucket}/shops/bodega-`);
+}, 30_000);
 
-test("a backup whose asker is killed ends too, whatever it waits for, and the next one is made", async () => {
+test("a backup whose parent is killed ends too, whatever it waits for, and the next one is made", async () => {
   const reached = Promise.withResolvers<void>();
   s3.hold = async (call) => {
     if (!call.startsWith("PUT")) return;
     reached.resolve();
     await new Promise(() => {});
   };
-  const asker = Bun.spawn([...command, "db", "backup", "--to", at], {
+  const parent = Bun.spawn([...command, "db", "backup", "--to", at], {
     env: { ...environment(), ...s3.env },
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -143,8 +147,8 @@ test("a backup whose asker is killed ends too, whatever it waits for, and the ne
   });
   // It says at once what it waits for, and only then the other one goes.
   const words = waiting.stderr.getReader();
-  expect(new TextDecoder().decode((await words.read()).value)).toContain("Another backup of this data directory");
-  asker.kill("SIGKILL");
+  expect(new TextDecoder().decode((await words.read()).value)).toContain("Waiting for another backup");
+  parent.kill("SIGKILL");
   expect(await waiting.exited).toBe(0);
   expect(readdirSync(join(dataDir, "backups")).filter((name) => name.startsWith("."))).toEqual([]);
 });

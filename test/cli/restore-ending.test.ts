@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { takeBackup } from "../../src/server/backup/restore/fetch-backup.ts";
+import { fetchBackup } from "../../src/server/backup/restore/fetch-backup.ts";
 import { applyRestore, planRestore } from "../../src/server/backup/restore/restore.ts";
-import { makeTakingFolder } from "../../src/server/backup/restore/temp-dir.ts";
+import { makeRestoreTempDir } from "../../src/server/backup/restore/temp-dir.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import { shareFile } from "../../src/server/db/local/open-file-lock.ts";
 import { failureOf } from "../support/failure.ts";
@@ -49,11 +49,11 @@ test("what is stopped before the new file has its name changes nothing, however 
   const before = await readContents(dataDir);
   const config = readConfig({}, { BODEGA_DATA_DIR: dataDir });
   const stop = new AbortController();
-  const folder = await makeTakingFolder(dataDir, true);
+  const folder = await makeRestoreTempDir(dataDir, true);
   const source = { kind: "folder", path: place, name: "one.tar.gz" } as const;
   const { signal } = stop;
-  const taken = await takeBackup(source, config, folder.path, { stdin: () => process.stdin, onStep() {}, signal });
-  const plan = { ...(await planRestore(taken, config)), key: "missing" } as const;
+  const options = { config, folder: folder.path, stdin: () => process.stdin, onStep() {}, signal };
+  const plan = { ...(await planRestore(await fetchBackup(source, options), config)), key: "missing" } as const;
   // Whatever other tests of this process have put there would end it.
   const others = process.listeners("SIGINT");
   process.removeAllListeners("SIGINT");

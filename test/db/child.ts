@@ -1,7 +1,7 @@
 // A process of its own for tests that need one: `bun child.ts <what> <data-dir> [...]`. It speaks in lines on stdout.
 import { writeSync } from "node:fs";
 import { join } from "node:path";
-import { loadDatabase } from "../../src/server/backup/restore/load.ts";
+import { loadDatabase } from "../../src/server/backup/restore/load-server.ts";
 import { replaceFile } from "../../src/server/backup/restore/replace-file.ts";
 import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
 import { migrate } from "../../src/server/db/migrate.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dumpDatabase } from "../../src/server/backup/copy/dump.ts";
-import { assertLoadable, loadDatabase } from "../../src/server/backup/restore/load.ts";
+import { assertLoadable, loadDatabase } from "../../src/server/backup/restore/load-server.ts";
 import { copyDatabase } from "../../src/server/db/local/backup.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
@@ -87,9 +87,11 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
 
   test("and dumped again it is the same, table by table and row by row", async () => {
     const progress: [number, number][] = [];
-    const report = await loadDatabase(source, db, { onProgress: (...step) => progress.push(step) });
-    expect(progress[0]).toEqual([0, report.rows]);
-    expect(progress.at(-1)).toEqual([report.rows, report.rows]);
+    await loadDatabase(source, db, { onProgress: (...step) => progress.push(step) });
+    const total = progress[0]?.[1] ?? 0;
+    expect(total).toBeGreaterThan(100);
+    expect(progress[0]).toEqual([0, total]);
+    expect(progress.at(-1)).toEqual([total, total]);
     expect(await dump()).toEqual(whole);
     expect(Object.values(whole.rows).filter((rows) => rows.length > 0).length).toBeGreaterThan(20);
     expect(await migrate(db)).toEqual({ applied: [] });
@@ -119,15 +121,15 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
       return String(failures[0]);
     };
     await db.execute("create table things (n integer)");
-    expect(await refusal()).toContain("other tables than Bodega's (things)");
+    expect(await refusal()).toContain("tables of another program (things)");
     expect(await tablesOf(db)).toEqual(["things"]);
     await migrate(db).catch(() => {});
     await clear(db);
     await loadDatabase(source, db);
-    expect(await refusal()).toContain("holds stores (1)");
+    expect(await refusal()).toContain("contains stores (1)");
     expect(await dump()).toEqual(whole);
     await db.client.migrate(["delete from tenants"]);
-    expect(await refusal()).toContain("history");
+    expect(await refusal()).toContain("audit log of removed stores");
     await assertLoadable(db).catch(() => {});
   });
 
@@ -166,8 +168,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     await gone;
     away = await startSqld({ dir: own, port: Number(new URL(away.url).port) });
     expect(await failureOf(migrate(remote))).toMatchObject({ code: 5306 });
-    const { rows } = await loadDatabase(source, remote);
-    expect(rows).toBeGreaterThan(0);
+    await loadDatabase(source, remote);
     expect(await migrate(remote)).toEqual({ applied: [] });
     await remote.close();
     await away.stop();

@@ -2,8 +2,7 @@ import { expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readThrough } from "../../src/server/backup/copy/copy-file.ts";
-import { quote, readPlan } from "../../src/server/backup/copy/table-plan.ts";
+import { quote, readPlan } from "../../src/server/backup/copy/tables.ts";
 import { withCopy } from "../../src/server/backup/restore/inspect.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { runDoctor } from "../../src/server/health/records/run-checks.ts";
@@ -29,7 +28,7 @@ export async function inFolder<T>(work: (dir: string) => Promise<T>): Promise<T>
 /** Reads a database file that nobody has open. */
 export function readWhole(path: string): Promise<WholeFile> {
   return withCopy(path, async (connection) => {
-    const plan = await readPlan(readThrough(connection));
+    const plan = await readPlan(async (sql, args) => connection.values(sql, args));
     const rows: WholeFile["rows"] = { sqlite_sequence: plan.sequences.map(({ name, last }) => [name, last]) };
     for (const { name, kind, columns, key } of plan.tables) {
       if (kind === "virtual") continue;

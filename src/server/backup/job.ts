@@ -1,40 +1,45 @@
 import type { Environment } from "../config/environment.ts";
 import type { ErrorKind } from "../errors.ts";
+import type { BackupLocation } from "./location.ts";
 
-/** What a backup's own process is told beside its flags; no secret is in it. */
+/** What a backup's process is to do. Its configuration it inherits. */
 export interface BackupJob {
-  /** Names what it leaves unfinished, so that whoever started it can take that away: hexadecimal. */
+  /** Hexadecimal; names unfinished files, so that the process that started it can remove them. */
   id: string;
-  /** Who asked for it. */
   by: "server" | "terminal";
+  location: BackupLocation;
+  /** How many backups of this database stay in the location; undefined keeps all. */
+  keep: number | undefined;
+  includeKey: boolean;
 }
 
-/** How far a backup is; `done` of `total` bytes. */
+/** The progress of a backup: `done` of `total` bytes. */
 export interface BackupStep {
   step: "waiting" | "copying" | "checking" | "packing";
   done?: number;
   total?: number;
 }
 
-/** What became of one. */
+/** The result of a backup. */
 export interface BackupReport {
-  /** Where it is: a path, an `s3://` address, or `-`. */
+  /** A path, an `s3://` address, or `-`. */
   backup: string;
+  /** RFC 3339. */
   created_at: string;
-  /** Of the container. */
+  /** Size of the archive. */
   bytes: number;
   database_bytes: number;
   /** The latest migration that it has. */
   schema: string | null;
   stores: number;
   key_included: boolean;
-  /** Names of the older backups that were removed. */
+  /** Names of older backups that were removed. */
   removed: string[];
-  /** What did not go as asked, though the backup is whole. */
+  /** What failed although the backup is complete. */
   warnings: string[];
 }
 
-/** What the process says to the one that started it. */
+/** A message of a backup's process to the one that started it. */
 export type BackupMessage =
   | BackupStep
   | { report: BackupReport }
@@ -42,12 +47,12 @@ export type BackupMessage =
 
 const variable = "BODEGA_BACKUP_JOB";
 
-/** The environment that tells a process its job. */
+/** The environment that gives a process its job. */
 export function jobEnvironment(job: BackupJob): Environment {
   return { [variable]: JSON.stringify(job) };
 }
 
-/** The job of this process; undefined where a person has started it. */
+/** The job of this process; undefined when a person started it. */
 export function readJob(env: Environment): BackupJob | undefined {
   const text = env[variable];
   return text === undefined ? undefined : (JSON.parse(text) as BackupJob);

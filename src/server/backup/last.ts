@@ -1,16 +1,16 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { giveToOwner } from "../config/data-dir.ts";
-import { backupsFolder, makeBackupsFolder } from "./store/place.ts";
+import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
-/** How backups of a data directory went lately; times are RFC 3339. */
+/** The latest backups of a data directory; times are RFC 3339. */
 export interface LastBackups {
   last_success: { at: string; place: string; bytes: number } | null;
-  /** Null once a later one has succeeded. */
+  /** Null after a later success. */
   last_failure: { at: string; message: string } | null;
 }
 
-/** What `backups/last.json` says; all null where there is none. */
+/** Reads `backups/last.json`; all null where there is none. */
 export function readLastBackups(dataDir: string): LastBackups {
   try {
     const { last_success = null, last_failure = null } = JSON.parse(readFileSync(lastPath(dataDir), "utf8"));
@@ -20,7 +20,7 @@ export function readLastBackups(dataDir: string): LastBackups {
   }
 }
 
-/** Writes down how a backup went. Never throws: what is told here is told elsewhere too. */
+/** Notes the result of a backup. Never throws: the result is reported elsewhere too. */
 export function noteBackup(dataDir: string, change: Partial<LastBackups>): void {
   const path = lastPath(dataDir);
   try {
@@ -30,7 +30,7 @@ export function noteBackup(dataDir: string, change: Partial<LastBackups>): void 
     giveToOwner(`${path}.${process.pid}`, dataDir);
     renameSync(`${path}.${process.pid}`, path);
   } catch {
-    // A full disk keeps it from being written down, and is what the backup's own error says.
+    // The disk may be full, which the backup's own error says.
   }
 }
 

@@ -12,34 +12,20 @@ import { withConfiguredDatabase } from "../db/open.ts";
 import { AppError, notFound, wrongState } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { copySecret, fingerprintOf } from "../security/secret-key.ts";
-import { packContainer } from "./container.ts";
+import { packArchive } from "./archive.ts";
 import { copyLive } from "./copy/copy-live.ts";
 import { dumpDatabase } from "./copy/dump.ts";
-import type { BackupReport, BackupStep } from "./job.ts";
+import type { BackupJob, BackupReport, BackupStep } from "./job.ts";
+import { backupsFolder, formatLocation, makeBackupName, makeBackupsFolder, stagingFolder } from "./location.ts";
 import type { Manifest } from "./manifest.ts";
-import { findUntrusted } from "./restore/assert-trusted.ts";
-import { assertSound, type Inspection, inspectCopy, withCopy } from "./restore/inspect.ts";
-import { removeStaleFolders } from "./restore/temp-dir.ts";
-import { makeBackupName } from "./store/names.ts";
-import { openStore } from "./store/open-store.ts";
-import {
-  type BackupPlace,
-  backupsFolder,
-  formatPlace,
-  makeBackupsFolder,
-  placeError,
-  stagingFolder,
-} from "./store/place.ts";
-import { pruneBackups } from "./store/prune.ts";
+import { pruneBackups } from "./prune.ts";
+import { type Inspection, inspectIntact } from "./restore/inspect.ts";
+import { removeStaleTempDirs } from "./restore/temp-dir.ts";
+import { findSchemaFaults } from "./restore/verify-schema.ts";
+import { type BackupStorage, openStorage, storageError } from "./storage.ts";
 
-/** What is to be backed up, and how. */
-export interface BackupOptions {
-  id: string;
-  place: BackupPlace;
-  /** How many backups of this database stay in the place; undefined leaves all. */
-  keep: number | undefined;
-  includeKey: boolean;
-  /** The program's. */
+interface BackupOptions extends BackupJob {
+  /** The program's version. */
   version: string;
   actor: Actor;
   stdout: Writable;
@@ -47,69 +33,56 @@ export interface BackupOptions {
   signal: AbortSignal;
 }
 
-const copyName = "bodega.db";
-
 /**
- * Makes one backup: a copy of the database as it is at one moment, checked, and packed with its manifest. Checking blocks
- * the process for as long as it takes, so it is to have one of its own.
- * @throws notFound without a database, unavailable when the place or the disk cannot be used, validationFailed when the copy is not sound.
+ * Makes a backup: a copy of the database at one moment, verified, and packed with its manifest. Verifying blocks the
+ * process, so that it needs one of its own.
+ * @throws notFound without a database, unavailable when the location or the disk cannot be used, validationFailed when the copy is damaged.
  */
 export async function makeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
-  const { id, place, onStep, signal } = options;
+  const { location, signal, onStep } = options;
   signal.throwIfAborted();
-  const isFile = config.databaseUrl === undefined;
-  if (isFile && !existsSync(databaseFile(config.dataDir))) {
+  if (config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir))) {
     throw notFound("database", undefined, {
       in: config.dataDir,
-      remedy: "Name its folder with --data-dir or BODEGA_DATA_DIR.",
+      remedy: "Set its folder with --data-dir or BODEGA_DATA_DIR.",
     });
   }
   const key = options.includeKey ? requireSecret(config) : undefined;
-  const store = openStore(place, config, options.stdout);
-  const lock = await waitForTurn(config.dataDir, onStep, signal);
-  const staging = stagingFolder(config.dataDir, id);
+  const storage = openStorage(location, config, options.stdout);
+  const lock = await waitForLock(config.dataDir, onStep, signal);
+  const staging = stagingFolder(config.dataDir, options.id);
   const createdAt = new Date();
-  const name = ("name" in place ? place.name : undefined) ?? makeBackupName(createdAt);
+  const name = ("name" in location ? location.name : undefined) ?? makeBackupName(createdAt);
   try {
     makeStaging(config.dataDir, staging);
-    await removeStaleFolders(config.dataDir);
-    const upload = await store.create(name, id, signal);
+    await removeStaleTempDirs(config.dataDir);
+    const upload = await storage.create(name, options.id, signal);
     try {
-      const copy = join(staging, copyName);
-      await copyInto(config, isFile, copy, options);
+      const copy = join(staging, "bodega.db");
+      await copyDatabase(config, copy, options);
       onStep({ step: "checking" });
-      const { found, untrusted } = await withCopy(copy, async (connection) => {
-        assertSound(connection, "The copy");
-        const found = await inspectCopy(connection);
-        return { found, untrusted: await findUntrusted(connection, found) };
+      const { found, result: faults } = await inspect(copy, key);
+      const manifest = await describeCopy(copy, found, options, {
+        createdAt,
+        source: config.databaseUrl === undefined ? "file" : "server",
       });
-      if (key !== undefined && found.keyFingerprint !== null && fingerprintOf(key) !== found.keyFingerprint) {
-        throw wrongState("The secret key is not the one that this database was made with: it is of no use beside it.");
-      }
-      const manifest = await describe(copy, found, { ...options, createdAt, isFile, hasKey: key !== undefined });
       const total = manifest.database.bytes;
-      await packContainer({ manifest, databasePath: copy, key }, upload.sink, {
-        signal,
-        onBytes: (done) => onStep({ step: "packing", done, total }),
-      });
+      const onBytes = (done: number) => onStep({ step: "packing", done, total });
+      await packArchive({ manifest, databasePath: copy, key }, upload.sink, { signal, onBytes });
       const bytes = await upload.finish();
-      const report: BackupReport = {
-        backup: formatPlace(place, name),
-        created_at: manifest.created_at,
-        bytes,
-        database_bytes: total,
-        schema: manifest.schema.at(-1)?.name ?? null,
-        stores: manifest.stores,
-        key_included: key !== undefined,
-        removed: [],
-        warnings: untrusted === undefined ? [] : [`no restore will take it: its database ${untrusted}; see db check`],
-      };
-      await finishBackup(config, options, manifest, store, report);
+      const report = makeReport(formatLocation(location, name), bytes, manifest);
+      if (faults !== undefined)
+        report.warnings.push(`it cannot be restored: its database ${faults}; run bodega db check`);
+      if (options.keep !== undefined) await prune(storage, manifest, options.keep, report);
+      await audit(config, options.actor, report);
       return report;
     } catch (error) {
       await upload.discard();
-      throw signal.aborted ? error : placeError(error, formatPlace(place), "The backup cannot be written to");
+      throw error;
     }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw storageError(error, formatLocation(location), "The backup cannot be written to");
   } finally {
     rmSync(staging, { recursive: true, force: true });
     lock.close();
@@ -122,8 +95,8 @@ function requireSecret(config: Config): string {
   return secret;
 }
 
-/** One backup of a data directory at a time: what the others have left unfinished is then nobody's. */
-async function waitForTurn(dataDir: string, onStep: BackupOptions["onStep"], signal: AbortSignal): Promise<FileLock> {
+/** A data directory makes one backup at a time, so that unfinished files of others are known to be abandoned. */
+async function waitForLock(dataDir: string, onStep: BackupOptions["onStep"], signal: AbortSignal): Promise<FileLock> {
   makeDataDir(dataDir);
   const lock = new FileLock(await loadLibsql(), join(dataDir, "backup.lock"));
   for (let isFirst = true; !lock.tryExclusive(); isFirst = false) {
@@ -143,30 +116,37 @@ function makeStaging(dataDir: string, staging: string): void {
     }
     mkdirSync(staging, { mode: 0o700 });
   } catch (error) {
-    throw placeError(error, folder, "The database cannot be copied to");
+    throw storageError(error, folder, "The database cannot be copied to");
   }
 }
 
-async function copyInto(
-  config: Config,
-  isFile: boolean,
-  copy: string,
-  { onStep, signal }: BackupOptions,
-): Promise<void> {
-  if (isFile) {
-    const onProgress = (done: number, total: number) => onStep({ step: "copying", done, total });
-    return copyLive(databaseFile(config.dataDir), copy, { onProgress, signal });
+async function copyDatabase(config: Config, copy: string, { onStep, signal }: BackupOptions): Promise<void> {
+  const onProgress = (done: number, total: number) => onStep({ step: "copying", done, total });
+  try {
+    if (config.databaseUrl === undefined) await copyLive(databaseFile(config.dataDir), copy, { onProgress, signal });
+    else await withConfiguredDatabase(config, (db) => dumpDatabase(db, copy, { onProgress, signal }));
+  } catch (error) {
+    throw signal.aborted
+      ? error
+      : storageError(error, backupsFolder(config.dataDir), "The database cannot be copied to");
   }
-  onStep({ step: "copying" });
-  await withConfiguredDatabase(config, (db) =>
-    dumpDatabase(db, copy, { signal, onProgress: (done, total) => onStep({ step: "copying", done, total }) }),
-  );
 }
 
-async function describe(
+/** Inspects the copy; the result says what of its schema a restore would reject. */
+function inspect(copy: string, key: string | undefined): Promise<{ found: Inspection; result: string | undefined }> {
+  return inspectIntact(copy, "The copy", async (connection, found) => {
+    if (key !== undefined && found.keyFingerprint !== null && fingerprintOf(key) !== found.keyFingerprint) {
+      throw wrongState("The secret key is not the key of this database, and would be useless in its backup.");
+    }
+    return findSchemaFaults(connection, found.schema);
+  });
+}
+
+async function describeCopy(
   copy: string,
   { schema, begunAt, keyFingerprint, contents }: Inspection,
-  { version, createdAt, isFile, hasKey, signal }: BackupOptions & { createdAt: Date; isFile: boolean; hasKey: boolean },
+  { version, includeKey, signal }: BackupOptions,
+  { createdAt, source }: { createdAt: Date; source: Manifest["source"] },
 ): Promise<Manifest> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(copy), hash, { signal });
@@ -174,41 +154,51 @@ async function describe(
     format: 1,
     created_at: createdAt.toISOString(),
     version,
-    source: isFile ? "file" : "server",
+    source,
     database: { bytes: statSync(copy).size, sha256: hash.digest("hex"), begun_at: begunAt },
     schema,
     key_fingerprint: keyFingerprint,
-    key_included: hasKey,
+    key_included: includeKey,
     stores: contents.stores,
   };
 }
 
-/** What comes after the backup is whole: nothing of it can make the backup fail any more. */
-async function finishBackup(
-  config: Config,
-  { keep, actor }: BackupOptions,
-  { database }: Manifest,
-  store: ReturnType<typeof openStore>,
-  report: BackupReport,
-): Promise<void> {
-  const attempt = async (what: string, work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (error) {
-      report.warnings.push(`${what}: ${error instanceof AppError ? error.message : "unexpected"}`);
-    }
+function makeReport(backup: string, bytes: number, manifest: Manifest): BackupReport {
+  return {
+    backup,
+    created_at: manifest.created_at,
+    bytes,
+    database_bytes: manifest.database.bytes,
+    schema: manifest.schema.at(-1)?.name ?? null,
+    stores: manifest.stores,
+    key_included: manifest.key_included,
+    removed: [],
+    warnings: [],
   };
-  if (keep !== undefined) {
-    await attempt("older backups stay", async () => {
-      report.removed = await pruneBackups(store, database.begun_at, keep);
-    });
+}
+
+/** The backup is complete by now, so that a failure is a warning only. */
+async function prune(storage: BackupStorage, manifest: Manifest, keep: number, report: BackupReport): Promise<void> {
+  try {
+    report.removed = await pruneBackups(storage, manifest.database.begun_at, keep);
+  } catch (error) {
+    const { message } = storageError(error, report.backup, "older backups were not removed beside") as AppError;
+    report.warnings.push(message);
   }
-  await attempt("it is not in the audit log", () =>
-    withConfiguredDatabase(config, async (db) => {
-      const { backup, bytes, key_included, removed } = report;
-      const details = { backup, bytes, key_included, removed: removed.length };
+}
+
+/** The same holds for its entry in the audit log. */
+async function audit(config: Config, actor: Actor, report: BackupReport): Promise<void> {
+  const { backup, bytes, key_included, removed } = report;
+  try {
+    await withConfiguredDatabase(config, (db) => {
       const ctx = { db, actor, requestId: randomUUID(), now: Date.now, clientIp: null };
-      await recordAudit(ctx, { event: "database.backed_up", details });
-    }),
-  );
+      const details = { backup, bytes, key_included, removed: removed.length };
+      return recordAudit(ctx, { event: "database.backed_up", details });
+    });
+  } catch (error) {
+    report.warnings.push(
+      `it is not in the audit log: ${error instanceof AppError ? error.message : "unexpected error"}`,
+    );
+  }
 }

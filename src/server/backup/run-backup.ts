@@ -1,80 +1,49 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { setPriority } from "node:os";
-import type { Config } from "../config/config.ts";
+import { type Config, inheritConfig } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import { AppError, unavailable } from "../errors.ts";
-import { type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
+import { partialPath } from "./folder-storage.ts";
+import { type BackupJob, type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
 import { noteBackup } from "./last.ts";
-import { partialPath } from "./store/folder-store.ts";
-import { type BackupPlace, formatPlace, stagingFolder } from "./store/place.ts";
+import { stagingFolder } from "./location.ts";
 
-/** A backup to be made by a process of its own. */
-export interface BackupRun {
+/** A backup to be made by another process. */
+export interface BackupRun extends Omit<BackupJob, "id"> {
   config: Config;
   /** How this program is started again, without arguments. */
   command: readonly string[];
   env: Environment;
-  place: BackupPlace;
-  keep: number | undefined;
-  includeKey: boolean;
-  by: "server" | "terminal";
   onStep?: (step: BackupStep) => void;
-  /** Ends the process at once when it is aborted; the promise then rejects with the signal's reason. */
+  /** Aborting it ends the process at once; the promise then rejects with the signal's reason. */
   signal: AbortSignal;
+  /** How long the process may copy or upload without progress. */
+  maxSilenceMs?: number;
 }
 
-/** Low, and not the lowest: on a busy machine it must still end, since the log grows for as long as it copies. */
+/** Lower than the server's, but not the lowest: the WAL grows for as long as the backup copies. */
 const lowPriority = 5;
-const maxWordsBytes = 2000;
-const takeBackMs = 3000;
+const maxStderrBytes = 2000;
+/** An S3 upload in parts needs this time to be removed. */
+const abortS3Ms = 3000;
+/** Long enough for three parts on a slow line. A store or a disk that never answers must not block later backups. */
+const defaultSilenceMs = 10 * 60_000;
 
 /**
- * Makes a backup in a process of its own, since copying blocks whoever does it. Whatever ends that process, nothing
- * unfinished stays. How it went is written down in `backups/last.json`.
- * @throws AppError as `makeBackup`; unavailable when the process was ended.
+ * Makes a backup in a process of its own, because copying blocks a process, and notes the result in `backups/last.json`.
+ * However that process ends, nothing unfinished stays.
+ * @throws AppError as `makeBackup`; unavailable when the process was killed or made no progress.
  */
 export async function runBackup(run: BackupRun): Promise<BackupReport> {
-  const id = randomBytes(8).toString("hex");
-  const { config, place, signal, by } = run;
-  signal.throwIfAborted();
-  let outcome: BackupReport | AppError | undefined;
-  const take = (message: BackupMessage) => {
-    if ("report" in message) outcome = message.report;
-    else if ("error" in message) {
-      const { kind, exit, message: text, remedy } = message.error;
-      outcome = new AppError(kind, text, { exit, remedy });
-    } else run.onStep?.(message);
-  };
-  const child = Bun.spawn([...run.command, ...backupArguments(run)], {
-    env: { ...run.env, ...configEnvironment(config), ...jobEnvironment({ id, by }) },
-    stdin: "ignore",
-    stdout: place.kind === "stdout" ? "inherit" : "ignore",
-    stderr: "pipe",
-    ipc: take,
-    // A session of its own: ctrl-C is for this process to judge, and the system shares out its processors by sessions.
-    detached: true,
-  });
-  giveWay(child.pid);
-  const kill = () => child.kill("SIGKILL");
-  const abort = () => {
-    if (place.kind !== "s3") return kill();
-    // What has gone up in parts lies there, unseen and paid for, until somebody takes it back: that needs a moment.
-    child.disconnect();
-    setTimeout(kill, takeBackMs).unref();
-  };
-  signal.addEventListener("abort", abort);
+  run.signal.throwIfAborted();
+  const { config } = run;
+  const job: BackupJob = { ...pickJob(run), id: randomBytes(8).toString("hex") };
+  let outcome: BackupReport | AppError;
   try {
-    const words = (await child.stderr.text()).slice(-maxWordsBytes).trim();
-    await child.exited;
-    signal.throwIfAborted();
-    if (outcome === undefined) {
-      const how = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`;
-      outcome = unavailable(`The process that made the backup ended (${how})${words === "" ? "" : `: ${words}`}.`);
-    }
+    outcome = await runProcess(run, job);
   } finally {
-    signal.removeEventListener("abort", abort);
-    removeUnfinished(run, id);
+    removeUnfinished(config, job);
   }
   const at = new Date().toISOString();
   if (outcome instanceof AppError) {
@@ -86,42 +55,83 @@ export async function runBackup(run: BackupRun): Promise<BackupReport> {
   return outcome;
 }
 
-/** Lets everybody else have the processors first. As soon as it has started: its threads inherit it. */
-function giveWay(pid: number): void {
+/** Removes what a backup has left unfinished. */
+export function removeUnfinished({ dataDir }: Pick<Config, "dataDir">, { location, id }: BackupJob): void {
+  rmSync(stagingFolder(dataDir, id), { recursive: true, force: true });
+  if (location.kind !== "folder") return;
   try {
-    setPriority(pid, lowPriority);
-    // Where sessions compete as groups, as on most Linux systems, it is the group's own figure that counts.
-    if (existsSync(`/proc/${pid}/autogroup`)) writeFileSync(`/proc/${pid}/autogroup`, String(lowPriority));
+    rmSync(partialPath(location.path, id), { force: true });
   } catch {
-    // It has ended already, or may not be slowed down: then it takes its share as every process does.
+    // The destination may not be a folder, which the backup's own error says.
   }
 }
 
-/** Takes away what the backup of that id has not brought to its end. */
-export function removeUnfinished({ config, place }: Pick<BackupRun, "config" | "place">, id: string): void {
-  remove(stagingFolder(config.dataDir, id));
-  if (place.kind === "folder") remove(partialPath(place.path, id));
+function pickJob({ by, location, keep, includeKey }: BackupRun): Omit<BackupJob, "id"> {
+  return { by, location, keep, includeKey };
 }
 
-/** Takes away what may not even be there, in a place that may not be one. */
-function remove(path: string): void {
-  if (existsSync(path)) rmSync(path, { recursive: true, force: true });
+async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport | AppError> {
+  const { signal, maxSilenceMs = defaultSilenceMs } = run;
+  let outcome: BackupReport | AppError | undefined;
+  const watchdog = createWatchdog(maxSilenceMs, () => {
+    outcome = unavailable(`The backup made no progress for ${Math.round(maxSilenceMs / 1000)} s and was cancelled.`);
+    abort();
+  });
+  const child = Bun.spawn([...run.command, "db", "backup"], {
+    env: { ...inheritConfig(run.config, run.env), ...jobEnvironment(job) },
+    stdin: "ignore",
+    stdout: job.location.kind === "stdout" ? "inherit" : "ignore",
+    stderr: "pipe",
+    ipc(message: BackupMessage) {
+      if ("report" in message) outcome ??= message.report;
+      else if ("error" in message) {
+        const { kind, exit, message: text, remedy } = message.error;
+        outcome ??= new AppError(kind, text, { exit, remedy });
+      } else {
+        watchdog.progress(message.step === "copying" || message.step === "packing");
+        run.onStep?.(message);
+      }
+    },
+    // Ctrl-C reaches this process only, which then decides.
+    detached: true,
+  });
+  lowerPriority(child.pid);
+  const kill = () => child.kill("SIGKILL");
+  function abort(): void {
+    if (job.location.kind === "s3") {
+      child.disconnect();
+      setTimeout(kill, abortS3Ms).unref();
+    } else kill();
+  }
+  signal.addEventListener("abort", abort);
+  try {
+    const stderr = (await child.stderr.text()).slice(-maxStderrBytes).trim();
+    await child.exited;
+    signal.throwIfAborted();
+    const how = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`;
+    return outcome ?? unavailable(`The backup process ended (${how})${stderr === "" ? "" : `: ${stderr}`}.`);
+  } finally {
+    watchdog.stop();
+    signal.removeEventListener("abort", abort);
+  }
 }
 
-function backupArguments({ place, keep, includeKey }: BackupRun): string[] {
-  return [
-    ...["db", "backup", "--to", formatPlace(place)],
-    ...(keep === undefined ? [] : ["--keep", String(keep)]),
-    ...(includeKey ? ["--include-key"] : []),
-  ];
-}
-
-/** Hands on what flags may have said, and what is secret. */
-function configEnvironment(config: Config): Environment {
+/** Calls `onSilence` when a watched step makes no progress; waiting and checking report none, and are not watched. */
+function createWatchdog(maxMs: number, onSilence: () => void) {
+  let timer = setTimeout(onSilence, maxMs);
   return {
-    BODEGA_DATA_DIR: config.dataDir,
-    BODEGA_DATABASE_URL: config.databaseUrl,
-    BODEGA_DATABASE_AUTH_TOKEN: config.databaseAuthToken,
-    BODEGA_SECRET: config.secret,
+    progress(isWatched: boolean) {
+      clearTimeout(timer);
+      if (isWatched) timer = setTimeout(onSilence, maxMs);
+    },
+    stop: () => clearTimeout(timer),
   };
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, lowPriority);
+  } catch {
+    // The process has ended already, or the system does not permit it.
+  }
 }

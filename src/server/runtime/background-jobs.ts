@@ -48,7 +48,10 @@ export async function startUpkeep(
   const backups =
     backupEveryMs === undefined
       ? undefined
-      : (await import("../backup/schedule.ts")).startBackups({ ...config, backupEveryMs }, db, self, log.notice);
+      : (await import("../backup/schedule.ts")).startBackups(
+          { ...config, backupEveryMs },
+          { ...self, notice: log.notice },
+        );
   const lost = Promise.withResolvers<AppError>();
   const watch = setInterval(() => {
     if (db.isInPlace()) return;

@@ -1,4 +1,4 @@
-import { removeStaleFolders } from "../backup/restore/temp-dir.ts";
+import { removeStaleTempDirs } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import { acquireServerLock } from "../db/local/server-lock.ts";
@@ -54,7 +54,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
       );
     }
     try {
-      await removeStaleFolders(config.dataDir);
+      await removeStaleTempDirs(config.dataDir);
       return config.workers > 1
         ? await runGroup(config, self, log, stopSignal)
         : await runAlone(config, self, log, stopSignal);

@@ -10,9 +10,9 @@ const names = ["stores", "users", "products", "orders", "last_act_at"] as const;
  */
 export async function renderComparison(
   { columns, color }: Pick<Console, "columns" | "color">,
-  { taken, present }: Pick<RestorePlan, "taken" | "present">,
+  { fetched, present }: Pick<RestorePlan, "fetched" | "present">,
 ): Promise<string> {
-  const { manifest, inspection } = taken;
+  const { manifest, inspection } = fetched;
   const rows = [
     { what: "made at", backup: formatValue(manifest?.created_at), here: undefined },
     { what: "schema", backup: formatValue(inspection.schema.at(-1)?.name), here: undefined },

@@ -13,24 +13,24 @@ const halfway = 50;
 
 export default defineCommand({
   name: "backup",
-  description: "Back the database up, also while a server writes",
+  description: "Back up the database; a server may be running",
   args: {
     to: {
       type: "string",
-      valueHint: "place",
+      valueHint: "destination",
       configEnv: "BODEGA_BACKUP_TO",
       completes: "file",
       description:
-        "Folder, file that ends in .tar.gz, s3://bucket/prefix, or - for standard output (default: backups in the data directory)",
+        "Folder, .tar.gz file, s3://bucket/prefix, or - for standard output (default: backups in the data directory)",
     },
     keep: {
       type: "string",
       valueHint: "number",
-      description: "Remove older backups of this database from the folder, so that this many stay (default: all)",
+      description: "Keep this many backups of this database in the folder, and remove older ones (default: keep all)",
     },
     "include-key": {
       type: "boolean",
-      description: "Put the secret key into the backup as well: whoever has it can then open what is sealed",
+      description: "Include the secret key, which decrypts the secrets in the backup",
     },
   },
   examples: [
@@ -40,54 +40,54 @@ export default defineCommand({
     "bodega db backup --to s3://my-bucket/shop --keep 30 --json",
   ],
   notes: [
-    "A backup holds the database as it is at one moment, is checked before it gets its name, and carries its checksum and " +
-      "schema: a compressed archive that `tar xzf` opens. `bodega db restore` reads it.",
-    "The secret key (secret.key or BODEGA_SECRET) is not in it: keep a copy of that elsewhere. Without it second factors, " +
-      "waiting mail and the secrets of webhooks in the backup cannot be opened.",
-    "S3 takes its account from BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY, and BODEGA_S3_ENDPOINT and " +
-      "BODEGA_S3_REGION where it is not Amazon's own. `bodega serve --backup-every 24h` makes backups by itself.",
+    "A backup is a compressed archive that `tar xzf` opens, with the database as of one moment, its checksum and its " +
+      "schema. It is verified before it gets its name. Restore it with `bodega db restore`.",
+    "It does not contain the secret key (secret.key or BODEGA_SECRET). Keep a copy of the key elsewhere: without it, " +
+      "second factors, queued mail and webhook secrets in the backup cannot be decrypted.",
+    "For S3, set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY, and BODEGA_S3_ENDPOINT and BODEGA_S3_REGION " +
+      "unless it is Amazon's. `bodega serve --backup-every 24h` makes backups regularly.",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);
-    const { readPlace, backupsFolder } = await import("../../../server/backup/store/place.ts");
     const { readJob } = await import("../../../server/backup/job.ts");
-    const place = readPlace(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
-    const work = { config, place, keep: readKeep(args.keep), includeKey: args["include-key"] };
     const job = readJob(console.env);
-    if (job !== undefined) {
-      const { beBackupProcess } = await import("./backup-process.ts");
-      return beBackupProcess(job, work);
-    }
-    if (place.kind === "stdout") refuseOnScreen(console);
+    if (job !== undefined) return (await import("./backup-process.ts")).runBackupJob(job, config);
+    const { parseDestination, backupsFolder, formatLocation } = await import("../../../server/backup/location.ts");
+    const location = parseDestination(args.to ?? config.backupTo ?? backupsFolder(config.dataDir), "--to");
+    const keep = readKeep(args.keep);
+    const isStdout = location.kind === "stdout";
+    if (isStdout) refuseOnScreen(console);
     await requireDatabase(args, console);
-    const isNamed = place.kind === "stdout" || place.name !== undefined;
-    if (isNamed && args.keep !== undefined) throw badKeep("needs a folder or an s3://bucket/prefix in --to");
-    if (place.kind === "folder" && place.name !== undefined)
-      await confirmReplacing(console, `${place.path}/${place.name}`);
+    if (keep !== undefined && (isStdout || location.name !== undefined)) {
+      throw badKeep("needs a folder or s3://bucket/prefix in --to");
+    }
+    if (location.kind === "folder" && location.name !== undefined) {
+      const path = formatLocation(location);
+      if (await Bun.file(path).exists()) await confirmAction(console, `Replace the file ${path}?`);
+    }
     const { runBackup } = await import("../../../server/backup/run-backup.ts");
-    const { env } = console;
-    const report = await watch(console, (onStep, signal) =>
-      runBackup({ ...work, command: buildCommand(), env, by: "terminal", onStep, signal }),
+    const work = { config, location, keep, includeKey: args["include-key"], by: "terminal" as const };
+    const report = await showProgress(console, (onStep, signal) =>
+      runBackup({ ...work, command: buildCommand(), env: console.env, onStep, signal }),
     );
-    await printReport(console, report, place.kind === "stdout");
+    await printReport(console, report, isStdout);
   },
 });
 
-/** Runs it under a progress bar; ctrl-C ends it, and what it has made so far goes. */
-async function watch(
+/** Shows a progress bar. Ctrl-C cancels the work. */
+async function showProgress(
   console: Console,
   work: (onStep: (step: BackupStep) => void, signal: AbortSignal) => Promise<BackupReport>,
 ): Promise<BackupReport> {
   const stop = new AbortController();
   console.onInterrupt(() => stop.abort(new CancelledError()));
-  const progress = startProgress(console, 2 * halfway);
+  const progress = await startProgress(console, 2 * halfway);
   try {
     return await work(({ step, done = 0, total = 0 }) => {
       const share = total > 0 ? Math.min(1, done / total) * halfway : 0;
       if (step === "waiting") {
-        progress.show(0, "waiting for another backup to end");
-        if (!console.screen)
-          void info(console, "Another backup of this data directory is being made: waiting for it to end.");
+        progress.show(0, "waiting for another backup");
+        if (!console.screen) void info(console, "Waiting for another backup of this data directory to end.");
       } else progress.show(step === "copying" ? share : halfway + (step === "packing" ? share : 0), step);
     }, stop.signal);
   } finally {
@@ -98,11 +98,11 @@ async function watch(
 async function printReport(
   console: Console,
   { warnings, removed, ...report }: BackupReport,
-  isOnStdout: boolean,
+  isStdout: boolean,
 ): Promise<void> {
-  for (const warning of warnings) if (!console.json) await warn(console, `The backup is made, but ${warning}`);
-  if (isOnStdout)
-    return info(console, `The backup is written: ${report.database_bytes} bytes of database, ${report.stores} stores`);
+  for (const warning of warnings) if (!console.json) await warn(console, `The backup is complete, but ${warning}`);
+  if (isStdout)
+    return info(console, `Backup written: ${report.database_bytes} bytes of database, ${report.stores} stores`);
   await printRecord(console, { ...report, removed, ...(console.json && { warnings }) }, "backup");
 }
 
@@ -118,15 +118,11 @@ function badKeep(message: string): UsageError {
 
 function refuseOnScreen(console: Console): void {
   if (console.json)
-    throw new UsageError("--json would stand within the backup.", { hint: "Give --to <file> as well." });
+    throw new UsageError("--json would mix with the backup on standard output.", { hint: "Give --to <file>." });
   if (!console.stdoutIsTerminal) return;
-  const message = "needs a file or pipe behind it, not a terminal";
+  const message = "needs a file or a pipe, not a terminal";
   throw new UsageError(`--to - ${message}.`, {
     hint: "bodega db backup --to - > shop.tar.gz",
     details: [{ field: "--to", message }],
   });
-}
-
-async function confirmReplacing(console: Console, path: string): Promise<void> {
-  if (await Bun.file(path).exists()) await confirmAction(console, `Replace the file ${path}?`);
 }

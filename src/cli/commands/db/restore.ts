@@ -1,5 +1,7 @@
-import type { TakeStep } from "../../../server/backup/restore/fetch-backup.ts";
+import type { BackupLocation } from "../../../server/backup/location.ts";
+import type { FetchStep } from "../../../server/backup/restore/fetch-backup.ts";
 import type { RestorePlan } from "../../../server/backup/restore/restore.ts";
+import type { Config } from "../../../server/config/config.ts";
 import { accountName } from "../../context/account-name.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -13,7 +15,7 @@ import { renderComparison } from "./backup-comparison.ts";
 const terminatedExitCode = 143;
 const interruptedExitCode = 130;
 
-/** What ctrl-C does: it breaks off what is being done, and ends a question that nobody has answered. */
+/** Ctrl-C aborts a step, or ends the program during a question. */
 interface Stop {
   controller: AbortController;
   isAsking: boolean;
@@ -21,17 +23,17 @@ interface Stop {
 
 export default defineCommand({
   name: "restore",
-  description: "Put a backup in the place of the database, while no server runs",
+  description: "Replace the database by a backup; no server may be running",
   args: {
     backup: {
       type: "positional",
       required: true,
-      description: "File or s3:// address of the backup; - is standard input",
+      description: "File or s3:// address of the backup, or - for standard input",
     },
-    "dry-run": { type: "boolean", description: "Look through the backup and say what is in it; change nothing" },
+    "dry-run": { type: "boolean", description: "Verify the backup and show its content; change nothing" },
     "with-key": {
       type: "boolean",
-      description: "Put the backup's secret key into the data directory as well, where there is none",
+      description: "Restore the backup's secret key too, unless the data directory has one",
     },
   },
   examples: [
@@ -41,56 +43,34 @@ export default defineCommand({
     "ssh backup@example.com cat shop.tar.gz | bodega db restore - --yes",
   ],
   notes: [
-    "The backup is looked through first: checksum, damage, references, and a schema that this version knows, with all of " +
-      "its tables, indexes and triggers and no others. Nothing is changed unless all of it is right. The database files " +
-      "that Bodega keeps before migrations and restores (.db) can be restored as well.",
-    "What was there is kept in the folder backups of the data directory, as before-restore-<time>.db. Everything since " +
-      "the backup was made is then only there: orders, sign-ins, keys and tokens, and what was revoked is valid again.",
-    "Into a libSQL server (--database-url) a backup goes only when the database there is empty.",
+    "The backup is verified first: its checksum, its pages and references, and that this version knows its schema. Nothing " +
+      "is changed unless all of it is right. The database files that Bodega keeps before migrations and restores (.db) " +
+      "can be restored as well.",
+    "The previous database is kept as before-restore-<time>.db in the folder backups of the data directory. Changes made " +
+      "after the backup are only there: orders, users and keys. Keys and tokens revoked since are valid again.",
+    "With --database-url, the libSQL server's database must be empty.",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);
     const isDryRun = args["dry-run"];
-    const { readSource } = await import("../../../server/backup/store/place.ts");
+    const { parseSource } = await import("../../../server/backup/location.ts");
     const { isServerRunning } = await import("../../../server/db/local/server-lock.ts");
-    const { applyRestore, planRestore, serverRuns, stopIfAsked } = await import(
-      "../../../server/backup/restore/restore.ts"
-    );
-    const { takeBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
-    const { makeTakingFolder } = await import("../../../server/backup/restore/temp-dir.ts");
-    const source = readSource(args.backup, "<backup>");
+    const { serverRuns } = await import("../../../server/backup/restore/restore.ts");
+    const { makeRestoreTempDir } = await import("../../../server/backup/restore/temp-dir.ts");
+    const source = parseSource(args.backup, "<backup>");
     if (!isDryRun && (await isServerRunning(config.dataDir))) throw serverRuns(config.dataDir);
     const stop = listenForStop(console);
-    const folder = await makeTakingFolder(config.dataDir, !isDryRun);
+    const folder = await makeRestoreTempDir(config.dataDir, !isDryRun);
     const remove = () => folder.remove();
     const terminate = () => process.exit(terminatedExitCode);
     process.once("exit", remove).once("SIGTERM", terminate);
     try {
-      const plan = await watch(console, stop, async (progress, signal) => {
-        const stdin = () => process.stdin;
-        const onStep = (step: TakeStep) => showStep(progress, step);
-        const taken = await takeBackup(source, config, folder.path, { stdin, onStep, signal });
-        await stopIfAsked(signal);
-        return planRestore(taken, config);
-      });
+      const plan = await makePlan({ source, config, folder: folder.path }, console, stop);
       const summary = summarize(args.backup, plan);
       if (isDryRun) return await printDryRun(console, summary, plan);
-      for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
-      if (!console.quiet && !console.json) await console.writeError(await renderComparison(console, plan));
-      stop.isAsking = true;
-      await confirmAction(
-        console,
-        plan.present === null ? "Restore this backup?" : "Replace the present database by this backup?",
-      );
-      stop.isAsking = false;
-      const { kept, keyRestored } = await watch(console, stop, (progress, signal) =>
-        applyRestore(plan, config, {
-          actor: { kind: "terminal", account: accountName() },
-          withKey: args["with-key"],
-          signal,
-          onProgress: (done, total) => progress.show((done / Math.max(total, 1)) * 100, "loading"),
-        }),
-      );
+      await confirm(console, stop, plan);
+      const outcome = await apply(plan, { config, withKey: args["with-key"] }, console, stop);
+      const { kept, keyRestored } = outcome;
       await printResult(console, { ...summary, restored: true, kept, key_restored: keyRestored }, plan);
     } finally {
       process.off("exit", remove).off("SIGTERM", terminate);
@@ -99,7 +79,48 @@ export default defineCommand({
   },
 });
 
-/** Listens for ctrl-C from now on, also between the steps. */
+interface PlanInput {
+  source: BackupLocation;
+  config: Config;
+  /** The folder to unpack into. */
+  folder: string;
+}
+
+async function makePlan({ source, config, folder }: PlanInput, console: Console, stop: Stop): Promise<RestorePlan> {
+  const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
+  const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
+  return showProgress(console, stop, async (progress, signal) => {
+    const onStep = (step: FetchStep) => showStep(progress, step);
+    const fetched = await fetchBackup(source, { config, folder, stdin: () => process.stdin, onStep, signal });
+    await stopIfAborted(signal);
+    return planRestore(fetched, config);
+  });
+}
+
+async function confirm(console: Console, stop: Stop, plan: RestorePlan): Promise<void> {
+  for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
+  if (!console.quiet && !console.json) await console.writeError(await renderComparison(console, plan));
+  stop.isAsking = true;
+  const question = plan.present === null ? "Restore this backup?" : "Replace the present database by this backup?";
+  await confirmAction(console, question);
+  stop.isAsking = false;
+}
+
+async function apply(
+  plan: RestorePlan,
+  { config, withKey }: { config: Config; withKey: boolean },
+  console: Console,
+  stop: Stop,
+) {
+  const { applyRestore } = await import("../../../server/backup/restore/restore.ts");
+  const actor = { kind: "terminal", account: accountName() } as const;
+  return showProgress(console, stop, (progress, signal) => {
+    const onProgress = (done: number, total: number) => progress.show((done / Math.max(total, 1)) * 100, "loading");
+    return applyRestore(plan, config, { actor, withKey, signal, onProgress });
+  });
+}
+
+/** Handles ctrl-C from now on, between the steps too. */
 function listenForStop(console: Console): Stop {
   const stop: Stop = { controller: new AbortController(), isAsking: false };
   console.onInterrupt(() => {
@@ -109,8 +130,8 @@ function listenForStop(console: Console): Stop {
   return stop;
 }
 
-/** Runs a step under a progress bar that ctrl-C ends. */
-async function watch<T>(
+/** Runs a step with a progress bar; ctrl-C ends it. */
+async function showProgress<T>(
   console: Console,
   stop: Stop,
   work: (progress: Progress, signal: AbortSignal) => Promise<T>,
@@ -128,14 +149,14 @@ async function watch<T>(
   }
 }
 
-function showStep(progress: Progress, step: TakeStep): void {
+function showStep(progress: Progress, step: FetchStep): void {
   if (step.step === "checking") progress.show(100, "checking");
   else progress.show(step.total === undefined ? 0 : (step.done / Math.max(step.total, 1)) * 100, "reading");
 }
 
-/** The result as `--json` prints it, before anything is done. */
-function summarize(from: string, { taken, present, key, warnings }: RestorePlan) {
-  const { manifest, inspection, missing } = taken;
+/** The result that `--json` prints, before anything is done. */
+function summarize(from: string, { fetched, present, key, warnings }: RestorePlan) {
+  const { manifest, inspection, missing } = fetched;
   return {
     restored: false,
     backup: {
@@ -143,7 +164,7 @@ function summarize(from: string, { taken, present, key, warnings }: RestorePlan)
       created_at: manifest?.created_at ?? null,
       version: manifest?.version ?? null,
       schema: inspection.schema.at(-1)?.name ?? null,
-      key_included: taken.key !== undefined,
+      key_included: fetched.key !== undefined,
       ...inspection.contents,
     },
     present,
@@ -161,7 +182,7 @@ async function printDryRun(console: Console, summary: Summary, plan: RestorePlan
   if (console.json) return printJson(console, summary);
   if (!console.quiet) await console.write(await renderComparison(console, plan));
   for (const warning of plan.warnings) await warn(console, warning);
-  await info(console, "The backup is sound. Nothing was changed.");
+  await info(console, "The backup is intact. Nothing was changed.");
 }
 
 async function printResult(console: Console, summary: Summary, { present }: RestorePlan): Promise<void> {
@@ -172,7 +193,7 @@ async function printResult(console: Console, summary: Summary, { present }: Rest
   if (present !== null) {
     await info(
       console,
-      "Who signed in since the backup was made signs in again; keys and tokens that were revoked since are valid again.",
+      "Users who signed in after the backup must sign in again. Keys and tokens revoked after it are valid again.",
     );
   }
 }

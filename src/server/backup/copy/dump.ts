@@ -1,34 +1,42 @@
-import type { Connection } from "../../db/local/connection.ts";
+import { closeSync, openSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { Connection } from "../../db/local/connection.ts";
+import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { loadMark, loadMarkMessage, loadMarkRemedy } from "../../db/local/restore-marker.ts";
+import { syncFile } from "../../db/local/sync-file.ts";
 import type { Database } from "../../db/session.ts";
-import { unavailable, wrongState } from "../../errors.ts";
-import { withCopy } from "../restore/inspect.ts";
-import { createCopy, removeCopy, syncCopy } from "./copy-file.ts";
-import type { CopyOptions, CopyReport } from "./copy-options.ts";
-import { readPages } from "./read-pages.ts";
+import { conflict, unavailable, wrongState } from "../../errors.ts";
 import { openSnapshot } from "./server-source.ts";
-import { type CopyPlan, countRows, insertSql, quote, type ReadRows, readPlan } from "./table-plan.ts";
+import { type CopyPlan, countRows, insertSql, quote, type ReadRows, readPages, readPlan } from "./tables.ts";
+
+/** The progress of copying rows, and how to stop it. */
+export interface CopyOptions {
+  onProgress?: (done: number, total: number) => void;
+  signal?: AbortSignal;
+}
+
+const cacheKiB = 64 * 1024;
+// A copy takes rows as they are; whether they are intact is checked later. Before its one COMMIT it need not be durable.
+const pragmas = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF";
 
 /**
- * Writes everything that a libSQL server holds at one moment into a new SQLite file, with the same schema, while others
- * go on writing there. No more than a page of a table is in memory.
- * @param targetPath a file that is not there yet; it is whole and on disk when the promise resolves, and gone when it
- * rejects.
- * @throws unavailable when the server cannot be reached, the file cannot be written, or the copy is not sound; conflict when
- * the file is there; wrongState while the server's database is being restored; the signal's reason.
+ * Writes the content of a libSQL server at one moment to a new SQLite file, while others write there. At most a page of a
+ * table is in memory.
+ * @param targetPath a file that does not exist; it is on disk when the promise resolves, and removed when it rejects.
+ * @throws unavailable when the server cannot be reached or the file cannot be written; conflict when the file exists;
+ * wrongState while the server's database is being restored; the signal's reason.
  */
-export async function dumpDatabase(db: Database, targetPath: string, options: CopyOptions = {}): Promise<CopyReport> {
+export async function dumpDatabase(db: Database, targetPath: string, options: CopyOptions = {}): Promise<void> {
   options.signal?.throwIfAborted();
   const source = await openSnapshot(db);
   try {
-    const file = await createCopy(targetPath);
+    const file = await createFile(targetPath);
     try {
-      const report = await fillFile(source.read, file, options).finally(() => file.close());
-      await assertSound(targetPath);
-      syncCopy(targetPath);
-      return report;
+      await fillFile(source.read, file, options).finally(() => file.close());
+      syncFile(targetPath);
+      syncFile(dirname(targetPath));
     } catch (error) {
-      removeCopy(targetPath);
+      for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(targetPath + suffix, { force: true });
       throw error;
     }
   } finally {
@@ -36,7 +44,19 @@ export async function dumpDatabase(db: Database, targetPath: string, options: Co
   }
 }
 
-async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }: CopyOptions): Promise<CopyReport> {
+async function createFile(path: string): Promise<Connection> {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EEXIST") throw conflict(`${path} already exists.`);
+    throw unavailable(`${path} cannot be written.`, { cause });
+  }
+  const connection = new Connection(await loadLibsql(), path, { keepFormat: true, cacheKiB });
+  connection.script(pragmas);
+  return connection;
+}
+
+async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }: CopyOptions): Promise<void> {
   const plan = await readPlan(read);
   if (plan.tables.some(({ name }) => name === loadMark)) {
     throw wrongState(loadMarkMessage, { remedy: loadMarkRemedy });
@@ -46,7 +66,7 @@ async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }
   let done = 0;
   onProgress?.(done, total);
   file.script("BEGIN");
-  makeTables(file, plan);
+  createTables(file, plan);
   for (const table of plan.tables) {
     if (table.kind === "virtual") continue;
     const insert = insertSql(table, 1);
@@ -59,7 +79,7 @@ async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }
       onProgress?.(done, total);
     }
     if (rows !== counts.get(table.name)) {
-      throw unavailable(`Of ${counts.get(table.name)} rows in ${table.name} the server gave ${rows}.`);
+      throw unavailable(`The server returned ${rows} of ${counts.get(table.name)} rows of ${table.name}.`);
     }
   }
   for (const sql of [...plan.indexes, ...plan.reactions]) {
@@ -67,23 +87,12 @@ async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }
     file.run(sql);
   }
   file.script("COMMIT");
-  return { tables: plan.tables.length, rows: done };
 }
 
-/** The tables without what comes with them by itself: first words of virtual ones, numbers given in AUTOINCREMENT ones. */
-function makeTables(file: Connection, { tables, sequences }: CopyPlan): void {
+/** Creates the tables, without the rows that the engine adds by itself. */
+function createTables(file: Connection, { tables, sequences }: CopyPlan): void {
   for (const { sql, kind } of tables) if (kind !== "shadow") file.run(sql);
   for (const { name, kind } of tables) if (kind === "shadow") file.run(`DELETE FROM ${quote(name)}`);
-  // A row's own number raises this one no more, since none is higher.
   for (const { name, last } of sequences)
     file.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [name, last]);
-}
-
-/** Looks at a finished copy through a new connection, which knows nothing of how it was made. */
-function assertSound(path: string): Promise<void> {
-  return withCopy(path, (connection) => {
-    const fault = connection.run("PRAGMA integrity_check(1)").rows[0]?.[0];
-    if (fault === "ok") return;
-    throw unavailable(`The copy is not sound (${fault}). Look at the server's database with: bodega db check`);
-  });
 }

@@ -1,59 +1,120 @@
+import { randomUUID } from "node:crypto";
+import type { Client, InStatement } from "@libsql/core/api";
 import { buildSchema } from "../../db/build-schema.ts";
 import { loadMark } from "../../db/local/restore-marker.ts";
 import { migrations } from "../../db/migrations.ts";
+import { retryWhileBusy } from "../../db/server/server-calls.ts";
 import type { Database } from "../../db/session.ts";
 import { type AppError, conflict } from "../../errors.ts";
-import { quote } from "../copy/table-plan.ts";
+import { copyClientOf } from "../copy/server-source.ts";
+import { type CopyPlan, quote } from "../copy/tables.ts";
 
-/** A libSQL server's database that may be filled from a file. */
+/** A libSQL server's database that a backup may be loaded into. */
 export interface LoadTarget {
-  /** Without tables; with the schema and no stores; or what a load that was cut short has left. */
-  state: "empty" | "fresh" | "cut short";
-  /** Statements that remove what stands in it. */
+  /** "fresh" has the schema and no stores; "interrupted" has what an interrupted restore left. */
+  state: "empty" | "fresh" | "interrupted";
+  /** Statements that remove its tables. */
   clearing: string[];
-  /** What servers that know the database have seen of `revision`, which must not stand there once more. */
+  /** The value of `revision`, which servers that know the database must not see again. */
   revision: number;
 }
 
+/** A database that this process loads, as long as no other restore begins. */
+export interface LoadSession {
+  client: Client;
+  /** Writes a batch, all or nothing. */
+  write(statements: InStatement[]): Promise<void>;
+  /** Writes the last batch, which completes the database. */
+  finish(statements: InStatement[]): Promise<void>;
+  /** Leaves an empty database. */
+  abandon(): Promise<void>;
+}
+
+const busyDeadlineMs = 30_000;
+
 const selectTables = `SELECT l.name, l.type FROM pragma_table_list l WHERE l.schema = 'main'
   AND l.name NOT LIKE 'sqlite%' AND l.name NOT LIKE 'libsql%'`;
-// A store that was removed has left its history, and that is worth something too.
+// Audit entries of a removed store are worth keeping too.
 const selectUse = `SELECT (SELECT count(*) FROM tenants) AS stores,
   (SELECT count(*) FROM (SELECT 1 FROM audit_log WHERE namespace IS NOT NULL LIMIT 1)) AS history,
   (SELECT value FROM revision WHERE id = 1) AS revision`;
-const remedy = "Name a new, empty database with --database-url; what is in this one stays as it is.";
+
+const createMarker = `CREATE TABLE ${loadMark} (id INTEGER PRIMARY KEY CHECK (id = 1), loader TEXT NOT NULL)`;
+// A NULL violates the column's NOT NULL and aborts the batch: a batch cannot read and decide in between.
+const assertOwn = `UPDATE ${loadMark} SET loader = CASE WHEN loader = ? THEN loader END`;
+const takeOver = `UPDATE ${loadMark} SET loader = ?`;
+const insertMarker = `INSERT INTO ${loadMark} (id, loader) VALUES (1, ?)`;
+const insertMarkerUnlessUsed = `INSERT INTO ${loadMark} (id, loader) SELECT 1, CASE WHEN count(*) = 0 THEN ? END FROM tenants`;
 
 /**
- * Looks whether a libSQL server's database may be filled from a file.
- * @throws conflict when it holds a store or the tables of another program.
+ * Checks that a backup may be loaded into a libSQL server's database.
+ * @throws conflict when it contains a store or tables of another program.
  */
 export async function inspectTarget(db: Database): Promise<LoadTarget> {
   const { rows } = await db.execute(selectTables);
   const tables = rows.map(({ name, type }) => ({ name: String(name), type: String(type) }));
-  const clearing = clearingOf(tables.filter(({ name }) => name !== loadMark));
+  // Indexes and triggers go with their table, and shadow tables with their virtual one.
+  const clearing = tables
+    .filter(({ name, type }) => name !== loadMark && type !== "shadow")
+    .map(({ name, type }) => `DROP ${type === "view" ? "VIEW" : "TABLE"} ${quote(name)}`);
   if (tables.length === 0) return { state: "empty", clearing, revision: 0 };
-  if (tables.some(({ name }) => name === loadMark)) return { state: "cut short", clearing, revision: 0 };
+  if (tables.some(({ name }) => name === loadMark)) return { state: "interrupted", clearing, revision: 0 };
   const known = new Set((await buildSchema(migrations)).map(({ name }) => name));
   const isOurs = ["__bodega_migrations", "tenants", "audit_log", "revision"].every((one) =>
     tables.some(({ name }) => name === one),
   );
   const foreign = tables.find(({ name }) => !known.has(name));
   if (foreign !== undefined || !isOurs) {
-    throw refusal(`The database holds other tables than Bodega's${foreign ? ` (${foreign.name})` : ""}.`);
+    throw refusal(`The database contains tables of another program${foreign ? ` (${foreign.name})` : ""}.`);
   }
   const use = (await db.execute(selectUse)).rows[0];
-  if (Number(use?.stores) > 0) throw refusal(`The database holds stores (${use?.stores}).`);
-  if (Number(use?.history) > 0) throw refusal("The database holds the history of removed stores.");
+  if (Number(use?.stores) > 0) throw refusal(`The database contains stores (${use?.stores}).`);
+  if (Number(use?.history) > 0) throw refusal("The database contains the audit log of removed stores.");
   return { state: "fresh", clearing, revision: Number(use?.revision ?? 0) };
 }
 
-/** The tables go with their indexes and triggers, and a virtual one with the tables in which its rows are. */
-function clearingOf(tables: { name: string; type: string }[]): string[] {
-  return tables
-    .filter(({ type }) => type !== "shadow")
-    .map(({ name, type }) => `DROP ${type === "view" ? "VIEW" : "TABLE"} ${quote(name)}`);
+/**
+ * Empties the database and creates the tables and indexes, in one transaction. Creating indexes at the end could take
+ * longer than a server waits.
+ * @throws conflict when the database has changed since it was inspected; unavailable without the server.
+ */
+export async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan): Promise<LoadSession> {
+  const client = copyClientOf(db);
+  const loader = randomUUID();
+  const created = plan.tables.filter(({ name, kind }) => kind !== "shadow" && name !== "__bodega_migrations");
+  const run = (statements: InStatement[]) => retryWhileBusy(() => client.migrate(statements), busyDeadlineMs);
+  const write = async (statements: InStatement[]) => {
+    await run([{ sql: assertOwn, args: [loader] }, ...statements]).catch((error) => {
+      if (!isMarkerLost(error)) throw error;
+      const remedy = "Wait for the other restore to end, and check its result.";
+      throw conflict("Another restore into this database has started; this one stops.", { remedy });
+    });
+  };
+  try {
+    await run([...marking(target, loader), ...target.clearing, ...created.map(({ sql }) => sql), ...plan.indexes]);
+  } catch (error) {
+    if (!isMarkerLost(error) && !/already exists|no such table/.test(String(error))) throw error;
+    const remedy = "Stop all servers of this database and try again.";
+    throw conflict("The database was changed at the same time.", { cause: error, remedy });
+  }
+  const dropMarker = `DROP TABLE ${loadMark}`;
+  return {
+    client,
+    write,
+    finish: (statements) => write([...statements, dropMarker]),
+    abandon: () => write([...created.map(({ name }) => `DROP TABLE ${quote(name)}`), dropMarker]),
+  };
+}
+
+function marking({ state }: LoadTarget, loader: string): InStatement[] {
+  if (state === "interrupted") return [{ sql: takeOver, args: [loader] }];
+  return [createMarker, { sql: state === "fresh" ? insertMarkerUnlessUsed : insertMarker, args: [loader] }];
+}
+
+function isMarkerLost(error: unknown): boolean {
+  return /NOT NULL constraint failed: __bodega_load|no such table: __bodega_load/.test(String(error));
 }
 
 function refusal(message: string): AppError {
-  return conflict(message, { remedy });
+  return conflict(message, { remedy: "Set --database-url to a new, empty database." });
 }

@@ -12,174 +12,192 @@ import type { Database } from "../../db/session.ts";
 import { type AppError, conflict, validationFailed, wrongState } from "../../errors.ts";
 import { recordAudit } from "../../modules/audit/service.ts";
 import { copySecret, fingerprintOf, saveSecret } from "../../security/secret-key.ts";
-import type { CopyOptions } from "../copy/copy-options.ts";
-import { placeError } from "../store/place.ts";
-import type { TakenBackup } from "./fetch-backup.ts";
+import { storageError } from "../storage.ts";
+import type { FetchedBackup } from "./fetch-backup.ts";
 import { type Contents, inspectCopy, withCopy } from "./inspect.ts";
-import { assertLoadable, loadDatabase } from "./load.ts";
+import { assertLoadable, loadDatabase } from "./load-server.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** How the key that the backup was sealed with stands to the one that is here. */
-export type KeyState = "same" | "missing" | "other" | "unused";
+/** How the secret key here compares with the one of the backup's database; "unused" when that has none. */
+type KeyState = "same" | "missing" | "other" | "unused";
 
 /** What a restore would do. */
 export interface RestorePlan {
-  taken: TakenBackup;
-  /** What is there now; null where there is nothing, or nothing that can be read. */
+  fetched: FetchedBackup;
+  /** The present database; null where there is none, or none that can be read. */
   present: Contents | null;
   key: KeyState;
-  /** What is to be known before it is done. */
   warnings: string[];
 }
 
-/** What a restore has done. */
-export interface RestoreOutcome {
-  /** Where what was there before is kept; null where there was nothing. */
+interface RestoreOptions {
+  actor: Actor;
+  /** Whether to save the backup's secret key where there is none. */
+  withKey: boolean;
+  /** Rows that were loaded into a database server. */
+  onProgress?: (done: number, total: number) => void;
+  signal?: AbortSignal;
+}
+
+interface RestoreOutcome {
+  /** Where the previous database file is kept; null where there was none. */
   kept: string | null;
   keyRestored: boolean;
 }
 
-const held = new Set<FileLock>();
+/** Locks that must last as long as this process. */
+const heldLocks = new Set<FileLock>();
 
 /**
- * Compares a backup with what is there, without changing anything.
- * @throws conflict when a database server holds a shop already, unavailable when it cannot be reached.
+ * Compares a backup with the present database, without changing anything.
+ * @throws conflict when a database server already contains stores, unavailable when it cannot be reached.
  */
-export async function planRestore(taken: TakenBackup, config: Config): Promise<RestorePlan> {
+export async function planRestore(fetched: FetchedBackup, config: Config): Promise<RestorePlan> {
   const warnings: string[] = [];
-  const key = compareKeys(taken, config);
-  if (key === "other" || key === "missing") warnings.push(explainKey(key, taken.key !== undefined));
-  if (taken.missing.length > 0) {
-    warnings.push(`The backup has an earlier schema; bodega serve, or bodega db migrate, brings it up to date.`);
+  const key = compareKeys(fetched, config);
+  if (key === "other" || key === "missing") warnings.push(describeKey(key, fetched.key !== undefined));
+  if (fetched.missing.length > 0) {
+    warnings.push("The backup has an earlier schema. bodega serve and bodega db migrate update it.");
   }
-  if (isFile(config)) return { taken, key, warnings, present: await readPresentFile(config, warnings) };
-  return withConfiguredDatabase(config, async (db) => {
-    await assertLoadable(db);
-    return { taken, key, warnings, present: null };
-  });
+  if (config.databaseUrl === undefined) {
+    return { fetched, key, warnings, present: await readPresentFile(config, warnings) };
+  }
+  await withConfiguredDatabase(config, assertLoadable);
+  return { fetched, key, warnings, present: null };
 }
 
 /**
- * Puts a backup in the place of the database: a file by one renaming, so that at any moment the old or the new one stands;
- * into a database server portion by portion.
- * @param options of a file, the signal alone: once aborted it ends everything up to that renaming, which it cannot undo.
- * @throws wrongState while a server runs on the directory, conflict for `withKey` where another key is, unavailable when a command
- * keeps the database open or the disk cannot be written.
+ * Replaces the database by a backup: a file by renaming, so that the old or the new one is there at any moment; a
+ * database server's in batches. Aborting the signal of the former changes nothing up to the renaming.
+ * @throws wrongState while a server runs on the data directory, conflict for `withKey` where another key is, unavailable
+ * when a command keeps the database open or the disk cannot be written.
  */
 export async function applyRestore(
-  { taken, key }: RestorePlan,
+  plan: RestorePlan,
   config: Config,
-  { actor, withKey, ...options }: { actor: Actor; withKey: boolean } & CopyOptions,
+  options: RestoreOptions,
 ): Promise<RestoreOutcome> {
-  if (withKey) assertKeyFits(taken, key, config);
+  const { fetched, key } = plan;
+  const { actor, withKey, signal } = options;
+  if (withKey) assertKeyFits(fetched, key, config);
   const keyRestored = withKey && key === "missing";
-  if (!isFile(config)) {
-    return withConfiguredDatabase(config, async (db) => {
-      await loadDatabase(taken.databasePath, db, options);
-      if (keyRestored) saveSecret(config.dataDir, taken.key as string);
-      await writeDown(db, actor, taken);
-      return { kept: null, keyRestored };
+  const saveKey = () => {
+    if (keyRestored) saveSecret(config.dataDir, fetched.key as string);
+  };
+  if (config.databaseUrl !== undefined) {
+    await withConfiguredDatabase(config, async (db) => {
+      await loadDatabase(fetched.databasePath, db, options);
+      saveKey();
+      await audit(db, actor, fetched);
     });
+    return { kept: null, keyRestored };
   }
   const server = await acquireServerLock(config.dataDir);
   if (server === null) throw serverRuns(config.dataDir);
   try {
-    await writeDownInCopy(taken, actor);
-    const path = databaseFile(config.dataDir);
-    const users = await claimFile(path, undefined, options.signal);
-    try {
-      const beforeSwap = async () => {
-        await stopIfAsked(options.signal);
-        if (keyRestored) saveSecret(config.dataDir, taken.key as string);
-      };
-      const { dataDir } = config;
-      const steps = replaceFile({ dataDir, path, newPath: taken.databasePath, now: new Date(), beforeSwap });
-      for (;;) {
-        const { done, value } = await steps.next();
-        if (!done) continue;
-        // The engine closes what was read of the old file whenever it likes, and then removes the log by its name: until
-        // this process has ended nobody else may have one of that name.
-        held.add(users);
-        return { kept: value, keyRestored };
-      }
-    } catch (error) {
-      users.close();
-      throw options.signal?.aborted ? error : placeError(error, path, "The database cannot be replaced:");
-    }
+    await auditInCopy(fetched, actor);
+    const beforeSwap = async () => {
+      await stopIfAborted(signal);
+      saveKey();
+    };
+    return { kept: await swap(fetched, config.dataDir, beforeSwap, signal), keyRestored };
   } finally {
     server.release();
   }
 }
 
+async function swap(
+  { databasePath: newPath }: FetchedBackup,
+  dataDir: string,
+  beforeSwap: () => Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  const path = databaseFile(dataDir);
+  const lock = await claimFile(path, undefined, signal);
+  try {
+    const steps = replaceFile({ dataDir, path, newPath, now: new Date(), beforeSwap });
+    for (;;) {
+      const { done, value } = await steps.next();
+      if (!done) continue;
+      // The engine closes its handles of the old file at garbage collection and then removes the WAL by name: until this
+      // process ends nobody else may have a WAL of that name.
+      heldLocks.add(lock);
+      return value;
+    }
+  } catch (error) {
+    lock.close();
+    throw signal?.aborted ? error : storageError(error, path, "The database cannot be replaced:");
+  }
+}
+
 /**
- * Lets in signals that came while native code had the process, and then ends whatever was stopped meanwhile.
- * @throws the signal's reason.
+ * Lets signals in that came while native code blocked the process.
+ * @throws the signal's reason when it is aborted.
  */
-export async function stopIfAsked(signal: AbortSignal | undefined): Promise<void> {
+export async function stopIfAborted(signal: AbortSignal | undefined): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
   signal?.throwIfAborted();
 }
 
-/** The error for a directory that a server works on. */
+/** The error for a data directory that a server uses. */
 export function serverRuns(dataDir: string): AppError {
-  return wrongState(`A server is running on ${dataDir}. Stop it first: it works with the present database.`);
+  return wrongState(`A server is running on ${dataDir}. Stop it before you restore a backup.`);
 }
 
-function isFile(config: Config): boolean {
-  return config.databaseUrl === undefined;
-}
-
-function compareKeys({ inspection }: TakenBackup, config: Config): KeyState {
+function compareKeys({ inspection }: FetchedBackup, config: Config): KeyState {
   if (inspection.keyFingerprint === null) return "unused";
   const secret = copySecret(config);
   if (secret === null) return "missing";
   return fingerprintOf(secret) === inspection.keyFingerprint ? "same" : "other";
 }
 
-function explainKey(key: "missing" | "other", isInside: boolean): string {
-  const lost =
-    "Without it no server starts on the database, and second factors, waiting mail and the secrets of webhooks stay " +
-    "closed. Put it back as secret.key or BODEGA_SECRET; if it is lost for good: bodega db rekey";
-  if (key === "other") return `The secret key here is not the one that the backup was made with. ${lost}`;
-  if (isInside) return "There is no secret key here; the one in the backup is put in its place with --with-key.";
-  return `The secret key that the backup was made with is not here. ${lost}`;
+function describeKey(key: "missing" | "other", isIncluded: boolean): string {
+  if (key === "missing" && isIncluded) return "There is no secret key here. Restore the one in the backup: --with-key";
+  const found =
+    key === "other" ? "The secret key here is not the key of the backup." : "The secret key of the backup is not here.";
+  return (
+    `${found} Without it no server starts on the database, and second factors, queued mail and webhook secrets cannot be ` +
+    "decrypted. Put it into secret.key or BODEGA_SECRET. If it is lost: bodega db rekey"
+  );
 }
 
-function assertKeyFits(taken: TakenBackup, key: KeyState, config: Config): void {
-  if (taken.key === undefined)
-    throw validationFailed("There is no secret key in this backup; --with-key has nothing to restore.");
+function assertKeyFits(fetched: FetchedBackup, key: KeyState, config: Config): void {
+  if (fetched.key === undefined) {
+    throw validationFailed("The backup contains no secret key. Restore it without --with-key.");
+  }
   if (key === "other") {
-    throw conflict(`There is another secret key in ${config.dataDir} or BODEGA_SECRET already. Move it away first.`);
+    throw conflict(`Another secret key is in ${config.dataDir} or BODEGA_SECRET. Move it away first.`);
   }
 }
 
 async function readPresentFile(config: Config, warnings: string[]): Promise<Contents | null> {
   const path = databaseFile(config.dataDir);
   if (!existsSync(path)) return null;
-  const users = await shareFile(path);
+  const lock = await shareFile(path);
   try {
     return (await withCopy(path, inspectCopy)).contents;
   } catch {
-    warnings.push("The present database cannot be read; it is kept as it is.");
+    warnings.push("The present database cannot be read. A restore keeps its file.");
     return null;
   } finally {
-    users.close();
+    lock.close();
   }
 }
 
-/** Before it takes its place, so that no moment has the one without the other. An earlier schema has no room for it. */
-async function writeDownInCopy(taken: TakenBackup, actor: Actor): Promise<void> {
-  if (taken.missing.length > 0) return;
-  const db = await openDatabase({ dataDir: taken.folder });
+/** Writes the audit entry before the swap, so that the database never is without it. */
+async function auditInCopy(fetched: FetchedBackup, actor: Actor): Promise<void> {
+  if (fetched.missing.length > 0) return;
+  const db = await openDatabase({ dataDir: fetched.folder });
   try {
-    await writeDown(db, actor, taken);
+    await audit(db, actor, fetched);
   } finally {
     await db.close();
   }
-  await foldLog(taken.databasePath);
+  await foldLog(fetched.databasePath);
 }
 
-async function writeDown(db: Database, actor: Actor, { manifest, missing }: TakenBackup): Promise<void> {
+/** An earlier schema may have no table for it. */
+async function audit(db: Database, actor: Actor, { manifest, missing }: FetchedBackup): Promise<void> {
   if (missing.length > 0) return;
   const ctx = { db, actor, requestId: randomUUID(), now: Date.now, clientIp: null };
   const details = { made_at: manifest?.created_at ?? null, version: manifest?.version ?? null };

@@ -4,42 +4,41 @@ import { dirname, join } from "node:path";
 import { databaseFile } from "../../config/data-dir.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
-import { placeError } from "../store/place.ts";
+import { storageError } from "../storage.ts";
 
-const beginning = ".restore-";
+const prefix = ".restore-";
 
-/** A folder that a backup is unpacked into. */
-export interface TakingFolder {
+/** The folder that a backup is unpacked into. */
+export interface RestoreTempDir {
   path: string;
-  /** Takes it away with all that is in it; never throws for one that has gone. */
+  /** Removes it with its content. */
   remove(): void;
 }
 
 /**
- * Makes the folder that a backup is unpacked into: beside the database, so that it can take that one's place at once; for
- * a data directory that is not there yet, in the system's temporary folder, unless it may be made. What restores that
- * were killed have left there goes first: each is as large as a database.
+ * Creates the folder beside the database, so that renaming can put the new file into place. For a data directory that
+ * does not exist and may not be created, it is in the system's temporary folder. Folders of killed restores are removed.
  * @throws unavailable when that is impossible.
  */
-export async function makeTakingFolder(dataDir: string, mayMake: boolean): Promise<TakingFolder> {
+export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean): Promise<RestoreTempDir> {
   const beside = dirname(databaseFile(dataDir));
   try {
-    if (mayMake) mkdirSync(beside, { recursive: true, mode: 0o700 });
-    if (!existsSync(beside)) return openFolder(mkdtempSync(join(tmpdir(), beginning)));
+    if (mayCreate) mkdirSync(beside, { recursive: true, mode: 0o700 });
+    if (!existsSync(beside)) return describeTempDir(mkdtempSync(join(tmpdir(), prefix)));
     accessSync(beside, constants.W_OK);
-    await removeStaleFolders(dataDir);
+    await removeStaleTempDirs(dataDir);
     const lock = await openLock(beside);
     while (!lock.tryShared()) await Bun.sleep(10);
-    return openFolder(mkdtempSync(join(beside, beginning)), lock);
+    return describeTempDir(mkdtempSync(join(beside, prefix)), lock);
   } catch (error) {
-    throw placeError(error, beside, "The backup cannot be unpacked in");
+    throw storageError(error, beside, "The backup cannot be unpacked in");
   }
 }
 
-/** Takes away what restores that were killed have left beside the database, unless one is at work there now. */
-export async function removeStaleFolders(dataDir: string): Promise<void> {
+/** Removes the folders of killed restores, each as large as a database, unless a restore is running. */
+export async function removeStaleTempDirs(dataDir: string): Promise<void> {
   const beside = dirname(databaseFile(dataDir));
-  const list = () => readdirSync(beside).filter((name) => name.startsWith(beginning));
+  const list = () => readdirSync(beside).filter((name) => name.startsWith(prefix));
   if (!existsSync(beside) || list().length === 0) return;
   const lock = await openLock(beside);
   try {
@@ -50,12 +49,12 @@ export async function removeStaleFolders(dataDir: string): Promise<void> {
   }
 }
 
-/** Whoever has such a folder shares it, for as long as its process lives. */
+/** A lock that each restore shares for as long as its process lives. */
 async function openLock(beside: string): Promise<FileLock> {
   return new FileLock(await loadLibsql(), join(beside, "restore.lock"));
 }
 
-function openFolder(path: string, lock?: FileLock): TakingFolder {
+function describeTempDir(path: string, lock?: FileLock): RestoreTempDir {
   return {
     path,
     remove() {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { sql } from "drizzle-orm";
 import { readLastBackups } from "../../backup/last.ts";
-import { backupsFolder } from "../../backup/store/place.ts";
+import { backupsFolder } from "../../backup/location.ts";
 import { get, statement } from "../../db/statement.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { formatDuration } from "../../values/duration.ts";

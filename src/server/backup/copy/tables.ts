@@ -1,35 +1,35 @@
-/** Reads rows as lists of values, with integers as bigint wherever they may be large. */
+/** Reads rows as lists of values, with integers that may be large as bigint. */
 export type ReadRows = (sql: string, args?: CopiedValue[]) => Promise<CopiedValue[][]>;
 
-/** What a column can hold, as both engines give and take it. */
+/** A value of a column, as both engines read and write it. */
 export type CopiedValue = null | string | number | bigint | Uint8Array | ArrayBuffer;
 
 /** How one table is copied row by row. */
 export interface TablePlan {
   name: string;
   sql: string;
-  /** A shadow table belongs to a virtual one, which makes it; its rows are what the virtual table holds. */
+  /** A shadow table contains the rows of a virtual one, which creates it. */
   kind: "table" | "virtual" | "shadow";
-  /** What is read and written: all but generated columns, and the rowid where no column is the same. */
+  /** All but generated columns, and the rowid where no column is the same. */
   columns: string[];
-  /** Where in `columns` the parts of the key are; rows are read in its order. */
+  /** Indexes in `columns` of the key; rows are read in its order. */
   key: number[];
 }
 
-/** Everything that a copy has to make. Tables of the engine itself are left out. */
+/** Everything that a copy creates. The engine's own tables are left out. */
 export interface CopyPlan {
   tables: TablePlan[];
   indexes: string[];
-  /** Triggers and views, which come last: no trigger may fire for what is copied. */
+  /** Triggers and views, created last so that no trigger fires for copied rows. */
   reactions: string[];
-  /** The highest number that each AUTOINCREMENT table has given, also for rows that have gone. */
+  /** The highest number that each AUTOINCREMENT table has assigned, to deleted rows as well. */
   sequences: { name: string; last: CopiedValue }[];
 }
 
 const selectObjects = `SELECT type, name, sql FROM sqlite_schema
   WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%' ORDER BY rowid`;
 const selectTables = "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'";
-// `hidden` tells generated columns, which are computed again.
+// Generated columns are `hidden`; they are computed again.
 const selectColumns = `SELECT m.name, c.name, c.pk, c.type FROM sqlite_schema m, pragma_table_xinfo(m.name) c
   WHERE m.type = 'table' AND c.hidden = 0 ORDER BY m.rowid, c.cid`;
 const hasSequences = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'";
@@ -41,7 +41,7 @@ interface Column {
   type: string;
 }
 
-/** Looks at a database's schema and says how to copy it. */
+/** Plans how to copy a database from its schema. */
 export async function readPlan(read: ReadRows): Promise<CopyPlan> {
   const kinds = new Map((await read(selectTables)).map(([name, type, wr]) => [name, { type, hasRowid: !Number(wr) }]));
   const columns = new Map<CopiedValue, Column[]>();
@@ -67,7 +67,7 @@ export async function readPlan(read: ReadRows): Promise<CopyPlan> {
   return plan;
 }
 
-/** How many rows each table holds; virtual tables have none of their own. */
+/** The number of rows of each table; virtual tables have none of their own. */
 export async function countRows(read: ReadRows, tables: readonly TablePlan[]): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const { name, kind } of tables) {
@@ -77,21 +77,21 @@ export async function countRows(read: ReadRows, tables: readonly TablePlan[]): P
   return counts;
 }
 
-/** SQL that reads up to `limit` rows in the order of their key, behind those of an earlier page. */
-export function pageSql({ name, columns, key }: TablePlan, limit: number, isFirst: boolean): string {
+/** SQL that reads up to `limit` rows in the order of their key, after those of an earlier page. */
+function pageSql({ name, columns, key }: TablePlan, limit: number, isFirst: boolean): string {
   const names = key.map((at) => quote(columns[at] as string)).join(", ");
   const after = isFirst ? "" : ` WHERE (${names}) > (${key.map(() => "?").join(", ")})`;
   return `SELECT ${columns.map(quote).join(", ")} FROM ${quote(name)}${after} ORDER BY ${names} LIMIT ${limit}`;
 }
 
-/** SQL that writes so many rows at once. */
+/** SQL that inserts this many rows. */
 export function insertSql({ name, columns }: TablePlan, rows: number): string {
   const row = `(${columns.map(() => "?").join(", ")})`;
   const values = new Array(rows).fill(row).join(", ");
   return `INSERT INTO ${quote(name)} (${columns.map(quote).join(", ")}) VALUES ${values}`;
 }
 
-/** A name as SQL takes it, whatever it holds. */
+/** Quotes a name for SQL. */
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -102,4 +102,41 @@ function planColumns(columns: Column[], hasRowid: boolean): Pick<TablePlan, "col
   const isAlias = primary.length === 1 && primary[0]?.type === "INTEGER";
   if (hasRowid && !isAlias) return { columns: ["rowid", ...names], key: [0] };
   return { columns: names, key: primary.map(({ name }) => names.indexOf(name)) };
+}
+
+const maxRows = 1000;
+const firstRows = 100;
+/** The size of a page to aim at; a libSQL server refuses to answer with more than ten times as much. */
+const pageBytes = 1024 * 1024;
+
+/** Reads a table page by page, so that at most one page is in memory. Pages with large rows have fewer. */
+export async function* readPages(read: ReadRows, table: TablePlan): AsyncGenerator<CopiedValue[][]> {
+  let limit = firstRows;
+  let after: CopiedValue[] | undefined;
+  for (;;) {
+    let page: CopiedValue[][];
+    try {
+      page = await read(pageSql(table, limit, after === undefined), after);
+    } catch (error) {
+      if (limit === 1 || (error as { code?: string } | undefined)?.code !== "RESPONSE_TOO_LARGE") throw error;
+      limit = Math.floor(limit / 2);
+      continue;
+    }
+    if (page.length > 0) yield page;
+    if (page.length < limit) return;
+    const last = page.at(-1) as CopiedValue[];
+    after = table.key.map((at) => last[at] as CopiedValue);
+    limit = Math.min(maxRows, Math.max(1, Math.floor((page.length * pageBytes) / sizeOf(page))));
+  }
+}
+
+/** The approximate size of rows in bytes; never 0. */
+function sizeOf(rows: readonly CopiedValue[][]): number {
+  let bytes = 1;
+  for (const value of rows.flat()) {
+    if (typeof value === "string") bytes += value.length;
+    else if (value instanceof ArrayBuffer || value instanceof Uint8Array) bytes += value.byteLength;
+    else bytes += 8;
+  }
+  return bytes;
 }

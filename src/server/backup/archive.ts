@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { Readable, Transform, type Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip, constants as zlib } from "node:zlib";
+import { AppError } from "../errors.ts";
+import { damagedBackup, type Manifest, parseManifest } from "./manifest.ts";
+
+/** The files of an archive, in this order; the key only when it was asked for. */
+const files = { manifest: "manifest.json", database: "bodega.db", key: "secret.key" } as const;
+const maxManifestBytes = 1 << 20;
+const maxKeyBytes = 4096;
+/** The fastest level: pages of SQLite shrink to a third or less at any. */
+const gzipLevel = 1;
+
+interface Progress {
+  /** Is told how many bytes have been read. */
+  onBytes: (bytes: number) => void;
+  signal: AbortSignal;
+}
+
+/** Writes an archive, which `tar xzf` opens, with the manifest first. */
+export async function packArchive(
+  { manifest, databasePath, key }: { manifest: Manifest; databasePath: string; key: string | undefined },
+  sink: Writable,
+  { onBytes, signal }: Progress,
+): Promise<void> {
+  const { pack } = await import("tar-stream");
+  const archive = pack();
+  const mtime = new Date(manifest.created_at);
+  const feed = async () => {
+    archive.entry({ name: files.manifest, mode: 0o600, mtime }, `${JSON.stringify(manifest, null, 2)}\n`);
+    const entry = archive.entry({ name: files.database, mode: 0o600, mtime, size: manifest.database.bytes });
+    await pipeline(createReadStream(databasePath), countBytes(onBytes), entry, { signal });
+    if (key !== undefined) archive.entry({ name: files.key, mode: 0o600, mtime }, `${key}\n`);
+    archive.finalize();
+  };
+  await both(archive, feed(), pipeline(archive, createGzip({ level: gzipLevel }), sink, { signal }));
+}
+
+/**
+ * Reads an archive, and writes its database to a file.
+ * @throws validationFailed when it is truncated, altered, of another program or of a newer format.
+ */
+export async function unpackArchive(
+  source: Readable,
+  databasePath: string,
+  { onBytes, signal }: Progress,
+): Promise<{ manifest: Manifest; key: string | undefined }> {
+  const { extract } = await import("tar-stream");
+  const archive = extract();
+  let manifest: Manifest | undefined;
+  let hash: string | undefined;
+  let key: string | undefined;
+  const read = async () => {
+    for await (const entry of archive) {
+      const { name, size = 0 } = entry.header;
+      if (manifest === undefined) {
+        if (name !== files.manifest) throw damagedBackup("it does not begin with a manifest");
+        manifest = parseManifest(await readText(entry, size, maxManifestBytes));
+      } else if (name === files.database && hash === undefined) {
+        const hasher = createHash("sha256");
+        const target = createWriteStream(databasePath, { flags: "wx", mode: 0o600 });
+        await pipeline(
+          entry,
+          tap((chunk) => hasher.update(chunk)),
+          target,
+          { signal },
+        );
+        hash = hasher.digest("hex");
+      } else if (name === files.key && hash !== undefined && key === undefined) {
+        key = (await readText(entry, size, maxKeyBytes)).trim();
+      } else throw damagedBackup(`it contains the unexpected file ${JSON.stringify(name)}`);
+    }
+  };
+  const unzipped = pipeline(source, countBytes(onBytes), createGunzip(), archive, { signal });
+  await both(archive, read(), unzipped).catch((error) => {
+    throw explainUnpacking(error);
+  });
+  if (manifest === undefined || hash === undefined) throw damagedBackup("it ends too soon");
+  if (hash !== manifest.database.sha256) throw damagedBackup("its database has another checksum than its manifest");
+  return { manifest, key };
+}
+
+/** The manifest of an archive whose beginning is given; undefined where there is none. */
+export async function peekManifest(beginning: Uint8Array): Promise<Manifest | undefined> {
+  const { extract } = await import("tar-stream");
+  const archive = extract();
+  // The rest of the archive is missing, which is no error here.
+  const unzip = createGunzip({ finishFlush: zlib.Z_SYNC_FLUSH });
+  const piping = pipeline(Readable.from([beginning]), unzip, archive).catch(() => {});
+  try {
+    for await (const entry of archive) {
+      if (entry.header.name !== files.manifest) return undefined;
+      return parseManifest(await readText(entry, entry.header.size ?? 0, maxManifestBytes));
+    }
+  } catch {
+    return undefined;
+  } finally {
+    archive.destroy();
+    await piping;
+  }
+  return undefined;
+}
+
+function tap(onChunk: (chunk: Buffer) => void): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      onChunk(chunk);
+      done(null, chunk);
+    },
+  });
+}
+
+function countBytes(onBytes: (bytes: number) => void): Transform {
+  let bytes = 0;
+  return tap((chunk) => {
+    bytes += chunk.length;
+    onBytes(bytes);
+  });
+}
+
+async function readText(entry: AsyncIterable<unknown>, size: number, maxBytes: number): Promise<string> {
+  if (size > maxBytes) throw damagedBackup("one of its files is too large");
+  const chunks: Buffer[] = [];
+  for await (const chunk of entry) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Waits for both sides of an archive, so that nothing is left running, and throws the error of the first that failed. */
+async function both(
+  archive: { destroy(error: Error): void },
+  inner: Promise<void>,
+  outer: Promise<void>,
+): Promise<void> {
+  let failed: { error: unknown } | undefined;
+  const note = (error: unknown) => {
+    failed ??= { error };
+  };
+  const abandon = (error: unknown) => {
+    note(error);
+    archive.destroy(error as Error);
+  };
+  await Promise.all([inner.catch(abandon), outer.catch(note)]);
+  if (failed) throw failed.error;
+}
+
+function explainUnpacking(error: unknown): unknown {
+  if (error instanceof AppError) return error;
+  const { code = "", message = "" } = error as NodeJS.ErrnoException;
+  const isTruncated =
+    /^Z_|^ERR_STREAM_PREMATURE|^ERR_ZLIB/.test(code) ||
+    /unexpected end|invalid tar header|unknown format|incorrect header|premature/i.test(message);
+  return isTruncated ? damagedBackup("it is truncated or altered") : error;
+}

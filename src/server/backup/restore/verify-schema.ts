@@ -1,0 +1,48 @@
+import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
+import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../db/compare-schema.ts";
+import type { Connection } from "../../db/local/connection.ts";
+import { hashMigration } from "../../db/migrate.ts";
+import { migrations } from "../../db/migrations.ts";
+import { unavailable } from "../../errors.ts";
+import { type AppliedMigration, damaged } from "../manifest.ts";
+
+const maxNamed = 5;
+const words = { missing: "lacks the", altered: "has an altered", foreign: "has a foreign" } as const;
+
+/**
+ * Verifies that this version knows the schema, and that it has exactly the tables, indexes and triggers of its
+ * migrations: a missing trigger protects nothing, and a foreign one writes by itself.
+ * @throws unavailable for a newer schema, validationFailed that names what differs.
+ */
+export async function verifySchema(connection: Connection, schema: readonly AppliedMigration[]): Promise<void> {
+  const known = new Map(migrations.map((step) => [step.name, hashMigration(step)]));
+  for (const { name, hash } of schema) {
+    const expected = known.get(name);
+    if (expected === undefined) {
+      throw unavailable(`The backup has the schema of a newer version (${name}). Restore it with that version.`);
+    }
+    if (expected !== hash) {
+      throw unavailable(`The backup has another form of migration ${name}. Restore it with the version that made it.`);
+    }
+  }
+  const faults = await findSchemaFaults(connection, schema);
+  if (faults === undefined) return;
+  throw damaged(`The database in the backup is damaged: it ${faults}.`, { remedy: "Restore an older backup." });
+}
+
+/** What differs between a schema and its migrations, as the predicate of "it"; undefined when nothing does. */
+export async function findSchemaFaults(
+  connection: Connection,
+  schema: readonly AppliedMigration[],
+): Promise<string | undefined> {
+  const applied = new Set(schema.map(({ name }) => name));
+  if (!migrations.some(({ name }) => applied.has(name))) return undefined;
+  if (!isWithoutGaps(applied)) return "lacks migrations before its last one";
+  const faults = await compareSchema(connection.values(selectSchema).map(toSchemaObject), applied);
+  return faults.length === 0 ? undefined : describeFaults(faults);
+}
+
+function describeFaults(faults: readonly SchemaFault[]): string {
+  const named = faults.slice(0, maxNamed).map(({ kind, object }) => `${words[kind]} ${nameObject(object)}`);
+  return named.join("; ") + (faults.length > maxNamed ? `, and ${faults.length - maxNamed} more` : "");
+}

@@ -1,0 +1,101 @@
+import { Readable, Writable } from "node:stream";
+import type { S3Account } from "../config/backup-config.ts";
+import { validationFailed } from "../errors.ts";
+import { type BackupLocation, isBackupName } from "./location.ts";
+import type { BackupStorage, BackupUpload } from "./storage.ts";
+
+type S3Location = Extract<BackupLocation, { kind: "s3" }>;
+
+/** S3 allows ten thousand parts an object, so this allows for 160 GB. */
+const partBytes = 16 * 1024 * 1024;
+/** Bun aborts a multipart upload by itself and tells nobody when that is done; this is the time it is given. */
+const abortMs = 1000;
+/** Enough for a manifest, compressed. */
+const headBytes = 64 * 1024;
+
+/**
+ * Stores backups as objects of a bucket. Larger ones are uploaded in parts; an object appears when all of it is there.
+ * @throws validationFailed without an account.
+ */
+export function openS3({ bucket, prefix }: S3Location, account: S3Account | undefined): BackupStorage {
+  if (account === undefined) {
+    throw validationFailed("For s3:// set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
+  }
+  const { accessKeyId, secretAccessKey, endpoint, region } = account;
+  const client = new Bun.S3Client({
+    accessKeyId,
+    secretAccessKey,
+    bucket,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(region !== undefined && { region }),
+  });
+  return {
+    async create(name, _id, signal) {
+      // Called before the database is copied: most errors appear with every call. Permission to write alone is enough.
+      await client.list({ prefix, maxKeys: 1 }).catch((error) => {
+        if (error.code !== "AccessDenied") throw error;
+      });
+      return upload(client, `${prefix}${name}`, signal);
+    },
+    async list() {
+      const names: string[] = [];
+      for (let startAfter: string | undefined; ; ) {
+        const page = await client.list({ prefix, ...(startAfter !== undefined && { startAfter }) });
+        const keys = (page.contents ?? []).map(({ key }) => key);
+        names.push(...keys.map((key) => key.slice(prefix.length)));
+        startAfter = keys.at(-1);
+        if (!page.isTruncated || startAfter === undefined) break;
+      }
+      return names.filter(isBackupName).sort();
+    },
+    head: (name) => client.file(`${prefix}${name}`).slice(0, headBytes).bytes(),
+    async read(name) {
+      const file = client.file(`${prefix}${name}`);
+      const { size } = await file.stat();
+      return { bytes: size, stream: Readable.fromWeb(file.stream() as never) };
+    },
+    remove: (name) => client.delete(`${prefix}${name}`),
+  };
+}
+
+function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupUpload {
+  // An aborted stream ends the upload without an object; Bun's own writer would make one of what it has.
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const uploaded = client.write(key, new Response(readable), {
+    partSize: partBytes,
+    queueSize: 2,
+    retry: 3,
+    type: "application/gzip",
+  });
+  const failed = uploaded.then(() => new Promise<never>(() => {}));
+  failed.catch(() => {});
+  const writer = writable.getWriter();
+  const sink = new Writable({
+    highWaterMark: 1 << 20,
+    write(chunk: Buffer, _encoding, done) {
+      // A copy, because the pipeline reuses its buffer while the upload still holds it.
+      const written = writer.ready.then(() => writer.write(new Uint8Array(chunk)));
+      Promise.race([written, failed]).then(() => done(), done);
+    },
+    final(done) {
+      Promise.race([writer.close(), failed]).then(() => done(), done);
+    },
+  });
+  return {
+    sink,
+    finish: () => Promise.race([uploaded, whenAborted(signal)]),
+    async discard() {
+      sink.destroy();
+      void writer.abort(new Error("The backup was cancelled.")).catch(() => {});
+      // An upload whose last call was under way leaves a whole object.
+      const removed = uploaded.then(() => client.delete(key)).catch(() => {});
+      await Promise.race([removed, Bun.sleep(abortMs)]);
+      await Bun.sleep(abortMs);
+    },
+  };
+}
+
+function whenAborted(signal: AbortSignal): Promise<never> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+}

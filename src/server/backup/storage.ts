@@ -1,0 +1,90 @@
+import { type Readable, Writable } from "node:stream";
+import type { BackupConfig } from "../config/backup-config.ts";
+import { AppError, unavailable } from "../errors.ts";
+import { openFolder } from "./folder-storage.ts";
+import type { BackupLocation } from "./location.ts";
+import { openS3 } from "./s3-storage.ts";
+
+/** A backup that is being written. */
+export interface BackupUpload {
+  /** Takes the bytes of the archive. */
+  sink: Writable;
+  /** Makes the whole archive appear under its name; returns its size in bytes. */
+  finish(): Promise<number>;
+  /** Removes what has been written. */
+  discard(): Promise<void>;
+}
+
+/** Stores backups. Errors are those of the system or the S3 service; `storageError` explains them. */
+export interface BackupStorage {
+  /** @param id distinguishes the unfinished files of several processes. */
+  create(name: string, id: string, signal: AbortSignal): Promise<BackupUpload>;
+  /** Names that backups have, oldest first. */
+  list(): Promise<string[]>;
+  /** The beginning of an archive: enough bytes for its manifest. */
+  head(name: string): Promise<Uint8Array>;
+  read(name: string): Promise<{ stream: Readable; bytes: number }>;
+  remove(name: string): Promise<void>;
+}
+
+const reasons: Record<string, string> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is exceeded",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the disk is mounted read-only",
+  ENOTDIR: "a part of the path is not a folder",
+  ENOENT: "it does not exist",
+  EEXIST: "a part of the path is not a folder",
+  EPIPE: "the reader has closed the pipe",
+  EISDIR: "it is a folder",
+  NoSuchKey: "it does not exist",
+  NoSuchBucket: "the bucket does not exist",
+  AccessDenied: "the account lacks permission (AccessDenied)",
+  InvalidAccessKeyId: "the access key is unknown (InvalidAccessKeyId)",
+  SignatureDoesNotMatch: "the secret access key is wrong (SignatureDoesNotMatch)",
+  ConnectionRefused: "the S3 server cannot be reached",
+  FailedToOpenSocket: "the S3 server cannot be reached",
+};
+
+/**
+ * Opens the storage of a location.
+ * @param config `dataDir` is set where backups are made: what lies within it belongs to its owner, whoever makes it.
+ * @throws validationFailed for an S3 location without an account.
+ */
+export function openStorage(
+  location: BackupLocation,
+  config: Pick<BackupConfig, "s3"> & { dataDir?: string },
+  stdout?: Writable,
+): BackupStorage {
+  if (location.kind === "s3") return openS3(location, config.s3);
+  if (location.kind === "folder") return openFolder(location.path, config.dataDir);
+  return openStandardOutput(stdout as Writable);
+}
+
+/** An error of a disk or an S3 service in words; other errors stay. S3's own sentences may name the account. */
+export function storageError(error: unknown, place: string, what: string): unknown {
+  if (error instanceof AppError) return error;
+  const code = String((error as { code?: unknown }).code ?? "unknown");
+  return unavailable(`${what} ${place}: ${reasons[code] ?? code}.`, { cause: error });
+}
+
+function openStandardOutput(stdout: Writable): BackupStorage {
+  const unsupported = () => Promise.reject(new Error("Standard output stores nothing."));
+  let bytes = 0;
+  return {
+    async create() {
+      const sink = new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          bytes += chunk.length;
+          stdout.write(chunk, done);
+        },
+      });
+      return { sink, finish: async () => bytes, discard: async () => {} };
+    },
+    list: async () => [],
+    head: unsupported,
+    read: unsupported,
+    remove: unsupported,
+  };
+}
