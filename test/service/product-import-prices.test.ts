@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
   const nothing = { created: 0, updated: 0, unchanged: 0, errors: [] };
   const asMade = [5, [5, 6, false], [5, null, true]];
 
-  test("prices that are the product's stay so through an export and an import, here and in another store", async () => {
+  test("inherited prices stay inherited through an export and an import, also in another store", async () => {
     await makeShirt();
     const before = await exported();
     const table = csvHeader + before.map(writeCsvProduct).join("");
@@ -71,7 +71,7 @@ onDatabase("file", (suite) => {
     expect([await prices(other), await prices(third)]).toEqual([[asMade], [asMade]]);
   });
 
-  test("a new price of the product in an exported file is followed; one written to a variant is its own", async () => {
+  test("a new product price in an exported file is inherited; a new variant price is its own", async () => {
     await makeShirt();
     const [document] = (await products()) as [ProductReply];
     const [small, medium] = document.variants as [VariantReply, VariantReply];
@@ -88,7 +88,7 @@ onDatabase("file", (suite) => {
     expect(await prices()).toEqual([asMade]);
   });
 
-  test("without a word on whose price it is a price is the variant's own, and null the product's", async () => {
+  test("without has_own_price, a price is the variant's own, and null inherits", async () => {
     await makeShirt();
     const [{ id, variants }] = (await products()) as [ProductReply];
     const [small] = variants as [VariantReply];
@@ -111,7 +111,7 @@ onDatabase("file", (suite) => {
     expect(await csv(table("5"))).toEqual({ ...nothing, unchanged: 1 });
   });
 
-  test("a product is found by a SKU that its variants hide, and SKUs are compared as they are kept", async () => {
+  test("a product is found by its hidden SKU, and SKUs are compared in stored form", async () => {
     const { json } = await createProduct(ctx, { title: "Lamp", price: 1, sku: "L" });
     const { id } = JSON.parse(json) as ProductReply;
     await addVariant(ctx, id, { title: "Red", sku: "L-R" });
@@ -121,7 +121,7 @@ onDatabase("file", (suite) => {
     expect(await prices()).toEqual([[2, [2, null, false]]]);
   });
 
-  test("more pieces than can be counted are refused with the line's field", async () => {
+  test("more than the maximum stock is refused with the field", async () => {
     const { errors } = await csv("title,price,stock\nLamp,1,1000000000001\n");
     expect(errors).toEqual(["stock must be a whole number from 0 to 1000000000000 or null"]);
   });

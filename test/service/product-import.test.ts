@@ -82,7 +82,7 @@ onEachDatabase((suite) => {
     return (await suite.app.db.execute({ sql, args: [ctx.tenant.id] })).rows[0]?.found;
   };
 
-  test("what is exported changes nothing when it is imported again, and makes the same products elsewhere", async () => {
+  test("an export changes nothing when imported again, and creates the same products in another store", async () => {
     for (const fields of nasty) await createProduct(ctx, fields, fields.title === "Whole" ? "fr" : undefined);
     const lines = await exported();
     const before = [lines, await countEvents()];
@@ -109,7 +109,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a bad row is undone alone, also after its first statements were run; stop ends there, skip goes on", async () => {
+  test("an invalid row is rolled back alone; stop ends there, skip continues", async () => {
     await createProduct(ctx, { title: "Lamp", price: 1, sku: "TAKEN" });
     const file = [
       { title: "First", price: 1, sku: "A" },
@@ -139,7 +139,7 @@ onEachDatabase((suite) => {
     expect(JSON.parse((await listProducts(ctx, { q: "Last" })).json)).toHaveLength(1);
   });
 
-  test("a dry run counts as the real one does, and leaves no row and no event behind", async () => {
+  test("a dry run counts like an import, and leaves no row and no event", async () => {
     await createProduct(ctx, { title: "Lamp", price: 1, sku: "L" });
     const before = [await exported(), await countEvents()];
     const csv = "sku,title,price\nL,Lamp,2\nN,New,3\nX,Bad,1.234\n";
@@ -149,7 +149,7 @@ onEachDatabase((suite) => {
     expect(await importCsv(csv, { onError: "skip" })).toEqual(dry);
   });
 
-  test("rows name products by id before SKU, add and change variants, and leave alone what they do not name", async () => {
+  test("rows find products by id, then SKU, add and change variants, and keep everything else", async () => {
     const { json } = await createProduct(ctx, {
       title: "Shirt",
       price: 10,
@@ -172,7 +172,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("bytes that are no text are a fault of their line alone, which is named exactly", async () => {
+  test("invalid UTF-8 fails only its line, which is named exactly", async () => {
     const broken = (text: string) =>
       Buffer.concat(
         text
@@ -204,7 +204,7 @@ onEachDatabase((suite) => {
     expect((await products()).map(({ title }) => title)).toEqual(["é\uFFFD", "Fin", "é", "x"]);
   });
 
-  test("products before a quote at fault are written, except one with variants that may go on there", async () => {
+  test("products before a misplaced quote are written, except one whose variants may continue there", async () => {
     const rows = "sku,title,price,option:size,variant_sku\nA,One,1,,\nB,Two,2,,\n";
     for (const onError of ["stop", "skip"] as const) {
       const plain = await importCsv(`${rows}C,a"b"c,3,,\nD,Four,4,,\n`, { onError });
@@ -216,7 +216,7 @@ onEachDatabase((suite) => {
     expect(await products()).toHaveLength(2);
   });
 
-  test("lines of a product stay together by their slug, and those that give nothing in common stay apart", async () => {
+  test("rows with the same slug are one product, rows without a common key are not", async () => {
     const csv = [
       "sku,slug,title,price,option:size",
       ",shirt,Shirt,10,S",
@@ -231,7 +231,7 @@ onEachDatabase((suite) => {
     expect(Object.fromEntries(found)).toEqual({ Shirt: 2, Hat: 2, Lone: 1, Other: 1 });
   });
 
-  test("a SKU or pieces that belong to a variant are refused where the file gives them to a product", async () => {
+  test("a SKU or stock that belongs to a variant is refused on the product", async () => {
     const variants = [
       { options: { n: "x" }, sku: "C1", stock: 3 },
       { options: { n: "y" }, stock: 4 },
@@ -260,7 +260,7 @@ onEachDatabase((suite) => {
     expect(JSON.parse(line ?? "")).toMatchObject({ title: "Lampadaire", lang: "fr", translations });
   });
 
-  test("one that is stopped has written what it counts, and nothing behind it", async () => {
+  test("a stopped import has written exactly what it counts", async () => {
     const stop = new AbortController();
     const lines = Array.from({ length: 600 }, (_, index) => `S-${index},Lamp,1`);
     const onProgress = () => stop.abort();

@@ -30,7 +30,7 @@ onEachDatabase((suite) => {
     throw new Error("There was no end of it");
   };
 
-  test("products without words are indexed portion by portion, each once, and deleted ones passed over", async () => {
+  test("products missing in the index are indexed in batches, each once, without deleted ones", async () => {
     const [ctx, other] = [await open(), await open()];
     const made = [];
     for (let n = 0; n < 5; n++) made.push(await make(ctx, { title: "Torch", description: "wide ".repeat(9000) }));
@@ -47,7 +47,7 @@ onEachDatabase((suite) => {
     expect(await indexAll()).toBe(0);
   });
 
-  test("words are those of the store, also where two stores have the same mark in the index", async () => {
+  test("a search finds only the store's products, also if two stores have the same prefix in the index", async () => {
     const [ctx, other] = [await open(), await open()];
     const [mine, theirs] = [await make(ctx), await make(other)];
     const row = "(select row_number from products where id = ?)";
@@ -60,7 +60,7 @@ onEachDatabase((suite) => {
     expect(total).toBe(1);
   });
 
-  test("words go with their product and with their store, and stay while other fields change", async () => {
+  test("index entries are deleted with their product and store, and stay while other fields change", async () => {
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);
     const [kept, gone] = [await make(ctx), await make(ctx)];
@@ -74,7 +74,7 @@ onEachDatabase((suite) => {
   });
 });
 
-test("a search is made of quoted letters, digits and pictures only, whatever is asked", () => {
+test("a search expression has quoted letters, digits and emoji only, whatever the text", () => {
   for (let code = 0; code < 0x3000; code++) {
     const character = String.fromCharCode(code);
     const expression = matchExpression("tnt_abc123", `a${character}"b`);
@@ -84,13 +84,13 @@ test("a search is made of quoted letters, digits and pictures only, whatever is 
   }
 });
 
-test("the index takes apart what the program puts together, so that no word is found by half", () => {
+test("the tokenizer of the index splits tokens exactly as they were made", () => {
   // FTS5's ascii tokenizer splits at ASCII other than letters and digits, and folds ASCII capitals.
   const words = indexTokens("tnt_abc123", ["ÀB-c'd_e.f 1/2 ½ ﬁ ™ K İ ß 日本 กำ 🎉 \0 \ud800 x\u0301"]);
   for (const word of words.split(" ")) expect(word).toMatch(/^[a-z0-9\u0080-\u{10ffff}]+$/u);
 });
 
-test("the longest description is taken apart in time that grows with its length only", () => {
+test("the longest description is tokenized in linear time", () => {
   // Whatever looks at a run of characters anew from each of them takes minutes here.
   for (const text of ["a", "語", "ก", "๋", "\u0301", "e\u0301", "🎉", "a-", "a'", "-", "한", "ﷺ", "A🎉語"]) {
     const tokens = indexTokens("tnt_abc123", [text.repeat(50_000 / text.length)]);

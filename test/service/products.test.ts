@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Actor, Ctx } from "../../src/server/context.ts";
 import { listProducts } from "../../src/server/modules/products/list/list.ts";
-import type { ProductListQuery } from "../../src/server/modules/products/list/list-model.ts";
+import type { ProductListQuery } from "../../src/server/modules/products/list/model.ts";
 import {
   createProduct,
   deleteProduct,
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a customer's cursor does not open what only staff sees", async () => {
+  test("a customer cannot use a cursor of a staff list", async () => {
     const { page } = await listProducts(ctx, { limit: 1 });
     const cursor = page.next_cursor as string;
     expect(await failureOf(listProducts({ ...ctx, actor: customer }, { limit: 1, cursor }))).toMatchObject({
@@ -92,7 +92,7 @@ onEachDatabase((suite) => {
     expect(parse(await getProduct(ctx, id)).version).toBe(1);
   });
 
-  test("what no schema has checked is checked by the services themselves", async () => {
+  test("services validate input that no schema has checked", async () => {
     const { id } = parse(await createProduct(ctx, lamp));
     for (const [field, input] of [
       ["title", { title: " " }],
@@ -122,7 +122,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("what no schema has checked of a variant is checked by the services themselves", async () => {
+  test("variant services validate input that no schema has checked", async () => {
     const { id, variants } = parse(await createProduct(ctx, { ...lamp, variants: [{ title: "A" }] }));
     const variantId = (variants[0] as VariantReply).id;
     for (const [field, input] of [
@@ -146,7 +146,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("every service of variants works in its own tenant only", async () => {
+  test("every variant service works in its own tenant only", async () => {
     const foreign = await tenantContext(await suite.shop());
     const { id, variants } = parse(await createProduct(ctx, { ...lamp, variants: [{ title: "A", sku: "shared" }] }));
     const variantId = (variants[0] as VariantReply).id;
@@ -164,7 +164,7 @@ onEachDatabase((suite) => {
     expect(parse(await createProduct(foreign, { ...lamp, variants: [{ title: "A", sku: "shared" }] })).version).toBe(1);
   });
 
-  test("writes within one transaction stand or fall together", async () => {
+  test("writes within one transaction commit or roll back together", async () => {
     const before = (await list(ctx)).length;
     const work = ctx.db.transaction(async (db) => {
       const inside = { ...ctx, db };

@@ -18,7 +18,7 @@ import { onEachDatabase } from "../support/suite.ts";
 
 const days = 86_400_000;
 
-test("points are earned for whole shares only, and exactly for any amount", () => {
+test("earned points are rounded down, and exact for any amount", () => {
   const rate = (pointsRate: number) => ({ pointsRate });
   expect(pointsFor(99, rate(1000))).toBe(0);
   expect(pointsFor(100, rate(1000))).toBe(1);
@@ -39,7 +39,7 @@ onEachDatabase((suite) => {
     return { userId, booked, check };
   }
 
-  test("spending goes through as many lots as it needs, the oldest first", async () => {
+  test("spending uses the oldest lots first, as many as it needs", async () => {
     const { userId, booked, check } = await openLedger();
     for (const [index, points] of [5, 7, 11, 2].entries()) {
       await booked((tx) => earnPoints(tx, { userId, points, source: `earn-${index}` }));
@@ -66,7 +66,7 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(5);
   });
 
-  test("what was spent meanwhile is not taken back", async () => {
+  test("points spent meanwhile are not reversed", async () => {
     const { userId, booked, check } = await openLedger();
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
     await booked((tx) => spendPoints(tx, { userId, points: 8, source: "spend" }));
@@ -75,7 +75,7 @@ onEachDatabase((suite) => {
     expect(await booked((tx) => reversePoints(tx, { userId, points: 10, source: "again" }))).toBe(0);
   });
 
-  test("of spending and taking back at once, neither takes what the other took", async () => {
+  test("concurrent spending and reversing never use the same points", async () => {
     const { userId, booked, check } = await openLedger();
     await booked((tx) => earnPoints(tx, { userId, points: 100, source: "earn" }));
     const acts = Array.from({ length: 20 }, (_, index) =>
@@ -89,7 +89,7 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(100 - taken);
   });
 
-  test("the time of points stands still while an order holds them", async () => {
+  test("points do not age while an order holds them", async () => {
     const { userId, booked, check } = await openLedger(10);
     const orderId = "ord_test";
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(0);
   });
 
-  test("points without an end come back without one", async () => {
+  test("returned points without expiry have none", async () => {
     const { userId, booked, check } = await openLedger(null);
     const orderId = "ord_test";
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
@@ -116,7 +116,7 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(10);
   });
 
-  test("several sweeps at once expire each lot once", async () => {
+  test("concurrent background jobs expire each lot once", async () => {
     const { userId, booked, check } = await openLedger(1);
     for (let lot = 0; lot < 5; lot++) {
       await booked((tx) => adjustPoints(tx, { userId, points: 3, source: `lot-${lot}` }));
@@ -132,7 +132,7 @@ onEachDatabase((suite) => {
     expect(await expireDuePoints(suite.app.system)).toBe(0);
   });
 
-  test("an account at fault does not keep others from expiring, and is put right once it is mended", async () => {
+  test("a corrupt account does not block others, and expires once it is fixed", async () => {
     const broken = await openLedger(1);
     const sound = await openLedger(1);
     for (const { userId, booked } of [broken, sound]) {
@@ -152,7 +152,7 @@ onEachDatabase((suite) => {
     expect(await broken.check()).toBe(0);
   });
 
-  test("thousands of lots that are due at once expire in one transaction, within its time on a server", async () => {
+  test("thousands of due lots expire in one transaction, within its time limit on a server", async () => {
     const { userId, booked, check } = await openLedger(1);
     await booked((tx) => adjustPoints(tx, { userId, points: 1, source: "first" }));
     const among = "from reward_entries e, json_each(?) j where e.user_id = ?";

@@ -42,14 +42,14 @@ onEachDatabase((suite) => {
     },
     { name: "an empty `after` is 5100", request: "GET /events/", send: { query: { after: "" } }, expect: 5100 },
     {
-      name: "an `after` that is no id is 5100",
+      name: "a malformed `after` is 5100",
       request: "GET /events/",
       send: { query: { after: "' or 1 --" } },
       expect: 5100,
       has: ["Start again"],
     },
     {
-      name: "types that do not exist are 5102",
+      name: "unknown types are 5102",
       request: "GET /events/",
       send: { query: { types: "order.*,lamp.lit" } },
       expect: 5102,
@@ -63,7 +63,7 @@ onEachDatabase((suite) => {
       fields: ["limit"],
     },
     {
-      name: "a field that events have not is 5102",
+      name: "an unknown name in fields is 5102",
       request: "GET /events/",
       send: { query: { fields: "id,secret" } },
       expect: 5102,
@@ -71,7 +71,7 @@ onEachDatabase((suite) => {
     },
   ]);
 
-  test("a key needs events:read and nothing else, and users, staff too, are refused", async () => {
+  test("a key needs only events:read; users, staff included, are refused", async () => {
     const shop = await suite.shop();
     const reader = bearer(await shop.issueKey({ scopes: ["events:read"] }));
     expect((await shop.call("GET /events/", { auth: reader })).status).toBe(200);
@@ -81,7 +81,7 @@ onEachDatabase((suite) => {
     expect((await staff.call("GET /events/")).code).toBe(5300);
   });
 
-  test("it tells oldest first what has changed, of this store only, and whole changes only", async () => {
+  test("the feed has the store's committed changes, oldest first", async () => {
     const shop = await suite.shop();
     const other = await suite.shop();
     const { id } = await shop.createProduct();
@@ -104,7 +104,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, { after: theirs })).code).toBe(5100);
   });
 
-  test("its cursor goes on at the end of the feed, and over what the types leave out", async () => {
+  test("the cursor continues at the end of the feed, and skips events of other types", async () => {
     const shop = await suite.shop();
     for (const type of ["order.paid", "product.updated", "order.created", "stock.changed"] as const) {
       await record(shop, type);
@@ -128,14 +128,14 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("with fields, events hold these only", async () => {
+  test("fields selects fields", async () => {
     const shop = await suite.shop();
     await record(shop, "order.paid");
     const [event] = (await read(shop, { fields: "type" })).data;
     expect(Object.keys(event as FeedEvent)).toEqual(["id", "type"]);
   });
 
-  test("whoever pages while others write gets every change once, in the order of the commits", async () => {
+  test("paging during concurrent writes returns every change once, in the order of commits", async () => {
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);
     const again = await suite.database.openAgain();
@@ -178,7 +178,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("events are kept for thirty days, the newest and what a webhook waits for longer", async () => {
+  test("events are kept for thirty days; the newest, and those that a webhook waits for, longer", async () => {
     await suite.app.db.execute("delete from events");
     const clock = createClock();
     const shops = [await suite.shop(), await suite.shop()] as const;

@@ -29,7 +29,7 @@ onDatabase("file", (suite) => {
       expect((await shop.call(request.replace(":id", id), { ...send, auth })).status).toBe(done);
     });
 
-    test(`${request} without credentials is 5206, and nothing happens`, async () => {
+    test(`${request} without credentials is 5206, and nothing changes`, async () => {
       const shop = await suite.shop();
       const { id } = await shop.createProduct();
       const before = await contents(shop);
@@ -39,7 +39,7 @@ onDatabase("file", (suite) => {
       expect(await contents(shop)).toBe(before);
     });
 
-    test(`${request} with a key that lacks ${scope} is 5300 and says which scope, and nothing happens`, async () => {
+    test(`${request} with a key that lacks ${scope} is 5300 and says which scope, and nothing changes`, async () => {
       const shop = await suite.shop();
       const { id } = await shop.createProduct();
       const before = await contents(shop);
@@ -64,7 +64,7 @@ onDatabase("file", (suite) => {
     });
 
     if (request.includes(":id")) {
-      test(`${request} of another store's product is 5301 in one's own store, and nothing happens`, async () => {
+      test(`${request} of another store's product is 5301, and nothing changes`, async () => {
         const [shop, other] = [await suite.shop(), await suite.shop()];
         const { id } = await shop.createProduct();
         const before = await contents(shop);
@@ -78,7 +78,7 @@ onDatabase("file", (suite) => {
     }
   }
 
-  test("a list shows nothing of another store, under any sort or filter", async () => {
+  test("a list never shows another store's products, whatever sort or filter", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     await shop.createProduct();
     for (const query of [

@@ -20,7 +20,7 @@ const full = {
 const missing = "prod_01h455vb4pex5vsknk084sn02q";
 
 onDatabase("file", (suite) => {
-  test("PUT replaces: what is not given returns to its default, except the slug", async () => {
+  test("PUT resets fields not given to their defaults, except the slug", async () => {
     const { call, createProduct } = await suite.shop();
     const before = await createProduct(full);
     suite.app.clock.advance(1000);
@@ -59,7 +59,7 @@ onDatabase("file", (suite) => {
     expect(data.metadata).toEqual({ b: 2 });
   });
 
-  test("PATCH changes the field given and no other", async () => {
+  test("PATCH changes only the field given", async () => {
     const { call, createProduct } = await suite.shop();
     const changes: Record<string, unknown> = {
       title: "Torch",
@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("PATCH merges metadata: null takes away, objects merge, arrays replace", async () => {
+  test("PATCH merges metadata: null removes, objects merge, arrays replace", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct({ metadata: { keep: 1, drop: 2, nested: { a: 1, b: 2 }, list: [1, 2] } });
     const { data } = await call<ProductReply>(`PATCH /products/${id}/`, {
@@ -100,7 +100,7 @@ onDatabase("file", (suite) => {
     expect(data.metadata).toEqual({ keep: 1, nested: { a: 1, c: 3 }, list: [3], fresh: "é" });
   });
 
-  test("metadata that a merge would make too large is refused, and the product stays as it was", async () => {
+  test("a merge that makes metadata too large is refused, and the product is unchanged", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct({ metadata: { a: "x".repeat(9000) } });
     const { code, fields } = await call(`PATCH /products/${id}/`, { body: { metadata: { b: "x".repeat(9000) } } });
@@ -108,7 +108,7 @@ onDatabase("file", (suite) => {
     expect((await call<ProductReply>(`GET /products/${id}/`)).data.version).toBe(1);
   });
 
-  test("the time of first publication stays when a product is hidden and shown again", async () => {
+  test("published_at stays when a product is unpublished and published again", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct({ status: "draft" });
     const publishedAt: (string | null)[] = [];
@@ -121,7 +121,7 @@ onDatabase("file", (suite) => {
     expect(publishedAt).toEqual([first, first, first]);
   });
 
-  test("DELETE answers once, and the product is gone for every method", async () => {
+  test("DELETE succeeds once, and then the product is not found by any method", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct();
     const { status, data } = await call(`DELETE /products/${id}/`);
@@ -133,7 +133,7 @@ onDatabase("file", (suite) => {
     expect((await call("GET /products/")).data).toEqual([] as never);
   });
 
-  test("a query's language is taken by every method", async () => {
+  test("every method accepts lang in the query", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct();
     const query = { lang: "de" };
@@ -191,7 +191,7 @@ onDatabase("file", (suite) => {
     },
   ]);
 
-  test("an empty PATCH is a write that changes nothing but version and time", async () => {
+  test("an empty PATCH changes only version and updated_at", async () => {
     const shop = await suite.shop();
     const id = await own(shop);
     const { data } = await shop.call<ProductReply>(`PATCH /products/${id}/`, { body: {} });

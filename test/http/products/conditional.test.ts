@@ -6,7 +6,7 @@ const body = { title: "Torch", price: 2 };
 const methods = ["PUT", "PATCH", "DELETE"];
 
 onEachDatabase((suite) => {
-  test("reads and writes answer the version as ETag, and each write moves it by one", async () => {
+  test("the ETag is the version, and each write increases it by one", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct();
     const tags = [
@@ -21,7 +21,7 @@ onEachDatabase((suite) => {
   });
 
   for (const method of methods) {
-    test(`${method} with a version that has passed is 412, and nothing is written`, async () => {
+    test(`${method} with an outdated version is 412, and nothing is written`, async () => {
       const { call, createProduct } = await suite.shop();
       const { id } = await createProduct();
       await call(`PATCH /products/${id}/`, { body: { stock: 3 } });
@@ -33,7 +33,7 @@ onEachDatabase((suite) => {
       expect((await call<ProductReply>(`GET /products/${id}/`)).data).toMatchObject({ version: 2, title: "Lamp" });
     });
 
-    test(`${method} with the present version, with * and without a version is done`, async () => {
+    test(`${method} succeeds with the current version, with * and without a version`, async () => {
       const { call, createProduct } = await suite.shop();
       for (const headers of [{ "if-match": '"1"' }, { "if-match": "*" }, { "if-match": null }]) {
         const { id } = await createProduct();
@@ -42,7 +42,7 @@ onEachDatabase((suite) => {
       }
     });
 
-    test(`${method} with an If-Match that is no ETag is 5100`, async () => {
+    test(`${method} with an invalid If-Match is 5100`, async () => {
       const { call, createProduct } = await suite.shop();
       const { id } = await createProduct();
       const sent = method === "DELETE" ? {} : { body };
@@ -53,7 +53,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("a version on a product that is not there is 5301", async () => {
+  test("If-Match on an unknown product is 5301", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct();
     await call(`DELETE /products/${id}/`);
@@ -61,7 +61,7 @@ onEachDatabase((suite) => {
     expect(code).toBe(5301);
   });
 
-  test("of twenty PATCHes with the same version one wins, and the others are told", async () => {
+  test("of twenty PATCHes with the same version one succeeds, and the others are 412", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct();
     const replies = await Promise.all(
@@ -75,7 +75,7 @@ onEachDatabase((suite) => {
     expect((await call<ProductReply>(`GET /products/${id}/`)).data).toEqual(won[0]?.data as ProductReply);
   });
 
-  test("twenty PATCHes without a version are all done, one after another", async () => {
+  test("twenty concurrent PATCHes without a version all succeed", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct();
     const replies = await Promise.all(

@@ -9,7 +9,7 @@ onEachDatabase((suite) => {
     ["slug", "taken"],
     ["sku", "L-1"],
   ] as const) {
-    test(`a ${field} that is taken is 409 and named, on create, PUT and PATCH`, async () => {
+    test(`a taken ${field} is 409 and named, on create, PUT and PATCH`, async () => {
       const { call, createProduct } = await suite.shop();
       await createProduct({ [field]: value });
       const { id } = await createProduct();
@@ -20,14 +20,14 @@ onEachDatabase((suite) => {
       expect((await call<ProductReply>(`GET /products/${id}/`)).data.version).toBe(1);
     });
 
-    test(`a product may be written with the ${field} that it has`, async () => {
+    test(`a product can be written with its own ${field}`, async () => {
       const { call, createProduct } = await suite.shop();
       const { id } = await createProduct({ [field]: value });
       expect((await call(`PUT /products/${id}/`, { body: { ...lamp, [field]: value } })).status).toBe(200);
       expect((await call(`PATCH /products/${id}/`, { body: { [field]: value } })).status).toBe(200);
     });
 
-    test(`the ${field} of a deleted product is free again`, async () => {
+    test(`the ${field} of a deleted product can be used again`, async () => {
       const { call, createProduct } = await suite.shop();
       const { id } = await createProduct({ [field]: value });
       await call(`DELETE /products/${id}/`);
@@ -40,7 +40,7 @@ onEachDatabase((suite) => {
       expect(await other.createProduct({ [field]: value })).toMatchObject({ [field]: value });
     });
 
-    test(`of twenty creates of the same ${field} one is done, and the others are told`, async () => {
+    test(`of twenty creates with the same ${field} one succeeds, and the others are 409`, async () => {
       const { call } = await suite.shop();
       const replies = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
@@ -53,7 +53,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("twenty creates of the same title are all done, each with a slug of its own", async () => {
+  test("twenty creates with the same title all succeed, each with its own slug", async () => {
     const { call } = await suite.shop();
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => call<ProductReply>("POST /products/", { body: lamp })),
@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
     for (const slug of slugs) expect(slug).toMatch(/^lamp(-[0-9a-z]+)?$/);
   });
 
-  test("products without a SKU do not stand in each other's way", async () => {
+  test("products without a SKU do not conflict", async () => {
     const { createProduct } = await suite.shop();
     await createProduct({ sku: null });
     expect((await createProduct({ sku: null })).sku).toBeNull();

@@ -7,7 +7,7 @@ const lamp = { title: "Lamp", price: 19.99 };
 const request = "POST /products/";
 
 onDatabase("file", (suite) => {
-  test("title and price make a complete product, and the rest has its defaults", async () => {
+  test("title and price are enough for a product, and the rest has defaults", async () => {
     const { call } = await suite.shop();
     const { status, data, headers } = await call<ProductReply>(request, { body: lamp });
     expect(status).toBe(201);
@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
     expect(headers.get("etag")).toBe('"1"');
   });
 
-  test("every field given is kept as given, and read back the same", async () => {
+  test("every field is stored as given", async () => {
     const { call } = await suite.shop();
     const body = {
       title: "Lampe « Été » 灯 💡",
@@ -69,7 +69,7 @@ onDatabase("file", (suite) => {
     expect(read.data).toEqual(created.data as never);
   });
 
-  test("a store's language is that of a product created without one", async () => {
+  test("a product created without lang has the store's language", async () => {
     const { createProduct } = await suite.shop({ tenant: { language: "pt-BR" } });
     expect((await createProduct()).lang).toBe("pt-BR");
   });
@@ -77,8 +77,8 @@ onDatabase("file", (suite) => {
   runScenarios(suite, [
     { name: "a title is required", request, send: { body: { price: 1 } }, expect: 5102, fields: ["title"] },
     { name: "a price is required", request, send: { body: { title: "A" } }, expect: 5102, fields: ["price"] },
-    { name: "an empty object lacks both", request, send: { body: {} }, expect: 5102, fields: ["price", "title"] },
-    { name: "no body at all lacks both", request, expect: 5102, fields: ["price", "title"] },
+    { name: "an empty object misses both", request, send: { body: {} }, expect: 5102, fields: ["price", "title"] },
+    { name: "an empty body misses both", request, expect: 5102, fields: ["price", "title"] },
     {
       name: "an unknown field is refused by name, and nothing is created",
       request,
@@ -89,7 +89,7 @@ onDatabase("file", (suite) => {
       check: async (_, { call }) => expect((await call("GET /products/")).data).toEqual([] as never),
     },
     {
-      name: "fields that the service itself writes are unknown in a body",
+      name: "computed fields are refused in a body",
       request,
       send: { body: { ...lamp, id: "prod_1", price_minor: 1, version: 7 } },
       expect: 5102,
@@ -103,7 +103,7 @@ onDatabase("file", (suite) => {
       fields: ["dry_run"],
     },
     {
-      name: "the six common parameters may stand in the body and are no fields of the product",
+      name: "the six common parameters in the body are not fields of the product",
       request,
       send: ({ namespace }) => ({ body: { ...lamp, namespace, lang: "de", user_id: "usr_1" } }),
       expect: 201,
@@ -111,14 +111,14 @@ onDatabase("file", (suite) => {
       lacks: ["usr_1"],
     },
     {
-      name: "a language that is none is refused",
+      name: "an invalid language is refused",
       request,
       send: { body: lamp, query: { lang: "not a language" } },
       expect: 5102,
       fields: ["lang"],
     },
     {
-      name: "a query's language beats the body's",
+      name: "lang in the query beats lang in the body",
       request,
       send: { body: { ...lamp, lang: "de" }, query: { lang: "es" } },
       expect: 201,

@@ -18,7 +18,7 @@ onDatabase("file", (suite) => {
     expect((await call(`POST /products/${after.id}/variants/`, { body: variants[0] })).status).toBe(201);
   });
 
-  test("an order stays whole when its product, or its variant, is deleted or becomes another", async () => {
+  test("an order is unchanged when its product or variant is changed or deleted", async () => {
     const shop = await suite.shop();
     const { call, createProduct } = shop;
     const shirt = await createProduct({ title: "Shirt", price: 20, variants });
@@ -37,7 +37,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("an order of what was deleted since can be cancelled, paid and refunded, and its pieces are booked", async () => {
+  test("an order of a deleted product can be cancelled, paid and refunded, and its stock is booked", async () => {
     const shop = await suite.shop();
     const { call, createProduct } = shop;
     const shirt = await createProduct({ title: "Shirt", price: 20, variants });
@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     for (const { id } of [shirt, lamp]) expect((await call(`GET /products/${id}/`)).code).toBe(5301);
   });
 
-  test("a product that unpaid orders hold pieces of may be counted anew, and what is available follows", async () => {
+  test("the stock of a product with unpaid orders can be edited, and available follows", async () => {
     const shop = await suite.shop();
     const lamp = await shop.createProduct({ stock: 5 });
     const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 4 }]);
@@ -84,7 +84,7 @@ onDatabase("file", (suite) => {
     expect(edits).toEqual([3, 10, null, 4].map((stock) => ({ ...common, stock })));
   });
 
-  test("each write of a product tells the feed once what it was, and says nothing of who did it", async () => {
+  test("each write of a product records one event without the actor", async () => {
     const shop = await suite.shop();
     const { call } = shop;
     const { id } = await shop.createProduct({ stock: 1 });

@@ -59,7 +59,7 @@ const refused: [name: string, field: string, body: Record<string, unknown>][] = 
 ];
 
 onDatabase("file", (suite) => {
-  test("what a field cannot hold is 422 and named, on create, replace and patch alike", async () => {
+  test("an invalid field is 422 and named, on create, replace and patch", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct();
     const outcomes: unknown[] = [];
@@ -77,14 +77,14 @@ onDatabase("file", (suite) => {
     expect((await call<unknown[]>("GET /products/")).data).toHaveLength(1);
   });
 
-  test("a slug that is refused is told what slugs are, and what that says is taken", async () => {
+  test("the error for an invalid slug describes valid slugs, and those are accepted", async () => {
     const { call, createProduct } = await suite.shop();
     const { text } = await call("POST /products/", { body: { ...lamp, slug: "a--b" } });
     expect(text).toContain("lowercase letters and digits, joined by single hyphens or underscores");
     expect((await createProduct({ slug: "a_b-c" })).slug).toBe("a_b-c");
   });
 
-  test("the largest values that a field may hold are taken", async () => {
+  test("the largest values of each field are accepted", async () => {
     const { createProduct } = await suite.shop();
     const body = {
       title: "a".repeat(300),
@@ -99,7 +99,7 @@ onDatabase("file", (suite) => {
     expect(await createProduct(body)).toMatchObject(body);
   });
 
-  test("a body with everything wrong names each field once, and echoes none of it", async () => {
+  test("a body with many invalid fields names each once, and echoes no value", async () => {
     const { call } = await suite.shop();
     const body = { title: 1, price: "hush-hush", slug: "", stock: "hush-hush", tags: 5, surprise: "hush-hush" };
     const { code, fields, text } = await call("POST /products/", { body });

@@ -53,7 +53,7 @@ async function fill(suite: Suite, tenantId: string, count: number, status = oneO
 }
 
 onDatabase("file", (suite) => {
-  test("only the fields asked for are answered, with the id, in lists and alone", async () => {
+  test("fields selects fields, with the id, in lists and of one product", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct({ metadata: { title: "inner" } });
     for (const [fields, names] of [
@@ -71,7 +71,7 @@ onDatabase("file", (suite) => {
     expect(data.metadata).toEqual({ title: "inner" });
   });
 
-  test("a field that no product has is 5102 and names `fields`, also where nothing is found", async () => {
+  test("an unknown name in fields is 5102, also for an empty list", async () => {
     const { call } = await suite.shop();
     for (const fields of ["", "title,", "tenant_id", "__proto__", "constructor", "Title", "a".repeat(1001)]) {
       for (const path of [request, "GET /products/prod_00000000000000000000000000/"]) {
@@ -81,7 +81,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("ids name products of the own store; what is malformed, unknown or another's matches nothing", async () => {
+  test("ids finds products of the store; malformed, unknown and foreign ids match nothing", async () => {
     const shop = await suite.shop();
     const other = await suite.shop();
     const foreign = await other.createProduct();
@@ -103,7 +103,7 @@ onDatabase("file", (suite) => {
     expect([code, fields]).toEqual([5102, ["ids"]]);
   });
 
-  test("a slug finds its product, and nothing else does", async () => {
+  test("slug finds exactly its product", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct({ title: "Crème brûlée" });
     await createProduct({ title: "灯" });
@@ -115,7 +115,7 @@ onDatabase("file", (suite) => {
     expect(await found("creme-brulee")).toEqual([]);
   });
 
-  test("ranges of time and price take open and closed ends, in any form of a time", async () => {
+  test("ranges of time and price may be inclusive, exclusive or open", async () => {
     const { call, createProduct } = await suite.shop();
     const times: string[] = [];
     for (let n = 0; n < 4; n++) {
@@ -159,7 +159,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("the total counts all pages of what the caller may see, and stands there only when asked for", async () => {
+  test("the total counts all products that the caller may see, only with include_total", async () => {
     const shop = await suite.shop();
     for (const status of ["draft", "published", "published"]) await shop.createProduct({ status });
     const query = { include_total: "true", limit: 1 };
@@ -172,7 +172,7 @@ onDatabase("file", (suite) => {
     expect(asCustomer.page.total).toBe(2);
   });
 
-  test("texts are listed in the language asked for, and the reply says which languages these are", async () => {
+  test("a list is in the requested language, and Content-Language names its languages", async () => {
     const { call, createProduct } = await suite.shop();
     await createProduct({ slug: "a", title: "Lamp", translations: { de: { title: "Lampe" } } });
     await createProduct({ slug: "b", title: "Chair" });
@@ -186,7 +186,7 @@ onDatabase("file", (suite) => {
     expect((await call(request, { query: { ids: "none" } })).headers.get("content-language")).toBeNull();
   });
 
-  test("a cursor serves only the list that gave it, whatever parameter differs", async () => {
+  test("a cursor is valid only for its own list, whatever parameter differs", async () => {
     const shop = await suite.shop();
     const made = [];
     for (let n = 0; n < 3; n++) made.push(await shop.createProduct({ price: 5 }));
@@ -215,7 +215,7 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously(request, { query: asCustomer })).code).toBe(5100);
   });
 
-  test("whatever index serves it, a filtered list is whole and in order", async () => {
+  test("a filtered list is complete and in order, whatever index it uses", async () => {
     const { call, namespace } = await suite.shop();
     const count = 9000;
     const [mine, other] = [await idOf(suite, namespace), await idOf(suite, (await suite.shop()).namespace)];
@@ -253,7 +253,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("while others add products, no page misses or repeats one that was there", async () => {
+  test("concurrent creates make no page miss or repeat a product", async () => {
     const { call, createProduct } = await suite.shop();
     const lamp = (n: number) => createProduct({ title: `Lamp ${n}`, price: n });
     const before = (await Promise.all(Array.from({ length: 12 }, (_, n) => lamp(n)))).map(({ id }) => id);
@@ -269,7 +269,7 @@ onDatabase("file", (suite) => {
 
 // Elsewhere the same statements run in the tests above; so many rows take seconds there.
 onDatabase("file", (suite) => {
-  test("a page that little fits ends short, and whoever goes on sees each product once and nothing of drafts", async () => {
+  test("a page with few matches may be short; paging on shows each product once and no drafts", async () => {
     const shop = await suite.shop();
     const rare =
       "case when i <= 21000 then iif(i % 1000 = 1, 'archived', 'draft') else iif(i % 2, 'archived', 'published') end";

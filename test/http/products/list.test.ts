@@ -60,13 +60,13 @@ function inOrder(products: ProductReply[], key: string, sign: 1 | -1): string[] 
 const ids = (products: ProductReply[]) => products.map(({ id }) => id);
 
 onEachDatabase((suite) => {
-  test("an empty store has an empty page and no more", async () => {
+  test("an empty store has one empty page", async () => {
     const { call } = await suite.shop();
     const { data, page } = await call(request);
     expect([data, page]).toEqual([[], { next_cursor: null, has_more: false, limit: 20 }] as never);
   });
 
-  test("a page holds 20 unless asked, the newest first, each as it is read alone", async () => {
+  test("a page has 20 products by default, newest first, each as GET returns it", async () => {
     const { call, createProduct } = await suite.shop();
     await Promise.all(Array.from({ length: 21 }, (_, n) => createProduct({ slug: `p${n}` })));
     const first = await call<ProductReply[]>(request);
@@ -77,7 +77,7 @@ onEachDatabase((suite) => {
   });
 
   for (const key of Object.keys(sorts)) {
-    test(`pages sorted by ${key}, either way, hold each product once and in order, also where keys are equal`, async () => {
+    test(`pages sorted by ${key}, ascending and descending, have each product once and in order, also with equal keys`, async () => {
       const { call } = await stock(suite);
       const all = await readAll(call, { limit: 100 });
       for (const [sort, sign] of [
@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("filters combine, hold across pages, and both ends of a price range belong to it", async () => {
+  test("filters combine across pages, and price ranges are inclusive", async () => {
     const { call } = await stock(suite);
     const all = await readAll(call, { limit: 100 });
     const cases: [Query, (product: ProductReply) => boolean][] = [
@@ -115,7 +115,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("products that come or go while someone pages neither repeat nor hide another", async () => {
+  test("creating and deleting products while paging neither repeats nor hides others", async () => {
     const { call, createProduct } = await stock(suite);
     const before = inOrder(await readAll(call, { limit: 100 }), "title", 1);
     const doomed = before.at(-1) as string;
@@ -126,7 +126,7 @@ onEachDatabase((suite) => {
     expect(ids(seen)).toEqual(before.filter((id) => id !== doomed));
   });
 
-  test("a title of any length and script can stand at the end of a page", async () => {
+  test("a page can end at a title of any length and script", async () => {
     const { call, createProduct } = await suite.shop();
     for (const title of ["é".repeat(300), "灯".repeat(300), "\\\"'".repeat(100), "💡".repeat(150)]) {
       await createProduct({ title });
@@ -134,7 +134,7 @@ onEachDatabase((suite) => {
     expect(await readAll(call, { sort: "title", limit: 1 })).toHaveLength(4);
   });
 
-  test("a cursor serves only the list that gave it", async () => {
+  test("a cursor is valid only for its own list", async () => {
     const [{ call }, other] = [await stock(suite), await stock(suite)];
     const query = { limit: 2, sort: "price", status: "published", "price[gte]": 1 };
     const cursor = (await call(request, { query })).page.next_cursor as string;
@@ -152,7 +152,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a cursor that is broken, forged or empty is 5100 and never an error of ours", async () => {
+  test("a broken, forged or empty cursor is 5100, never 5000", async () => {
     const { call } = await stock(suite);
     const good = (await call(request, { query: { limit: 2 } })).page.next_cursor as string;
     const [bound] = JSON.parse(Buffer.from(good, "base64url").toString());

@@ -108,14 +108,14 @@ const hostile = [
 ];
 
 onEachDatabase((suite) => {
-  test("words are found in every text of a product, whatever case, accents and script", async () => {
+  test("a search finds words in every text of a product, ignoring case and accents, in any script", async () => {
     const shop = await suite.shop();
     await stock(shop);
     const answers = await Promise.all(found.map(async ([what, q]) => [what, q, await find(shop.call, q)]));
     expect(answers).toEqual(found);
   });
 
-  test("whatever is searched for, the answer is a list, and never the whole store", async () => {
+  test("any search text returns a list, never the whole store", async () => {
     const shop = await suite.shop();
     await stock(shop);
     const answers = await Promise.all(hostile.map(async (q) => [q, await find(shop.call, q)]));
@@ -137,7 +137,7 @@ onEachDatabase((suite) => {
     expect((await call(request, { query: "q=%ff" })).code).toBe(5100);
   });
 
-  test("a product is found by the words that it has now, and not at all once it is deleted", async () => {
+  test("a product is found by its current words, and not after it is deleted", async () => {
     const { call, createProduct } = await suite.shop();
     const product = await createProduct({ slug: "x", title: "Ancient lamp", description: "brass" });
     const path = `/products/${product.id}/`;
@@ -161,7 +161,7 @@ onEachDatabase((suite) => {
     expect(await find(call, "torch")).toEqual([]);
   });
 
-  test("words of another store are found there only", async () => {
+  test("a search never finds another store's products", async () => {
     const [mine, theirs] = [await suite.shop(), await suite.shop()];
     await mine.createProduct({ slug: "mine", title: "Common word" });
     await theirs.createProduct({ slug: "theirs", title: "Common word, secret word" });
@@ -185,7 +185,7 @@ onEachDatabase((suite) => {
     expect(await find(shop.call, "lamp", { status: "draft" })).toEqual(["draft"]);
   });
 
-  test("a search can be filtered, counted and paged either way", async () => {
+  test("a search can be filtered, counted, sorted and paged", async () => {
     const { call, createProduct } = await suite.shop();
     const made: ProductReply[] = [];
     for (let n = 1; n <= 7; n++) made.push(await createProduct({ title: "Lamp", slug: `n${n}`, price: n }));

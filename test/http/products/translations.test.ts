@@ -19,7 +19,7 @@ onEachDatabase((suite) => {
     send(shop, `GET /products/${id}/`, lang === undefined ? {} : { query: { lang } });
   const texts = ({ lang, title, description }: ProductReply) => [lang, title, description];
 
-  test("each text is in the language asked for, else its parents', the store's, the product's own", async () => {
+  test("each text is in the requested language, else its parents, the store's, the product's own", async () => {
     const shop = await suite.shop({ tenant: { language: "fr" } });
     const { call } = shop;
     const body = {
@@ -53,7 +53,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a reply holds the texts in all other languages, its own among them when it is another that is shown", async () => {
+  test("a reply has the texts in all other languages, including the product's own if another is shown", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop, { de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
     const own = await read(shop, id);
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     expect(german).toEqual({ ...german, ...rest });
   });
 
-  test("what is shown in one language and sent back by PUT loses no other", async () => {
+  test("a PUT of a reply in one language keeps the others", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop);
     const { title, description, translations, lang, price } = await read(shop, id, "de");
@@ -77,7 +77,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Shines."]);
   });
 
-  test("a product has texts in at most 50 languages beside its own, however they come", async () => {
+  test("a product has at most 50 languages beside its own, by any route", async () => {
     const shop = await suite.shop();
     const names = Array.from({ length: 52 }, (_, n) => `q${String.fromCharCode(97 + (n % 26))}-A${n > 25 ? "B" : "A"}`);
     const all = (from: number, to: number) =>
@@ -106,7 +106,7 @@ onEachDatabase((suite) => {
     expect([after.version, Object.keys(after.translations).length]).toEqual([version + 3, 49]);
   });
 
-  test("PATCH with a language writes the texts of that language only, and fields that are no texts", async () => {
+  test("PATCH with lang writes the texts of that language, and other fields", async () => {
     const shop = await suite.shop();
     const { id, slug } = await lampOf(shop);
     const patch = (lang: string, body: object) => send(shop, `PATCH /products/${id}/`, { query: { lang }, body });
@@ -128,7 +128,7 @@ onEachDatabase((suite) => {
     expect(texts(await patch("en", { description: null }))).toEqual(["en", "Lamp", null]);
   });
 
-  test("PATCH without a language changes the text that a reader sees who names none", async () => {
+  test("PATCH without lang changes the text that a reader without lang sees", async () => {
     const shop = await suite.shop({ tenant: { language: "fr" } });
     const { call } = shop;
     const body = { title: "Lamp", description: "Shines.", price: 1, translations: { fr: { title: "Lampe" } } };
@@ -139,7 +139,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Glows."]);
   });
 
-  test("PATCH merges translations: null takes away a text or a language, and what is not named stays", async () => {
+  test("PATCH merges translations: null removes a text or a language, others stay", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop, { de: { title: "Lampe", description: "Leuchtet." }, fr: { title: "Lampe" } });
     const patch = async (translations: object) =>
@@ -153,7 +153,7 @@ onEachDatabase((suite) => {
     expect(await patch({ "pt-BR": { title: null } })).toEqual({});
   });
 
-  test("PUT replaces the translations, and with a language it says in which the texts are", async () => {
+  test("PUT replaces the translations; lang sets the language of the texts", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop);
     const put = (body: object, query = {}) =>
@@ -166,7 +166,7 @@ onEachDatabase((suite) => {
     expect([last.lang, last.title, last.translations]).toEqual(["de", "A", {}]);
   });
 
-  test("of twenty translators at once none takes away what another wrote", async () => {
+  test("twenty concurrent translations are all kept", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop, {});
     const tags = [..."abcdefghijklmnopqrst"].map((letter) => `q${letter}`);
@@ -177,7 +177,7 @@ onEachDatabase((suite) => {
     expect(Object.keys(translations).toSorted()).toEqual(tags);
   });
 
-  test("translations that a merge would make too large are refused, and the product stays as it was", async () => {
+  test("a merge that makes translations too large is refused, and the product is unchanged", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop, {});
     for (const [lang, code] of [
@@ -191,7 +191,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, id)).version).toBe(11);
   });
 
-  test("translations into the product's own language are refused, whichever that is", async () => {
+  test("translations into the product's own language are refused", async () => {
     const shop = await suite.shop();
     const { id } = await lampOf(shop);
     for (const [request, query, tag] of [

@@ -26,7 +26,7 @@ onDatabase("file", (suite) => {
   const patch = async ({ call }: Shop, product: ProductReply, index: number, body: object) =>
     (await call<VariantReply>(`PATCH ${path(product, index)}`, { body })).data;
 
-  test("a variant without a price of its own follows the product's, in replies and orders; others keep theirs", async () => {
+  test("a variant without its own price follows the product's, in replies and orders", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
     expect(prices(product)).toEqual([
@@ -65,7 +65,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a price gives a variant its own, null or a PUT without one the product's again", async () => {
+  test("setting a price makes it the variant's own; null or a PUT without one removes it", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop, { compare_at_price: 6 });
     const shown = ({ price, compare_at_price, has_own_price }: VariantReply) => [
@@ -95,7 +95,7 @@ onDatabase("file", (suite) => {
     expect((await read(shop, product.id)).variants.map(({ price }) => price)).toEqual([11, 11]);
   });
 
-  test("a version that has moved on refuses a price, whoever's it would be", async () => {
+  test("an outdated version refuses a price change, own or inherited", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
     for (const body of [{ price: 1 }, { price: null }, { compare_at_price: 9 }]) {
@@ -109,7 +109,7 @@ onDatabase("file", (suite) => {
     expect([reply.code, await read(shop, product.id)]).toEqual([5303, product]);
   });
 
-  test("a price in another currency takes the variants that follow along; an own one is in the store's", async () => {
+  test("variants follow a price in another currency; own prices are in the store's currency", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
     const ctx = await tenantContext(shop);
@@ -125,7 +125,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("the sum of as many pieces as variants can have is exact, by every route", async () => {
+  test("the sum of the maximum stock of all variants is exact", async () => {
     const shop = await suite.shop();
     const most = 1_000_000_000_000;
     const variants = Array.from({ length: 100 }, (_, n) => ({ options: { n: String(n) }, stock: most }));
@@ -136,7 +136,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("space around a SKU is no part of it, and a hidden SKU stays taken", async () => {
+  test("a SKU is trimmed, and a hidden SKU stays taken", async () => {
     const shop = await suite.shop();
     const lamp = await shop.createProduct({ sku: " L-1 " });
     expect(lamp.sku).toBe("L-1");

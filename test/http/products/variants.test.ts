@@ -17,7 +17,7 @@ onEachDatabase((suite) => {
   const path = (product: ProductReply, index = 0) =>
     `/products/${product.id}/variants/${product.variants[index]?.id ?? ""}/`;
 
-  test("a product is created with its variants, which have its price and a title of their options unless given", async () => {
+  test("a product is created with its variants, which by default have its price and a title made of their options", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
     const at = new Date(suite.app.clock.now()).toISOString();
@@ -62,7 +62,7 @@ onEachDatabase((suite) => {
     expect([one.data, one.headers.get("etag")]).toEqual([product.variants[1] as VariantReply, '"1"']);
   });
 
-  test("each write of a variant moves its version and its product's by one, and answers its ETag", async () => {
+  test("each write of a variant increases its version and its product's by one, and returns the ETag", async () => {
     const shop = await suite.shop();
     const { call } = shop;
     const product = await shirt(shop);
@@ -118,7 +118,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, product.id)).version).toBe(5);
   });
 
-  test("new options bring a new title, unless the title is one that somebody gave", async () => {
+  test("new options change the title, unless it was given", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop, [
       { options: { size: "M", cut: "A-line" } },

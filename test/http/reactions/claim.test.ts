@@ -27,7 +27,7 @@ onEachDatabase((suite) => {
   const likesOf = async (shop: Shop, id: string) =>
     (await shop.call<ProductReply>(`GET /products/${id}/`)).data.likes_count;
 
-  test("a sign-in makes a visitor's likes and bookmarks the user's, and counts what both had once", async () => {
+  test("a sign-in gives the visitor's likes and bookmarks to the user, and counts common ones once", async () => {
     const { shop, eve, one, two, three, asUser, asVisitor } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
     await asVisitor("/likes/", visitor).add(two);
@@ -57,7 +57,7 @@ onEachDatabase((suite) => {
     expect((await asUser("/likes/", token).list()).data).toHaveLength(2);
   });
 
-  test("a sign-in that fails claims nothing; the visitor may stand in the query, which wins", async () => {
+  test("a failed sign-in claims nothing; a visitor in the query beats one in the body", async () => {
     const { shop, eve, one, two, asVisitor } = await open();
     const [first, second] = [
       await becomeVisitor(shop.callAnonymously, "/likes/", one),
@@ -81,7 +81,7 @@ onEachDatabase((suite) => {
     expect((await asVisitor("/likes/", visitor).get(one)).data).toEqual({ active: false, count: 1 });
   });
 
-  test("a visitor that is none, or of another store, is ignored, and is nobody's to log", async () => {
+  test("an invalid or foreign visitor is ignored and not logged", async () => {
     const { shop, eve, one, asUser } = await open();
     const other = await suite.shop();
     const theirs = (await other.createProduct()).id;
@@ -110,7 +110,7 @@ onEachDatabase((suite) => {
     expect(suite.app.lines.filter((line) => line.includes("vis_"))).toEqual([]);
   });
 
-  test("of several users who claim one visitor at once, one gets it all, and nothing is doubled or lost", async () => {
+  test("of several users who claim one visitor at once, one gets everything, and nothing is doubled or lost", async () => {
     const { shop, eve, one, two, asVisitor } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
     await asVisitor("/likes/", visitor).add(two);

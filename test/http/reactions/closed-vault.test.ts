@@ -8,7 +8,7 @@ import { becomeVisitor, reacting } from "../../support/reactions.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 onDatabase("server", (suite) => {
-  test("a copy without the database's key counts and signs in, and refuses only what it would have to prove", async () => {
+  test("a server without the database's key counts and signs in, and refuses only visitor tokens", async () => {
     const shop = await suite.shop();
     const { id } = await shop.createProduct();
     const eve = await openAccount(shop);

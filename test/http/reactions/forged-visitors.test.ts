@@ -32,7 +32,7 @@ function forgeriesOf(visitor: string, foreign: string, strange: string): string[
 // A token is judged alike wherever the data is.
 onDatabase("file", (suite) => {
   for (const path of ["/likes/", "/bookmarks/"] as const) {
-    test(`${path} of a visitor are shown to and changed by nobody with a forged, altered or foreign token`, async () => {
+    test(`${path} of a visitor cannot be read or changed with a forged, altered or foreign token`, async () => {
       const shop = await suite.shop();
       const other = await suite.shop();
       const { id } = await shop.createProduct();
@@ -68,7 +68,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a visitor's token is nobody's to log, and no reply but the one that made it has it", async () => {
+  test("a visitor token is never logged, and only the reply that created it has it", async () => {
     const shop = await suite.shop();
     const { id } = await shop.createProduct();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);

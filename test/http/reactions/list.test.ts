@@ -24,7 +24,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("a list goes from the newest to the oldest, each once, also those of one moment and with others coming in", async () => {
+  test("a list has each resource once, newest first, also with equal times and concurrent adds", async () => {
     const { shop, ids, me } = await open(7);
     const at = new Date(suite.app.clock.now()).toISOString();
     for (const id of ids.slice(1, 6)) await me.add(id);
@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
     expect(seen).toEqual(ids.toSorted().toReversed());
   });
 
-  test("a list has what is shown now, of the type asked for, and its cursor is for nothing else", async () => {
+  test("a list has public resources of the requested type, and its cursor is valid only for it", async () => {
     const { shop, ids, me } = await open(4);
     const [gone, draft, archived, left] = ids as [string, string, string, string];
     for (const id of ids) await me.add(id);
@@ -82,7 +82,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("one visitor has at most ten thousand; those who have so many can still take back and say again", async () => {
+  test("a visitor has at most ten thousand; at the maximum, removing and adding again works", async () => {
     const { shop, ids, visitor, me } = await open(3);
     await fill(shop, visitor.split("-")[0] as string, 9998);
     const [first, second, third] = ids as [string, string, string];

@@ -20,7 +20,7 @@ for (const kind of ["file", "server"] as const) {
     const rowsOf = (id: string, reaction: string) =>
       numbers("select count(*) from reactions where resource_id = ? and kind = ?", id, reaction);
 
-    test("of 25 visitors who like, unlike and bookmark two products at random, each stands as they last said", async () => {
+    test("25 visitors who like, unlike and bookmark at random each end in their last state", async () => {
       const shop = await suite.shop();
       const { id } = await shop.createProduct();
       const { id: other } = await shop.createProduct();
@@ -55,7 +55,7 @@ for (const kind of ["file", "server"] as const) {
       expect((await runDoctor(suite.app.system, { namespace: shop.namespace })).drift).toEqual([]);
     }, 30_000);
 
-    test("50 likes at once of one visitor are one, and 50 at once by nobody yet are of 50 visitors", async () => {
+    test("50 concurrent likes of one visitor count once, and 50 without a visitor count 50 times", async () => {
       const shop = await suite.shop();
       const { id } = await shop.createProduct();
       const visitor = await becomeVisitor(shop.callAnonymously, "/bookmarks/", id);
@@ -70,7 +70,7 @@ for (const kind of ["file", "server"] as const) {
       expect([await likesOf(shop, id), await rowsOf(id, "like")]).toEqual([50, [50]]);
     });
 
-    test("of likes beside the removal of their user none stays behind, and the count is right", async () => {
+    test("likes concurrent with the deletion of their user are not left behind, and the count is right", async () => {
       const shop = await suite.shop();
       const { id } = await shop.createProduct();
       await becomeVisitor(shop.callAnonymously, "/likes/", id);
@@ -89,7 +89,7 @@ for (const kind of ["file", "server"] as const) {
       expect([await likesOf(shop, id), await rowsOf(id, "like")]).toEqual([1, [1]]);
     });
 
-    test("of likes beside their product's end each is counted or refused", async () => {
+    test("likes concurrent with the deletion of their product are counted or refused", async () => {
       const shop = await suite.shop();
       const { id } = await shop.createProduct();
       const [, ...likes] = await Promise.all([
@@ -101,7 +101,7 @@ for (const kind of ["file", "server"] as const) {
       expect([await likesOf(shop, id), await rowsOf(id, "like")]).toEqual([counted, [counted]]);
     });
 
-    test("a store with thousands of likes is removed with all of them, and another's stay", async () => {
+    test("deleting a store deletes its thousands of likes, and keeps those of others", async () => {
       const [shop, other] = [await suite.shop(), await suite.shop()];
       const ids: string[] = [];
       for (const { namespace, createProduct } of [shop, other]) {

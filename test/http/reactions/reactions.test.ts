@@ -31,7 +31,7 @@ onEachDatabase((suite) => {
       return { shop: made, id, as };
     };
 
-    test(`${path} counts a visitor once, who is made by the first call and known by what it answers`, async () => {
+    test(`${path} creates a visitor at the first call, and counts the visitor once`, async () => {
       const { shop, id, as } = await open();
       const before = await read(shop, id);
       expect((await as().get(id)).data).toEqual({ active: false, count: 0 });
@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
       expect((await read(shop, id)).likes_count).toBe(path === "/likes/" ? 1 : 0);
     });
 
-    test(`${path} of a signed-in user are the user's, whatever visitor is sent along`, async () => {
+    test(`${path} of a signed-in user belong to the user, even with a visitor token`, async () => {
       const { shop, id, as } = await open();
       const eve = await openAccount(shop);
       const visitor = (await as().add(id)).data.visitor as string;
@@ -71,7 +71,7 @@ onEachDatabase((suite) => {
       expect((await reacting(shop.callAnonymously, path, { user_id: eve.id }).add(id)).code).toBe(5204);
     });
 
-    test(`${path} by app credentials are the visitor's who is passed on; a user needs their own token`, async () => {
+    test(`${path} with app credentials belong to the visitor passed on; a user needs their own token`, async () => {
       const { shop, id, as } = await open();
       const eve = await openAccount(shop);
       const visitor = (await reacting(shop.call, path, {}).add(id)).data.visitor as string;
@@ -130,7 +130,7 @@ onEachDatabase((suite) => {
       expect(await stateOf(as(first), id)).toEqual([true, 2]);
     });
 
-    test(`${path} of what is not shown or not there are 5301, and make no visitor`, async () => {
+    test(`${path} of an unknown or unpublished resource is 5301, and creates no visitor`, async () => {
       const shop = await suite.shop();
       const hidden = async (status: string) => (await shop.createProduct({ status })).id;
       const deleted = (await shop.createProduct()).id;
@@ -155,7 +155,7 @@ onEachDatabase((suite) => {
       expect(rows[0]?.n).toBe(0);
     });
 
-    test(`${path} of what is hidden or deleted can be taken back by who has it, once, and show again with it`, async () => {
+    test(`${path} of an unpublished or deleted resource can be removed once, and show again when it is published`, async () => {
       const { shop, id, as } = await open();
       const visitors = [1, 2, 3].map(() => becomeVisitor(shop.callAnonymously, path, id));
       const [me, two, three] = (await Promise.all(visitors)).map(as) as [Reacting, Reacting, Reacting];
@@ -175,7 +175,7 @@ onEachDatabase((suite) => {
       expect((await three.get(id)).code).toBe(5301);
     });
 
-    test(`${path} refuse what is no resource or no field, and name it`, async () => {
+    test(`${path} refuse and name an invalid resource or field`, async () => {
       const { shop, id } = await open();
       const of = ofProduct(id);
       const bad: [request: string, query: Record<string, string>, body: unknown, field: string][] = [
@@ -207,7 +207,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("likes and bookmarks of one product are apart, and another store's as well", async () => {
+  test("likes and bookmarks, and those of other stores, are counted separately", async () => {
     const shop = await suite.shop();
     const { id } = await shop.createProduct();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", id);
@@ -220,7 +220,7 @@ onEachDatabase((suite) => {
     expect((await as("/bookmarks/").list()).data.map((one) => one.resource_id)).toEqual([id]);
   });
 
-  test("a removed user's likes and bookmarks go with them, and are counted no more", async () => {
+  test("deleting a user removes their likes and bookmarks from the counts", async () => {
     const shop = await suite.shop();
     const { id } = await shop.createProduct();
     const eve = await openAccount(shop);

@@ -63,7 +63,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, customer.id)).toBe(0);
   });
 
-  test("points pay for orders, and come back when the order is cancelled", async () => {
+  test("points pay for orders, and are returned when the order is cancelled", async () => {
     const { shop, customer, own, account } = await openShop();
     await givePoints(shop, customer.id, 300);
     const { id } = await shop.createProduct({ price: 10, stock: 10 });
@@ -77,7 +77,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, customer.id)).toBe(300);
   });
 
-  test("redeeming takes points once for a source, and never more than there are", async () => {
+  test("redeeming spends points once for each source, and never more than the balance", async () => {
     const { shop, customer, own, account } = await openShop();
     await givePoints(shop, customer.id, 100);
     const body = { points: 60, source: "coupon-1", note: "A coupon" };
@@ -101,7 +101,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, customer.id)).toBe(40);
   });
 
-  test("a caller's source is no source of ours", async () => {
+  test("a source given by a caller cannot collide with the product's own sources", async () => {
     const { shop, customer, own, account } = await openShop();
     await givePoints(shop, customer.id, 10);
     const { id } = await shop.createProduct({ price: 50, stock: 1 });
@@ -111,7 +111,7 @@ onEachDatabase((suite) => {
     expect((await account()).balance).toBe(59);
   });
 
-  test("staff and keys adjust, not below zero, and customers do not", async () => {
+  test("staff and keys adjust points, not below zero; customers cannot", async () => {
     const { shop, customer, own } = await openShop();
     const staff = await openAccount(shop, { role: "staff" });
     const by = { user_id: staff.id, token: staff.token };
@@ -135,7 +135,7 @@ onEachDatabase((suite) => {
     expect(taken.data).toMatchObject({ kind: "adjust", points: -7, balance: 0 });
   });
 
-  test("whose account it is has to be said, has to be there, and is nobody else's", async () => {
+  test("keys and staff must name an existing customer; customers have only their own account", async () => {
     const { shop, customer, own } = await openShop();
     const other = await openAccount(shop);
     const foreign = await openAccount(await suite.shop());
@@ -159,7 +159,7 @@ onEachDatabase((suite) => {
     expect((await shop.callAnonymously("POST /rewards/adjust/", { headers, body })).error?.code).toBe(5300);
   });
 
-  test("the oldest points are spent first, and what has had its time expires, once", async () => {
+  test("the oldest points are spent first, and due points expire once", async () => {
     const { shop, customer, own, account } = await openShop({ points_days: 10 });
     await givePoints(shop, customer.id, 50);
     suite.app.clock.advance(5 * days);
@@ -203,7 +203,7 @@ onEachDatabase((suite) => {
     expect(late.data).toEqual([]);
   });
 
-  test("of fifty who spend at once as many are served as there are points for", async () => {
+  test("of fifty concurrent redemptions exactly those covered by the balance succeed", async () => {
     const { shop, customer, own } = await openShop();
     await givePoints(shop, customer.id, 100);
     const replies = await Promise.all(
@@ -214,7 +214,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, customer.id)).toBe(0);
   });
 
-  test("fifty calls with one source at once make one entry", async () => {
+  test("fifty concurrent calls with one source create one entry", async () => {
     const { shop, customer, own } = await openShop();
     await givePoints(shop, customer.id, 100);
     const body = { points: 10, source: "once" };
@@ -226,7 +226,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, customer.id)).toBe(90);
   });
 
-  test("the ledger cannot be changed, outlives its user, and goes with its store", async () => {
+  test("the ledger cannot be changed, stays when its user is deleted, and is deleted with its store", async () => {
     const { shop, customer } = await openShop();
     await givePoints(shop, customer.id, 100);
     const change = (sql: string) =>

@@ -17,7 +17,7 @@ onEachDatabase((suite) => {
     eve.call<WishReply>(`PUT /wishlist/${id}/`, { body, ...(tag && { headers: { "if-match": tag } }) });
   const list = async (eve: Account) => (await eve.call<WishReply[]>("GET /wishlist/")).data;
 
-  test("an item shows its product, what it cost when it was added, what it costs now, and whether it is there", async () => {
+  test("an item shows its product, the price when added, the current price and availability", async () => {
     const { shop, eve } = await open();
     const images = [{ url: "https://shop.example/lamp.png", alt: "A lamp" }];
     const product = await shop.createProduct({ title: "Lamp", price: 19.99, stock: 1, images });
@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("adding what is there already answers it as it is, also with another choice, and writes nothing", async () => {
+  test("adding an existing item returns it unchanged, also with another variant", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     const first = await add(eve, { product_id: id, note: "One" });
@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
     expect(await list(eve)).toHaveLength(1);
   });
 
-  test("setting an item makes it where it is not, and replaces its note and choice where it is", async () => {
+  test("PUT creates an item, or replaces its note and variant", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct({ price: 3 });
     const made = await put(eve, id, { note: "One" });
@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("the price at which a variant was chosen is that variant's, and stays while it is the choice", async () => {
+  test("price_at_add is that of the chosen variant, and stays until another is chosen", async () => {
     const { shop, eve } = await open({ currency: "KWD" });
     const variants = [
       { options: { size: "M" }, price: 2.125, stock: 1 },
@@ -102,7 +102,7 @@ onEachDatabase((suite) => {
     expect(shown(await put(eve, id, {}))).toEqual([null, 1, 1, true]);
   });
 
-  test("whether an item is there follows its stock, what orders hold, variants and backorders", async () => {
+  test("availability follows stock, reservations, variants and backorders", async () => {
     const { shop, eve } = await open();
     const sizes = [
       { options: { size: "M" }, stock: 0 },
@@ -141,7 +141,7 @@ onEachDatabase((suite) => {
     ["without its variant", (shop, id, variant) => shop.call(`DELETE /products/${id}/variants/${variant}/`), true],
   ];
   for (const [name, end, isShown] of ends) {
-    test(`an item whose product is ${name} stays on the list without a price, and can be noted on and taken off`, async () => {
+    test(`an item whose product is ${name} stays on the list without a price, and can be changed and removed`, async () => {
       const { shop, eve } = await open();
       const { id, variants } = await shop.createProduct({ variants: [{ options: { size: "M" }, stock: 5 }] });
       const variant = variants[0]?.id as string;
@@ -166,7 +166,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("what is not sold, not a variant of it, or not a note is refused, named, and not kept", async () => {
+  test("an unknown product, a foreign variant and an invalid note are refused and named", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     const draft = await shop.createProduct({ status: "draft" });
@@ -202,7 +202,7 @@ onEachDatabase((suite) => {
     expect(await list(eve)).toEqual([]);
   });
 
-  test("with If-Match an item is written and removed only as it was read, and not made", async () => {
+  test("with If-Match an item is changed and removed only in that version, and not created", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     expect((await put(eve, id, {}, '"1"')).code).toBe(5303);
@@ -218,7 +218,7 @@ onEachDatabase((suite) => {
     expect((await remove('"2"')).code).toBe(5301);
   });
 
-  test("a list holds a thousand products; what is on it can still be set", async () => {
+  test("a list has at most a thousand products; existing items can still be changed", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     const { id: on } = await shop.createProduct();
@@ -232,7 +232,7 @@ onEachDatabase((suite) => {
     expect((await put(eve, id, {})).status).toBe(201);
   }, 30_000);
 
-  test("fifty who add the same at once make one item, of which one is told that it is new", async () => {
+  test("fifty concurrent adds create one item, and one of them returns 201", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     const many = await Promise.all(Array.from({ length: 50 }, () => add(eve, { product_id: id })));
@@ -243,7 +243,7 @@ onEachDatabase((suite) => {
     expect(puts.map(({ data }) => data.version).toSorted((a, b) => a - b)).toEqual(puts.map((_, n) => n + 2));
   });
 
-  test("a removed user's list goes with them", async () => {
+  test("deleting a user deletes the wishlist", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     await add(eve, { product_id: id });

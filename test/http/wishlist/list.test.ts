@@ -19,7 +19,7 @@ onDatabase("file", (suite) => {
     query: { user_id: id, token, ...more },
   });
 
-  test("pages go from the newest to the oldest, each item once, also those of one moment and with others coming in", async () => {
+  test("pages list each item once, newest first, also with equal times and concurrent adds", async () => {
     const { shop, eve } = await open();
     await fillWishlist(shop, eve, 7);
     const seen: string[] = [];
@@ -43,7 +43,7 @@ onDatabase("file", (suite) => {
     expect(page).toEqual({ next_cursor: null, has_more: false, limit: 20, total: 10 });
   });
 
-  test("a list of exactly a page ends there; a cursor is good for its own list only", async () => {
+  test("a list of exactly one page has no next page; a cursor is valid only for its own list", async () => {
     const { shop, eve } = await open();
     const other = await openAccount(shop);
     await fillWishlist(shop, eve, 4);
@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     expect((await eve.call("GET /wishlist/", query(eve, { limit: "101" }))).fields).toEqual(["limit"]);
   });
 
-  test("only the fields named are answered, with the id", async () => {
+  test("fields selects fields, with the id", async () => {
     const { shop, eve } = await open();
     const { id, product_id } = await wish(shop, eve, { price: 3 });
     const { data } = await eve.call<WishReply[]>("GET /wishlist/", query(eve, { fields: "price,available" }));
@@ -65,7 +65,7 @@ onDatabase("file", (suite) => {
     expect((await eve.call("GET /wishlist/", query(eve, { fields: "user_id" }))).fields).toEqual(["fields"]);
   });
 
-  test("titles are in the language asked for, else in the store's", async () => {
+  test("titles are in the requested language, else in the store's", async () => {
     const { shop, eve } = await open();
     const translations = { de: { title: "Lampe" }, "pt-BR": { title: "Luminária" } };
     const { id } = await shop.createProduct({ title: "Lamp", translations });
@@ -86,7 +86,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("customers see and change their own list; keys and staff that of whom they name; nobody another store's", async () => {
+  test("customers see and change their own list, keys and staff that of the customer they name, nobody another store's", async () => {
     const { shop, eve } = await open();
     const mallory = await openAccount(shop);
     const staff = await openAccount(shop, { role: "staff" });

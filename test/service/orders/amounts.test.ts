@@ -33,14 +33,14 @@ test("discount and tax are split by the largest remainder, the tax by what the d
   });
 });
 
-test("points may pay for all of the goods, and not for more", async () => {
+test("points may pay for all goods, but not for more", async () => {
   const items = [{ priceMinor: 100, quantity: 3 }];
   expect(orderAmounts(items, given({ points: 100, value: 3, tax: 5 })).total).toBe(5);
   const fault = await failureOf(() => orderAmounts(items, given({ points: 101, value: 3, shipping: 500 })));
   expect(fault).toMatchObject({ code: 5102, details: [{ field: "use_points" }] });
 });
 
-test("sums are exact up to the largest amount, and refused beyond it", async () => {
+test("sums are exact up to the maximum, and refused beyond it", async () => {
   for (const digits of [0, 2, 3]) {
     const most = largestMinor(digits);
     const item = { priceMinor: most - 1, quantity: 1 };
@@ -104,7 +104,7 @@ test(`lines of random orders add up to the order, and any refunds of them to wha
   }
 });
 
-test("a share is rounded down, until it is the whole", () => {
+test("a share is rounded down", () => {
   expect([1, 2, 3].map((part) => shareOf(100, part, 3))).toEqual([33, 66, 100]);
   const huge = Number.MAX_SAFE_INTEGER;
   expect(shareOf(huge, huge - 1, huge)).toBe(huge - 1);

@@ -4,7 +4,7 @@ import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
 import { parseFields, pickFields } from "../../pagination/list-query.ts";
 import { listProducts } from "./list/list.ts";
-import { ProductListQuery, ProductQuery, productFields } from "./list/list-model.ts";
+import { ProductListQuery, ProductQuery, productFields } from "./list/model.ts";
 import { DeletedProduct, Product, ProductInput, ProductParams, ProductPatch, ProductReplacement } from "./model.ts";
 import { createProduct, deleteProduct, getProduct, patchProduct, replaceProduct } from "./service.ts";
 

@@ -8,32 +8,29 @@ import { defaultLimit, parseFields } from "../../../pagination/list-query.ts";
 import type { Product } from "../model.ts";
 import { seesDrafts } from "../service.ts";
 import { languageChain } from "../translation.ts";
-import { readFilters } from "./list-filters.ts";
-import { type ProductListQuery, type ProductSortKey, productFields } from "./list-model.ts";
-import { countMatches, findPage, namedBy } from "./list-plan.ts";
-import type { PageRow } from "./list-shape.ts";
+import { readFilters } from "./filters.ts";
+import { type ProductListQuery, type ProductSortKey, productFields } from "./model.ts";
+import type { PageRow } from "./page-statement.ts";
+import { countMatches, findPage, namedBy } from "./plan.ts";
 
 /**
- * Stores in whose lists translated products have been met. Only a hint: their lists look for languages at once, those of
- * others when they meet one.
+ * Stores with translated products, as far as known. Their lists are translated at once, those of other stores only after
+ * a page had translations.
  */
 const translated = new KeptMap<true>(10_000);
 
-/** A product as every reply shows it. */
 export type ProductDocument = Static<typeof Product>;
 
-/** A page of products. */
 interface ProductPage extends ListPage {
-  /** The languages of their titles, joined by commas, where there are any. */
+  /** The languages of the titles, separated by commas; undefined for an empty page. */
   language?: string;
 }
 
 /**
- * One page of the tenant's products by keyset, so that the thousandth page costs what the first does, and none is
- * missed or repeated while others are added. Customers see published products only. With `q`, newest first.
- * @param lang the language in which texts are wanted; the store's default without it.
- * @throws malformedRequest for a cursor that is broken or belongs to another list, validationFailed for a filter at fault, forbidden for a
- * customer who asks for what is not published.
+ * One page of the store's products by keyset. Customers see published products only. With `q`, ordered by creation.
+ * @param lang the preferred language of texts; default the store's.
+ * @throws malformedRequest for an invalid cursor, validationFailed for an invalid filter, forbidden for a customer who
+ * asks for products that are not published.
  */
 export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: string): Promise<ProductPage> {
   const fields = parseFields(query.fields, productFields);
@@ -42,7 +39,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   const descending = sort.startsWith("-");
   const key = (descending ? sort.slice(1) : sort) as ProductSortKey;
   if (query.q !== undefined && key !== "created_at") {
-    throw invalidField("sort", "must be created_at or -created_at where q is given");
+    throw invalidField("sort", "must be created_at or -created_at with q");
   }
   const isOpen = seesDrafts(ctx);
   const filters = readFilters(ctx, query, isOpen);
@@ -80,7 +77,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   };
 }
 
-/** The languages of a page. Nearly every list has one; only where it has several are its documents looked into. */
+/** The languages of a page. Most pages have one; only others are parsed. */
 function languagesOf({ json, first_language: first, last_language: last }: PageRow): string {
   if (first === last) return first as string;
   const documents = JSON.parse(`[${json}]`) as { lang: string }[];

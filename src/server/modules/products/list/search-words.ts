@@ -1,33 +1,32 @@
 import { spellPlainly } from "../../../values/fold-letters.ts";
 
-/** Longest beginning of a word that is told apart, in characters. */
-const longestWord = 24;
-/** Most tokens that one product gives; what stands further back in a very long description is not found. */
+/** Longer words are searched by this many characters. */
+const maxWordLength = 24;
+/** Maximum tokens of a product; the end of a very long description is not indexed. */
 const maxTokens = 12_000;
 
-/** Marks that are accents or vowel signs; in the scripts of India and South-East Asia they are part of the word. */
+/** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
 const word = /[\p{L}\p{M}\p{N}]+|\p{Extended_Pictographic}/gu;
-/** Takes every run of letters whole: one that asked for a joint would look at a long run anew from each of its letters. */
+/** Runs of words; the joint is optional, because a required one would make the expression quadratic. */
 const joined = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*/gu;
 const joints = /['’._-]/g;
 const unspaced = /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+/gu;
 
-/** A text in the form in which it is compared: without case, accents and compatibility forms. */
+/** A text without case, accents and compatibility forms. */
 function foldText(text: string): string {
   const bare = text.normalize("NFKD").replace(accents, "").normalize("NFC");
   return spellPlainly(bare.toLowerCase());
 }
 
-/** What every token of a tenant begins with, so that the words of one are no concern of another's. */
+/** Prefix of all tokens of a tenant, so that its words do not affect other tenants. */
 function tagOf(tenantId: string): string {
   return tenantId.slice(-6);
 }
 
 /**
- * The tokens under which texts are found, for the search index: every beginning of each word, and of scripts that put no
- * spaces between words every character and pair of characters. They are words of ASCII letters and digits and other
- * letters, joined by spaces.
+ * The tokens of texts for the search index, joined by spaces: every prefix of each word; in scripts without spaces
+ * between words, every character and pair of characters.
  */
 export function indexTokens(tenantId: string, texts: readonly string[]): string {
   const tag = tagOf(tenantId);
@@ -35,7 +34,7 @@ export function indexTokens(tenantId: string, texts: readonly string[]): string 
   for (const text of texts) {
     const folded = foldText(text);
     for (const [found] of folded.matchAll(word)) addWord(tokens, tag, found);
-    // `t-shirt` is also looked for as `tshirt`.
+    // `t-shirt` is also found as `tshirt`.
     for (const [found] of folded.matchAll(joined)) {
       const whole = found.replace(joints, "");
       if (whole !== found) addWord(tokens, tag, whole);
@@ -55,7 +54,7 @@ function addWord(tokens: Set<string>, tag: string, found: string): void {
       });
     } else {
       let begun = tag;
-      for (const letter of letters.slice(0, longestWord)) {
+      for (const letter of letters.slice(0, maxWordLength)) {
         begun += letter;
         tokens.add(begun);
       }
@@ -64,8 +63,8 @@ function addWord(tokens: Set<string>, tag: string, found: string): void {
 }
 
 /**
- * What finds the products whose texts have all words of `q`, each as the beginning of a word: an expression of FTS5 made
- * of quoted tokens only, whatever `q` holds. Undefined when `q` has neither letter nor digit nor picture in it.
+ * The FTS5 expression for products that have all words of `q`, each as the beginning of a word. It has quoted tokens
+ * only. Undefined if `q` has neither letter nor digit nor emoji.
  */
 export function matchExpression(tenantId: string, q: string): string | undefined {
   const tag = tagOf(tenantId);
@@ -73,7 +72,7 @@ export function matchExpression(tenantId: string, q: string): string | undefined
   for (const [found] of foldText(q).matchAll(word)) {
     for (const { text, isUnspaced } of splitScripts(found)) {
       const letters = [...text];
-      if (!isUnspaced || letters.length === 1) tokens.add(tag + letters.slice(0, longestWord).join(""));
+      if (!isUnspaced || letters.length === 1) tokens.add(tag + letters.slice(0, maxWordLength).join(""));
       else for (let i = 1; i < letters.length; i++) tokens.add(tag + letters[i - 1] + letters[i]);
     }
   }

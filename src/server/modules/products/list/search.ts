@@ -5,10 +5,10 @@ import { all, bind, type CompiledStatement, get, param, statement } from "../../
 import { products } from "../table.ts";
 import { indexTokens } from "./search-words.ts";
 
-/** How many products, and about how many characters of them, are indexed at once: writers wait for milliseconds only. */
-const portion = { products: 100, characters: 100_000 };
+/** Products, and approximate characters, indexed in one transaction; other writes wait for it. */
+const batch = { products: 100, characters: 100_000 };
 
-/** What of a product is searched, as its row holds it. */
+/** The columns of a product that are searched. */
 interface SearchedTexts {
   title: string;
   description: string | null;
@@ -31,7 +31,7 @@ const columns = sql.raw(
 const selectOne: CompiledStatement<Searched> = statement(sql`
   select ${columns} from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`);
 const selectPending: CompiledStatement<Searched> = statement(sql`
-  select ${columns} from ${products} where is_indexed = 0 order by row_number limit ${param("most")}`);
+  select ${columns} from ${products} where is_indexed = 0 order by row_number limit ${param("max")}`);
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
   select row_number, ${param("words")} from ${products} where row_number = ${param("row")} and version = ${param("version")}`);
@@ -42,31 +42,32 @@ const markIndexed = statement(sql`
   where row_number = ${param("row")} and version = ${param("version")} and is_indexed = 0`);
 
 /**
- * Writes the words under which a product is found. Call it in the transaction of every write that changes a text of it:
- * title, description, tags, SKU, translations, variants.
+ * Updates the search index of a product. Call it in every transaction that changes title, description, tags, SKU,
+ * translations or variants.
  */
 export async function indexProduct(tx: Pick<Ctx, "db" | "tenant">, productId: string): Promise<void> {
   const product = await get(tx.db, selectOne, { tenantId: tx.tenant.id, id: productId });
   if (product) await tx.db.batch(indexing(product));
 }
 
-/** The statement that writes the words of a product, for a batch right behind the insert of its row. */
+/** The statement that indexes a new product, for a batch directly after the insert of its row. */
 export function indexInserted(tenantId: string, product: SearchedTexts): InStatement {
   return bind(writeNewWords, { words: indexTokens(tenantId, textsOf(product)) });
 }
 
 /**
- * Indexes some products that have no words yet, those of an earlier schema or written without. Call it until it answers 0.
+ * Indexes a batch of products that are not in the index, such as those of an earlier schema.
+ * @returns how many rows were written; 0 when none is left.
  */
 export async function indexPendingProducts(ctx: Pick<Ctx, "db">): Promise<number> {
-  const pending = await all(ctx.db, selectPending, { most: portion.products });
+  const pending = await all(ctx.db, selectPending, { max: batch.products });
   const statements: InStatement[] = [];
   let characters = 0;
   for (const product of pending) {
-    // Words of a version that is gone by the time of the write are not written; the new one's turn comes.
+    // A product that changes before the write is skipped, because its own write indexes it.
     statements.push(...indexing(product));
     characters += (product.description?.length ?? 0) + product.translations.length + product.variants.length;
-    if (characters > portion.characters) break;
+    if (characters > batch.characters) break;
   }
   if (statements.length === 0) return 0;
   const results = await ctx.db.batch(statements);
@@ -86,7 +87,7 @@ function textsOf({ title, description, tags, sku, translations, variants }: Sear
     texts.push(variant.title, variant.sku, ...(Object.values(variant.options) as string[]));
   }
   const translated = Object.values(JSON.parse(translations) as Record<string, Record<string, string | null>>);
-  // Descriptions last: they are the longest, and the words of the rest are worth more.
+  // Descriptions last, because the number of tokens is limited.
   texts.push(...translated.map((one) => one.title ?? null));
   texts.push(description, ...translated.flatMap(({ title: _, ...others }) => Object.values(others)));
   return texts.filter((text) => typeof text === "string");

@@ -5,16 +5,16 @@ import { parseMoney } from "../../../values/money.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { currencyDigits } from "../../tenants/currency.ts";
 import { isSlug } from "../slug.ts";
-import type { ProductListQuery } from "./list-model.ts";
+import type { ProductListQuery } from "./model.ts";
 import { matchExpression } from "./search-words.ts";
 
-/** What a product must be to stand in a list; the values are bound as they are. Both ends of a range belong to it. */
+/** Filters of a list, as values of parameters. Ranges include both ends. */
 export interface ProductFilters {
   status?: string;
   slug?: string;
   /** JSON array. */
   ids?: string;
-  /** An expression of FTS5. */
+  /** An FTS5 expression. */
   match?: string;
   priceFrom?: number;
   priceTo?: number;
@@ -25,16 +25,16 @@ export interface ProductFilters {
 }
 
 /**
- * The filters of a query; null when nothing can match them.
- * @param isOpen whether the caller sees what is not published.
- * @throws validationFailed for a value at fault, forbidden for a customer who asks for what is not published.
+ * The filters of a query; null if nothing can match.
+ * @param isOpen whether the caller may see drafts.
+ * @throws validationFailed for an invalid value, forbidden for a customer who asks for products that are not published.
  */
 export function readFilters(ctx: Ctx, query: ProductListQuery, isOpen: boolean): ProductFilters | null {
   const { status } = query;
   if (!isOpen && status !== undefined && status !== "published") {
-    throw forbidden("Only published products are open to you.");
+    throw forbidden("Customers can list published products only.");
   }
-  // Most lists have no range, and to look for each by its name would cost a tenth of the page.
+  // Most lists have no range; looking for each by name would cost a tenth of the page.
   const filters: ProductFilters = Object.keys(query).some((name) => name.endsWith("]")) ? readRanges(ctx, query) : {};
   if (!isOpen) filters.status = "published";
   else if (status !== undefined) filters.status = status;
@@ -58,7 +58,7 @@ function readRanges(ctx: Ctx, query: ProductListQuery): ProductFilters {
   };
 }
 
-/** The narrowest range that fits all bounds. Beyond an open end lies the next whole number, or millisecond. */
+/** The intersection of all bounds. An exclusive bound becomes the next integer or millisecond. */
 function ends(bounds: RangeBound[], from: keyof ProductFilters, to: keyof ProductFilters): ProductFilters {
   const range: Record<string, string | number> = {};
   for (const { operator, value } of bounds) {

@@ -2,19 +2,17 @@ import { type Static, Type } from "@sinclair/typebox";
 import { fieldsPart, idsPart, listParts, rangeParts, timeRangeParts } from "../../../pagination/list-query.ts";
 import { Product } from "../model.ts";
 
-/** Names that `fields` can hold. */
+/** Names for `fields`. */
 export const productFields = Object.keys(Product.properties);
 
-/** What one product can be asked for. */
 export const ProductQuery = Type.Object(fieldsPart, { additionalProperties: false });
 
-/** Keys that a list of products can be sorted by; a hyphen before it turns it round. */
+/** Sort keys; a leading hyphen sorts in descending order. */
 export const productSortKeys = ["created_at", "updated_at", "price", "title"] as const;
 export type ProductSortKey = (typeof productSortKeys)[number];
 
 const price = Type.Optional(Type.Number({ minimum: 0, description: "In the store's currency.", examples: [19.99] }));
 
-/** What a list of products can be asked for. */
 export const ProductListQuery = Type.Object(
   {
     ...listParts,
@@ -30,13 +28,13 @@ export const ProductListQuery = Type.Object(
         minLength: 1,
         maxLength: 200,
         description:
-          "Words that all stand in title, description, tags, SKU, variants or translations, each as the beginning of a word, whatever case and accents.",
+          "Words that title, description, tags, SKU, variants or translations must all contain, each as the beginning of a word. Ignores case and accents.",
       }),
     ),
     slug: Type.Optional(Type.String({ maxLength: 200, description: "Exactly this slug." })),
     status: Type.Optional(
       Type.Union([Type.Literal("draft"), Type.Literal("published"), Type.Literal("archived")], {
-        description: "Only published products are shown to customers.",
+        description: "Customers see published products only.",
       }),
     ),
     ...rangeParts("price", price),

@@ -1,43 +1,63 @@
 import { type SQL, sql } from "drizzle-orm";
 import { KeptMap } from "../../../db/kept-map.ts";
 import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
+import type { PageRow as CommonRow } from "../../../pagination/list-page.ts";
 import { servedJson, servedLanguage } from "../translation.ts";
-import { afterPosition, indexes, otherConditions, passedEnd, rangeConditions, sortColumns } from "./list-conditions.ts";
-import type { ListShape, PageRow, Source } from "./list-shape.ts";
+import {
+  afterPosition,
+  afterRow,
+  directionOf,
+  indexes,
+  type ListShape,
+  otherConditions,
+  passedEnd,
+  rangeConditions,
+  type Source,
+  sortColumns,
+} from "./conditions.ts";
 
-/** Shapes that are asked for; there are thousands that could be, so only those of late are kept. */
-const statements = new KeptMap<CompiledStatement<PageRow>>(200);
+/** A page of products. */
+export interface PageRow extends CommonRow {
+  /** The first and last language by name; the same if the page has one language. */
+  first_language: string | null;
+  last_language: string | null;
+  /** 1 if rows are passed through as stored, but some have translations. */
+  is_unserved: number | null;
+}
 
-/** Page, last position and whether more follows are one statement, and so one snapshot, whatever others write. */
-export function listStatement(shape: ListShape, source: Source): CompiledStatement<PageRow> {
-  const { key, descending, filters, isContinued, isCounted, isServed } = shape;
-  const name = `${key} ${descending} ${source} ${Object.keys(filters)} ${isContinued} ${isCounted} ${isServed}`;
-  let made = statements.get(name);
+/** The compiled statements of the last lists; thousands are possible. */
+const statements = new KeptMap<unknown>(360);
+
+/** The statement of a name, compiled once. */
+export function compiledOnce<Row>(name: string, compile: () => CompiledStatement<Row>): CompiledStatement<Row> {
+  let made = statements.get(name) as CompiledStatement<Row> | undefined;
   if (!made) {
-    made = compile(shape, source);
+    made = compile();
     statements.set(name, made);
   }
   return made;
 }
 
-function compile(shape: ListShape, source: Source): CompiledStatement<PageRow> {
-  if (source === "walk") return compileWalk(shape);
-  const column = sql.raw(source === "match" ? "product_search.rowid" : rankColumn(shape));
-  // The wider rows are fetched for those of the page only.
+/** Page, last position and whether more follow are one statement, and so one snapshot. */
+export function pageStatement(shape: ListShape, source: Source): CompiledStatement<PageRow> {
+  const { key, descending, filters, isContinued, isCounted, isServed } = shape;
+  const name = `page ${key} ${descending} ${source} ${Object.keys(filters)} ${isContinued} ${isCounted} ${isServed}`;
+  return compiledOnce(name, () => (source === "walk" ? compileWalk(shape) : compileSorted(shape, source)));
+}
+
+/** The keys are sorted first; the wide rows are read for the page only. */
+function compileSorted(shape: ListShape, source: Source): CompiledStatement<PageRow> {
+  const column = sql.raw(source === "match" ? "product_search.rowid" : sortColumn(shape));
   return statement<PageRow>(sql`with found as materialized (
       select row_number as number, id, ${column} as value ${orderedRows(shape, source)} limit ${param("more")})
     select page.*,
       (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
       (select count(*) from found) > ${param("limit")} as has_more,
       ${total(shape, source)} as total
-    from ${joinedRows(
-      shape,
-      sql`from (select number from found limit ${param("limit")}) as listed
-      cross join products on products.row_number = listed.number`,
-    )}`);
+    from ${joinedFound(shape)}`);
 }
 
-/** Where an index has the order and all that fits stands close together, going along it thrice costs least. */
+/** If one index has the order and all matches, walking it three times is cheapest. */
 function compileWalk(shape: ListShape): CompiledStatement<PageRow> {
   const from = orderedRows(shape, "walk");
   return statement<PageRow>(sql`select page.*,
@@ -47,8 +67,17 @@ function compileWalk(shape: ListShape): CompiledStatement<PageRow> {
     from ${joinedRows(shape, sql`${from} limit ${param("limit")}`)}`);
 }
 
-/** The JSON of rows, joined by commas, and the first and the last of their languages by name. */
-export function joinedRows({ isServed }: ListShape, rows: SQL): SQL {
+/** The page of the rows in the common table `found`. */
+export function joinedFound(shape: ListShape): SQL {
+  return joinedRows(
+    shape,
+    sql`from (select number from found limit ${param("limit")}) as listed
+      cross join products on products.row_number = listed.number`,
+  );
+}
+
+/** The JSON of rows, joined by commas, and the first and last of their languages by name. */
+function joinedRows({ isServed }: ListShape, rows: SQL): SQL {
   const row = isServed
     ? sql`${servedJson} as json, ${servedLanguage} as tag, 0 as other`
     : sql`rendered as json, lang as tag, translations <> '{}' as other`;
@@ -60,29 +89,23 @@ function total(shape: ListShape, source: Source): SQL {
   return shape.isCounted ? sql`(select count(*) ${matching(shape, source)})` : sql`null`;
 }
 
-/** What the rows stand in the order of; those of a search by their age, in which the search index gives them. */
-function rankColumn({ key, filters }: ListShape): string {
+/** The column of the order. A search is ordered by row number, as the search index is. */
+function sortColumn({ key, filters }: ListShape): string {
   return filters.match === undefined ? sortColumns[key] : "row_number";
 }
 
-/** `from … where … order by …` of all rows after the position. */
+/** `from … where … order by …` of all rows after the cursor. */
 function orderedRows(shape: ListShape, source: Source): SQL {
   const { descending, filters, isContinued } = shape;
-  const direction = sql.raw(descending ? "desc" : "asc");
-  if (filters.match === undefined) {
-    const column = rankColumn(shape);
-    const position = afterPosition(column, descending, isContinued).map((one) => sql` and ${one}`);
-    return sql`${matching(shape, source)}${sql.join(position)} order by ${sql.raw(column)} ${direction}, id ${direction}`;
-  }
-  const column = sql.raw(source === "match" ? "product_search.rowid" : "products.row_number");
-  // Numbers of JavaScript arrive as REAL, which the search index would not take for a position.
-  const position = isContinued
-    ? sql` and ${column} ${sql.raw(descending ? "<" : ">")} cast(${param("value")} as integer)`
-    : sql``;
-  return sql`${matching(shape, source)}${position} order by ${column} ${direction}`;
+  const direction = directionOf(descending);
+  const isSearch = filters.match !== undefined;
+  const column = !isSearch ? sortColumn(shape) : source === "match" ? "product_search.rowid" : "products.row_number";
+  const after = (isSearch ? afterRow : afterPosition)(column, descending, isContinued).map((one) => sql` and ${one}`);
+  const order = isSearch ? sql`${direction}` : sql`${direction}, id ${direction}`;
+  return sql`${matching(shape, source)}${sql.join(after)} order by ${sql.raw(column)} ${order}`;
 }
 
-/** `from … where …` of all that fit, by the index that the source names. */
+/** `from … where …` of all matches, by the index of the source. */
 function matching({ key, descending, filters, isContinued }: ListShape, source: Source): SQL {
   const isMatch = source === "match";
   const column = source === "walk" ? sortColumns[key] : source;
@@ -91,7 +114,7 @@ function matching({ key, descending, filters, isContinued }: ListShape, source: 
   const table = isMatch
     ? sql`product_search cross join products on products.row_number = product_search.rowid`
     : sql`products ${sql.raw(index === undefined ? "" : `indexed by ${index}`)}`;
-  // The sign keeps a column out of the choice of an index.
+  // The plus keeps SQLite from using an index for a column.
   const plus = sql.raw(source === "ids" || isMatch ? "+" : "");
   const conditions = [sql`${plus}tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
   if (isMatch) conditions.unshift(sql`product_search match ${param("match")}`);
@@ -100,7 +123,7 @@ function matching({ key, descending, filters, isContinued }: ListShape, source: 
   }
   if (filters.slug !== undefined) conditions.push(sql`slug = ${param("slug")}`);
   if (filters.match !== undefined && !isMatch) {
-    // Word by word: a search for several would go on from the row to the next that has them all.
+    // One search per word: a search for several words would scan on to the next row that has them all.
     conditions.push(sql`not exists (select 1 from json_each(${param("words")}) as word
       where not exists (select 1 from product_search
         where product_search match word.value and rowid = products.row_number))`);

@@ -1,0 +1,154 @@
+import { type SQL, sql } from "drizzle-orm";
+import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
+import {
+  afterPosition,
+  afterRow,
+  directionOf,
+  type FilterColumn,
+  indexes,
+  type ListShape,
+  otherConditions,
+  passedEnd,
+  rangeConditions,
+  sortColumns,
+} from "./conditions.ts";
+import type { ProductFilters } from "./filters.ts";
+import { compiledOnce, joinedFound, type PageRow } from "./page-statement.ts";
+
+/** Rows that one statement scans; it takes milliseconds, in which no other request is served. */
+const scannedRows = 2000;
+/** The same where the index alone has all conditions. */
+const countedRows = 20_000;
+
+/** The matches among a batch of rows in sort order. */
+export interface BatchRow extends PageRow {
+  /** How many of its rows are on the page. */
+  found: number;
+  /** Position of the last row scanned, if neither the rows nor the page ended there. */
+  cut: string | null;
+  /** The same for the last row that the caller may see. */
+  edge: string | null;
+}
+
+/** The matches counted among a batch of rows; `cut` as in `BatchRow`. */
+export interface CountRow {
+  found: number;
+  cut: string | null;
+}
+
+/** Counts the matches of the filter on a column, up to `max`. */
+export function measureStatement(column: FilterColumn, filters: ProductFilters): CompiledStatement<{ found: number }> {
+  return compiledOnce(`measure ${column} ${Object.keys(filters)}`, () => {
+    const conditions = [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
+    return statement(sql`select count(*) as found from (select 1 from products indexed by ${sql.raw(indexes[column] as string)}
+      where ${and([...conditions, ...rangeConditions(filters, column)])} limit ${param("max")})`);
+  });
+}
+
+/** The matches among the next batch of rows in sort order, up to a page. */
+export function batchStatement(shape: ListShape): CompiledStatement<BatchRow> {
+  const { key, descending, filters, isContinued, isServed, isOpen } = shape;
+  const name = `batch ${key} ${descending} ${Object.keys(filters)} ${isContinued} ${isServed} ${isOpen}`;
+  return compiledOnce(name, () => compileBatch(shape));
+}
+
+/** Counts the matches among the next batch of rows of an index, or of the search index for a search. */
+export function countStatement(
+  column: FilterColumn,
+  filters: ProductFilters,
+  isContinued: boolean,
+): CompiledStatement<CountRow> {
+  return compiledOnce(`count ${column} ${Object.keys(filters)} ${isContinued}`, () => {
+    const { rows, others, cutAfter } = indexRows({ column, filters, descending: true, isContinued });
+    if (others.length > 0) {
+      return statement(sql`select count(*) as found, ${cutAfter(scannedRows)} as cut
+        from (${rows} limit ${sql.raw(String(scannedRows))}) as near ${joinedProducts} where ${and(others)}`);
+    }
+    const max = sql.raw(String(countedRows));
+    return statement(sql`select found, case found when ${max} then ${cutAfter(countedRows)} end as cut
+      from (select count(*) as found from (${rows} limit ${max}))`);
+  });
+}
+
+function compileBatch(shape: ListShape): CompiledStatement<BatchRow> {
+  const { key, descending, filters, isContinued, isOpen } = shape;
+  const column = sortColumns[key] as FilterColumn;
+  const { rows, others, cutAfter, isVisible } = indexRows({ column, filters, descending, isContinued });
+  const max = sql.raw(String(scannedRows));
+  const cut = cutAfter(scannedRows);
+  const reverse = directionOf(!descending);
+  // A cursor must not reveal the title or price of a product that is not published.
+  const edge =
+    isOpen || isVisible
+      ? cut
+      : sql`(select json_array(near.value, id) from (${rows} limit ${max}) as near ${joinedProducts}
+          where status = 'published' order by near.value ${reverse}, id ${reverse} limit 1)`;
+  const isFull = sql`(select count(*) from found) > ${param("limit")}`;
+  return statement(sql`with found as materialized (
+      select near.number as number, id, near.value as value from (${rows} limit ${max}) as near ${joinedProducts}
+      where ${and(others)} limit ${param("more")})
+    select page.*,
+      (select json_array(value, id) from found limit 1 offset ${param("lastIndex")}) as last,
+      ${isFull} as has_more,
+      (select count(*) from found) as found,
+      case when ${isFull} then null else ${cut} end as cut,
+      case when ${isFull} then null else ${edge} end as edge,
+      null as total
+    from ${joinedFound(shape)}`);
+}
+
+const joinedProducts = sql`cross join products on products.row_number = near.number`;
+
+/** The rows of an index in order. */
+interface IndexRows {
+  /** `select number, value …` */
+  rows: SQL;
+  /** The JSON array of value and id of the row at which a batch of that size ends. */
+  cutAfter: (size: number) => SQL;
+  /** Conditions that the index does not have. */
+  others: SQL[];
+  /** Whether the caller may see all rows. */
+  isVisible: boolean;
+}
+
+interface IndexWalk {
+  column: FilterColumn;
+  filters: ProductFilters;
+  descending: boolean;
+  isContinued: boolean;
+}
+
+function indexRows({ column, filters, descending, isContinued }: IndexWalk): IndexRows {
+  const direction = directionOf(descending);
+  const tenant = [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
+  if (filters.match !== undefined) {
+    const conditions = [sql`product_search match ${param("match")}`, ...afterRow("rowid", descending, isContinued)];
+    const from = sql`from product_search where ${and(conditions)} order by rowid ${direction}`;
+    return {
+      rows: sql`select rowid as number, rowid as value ${from}`,
+      cutAfter: (size) => sql`(select json_array(rowid, '') ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
+      others: [...tenant, ...otherConditions(filters)],
+      // A row number reveals nothing.
+      isVisible: true,
+    };
+  }
+  const isByStatus = column === "status" || (column === "created_at" && filters.status !== undefined);
+  const sorted = isByStatus ? "created_at" : column;
+  const from = sql`from products indexed by ${sql.raw(indexes[isByStatus ? "status" : column] as string)} where ${and([
+    ...tenant,
+    ...(isByStatus ? rangeConditions(filters, "status") : []),
+    ...rangeConditions(filters, sorted, passedEnd(descending, isContinued)),
+    ...afterPosition(sorted, descending, isContinued),
+  ])} order by ${sql.raw(sorted)} ${direction}, id ${direction}`;
+  return {
+    rows: sql`select row_number as number, ${sql.raw(sorted)} as value ${from}`,
+    cutAfter: (size) =>
+      sql`(select json_array(${sql.raw(sorted)}, id) ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
+    others: otherConditions(filters, sorted, ...(isByStatus ? ["status"] : [])),
+    isVisible: isByStatus,
+  };
+}
+
+function and(conditions: SQL[]): SQL {
+  return sql.join(conditions, sql` and `);
+}
