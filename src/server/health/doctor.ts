@@ -1,146 +1,147 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { type Config, readConfig } from "../config/config.ts";
 import type { SystemCtx } from "../context.ts";
+import { commandLockDeadlineMs, openConfiguredDatabase } from "../db/open.ts";
 import type { Database } from "../db/session.ts";
-import { AppError } from "../errors.ts";
+import { AppError, unavailable } from "../errors.ts";
 import { requireTenant } from "../modules/tenants/service.ts";
-import { checkups, folderCheckups } from "./environment/checkups.ts";
-import { type CheckupDeps, type Finding, type Severity, severities } from "./environment/finding.ts";
-import { countChecks, lookAll, type Noted, type Progress, type ProgressListener } from "./environment/look.ts";
-import { describePlace, openSubject } from "./environment/open-subject.ts";
-import { isUpToDate, readSchema } from "./environment/schema.ts";
-import { settle, type ToldFinding } from "./environment/settle.ts";
-import { type DatabaseSize, readSize } from "./environment/size.ts";
-import { type DoctorReport, type Drift, type Note, runDoctor } from "./records/run-checks.ts";
+import { closedVault } from "../security/secret-key.ts";
+import { type CheckedDatabase, checkDatabase, nameDatabase } from "./database/check-database.ts";
+import { damageRemedy } from "./database/damage.ts";
+import type { DatabaseReader } from "./database/reader.ts";
+import type { CheckSubject } from "./environment/check.ts";
+import { directoryChecks, serverChecks } from "./environment/checks.ts";
+import { type CommandLine, type Finding, reasonOf } from "./finding.ts";
+import { type Report, Run, type RunOptions } from "./run.ts";
 
-/** What a look at a server, its surroundings and its records has shown. */
-export interface Examination {
-  /** Whether no error is left, no drift, and in strict mode no warning. */
-  ok: boolean;
-  /** The worst of what is left. */
-  worst: Severity | "ok";
-  /** Names of the checks that ran. */
-  checked: string[];
-  /** Null where it could not be opened. */
-  database: ({ kind: string } & DatabaseSize) | null;
-  findings: ToldFinding[];
-  drift: Drift[];
-  notes: Note[];
+export interface DoctorOptions extends RunOptions {
+  deps: DoctorDeps;
 }
 
-export interface ExamineOptions {
-  /** Looks at one store, and at nothing around it. */
-  namespace?: string | undefined;
-  /** Puts right what can be, and writes that down. */
-  fix?: boolean;
-  /** Counts warnings as failures. */
-  strict?: boolean;
-  onProgress?: ProgressListener;
-  /** Who acts, with a database of the right schema. */
+/** What the checks need of the program. */
+export interface DoctorDeps extends Pick<CheckSubject, "now" | "version" | "uid" | "timeoutMs" | "command"> {
+  /** Makes the context of a database whose schema is up to date. */
   makeContext(db: Database, config: Config, options: { leaveModes: boolean }): Promise<SystemCtx>;
-  /** See `CheckupDeps`. */
-  deps: Omit<CheckupDeps, "config" | "db" | "ctx" | "tenant">;
 }
 
 /**
- * Where the settings cannot be read there is nothing but the folder to look at.
- * @param error why they cannot.
+ * Checks the environment of a server, its database and its records. A server may be running.
+ * @throws notFound when the store does not exist.
  */
-export async function examineFolder(
-  dataDir: string,
-  error: AppError,
-  options: Pick<ExamineOptions, "fix" | "deps">,
-): Promise<Examination> {
-  // What stands in no file and no environment; the place of its own has none to be read.
-  const config = { ...readConfig({ dataDir: "/dev/null" }, {}), dataDir };
-  const about: CheckupDeps = { ...options.deps, config, db: null, ctx: null, tenant: null };
-  const remedy = "Correct it in the environment or in bodega.env of the data directory, and see that you may read it.";
-  const finding: Finding = { severity: "error", subject: "settings", message: error.message, remedy };
-  const found = await lookAll(folderCheckups, about, countChecks(folderCheckups.length));
-  const findings = await settle([{ check: "settings", finding }, ...found], null, options.fix ?? false);
-  const checked = ["settings", ...folderCheckups.map(({ name }) => name)];
-  return { ok: false, worst: "error", checked, database: null, findings, drift: [], notes: [] };
-}
-
-/**
- * Looks at everything around a server, then at its records. A server may be at work meanwhile.
- * @throws notFound when there is no such store.
- */
-export async function examine(config: Config, options: ExamineOptions): Promise<Examination> {
-  const { namespace, fix = false, strict = false, deps } = options;
-  const about: CheckupDeps = { ...deps, config, db: null, ctx: null, tenant: null };
-  const ofStores = checkups.filter((one) => one.ofStores);
-  const most = folderCheckups.length + (namespace === undefined ? checkups : ofStores).length + records;
-  const progress = countChecks(most, options.onProgress);
-  const folder = await lookAll(folderCheckups, about, progress);
-  const { db, findings: closed } = await openSubject(config, deps);
+export async function runDoctor(config: Config, options: DoctorOptions): Promise<Report> {
+  const { namespace, deps } = options;
+  const environment = namespace === undefined ? serverChecks : serverChecks.filter(({ ofStores }) => ofStores);
+  const run = new Run(options, environment.length + (namespace === undefined ? directoryChecks.length + 5 : 3));
+  const subject: CheckSubject = { ...deps, config, ctx: null, tenant: null };
+  if (namespace === undefined) await run.runEnvironment(directoryChecks, subject);
+  const { size, isUsable } = await checkDatabasePart(run, config, options);
+  const opened = isUsable ? await openContext(run, config, deps) : null;
   try {
-    const { ctx, findings: unusable } = await openContext(config, db, options);
-    const opening = [...closed, ...unusable].map((finding) => ({ check: "database", finding }));
-    const around: Noted[] = [...folder, ...opening];
-    const checked = [...folderCheckups.map(({ name }) => name), "database"];
+    const ctx = opened?.ctx ?? null;
     const tenant = ctx !== null && namespace !== undefined ? await requireTenant(ctx, namespace) : null;
-    const isStoreOnly = tenant !== null;
-    const wanted = isStoreOnly ? ofStores : checkups;
-    const found = await lookAll(wanted, { ...about, db, ctx, tenant }, progress);
-    const findings = await settle(isStoreOnly ? found : [...around, ...found], ctx, fix);
-    const report = ctx === null ? noRecords : await lookAtRecords(ctx, options, progress);
-    const result = { findings, drift: report.drift, notes: report.notes };
-    const worst = worstOf(result);
-    return {
-      ok: worst !== "error" && !(strict && worst === "warning"),
-      worst,
-      checked: [...new Set([...(isStoreOnly ? [] : checked), ...wanted.map(({ name }) => name), ...report.checked])],
-      database: db === null ? null : await describeDatabase(db),
-      ...result,
-    };
+    await run.runEnvironment(environment, { ...subject, ctx, tenant });
+    await run.applyFixes(ctx);
+    if (ctx !== null) await run.runRecords(ctx);
   } finally {
-    await db?.close();
+    await opened?.db.close();
   }
+  return run.report(size);
 }
 
-/** What all checks of the records count for in the progress. */
-const records = 1;
-const noRecords: DoctorReport = { ok: true, checked: [], drift: [], notes: [] };
-
-/** The context of a database whose schema is this program's; what is in the way is a finding, or found by the check of schemas. */
-async function openContext(
+/**
+ * Checks a database and its records without changing anything; the part of `runDoctor` for `db check`.
+ * @throws notFound when there is no database; unavailable when the server does not answer, or the file is busy.
+ */
+export async function runDatabaseCheck(
   config: Config,
-  db: Database | null,
-  { makeContext, deps }: ExamineOptions,
-): Promise<{ ctx: SystemCtx | null; findings: Finding[] }> {
+  options: RunOptions & { deps: Pick<DoctorDeps, "now"> },
+): Promise<Report> {
+  const { now, command, timeoutMs } = options.deps;
+  const run = new Run(options, 5);
+  const step = (check: string, work: () => Promise<Finding[]>) => run.add("database", check, work);
+  const { reader, isUsable } = await checkDatabase(config, { command, timeoutMs, isQuick: false, step });
   try {
-    const isUsable = db !== null && isUpToDate(await readSchema(db));
-    return { ctx: isUsable ? await makeContext(db, config, { leaveModes: true }) : null, findings: [] };
+    if (reader !== null && isUsable) await run.runRecords(readerContext(reader, now));
+    return run.report(await sizeOf(reader));
+  } finally {
+    await reader?.close();
+  }
+}
+
+/**
+ * Checks only the data directory, where the configuration is not valid.
+ * @param error the fault of the configuration.
+ */
+export async function runDirectoryCheck(dataDir: string, error: AppError, options: DoctorOptions): Promise<Report> {
+  // Neither environment nor env file may be read: all options have their defaults.
+  const config = { ...readConfig({ dataDir: "/dev/null" }, {}), dataDir };
+  const run = new Run(options, directoryChecks.length + 1);
+  const remedy = "Correct it in the environment or in bodega.env of the data directory, which must be readable.";
+  await run.add("environment", "settings", async () => [
+    { severity: "error", subject: "settings", message: error.message, remedy },
+  ]);
+  await run.runEnvironment(directoryChecks, { ...options.deps, config, ctx: null, tenant: null });
+  await run.applyFixes(null);
+  return run.report(null);
+}
+
+/** Where the database cannot be checked at all, that is a finding too. */
+async function checkDatabasePart(run: Run, config: Config, { namespace, deps }: DoctorOptions) {
+  const { command, timeoutMs } = deps;
+  const step = (check: string, work: () => Promise<Finding[]>) => run.add("database", check, work);
+  let checked: CheckedDatabase = { reader: null, isUsable: false };
+  try {
+    checked = await checkDatabase(config, { command, isQuick: namespace !== undefined, step, timeoutMs });
+    return { isUsable: checked.isUsable, size: await sizeOf(checked.reader) };
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const subject = describePlace(config);
-    const message = `The database cannot be read: ${error.message}`;
-    return { ctx: null, findings: [{ severity: "error", subject, message, remedy: deps.command("db check") }] };
+    await run.add("database", "database", async () => describeFailure(config, error, command));
+    return { isUsable: false, size: null };
+  } finally {
+    await checked.reader?.close();
   }
 }
 
-async function describeDatabase(db: Database): Promise<Examination["database"]> {
+async function openContext(run: Run, config: Config, { makeContext, command }: DoctorDeps) {
+  let db: Database | undefined;
   try {
-    return { kind: db.kind, ...(await readSize(db)) };
-  } catch {
-    return { kind: db.kind, bytes: null, log_bytes: null, unused_bytes: null };
+    db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs, leaveModes: true });
+    return { db, ctx: await makeContext(db, config, { leaveModes: true }) };
+  } catch (error) {
+    await db?.close().catch(() => {});
+    await run.add("database", "database", async () => describeFailure(config, error, command));
+    return null;
   }
 }
 
-async function lookAtRecords(ctx: SystemCtx, options: ExamineOptions, progress: Progress): Promise<DoctorReport> {
-  const { namespace, fix = false } = options;
-  let last: string | undefined;
-  const onCheck = async (name: string) => {
-    if (last !== undefined) progress.leave(last);
-    last = name;
-    progress.begin(name);
-  };
-  return runDoctor(ctx, { namespace, fix, onCheck });
+function describeFailure(config: Config, error: unknown, command: CommandLine): Finding[] {
+  // The check of the directory reports a missing one.
+  if (config.databaseUrl === undefined && !existsSync(config.dataDir)) return [];
+  const subject = nameDatabase(config);
+  const reason = reasonOf(error);
+  const message = error instanceof AppError && error.kind === "notFound" ? reason : `${subject}: ${reason}`;
+  return [{ severity: "error", subject, message, remedy: remedyFor(config, error, command) }];
 }
 
-function worstOf({ findings, drift, notes }: Pick<Examination, "findings" | "drift" | "notes">): Severity | "ok" {
-  if (drift.some(({ fixed }) => !fixed)) return "error";
-  const left = new Set(findings.filter(({ fixed }) => !fixed).map(({ severity }) => severity));
-  if (notes.length > 0) left.add("note");
-  return severities.findLast((severity) => left.has(severity)) ?? "ok";
+function remedyFor({ databaseUrl }: Config, error: unknown, command: CommandLine): string {
+  const reason = reasonOf(error);
+  if (/token/.test(reason)) return "Correct BODEGA_DATABASE_AUTH_TOKEN.";
+  if (databaseUrl !== undefined) {
+    return "Start the database server, or correct its address in --database-url or BODEGA_DATABASE_URL.";
+  }
+  if (error instanceof AppError && error.kind === "notFound") return command("init");
+  if (/not a database|damaged/.test(reason)) return damageRemedy("file", command);
+  if (/busy/.test(reason)) return "Another program has locked the file. Stop it, or wait.";
+  return "Check that this account can read and write the data directory and its files.";
+}
+
+async function sizeOf(reader: DatabaseReader | null): Promise<Report["database"]> {
+  if (reader === null) return null;
+  const unknown = { bytes: null, log_bytes: null, unused_bytes: null };
+  return { kind: reader.kind, ...(await reader.readSize().catch(() => unknown)) };
+}
+
+function readerContext({ session }: DatabaseReader, now: () => number): SystemCtx {
+  const vault = closedVault(unavailable());
+  return { db: session, actor: { kind: "server" }, vault, requestId: randomUUID(), now, clientIp: null };
 }

@@ -6,59 +6,53 @@ import { backupsFolder } from "../../backup/location.ts";
 import { get, statement } from "../../db/statement.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { formatDuration } from "../../values/duration.ts";
-import type { Checkup, Finding } from "./finding.ts";
+import type { Finding } from "../finding.ts";
+import type { EnvironmentCheck } from "./check.ts";
 
-const day = 86_400_000;
 const hour = 3_600_000;
-const oldMs = 7 * day;
+const day = 24 * hour;
 
-// Of a database server there is one log, and a folder of backups on each machine that made some.
+// A libSQL database has one audit log, and a folder of backups on each machine that made some.
 const selectLast = statement<{ at: string; place: string | null }>(sql`
   select at, json_extract(details, '$.backup') as place from ${auditLog}
   where event = 'database.backed_up' and code is null order by seq desc limit 1`);
 const selectFirst = statement<{ at: string }>(sql`select at from ${auditLog} order by seq limit 1`);
 
-/** Whether there is a backup and still lies where it was put, how old it is, and whether the last attempt failed. */
-export const backups: Checkup = {
-  name: "backups",
-  async find({ ctx, now, config, command }) {
-    if (ctx === null) return [];
+/** There is a recent backup, its file still exists, and the last attempt succeeded. */
+export const backups: EnvironmentCheck = {
+  id: "backups",
+  needsDatabase: true,
+  async run({ ctx, now, config, command }) {
     const subject = config.backupTo ?? backupsFolder(config.dataDir);
-    const remedy = command("db backup");
-    const finding = (severity: Finding["severity"], message: string): Finding => ({
+    const finding = (message: string, severity: Finding["severity"] = "warning"): Finding => ({
       severity,
       subject,
       message,
-      remedy,
+      remedy: command("db backup"),
     });
     const { last_success: success, last_failure: failure } = readLastBackups(config.dataDir);
-    const made = await get(ctx.db, selectLast);
-    const last = Math.max(...[success?.at, made?.at].map((at) => (at ? Date.parse(at) : 0)));
-    const failed =
-      failure === null ? [] : [finding("warning", `The last attempt failed at ${failure.at}: ${failure.message}`)];
-    const advice = "Have the server make them with --backup-every 24h, and keep copies on another machine.";
+    const found = failure === null ? [] : [finding(`The last backup failed at ${failure.at}: ${failure.message}`)];
+    const audited = await get(ctx.db, selectLast);
+    const last = Math.max(...[success?.at, audited?.at].map((at) => (at ? Date.parse(at) : 0)));
+    const advice = "Let the server make backups with --backup-every 24h, and keep copies on another machine.";
     if (last === 0) {
       const first = await get(ctx.db, selectFirst);
-      const ageMs = first === undefined ? 0 : now() - Date.parse(first.at);
-      const severity = ageMs < day ? "note" : "warning";
-      return [...failed, finding(severity, `There is no backup of this database yet. ${advice}`)];
+      const isNew = first === undefined || now() - Date.parse(first.at) < day;
+      return [...found, finding(`There is no backup of this database. ${advice}`, isNew ? "note" : "warning")];
     }
-    const ageMs = now() - last;
-    // What a database server's log names may lie on another machine; a file's own folder may be gone with what it knew.
+    const age = formatDuration(now() - last);
+    // A backup in the log of a libSQL database may be on another machine.
     const isFile = config.databaseUrl === undefined;
-    const place = success && Date.parse(success.at) >= last ? success.place : isFile ? made?.place : undefined;
+    const place = success && Date.parse(success.at) >= last ? success.place : isFile ? audited?.place : undefined;
     if (place && isGone(place)) {
-      const message = `The last backup, made ${formatDuration(ageMs)} ago, is not at ${place} any more. Unless you have moved it, it is lost.`;
-      return [...failed, finding("warning", message)];
+      return [...found, finding(`The last backup, made ${age} ago, is no longer at ${place}.`)];
     }
-    const most = config.backupEveryMs === undefined ? oldMs : 2 * config.backupEveryMs + hour;
-    return ageMs <= most
-      ? failed
-      : [...failed, finding("warning", `The last backup is ${formatDuration(ageMs)} old. ${advice}`)];
+    const maxAgeMs = config.backupEveryMs === undefined ? 7 * day : 2 * config.backupEveryMs + hour;
+    return now() - last <= maxAgeMs ? found : [...found, finding(`The last backup is ${age} old. ${advice}`)];
   },
 };
 
-/** Whether a file is missing or empty; object storage is not asked, and a folder that may not be looked into says nothing. */
+/** Whether a file is missing or empty. Object storage is not read. */
 function isGone(place: string): boolean {
   if (!isAbsolute(place)) return false;
   try {

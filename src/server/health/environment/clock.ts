@@ -1,119 +1,76 @@
-import { randomUUID } from "node:crypto";
-import { rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { get, statement } from "../../db/statement.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { events } from "../../modules/events/table.ts";
 import { formatDuration } from "../../values/duration.ts";
-import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
+import type { Finding } from "../finding.ts";
+import type { CheckSubject, EnvironmentCheck } from "./check.ts";
 
-const minute = 60_000;
-/** One-time codes bear half a minute; the rest bears more. */
-const wrongMs = 5 * minute;
-const remedy = "timedatectl set-ntp true";
+const minMs = 10_000;
+/** One-time codes tolerate half a minute; everything else more. */
+const errorMs = 5 * 60_000;
 
-// The newest rows by their place: what was written last, whatever the clock said.
+// The newest rows by sequence: written last, whatever the clock said.
 const selectNewest = statement<{ at: string | null }>(sql`
   select max(at) as at from (
     select * from (select at from ${auditLog} order by seq desc limit 1)
     union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`);
 
-/**
- * This machine's clock against all others that can be asked: what was written last, the file system's, the database server's,
- * and that of whoever answers under the public address.
- */
-export const clock: Checkup = {
-  name: "clock",
-  async find(about) {
-    const looks = await Promise.all([
-      findBeforeBuild(about),
-      findBehindData(about),
-      findFileSystem(about),
-      findDatabaseServer(about),
-      findPublicAddress(about),
-    ]);
-    return looks.flat();
+/** Another clock, read between two readings of ours; all in epoch milliseconds. */
+interface Comparison {
+  name: string;
+  before: number;
+  theirs: number;
+  after: number;
+}
+
+/** The clock of this machine agrees with the data, the database server and the public URL. */
+export const clock: EnvironmentCheck = {
+  id: "clock",
+  async run(subject) {
+    const compared = await Promise.all([compareData(subject), compareDatabase(subject), comparePublicUrl(subject)]);
+    return compared.filter((one) => one !== null).flatMap(describeSkew);
   },
 };
 
-function findBeforeBuild({ now, builtAt }: CheckupDeps): Finding[] {
-  if (now() > builtAt - 86_400_000) return [];
-  return [
-    {
-      severity: "error",
-      subject: "clock",
-      message: `The clock says ${toText(now())}, which is before this program was made.`,
-      remedy,
-    },
-  ];
+async function compareData({ ctx, now }: CheckSubject): Promise<Comparison | null> {
+  const at = ctx === null ? null : (await get(ctx.db, selectNewest))?.at;
+  const theirs = typeof at === "string" ? Date.parse(at) : Number.NaN;
+  // Only data of the future says anything. A minute, since several machines may write.
+  return theirs - now() > 60_000 ? { name: `the newest data (${at})`, before: now(), theirs, after: now() } : null;
 }
 
-async function findBehindData({ ctx, now }: CheckupDeps): Promise<Finding[]> {
-  const newest = ctx === null ? null : (await get(ctx.db, selectNewest))?.at;
-  const ahead = typeof newest === "string" ? Date.parse(newest) - now() : 0;
-  if (!(ahead > minute)) return [];
-  return [
-    {
-      severity: ahead > wrongMs ? "error" : "warning",
-      subject: "clock",
-      message: `The clock says ${toText(now())}, and something was written ${formatDuration(ahead)} later, at ${newest}.`,
-      remedy,
-    },
-  ];
-}
-
-async function findFileSystem({ config: { dataDir }, now }: CheckupDeps): Promise<Finding[]> {
-  const path = join(dataDir, `.clock-${randomUUID()}`);
-  try {
-    const before = now();
-    writeFileSync(path, "", { mode: 0o600, flag: "wx" });
-    const { mtimeMs } = statSync(path);
-    rmSync(path);
-    return describeSkew("the file system's", dataDir, mtimeMs, before, now());
-  } catch {
-    // Another check says that the folder cannot be written.
-    return [];
-  }
-}
-
-async function findDatabaseServer({ db, now }: CheckupDeps): Promise<Finding[]> {
-  if (db === null || db.kind === "file" || db.kind === "memory") return [];
+async function compareDatabase({ ctx, config, now }: CheckSubject): Promise<Comparison | null> {
+  if (ctx === null || config.databaseUrl === undefined) return null;
   const before = now();
-  const { rows } = await db.execute("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS at");
-  return describeSkew("the database server's", "clock", Date.parse(String(rows[0]?.at)), before, now());
+  const { rows } = await ctx.db.execute("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now') AS at");
+  return { name: "the database server", before, theirs: Date.parse(String(rows[0]?.at)), after: now() };
 }
 
-async function findPublicAddress({ config: { publicUrl }, now, timeoutMs }: CheckupDeps): Promise<Finding[]> {
-  if (publicUrl === undefined) return [];
+async function comparePublicUrl({ config: { publicUrl }, now, timeoutMs }: CheckSubject): Promise<Comparison | null> {
+  if (publicUrl === undefined) return null;
   try {
     const before = now();
     const signal = AbortSignal.timeout(timeoutMs);
     const { headers } = await fetch(`${publicUrl}/health/live`, { method: "HEAD", redirect: "manual", signal });
-    const at = Date.parse(headers.get("date") ?? "");
     // The header has whole seconds.
-    return Number.isNaN(at) ? [] : describeSkew(`the one of ${publicUrl}`, "clock", at + 500, before, now());
+    const theirs = Date.parse(headers.get("date") ?? "") + 500;
+    return Number.isNaN(theirs) ? null : { name: publicUrl, before, theirs, after: now() };
   } catch {
-    // Another check says that nobody answers there.
-    return [];
+    return null; // The check of the address reports it.
   }
 }
 
-/** @param theirs what another clock said between two looks at ours; epoch milliseconds all. */
-function describeSkew(whose: string, subject: string, theirs: number, before: number, after: number): Finding[] {
+function describeSkew({ name, before, theirs, after }: Comparison): Finding[] {
   const skew = theirs > after ? theirs - after : theirs < before ? theirs - before : 0;
-  if (Math.abs(skew) < 10_000) return [];
+  if (Math.abs(skew) < minMs) return [];
   const way = skew > 0 ? "behind" : "ahead of";
   return [
     {
-      severity: Math.abs(skew) > wrongMs ? "error" : "warning",
-      subject,
-      message: `The clock is ${formatDuration(skew)} ${way} ${whose}. One-time codes and signed requests fail on one of them.`,
-      remedy,
+      severity: Math.abs(skew) > errorMs ? "error" : "warning",
+      subject: "clock",
+      message: `The clock of this machine is ${formatDuration(skew)} ${way} ${name}. One-time codes and signed requests fail.`,
+      remedy: "timedatectl set-ntp true",
     },
   ];
-}
-
-function toText(epochMs: number): string {
-  return new Date(epochMs).toISOString().slice(0, 16).replace("T", " ");
 }

@@ -2,36 +2,39 @@ import { existsSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { databaseFile } from "../../config/data-dir.ts";
 import { formatBytes, GiB, MiB } from "../../values/bytes.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
-import type { Checkup, Finding } from "./finding.ts";
+import type { Finding } from "../finding.ts";
+import type { EnvironmentCheck } from "./check.ts";
 
-/** From here on a full disk is near, however large the disk. */
-const leastBytes = 100 * MiB;
-/** A tenth of a large disk is plenty. */
+const minFreeBytes = 100 * MiB;
+/** More free space than this is enough on any disk. */
 const plentyBytes = 50 * GiB;
 
-/** Magic numbers of `statfs` (Linux). */
-const overNetwork: Record<number, string> = {
-  26985: "NFS",
-  20859: "SMB",
-  4266872130: "SMB",
-  4283649346: "CIFS",
-  1397113167: "AFS",
-  12805120: "Ceph",
-  16914839: "9P",
-  1702057286: "FUSE",
+/** File systems that are not for databases, by their magic number of `statfs` on Linux. */
+const network = "a network or user-space file system, on which the locks of the database are not reliable";
+const memory = "a file system in memory: all data is lost when the machine restarts";
+const unsuitable: Record<number, string> = {
+  26985: `NFS, ${network}`,
+  20859: `SMB, ${network}`,
+  4266872130: `SMB, ${network}`,
+  4283649346: `CIFS, ${network}`,
+  1397113167: `AFS, ${network}`,
+  12805120: `Ceph, ${network}`,
+  16914839: `9P, ${network}`,
+  1702057286: `FUSE, ${network}`,
+  16914836: `tmpfs, ${memory}`,
+  2240043254: `ramfs, ${memory}`,
 };
-const inMemory: Record<number, string> = { 16914836: "tmpfs", 2240043254: "ramfs" };
 const overlay = 0x794c7630;
 
-/** What kind of file system the database lies on, and how much room there is. */
-export const disk: Checkup = {
-  name: "disk",
-  async find({ config: { dataDir } }) {
+/** The database is on a suitable file system with enough free space. */
+export const disk: EnvironmentCheck = {
+  id: "disk",
+  async run({ config: { dataDir } }) {
     if (!existsSync(dataDir)) return [];
     const path = databaseFile(dataDir);
     const bytes = sizeOf(path) + sizeOf(`${path}-wal`);
     const isContainer = existsSync("/.dockerenv") || existsSync("/run/.containerenv");
-    return findDiskFaults(dataDir, statfsSync(dataDir), { bytes, isContainer, isLinux: process.platform === "linux" });
+    return checkDisk(dataDir, statfsSync(dataDir), { bytes, isContainer, isLinux: process.platform === "linux" });
   },
 };
 
@@ -39,82 +42,50 @@ function sizeOf(path: string): number {
   try {
     return statSync(path).size;
   } catch {
-    // That it is not there, or cannot be looked at, is told by other checks.
-    return 0;
+    return 0; // Other checks report it.
   }
 }
 
 /**
- * What `statfs` says of a folder, judged.
- * @param facts `bytes` is the size of the database with its log.
+ * Checks the result of `statfs` for a folder.
+ * @param facts `bytes` is the size of the database with its WAL.
  */
-export function findDiskFaults(
+export function checkDisk(
   dir: string,
-  stats: Pick<StatsFs, "type" | "bsize" | "blocks" | "bavail" | "files" | "ffree">,
+  { type, bsize, blocks, bavail }: Pick<StatsFs, "type" | "bsize" | "blocks" | "bavail">,
   facts: { bytes: number; isContainer: boolean; isLinux: boolean },
 ): Finding[] {
-  const { type, bsize, blocks, bavail, files, ffree } = stats;
-  const kind = facts.isLinux ? judgeKind(dir, type, facts.isContainer) : [];
-  const space = blocks > 0 ? judgeSpace(dir, bavail * bsize, blocks * bsize, facts.bytes) : [];
-  // Some file systems make their inodes as needed, and count none.
-  const inodes = files > 0 ? judgeInodes(dir, ffree, files) : [];
-  return [...kind, ...space, ...inodes];
+  const kind = facts.isLinux ? unsuitable[type] : undefined;
+  const found: Finding[] = [];
+  if (kind !== undefined) {
+    const message = `${dir} is on ${kind}.`;
+    const remedy = "Stop the server, move the folder to a local disk, and name it with --data-dir.";
+    found.push({ severity: "warning", subject: dir, message, remedy });
+  }
+  if (facts.isLinux && facts.isContainer && type === overlay) {
+    const message = `${dir} is in the container's own layer: all data is lost when the container is recreated.`;
+    const remedy = "Mount a volume there: docker run -v bodega-data:/data …";
+    found.push({ severity: "warning", subject: dir, message, remedy });
+  }
+  // Some file systems count no blocks.
+  if (blocks > 0) found.push(...checkSpace(dir, bavail * bsize, blocks * bsize, facts.bytes));
+  return found;
 }
 
-function judgeKind(dir: string, type: number, isContainer: boolean): Finding[] {
-  const warning = (message: string, remedy: string): Finding[] => [
-    { severity: "warning", subject: dir, message, remedy },
-  ];
-  const name = overNetwork[type];
-  if (name !== undefined) {
-    return warning(
-      `${dir} lies on a file system that is usually reached over a network or another program (${name}). Locks and the ` +
-        "shared memory of the database are not safe there.",
-      "Stop the server, move the folder to a local disk, and name it with --data-dir.",
-    );
-  }
-  if (inMemory[type] !== undefined) {
-    return warning(
-      `${dir} lies in memory (${inMemory[type]}): everything is gone after a restart of the machine.`,
-      "Stop the server, move the folder to a disk, and name it with --data-dir.",
-    );
-  }
-  if (type === overlay && isContainer) {
-    return warning(
-      `${dir} lies in the container's own layer: everything is gone when the container is made anew.`,
-      "Mount a volume there: docker run -v bodega-data:/data …",
-    );
-  }
-  return [];
-}
-
-function judgeSpace(dir: string, free: number, total: number, database: number): Finding[] {
+function checkSpace(dir: string, free: number, total: number, database: number): Finding[] {
   const wanted = GiB + 2 * database;
   const isTight = free < wanted || (free < total / 10 && free < plentyBytes);
-  if (free >= leastBytes && !isTight) return [];
-  const share = `${Math.floor((free / total) * 100)} %`;
+  if (free >= minFreeBytes && !isTight) return [];
+  const consequence =
+    free < minFreeBytes
+      ? "When it is full, the server cannot write."
+      : `A database of ${formatBytes(database)} needs ${formatBytes(wanted)} for its WAL and a backup.`;
   return [
     {
-      severity: free < leastBytes ? "error" : "warning",
+      severity: free < minFreeBytes ? "error" : "warning",
       subject: dir,
-      message:
-        `${formatBytes(free)} (${share}) are free on the disk of ${dir}. ` +
-        (free < leastBytes
-          ? "Once it is full, nothing can be written."
-          : `A database of ${formatBytes(database)} wants ${formatBytes(wanted)}, with its log and a backup.`),
+      message: `${formatBytes(free)} (${Math.floor((free / total) * 100)} %) are free on the disk of ${dir}. ${consequence}`,
       remedy: `du -xh --max-depth=2 ${quoteWord(dir)} | sort -h | tail`,
-    },
-  ];
-}
-
-function judgeInodes(dir: string, free: number, total: number): Finding[] {
-  if (free >= 1000 && free >= total / 100) return [];
-  return [
-    {
-      severity: free < 20 ? "error" : "warning",
-      subject: dir,
-      message: `Only ${free} more files can be made on the disk of ${dir} (inodes), however much room there is.`,
-      remedy: `du -x --inodes "$(findmnt -n -o TARGET --target ${quoteWord(dir)})" | sort -n | tail`,
     },
   ];
 }

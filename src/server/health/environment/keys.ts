@@ -7,15 +7,15 @@ import { tenants } from "../../modules/tenants/table.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
+import { type Finding, limitFindings } from "../finding.ts";
 import { inScope } from "../records/check.ts";
-import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
-import { limitFindings } from "./limit-findings.ts";
+import type { EnvironmentCheck, StoreSubject } from "./check.ts";
 
 const day = 86_400_000;
-const staleMs = 90 * day;
+const unusedMs = 90 * day;
 const neverUsedMs = 30 * day;
-const soonMs = 30 * day;
-/** Callers are moved over in days; a secret that stays for longer is one more to lose. */
+const expiresSoonMs = 30 * day;
+/** Switching callers to a new secret takes days; an old secret that stays longer is a risk. */
 const longOverlapMs = 14 * day;
 
 interface Key {
@@ -28,7 +28,7 @@ interface Key {
   expires_at: string | null;
   updated_at: string;
   last_used_at: string | null;
-  /** JSON of those that have not ended. */
+  /** JSON of the secrets that have not expired. */
   secrets: string;
 }
 
@@ -41,87 +41,73 @@ const selectKeys = statement<Key>(sql`
   where k.revoked_at is null and k.active and k.published and t.status = 'active' and ${inScope("k")}
   group by k.id order by t.namespace, k.id`);
 
-/** Published keys that any website may use, that nobody uses, that have ended or soon will, or that have old secrets. */
-export const keys: Checkup = {
-  name: "keys",
+/** A fault of a key and its remedy; null where there is none. */
+type KeyRule = (key: Key, subject: StoreSubject) => [message: string, remedy: string] | null;
+
+/** Published keys are restricted to websites, in use, not expired, and have no old secrets. */
+export const keys: EnvironmentCheck = {
+  id: "keys",
   ofStores: true,
-  async find(about) {
-    const { ctx, tenant, now } = about;
-    if (ctx === null) return [];
-    const found = await all(ctx.db, selectKeys, {
-      tenantId: tenant?.id ?? null,
-      now: toTimestamp(now()),
+  needsDatabase: true,
+  async run(subject) {
+    const { ctx, tenant, now } = subject;
+    const found = await all(ctx.db, selectKeys, { tenantId: tenant?.id ?? null, now: toTimestamp(now()) });
+    return rules.flatMap((rule) => {
+      const findings = found.flatMap((key): Finding[] => {
+        const fault = rule(key, subject);
+        if (fault === null) return [];
+        const { app_id, name, namespace } = key;
+        const message = `Key ${app_id} (${name}) of store ${namespace} ${fault[0]}`;
+        return [{ severity: "warning", subject: app_id, namespace, message, remedy: fault[1] }];
+      });
+      return limitFindings(findings, "keys");
     });
-    return [findOpen, findStale, findEnding, findOverlap].flatMap((look) =>
-      limitFindings(
-        found.flatMap((key) => look(key, about)),
-        "keys",
-      ),
-    );
   },
 };
 
-function describeKey({ app_id, name, namespace }: Key): string {
-  return `The key ${app_id} (${name}) of ${namespace}`;
-}
+const isExpired = ({ expires_at }: Key, now: number) => expires_at !== null && Date.parse(expires_at) <= now;
 
-function finding(key: Key, message: string, remedy: string): Finding[] {
-  const { app_id: subject, namespace } = key;
-  return [{ severity: "warning", subject, namespace, message: `${describeKey(key)} ${message}`, remedy }];
-}
-
-function isEnded({ expires_at }: Key, now: number): boolean {
-  return expires_at !== null && Date.parse(expires_at) <= now;
-}
-
-function findOpen(key: Key, { now, command }: CheckupDeps): Finding[] {
-  if (key.enforce_origins || isEnded(key, now())) return [];
+const checkOrigins: KeyRule = (key, { now, command }) => {
+  if (key.enforce_origins || isExpired(key, now())) return null;
   const address = key.url !== null && URL.canParse(key.url) ? new URL(key.url).hostname : key.domain;
-  const servers = command(`origin set ${key.app_id} --allow-no-origin`);
-  if (address === null) {
-    return finding(key, "may be used from any website. If only servers use it, allow them alone.", servers);
-  }
-  return finding(
-    key,
-    `may be used from any website. If only servers use it: ${servers}; otherwise name the websites.`,
+  const serversOnly = command(`origin set ${key.app_id} --allow-no-origin`);
+  if (address === null) return ["can be used from any website. If only servers use it, allow only them.", serversOnly];
+  return [
+    `can be used from any website. If only servers use it, run ${serversOnly}; otherwise name the websites.`,
     command(`origin set ${key.app_id} ${quoteWord(address)} --allow-no-origin`),
-  );
-}
+  ];
+};
 
-function findStale(key: Key, { now, command }: CheckupDeps): Finding[] {
-  if (isEnded(key, now())) return [];
-  const usedMs = key.last_used_at === null ? null : now() - Date.parse(key.last_used_at);
-  const changedMs = now() - Date.parse(key.updated_at);
-  if (usedMs === null ? changedMs < neverUsedMs : usedMs < staleMs || changedMs < neverUsedMs) return [];
-  const since = usedMs === null ? "has never been used" : `has not been used for ${formatDuration(usedMs)}`;
-  return finding(key, `is published and ${since}.`, command(`key unpublish ${key.app_id}`));
-}
+const checkUse: KeyRule = (key, { now, command }) => {
+  if (isExpired(key, now())) return null;
+  const unused = key.last_used_at === null ? null : now() - Date.parse(key.last_used_at);
+  const unchanged = now() - Date.parse(key.updated_at);
+  if (unchanged < neverUsedMs || (unused !== null && unused < unusedMs)) return null;
+  const since = unused === null ? "has never been used" : `has not been used for ${formatDuration(unused)}`;
+  return [`is published and ${since}.`, command(`key unpublish ${key.app_id}`)];
+};
 
-function findEnding(key: Key, { now, command }: CheckupDeps): Finding[] {
-  const leftMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now();
-  if (leftMs > soonMs) return [];
-  const prolong = command(`key update ${key.app_id} --expires 90d`);
-  if (leftMs > 0) return finding(key, `ends in ${formatDuration(leftMs)}, on ${key.expires_at}.`, prolong);
-  const message = `ended ${formatDuration(leftMs)} ago and is still published: whoever uses it is refused.`;
-  return finding(key, `${message} Prolong it, or revoke it: ${command(`key revoke ${key.app_id} --yes`)}`, prolong);
-}
+const checkExpiry: KeyRule = ({ app_id, expires_at }, { now, command }) => {
+  const left = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at) - now();
+  if (left > expiresSoonMs) return null;
+  const extend = command(`key update ${app_id} --expires 90d`);
+  if (left > 0) return [`expires in ${formatDuration(left)}, on ${expires_at}.`, extend];
+  const revoke = command(`key revoke ${app_id} --yes`);
+  return [`is published but expired ${formatDuration(left)} ago. Extend it, or revoke it with ${revoke}.`, extend];
+};
 
-/** Old secrets that callers have left behind, or that are to stay for very long. */
-function findOverlap(key: Key, { now, command }: CheckupDeps): Finding[] {
+const checkSecrets: KeyRule = (key, { now, command }) => {
   const secrets: Omit<KeySecret, "may_go">[] = JSON.parse(key.secrets);
   const newestFirst = secrets.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
   const [, ...old] = describeSecrets(newestFirst, now());
-  if (old.length === 0) return [];
-  const until = old.reduce(
-    (last, { expires_at }) => (expires_at !== null && expires_at > last ? expires_at : last),
-    "",
-  );
+  if (old.length === 0) return null;
+  const until = old.reduce((last, { expires_at }) => (expires_at !== null && expires_at > last ? expires_at : last), "");
   if (old.every(({ may_go }) => may_go)) {
-    const message = `has an old secret that is not used any more, and stays valid until ${until}.`;
-    return finding(key, message, command(`key retire ${key.app_id} --yes`));
+    return [`has an old secret that is no longer used and is valid until ${until}.`, command(`key retire ${key.app_id} --yes`)];
   }
-  const leftMs = Date.parse(until) - now();
-  if (leftMs <= longOverlapMs) return [];
-  const message = `has an old secret that stays valid for ${formatDuration(leftMs)} more, until ${until}. See who uses it.`;
-  return finding(key, message, command(`key show ${key.app_id}`));
-}
+  const left = Date.parse(until) - now();
+  if (left <= longOverlapMs) return null;
+  return [`has an old secret that is in use and is valid for another ${formatDuration(left)}.`, command(`key show ${key.app_id}`)];
+};
+
+const rules = [checkOrigins, checkUse, checkExpiry, checkSecrets];

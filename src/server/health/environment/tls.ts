@@ -1,20 +1,19 @@
 import { AppError } from "../../errors.ts";
 import { readCertificate } from "../../tls/certificate.ts";
 import { checkCertificate } from "../../tls/check-certificate.ts";
-import type { Checkup } from "./finding.ts";
+import type { EnvironmentCheck } from "./check.ts";
 
-/** The certificate that the server presents: its files belong together, it lasts, and its key is closed to others. */
-export const tls: Checkup = {
-  name: "tls",
-  async find({ config: { tls: files, publicUrl }, now }) {
+/** The certificate of the server matches its key and its name, is valid for long enough, and its key is private. */
+export const tls: EnvironmentCheck = {
+  id: "tls",
+  async run({ config: { tls: files, publicUrl }, now }) {
     if (files === undefined) return [];
     try {
-      const certificate = await readCertificate(files);
-      const problems = await checkCertificate(certificate, files, { now: now(), publicUrl });
-      return problems.map(({ path, fix, ...problem }) => ({ ...problem, subject: path, ...(fix && { mend: fix }) }));
+      const problems = await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
+      return problems.map(({ path, ...problem }) => ({ ...problem, subject: path }));
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      const remedy = `Put a chain into ${files.cert} and its key into ${files.key}; a running server takes them by itself.`;
+      const remedy = `Write the certificate chain to ${files.cert} and its key to ${files.key}. A running server reloads them.`;
       return [{ severity: "error", subject: files.cert, message: error.message, remedy }];
     }
   },

@@ -4,10 +4,9 @@ import { tenants } from "../../modules/tenants/table.ts";
 import { webhookDeliveries, webhooks as webhookTable } from "../../modules/webhooks/table.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
+import { countOf, type Finding, limitFindings } from "../finding.ts";
 import { inScope } from "../records/check.ts";
-import type { Checkup, CheckupDeps, Finding } from "./finding.ts";
-import { limitFindings } from "./limit-findings.ts";
-import { countOf } from "./wording.ts";
+import type { EnvironmentCheck, StoreSubject } from "./check.ts";
 
 const recentMs = 7 * 86_400_000;
 const overdueMs = 3_600_000;
@@ -18,12 +17,12 @@ interface Webhook {
   url: string;
   failed: number;
   waiting: number;
-  /** When the oldest of those that wait was queued. */
+  /** When the oldest waiting delivery was queued. */
   since: string | null;
   last_error: string | null;
 }
 
-const selectTroubled = statement<Webhook>(sql`
+const selectFailing = statement<Webhook>(sql`
   select w.id as webhook_id, t.namespace, w.url, count(case when d.status = 'failed' then 1 end) as failed,
     count(case when d.status = 'waiting' then 1 end) as waiting,
     min(case when d.status = 'waiting' then d.created_at end) as since,
@@ -35,38 +34,38 @@ const selectTroubled = statement<Webhook>(sql`
     or (d.status = 'waiting' and d.created_at < ${param("overdue")})) and ${inScope("w")}
   group by w.id order by t.namespace, w.id`);
 
-/** Webhooks that have failed of late, or wait for too long. */
-export const webhooks: Checkup = {
-  name: "webhooks",
+/** No webhook has failed recently or waits for long. */
+export const webhooks: EnvironmentCheck = {
+  id: "webhooks",
   ofStores: true,
-  async find(about) {
-    const { ctx, tenant, now } = about;
-    if (ctx === null) return [];
-    const found = await all(ctx.db, selectTroubled, {
+  needsDatabase: true,
+  async run(subject) {
+    const { ctx, tenant, now } = subject;
+    const found = await all(ctx.db, selectFailing, {
       tenantId: tenant?.id ?? null,
       recent: toTimestamp(now() - recentMs),
       overdue: toTimestamp(now() - overdueMs),
     });
     return limitFindings(
-      found.map((one) => describeWebhook(one, about)),
+      found.map((one) => describeWebhook(one, subject)),
       "webhooks",
     );
   },
 };
 
-function describeWebhook(one: Webhook, { now, command }: CheckupDeps): Finding {
+function describeWebhook(one: Webhook, { now, command }: StoreSubject): Finding {
   const { webhook_id: id, namespace, url, failed, waiting, since, last_error: error } = one;
   const oldest = since === null ? "" : `, the oldest for ${formatDuration(now() - Date.parse(since))}`;
   const parts = [
-    ...(failed > 0 ? [`${countOf(failed, "delivery").replace(/ys$/, "ies")} failed within the last 7 days`] : []),
-    ...(waiting > 0 ? [`${waiting} wait${oldest}`] : []),
+    ...(failed > 0 ? [`${countOf(failed, "delivery")} failed in the last 7 days`] : []),
+    ...(waiting > 0 ? [`${countOf(waiting, "delivery")} waiting${oldest}`] : []),
   ];
   return {
     severity: "warning",
     subject: id,
     namespace,
-    // The rest of an address may be a secret.
-    message: `The webhook ${id} of ${namespace} (${new URL(url).host}) is not heard: ${parts.join("; ")}. The last answer: ${error ?? "none"}.`,
+    // The path of a URL may be a secret.
+    message: `Webhook ${id} of store ${namespace} (${new URL(url).host}): ${parts.join("; ")}. Last error: ${error ?? "none"}.`,
     remedy:
       failed > 0
         ? command(`webhook replay -n ${namespace} ${id} --failed`)

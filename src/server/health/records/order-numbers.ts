@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { orderNumbers, orders } from "../../modules/orders/table.ts";
-import { type Check, type Finding, inScope } from "./check.ts";
+import { type RecordCheck, type Inconsistency, inScope } from "./check.ts";
 
-const select = statement<Finding>(sql`
+const select = statement<Inconsistency>(sql`
   with highest as (select tenant_id, max(number) as number from ${orders} o where ${inScope("o")} group by tenant_id)
   select tenant_id, case when number = before + 2 then cast(before + 1 as text) else (before + 1) || '-' || (number - 1) end
     as record, 'number' as field, 'missing' as found, 'present' as expected, 0 as fixable
@@ -16,17 +16,17 @@ const select = statement<Finding>(sql`
   union all
   select n.tenant_id, 'order_numbers', 'last', n.last, 0, 0 from ${orderNumbers} n
   where n.last <> 0 and ${inScope("n")} and n.tenant_id not in (select tenant_id from highest)`);
-// A number that was given once is not given again, so the count only moves up.
-const mend = statement(sql`
+// A number is never reused, so the counter only increases.
+const update = statement(sql`
   insert into ${orderNumbers} (tenant_id, last)
   select tenant_id, max(number) from ${orders} where tenant_id = ${param("tenantId")} group by tenant_id
   on conflict (tenant_id) do update set last = excluded.last where last < excluded.last`);
 
-/** The numbers of a store's orders have no gaps, and the last one given is the highest. */
-export const numbers: Check = {
-  name: "numbers",
+/** Order numbers have no gaps, and the counter is the highest number. */
+export const numbers: RecordCheck = {
+  id: "numbers",
   remedy:
-    "Orders with these numbers have gone, and no number is given twice. Restore a backup to see them, or note the gap in the books.",
+    "Orders with these numbers are missing, and numbers are never reused. Find them in a backup, or record the gap in your books.",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
-  mend: (tx, _targets, tenant) => run(tx.db, mend, { tenantId: tenant?.id ?? null }),
+  fix: (tx, _targets, tenant) => run(tx.db, update, { tenantId: tenant?.id ?? null }),
 };

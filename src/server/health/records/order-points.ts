@@ -2,11 +2,11 @@ import { sql } from "drizzle-orm";
 import { all, statement } from "../../db/statement.ts";
 import { orders } from "../../modules/orders/table.ts";
 import { rewardEntries } from "../../modules/rewards/table.ts";
-import { type Check, differences, type Finding, inScope } from "./check.ts";
+import { type RecordCheck, differences, type Inconsistency, inScope } from "./check.ts";
 
 const fields = ["points_used", "points_earned", "points_returned", "points_reversed"] as const;
 
-const select = statement<Finding>(sql`
+const select = statement<Inconsistency>(sql`
   with booked as (
     select tenant_id, order_id, sum(case when kind = 'redeem' then -points else 0 end) as used,
       sum(case when kind = 'earn' then points else 0 end) as earned,
@@ -22,10 +22,10 @@ const select = statement<Finding>(sql`
     from ${orders} o left join booked b on b.order_id = o.id and b.tenant_id = o.tenant_id where ${inScope("o")})
   ${differences("compared", fields)}`);
 
-/** Points that orders used, earned, returned and took back stand in the ledger. */
-export const orderPoints: Check = {
-  name: "points",
+/** The points that orders used, earned, returned and reversed are in the ledger. */
+export const orderPoints: RecordCheck = {
+  id: "points",
   remedy:
-    "Orders and the ledger disagree, and neither is rewritten. What a user lacks can be booked with POST /rewards/adjust/.",
+    "Orders and the ledger disagree, and neither is changed. Correct the balance of a user with POST /rewards/adjust/.",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
 };

@@ -2,10 +2,10 @@ import { type SQL, sql } from "drizzle-orm";
 import { all, param, statement } from "../../db/statement.ts";
 import { orderLines, orderRefunds, orders } from "../../modules/orders/table.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
+import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
 import { isCoherent } from "./order-states.ts";
 
-/** Common table expressions: what the refunds in question say of each order and of each line. */
+/** SQL for common table expressions that sum up the refunds of each order and of each line. */
 function refundSums(scope: (alias: string, column: string) => SQL): SQL {
   return sql`given as (
     select order_id, sum(amount_minor) as amount from ${orderRefunds} r where ${scope("r", "order_id")} group by order_id),
@@ -45,19 +45,19 @@ const orderFields = ["refunded_minor", "payment_status"] as const;
 
 const everything = refundSums(inScope);
 const named = refundSums(isNamed);
-const select = statement<Finding>(sql`
+const select = statement<Inconsistency>(sql`
   with ${everything} ${differences("totals", orderFields)} union all ${differences("lines", lineFields)}
   union all
   select r.tenant_id, r.id, r.order_id, 'lines', 'unreadable', 'pieces of its lines', 0 from ${orderRefunds} r
   where ${inScope("r")} and (json_type(r.lines) <> 'array'
     or exists (select 1 from json_each(r.lines) j where j.type <> 'object'))`);
-const mendLines = statement<{ id: string }>(sql`
+const fixLines = statement<{ id: string }>(sql`
   update ${orderLines} set refunded_quantity = r.right_refunded_quantity, refunded_minor = r.right_refunded_minor,
     restocked_quantity = r.right_restocked_quantity
   from (with ${named} select * from lines where fixable and (refunded_quantity <> right_refunded_quantity
     or refunded_minor <> right_refunded_minor or restocked_quantity <> right_restocked_quantity)) r
   where ${orderLines}.id = r.record returning order_id as id`);
-const mendOrders = statement<{ id: string }>(sql`
+const fixOrders = statement<{ id: string }>(sql`
   update ${orders} set refunded_minor = r.right_refunded_minor, payment_status = r.right_payment_status
   from (with ${named} select * from totals where fixable and (refunded_minor <> right_refunded_minor
     or payment_status <> right_payment_status)) r
@@ -66,18 +66,18 @@ const touch = statement(sql`
   update ${orders} set version = version + 1, updated_at = ${param("now")}
   where ${isNamed('"orders"')}`);
 
-/** What orders and lines say has been refunded is what their refunds say; so is the status of the payment. */
-export const refunds: Check = {
-  name: "refunds",
+/** The refunded amounts of orders and lines, and the payment status, agree with the refunds. */
+export const refunds: RecordCheck = {
+  id: "refunds",
   remedy:
-    "What an order says was given back is never lowered, nor raised above its total: compare it with the payment and a backup.",
+    "A refunded amount is never lowered, nor raised above the total. Compare it with the payment and a backup.",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
-  async mend(tx, targets, tenant) {
+  async fix(tx, targets, tenant) {
     const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets) };
-    const lines = await all(tx.db, mendLines, values);
-    const mended = [...lines, ...(await all(tx.db, mendOrders, values))].map(({ id }) => id);
-    if (mended.length === 0) return 0;
-    await all(tx.db, touch, { ...values, ids: JSON.stringify(mended), now: toTimestamp(tx.now()) });
-    return mended.length;
+    const lines = await all(tx.db, fixLines, values);
+    const fixed = [...lines, ...(await all(tx.db, fixOrders, values))].map(({ id }) => id);
+    if (fixed.length === 0) return 0;
+    await all(tx.db, touch, { ...values, ids: JSON.stringify(fixed), now: toTimestamp(tx.now()) });
+    return fixed.length;
   },
 };

@@ -1,11 +1,11 @@
 import { type SQL, sql } from "drizzle-orm";
 import { all, statement } from "../../db/statement.ts";
 import { orders } from "../../modules/orders/table.ts";
-import { type Check, type Finding, inScope } from "./check.ts";
+import { type RecordCheck, type Inconsistency, inScope } from "./check.ts";
 
 /**
- * SQL: whether the three states of an order and its times go together as the program leaves them. Of others nobody knows
- * what happened, so nothing is mended by them.
+ * SQL for whether the statuses and times of an order are consistent. Nothing is fixed from orders that are not, because the
+ * right status is unknown.
  */
 export function isCoherent(alias: string): SQL {
   const of = (column: string) => sql.raw(`${alias}.${column}`);
@@ -20,18 +20,18 @@ export function isCoherent(alias: string): SQL {
     and (${of("status")} = 'cancelled') = (${of("cancelled_at")} is not null))`;
 }
 
-const select = statement<Finding>(sql`
+const select = statement<Inconsistency>(sql`
   select tenant_id, id as record, 'states' as field,
     concat_ws(', ', status, payment_status, fulfillment_status, case when paid_at is not null then 'paid_at' end,
       case when fulfilled_at is not null then 'fulfilled_at' end,
       case when cancelled_at is not null then 'cancelled_at' end) as found,
-    'states that go together' as expected, 0 as fixable
+    'consistent statuses' as expected, 0 as fixable
   from ${orders} o where not ${isCoherent("o")} and ${inScope("o")}`);
 
-/** The state of an order, of its payment and of its fulfilment, and their times, do not contradict each other. */
-export const orderStates: Check = {
-  name: "states",
+/** The statuses of an order, its payment and its fulfillment, and their times, do not contradict each other. */
+export const orderStates: RecordCheck = {
+  id: "states",
   remedy:
-    "Which state is right only the payment and the backup tell. Pieces, totals and refunds of such an order are not mended.",
+    "Compare the order with the payment and a backup. Stock, totals and refunds of such an order are not fixed.",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
 };

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
+import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
 import { isCoherent } from "./order-states.ts";
 
 const fields = ["subtotal_minor", "discount_minor", "tax_minor", "total_minor"] as const;
@@ -12,7 +12,7 @@ const lineSums = sql`select order_id, sum(subtotal_minor) as subtotal, sum(disco
 const differs = sql`(o.subtotal_minor <> s.subtotal or o.discount_minor <> s.discount or o.tax_minor <> s.tax
   or o.total_minor <> s.total + o.shipping_minor)`;
 
-const select = statement<Finding>(sql`
+const select = statement<Inconsistency>(sql`
   with sums as (${lineSums} where ${inScope("l")} group by order_id),
   compared as (
     select o.tenant_id, o.id as record, o.id as target, o.payment_status = 'unpaid' and ${isCoherent("o")}
@@ -24,8 +24,8 @@ const select = statement<Finding>(sql`
     from ${orders} o left join sums s on s.order_id = o.id
     where ${inScope("o")} and (s.order_id is null or ${differs}))
   ${differences("compared", fields)}`);
-// Once it is paid, the total is what somebody has paid.
-const mend = statement(sql`
+// The total of a paid order is the amount that was paid.
+const update = statement(sql`
   update ${orders} set subtotal_minor = s.subtotal, discount_minor = s.discount, tax_minor = s.tax,
     total_minor = s.total + s.shipping, version = version + 1, updated_at = ${param("now")}
   from (select o.id, o.shipping_minor as shipping, s.* from ${orders} o join (${lineSums}
@@ -33,14 +33,14 @@ const mend = statement(sql`
     where o.payment_status = 'unpaid' and ${isCoherent("o")} and ${differs}) s
   where ${orders}.id = s.id and ${orders}.tenant_id = ${param("tenantId")}`);
 
-/** Totals of orders are the sums of their lines; those of unpaid orders can be mended. */
-export const orderTotals: Check = {
-  name: "totals",
+/** Totals of orders are the sums of their lines; those of unpaid orders can be fixed. */
+export const orderTotals: RecordCheck = {
+  id: "totals",
   remedy:
-    "An order that is paid keeps its total: compare it with the payment, and restore a backup to see its lines as they were.",
+    "A paid order keeps its total. Compare it with the payment, and with its lines in a backup.",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
-  async mend(tx, targets, tenant) {
+  async fix(tx, targets, tenant) {
     const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets), now: toTimestamp(tx.now()) };
-    return run(tx.db, mend, values);
+    return run(tx.db, update, values);
   },
 };

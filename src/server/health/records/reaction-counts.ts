@@ -3,14 +3,14 @@ import { all, run, statement } from "../../db/statement.ts";
 import { reactions } from "../../modules/reactions/table.ts";
 import { resourceTypes } from "../../modules/resources/registry.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
-import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
+import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
 
-// With the type named, what is looked for is found by its key.
+// The types let SQLite use the primary key.
 const types = sql.raw(resourceTypes.map((type) => `'${type}'`).join(", "));
 const isNamedResource = (alias: string) =>
   sql`${isNamed(alias, "resource_id")} and ${sql.raw(alias)}.resource_type in (${types})`;
 
-/** Common table expressions: the counts in question, and what the rows say. An id tells its type by itself. */
+/** SQL for common table expressions with the stored counts and the right ones. */
 function counted(scope: (alias: string) => SQL): SQL {
   return sql`rows_ as (
     select tenant_id, resource_type, resource_id, sum(kind = 'like') as likes, sum(kind = 'bookmark') as bookmarks
@@ -28,8 +28,8 @@ function counted(scope: (alias: string) => SQL): SQL {
     where c.resource_id is null)`;
 }
 
-const select = statement<Finding>(sql`with ${counted(inScope)} ${differences("compared", ["likes", "bookmarks"])}`);
-const mend = statement(sql`
+const select = statement<Inconsistency>(sql`with ${counted(inScope)} ${differences("compared", ["likes", "bookmarks"])}`);
+const update = statement(sql`
   insert into ${resourceCounts} (tenant_id, resource_type, resource_id, likes, bookmarks)
   select tenant_id, resource_type, record, right_likes, right_bookmarks from (
     with ${counted(isNamedResource)} select * from compared where likes <> right_likes or bookmarks <> right_bookmarks)
@@ -37,9 +37,9 @@ const mend = statement(sql`
   on conflict (tenant_id, resource_type, resource_id)
   do update set likes = excluded.likes, bookmarks = excluded.bookmarks`);
 
-/** How often a resource is liked and bookmarked is how many have done so. */
-export const reactionCounts: Check = {
-  name: "likes",
+/** The likes and bookmarks of a resource are the numbers of its rows. */
+export const reactionCounts: RecordCheck = {
+  id: "likes",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
-  mend: (tx, targets, tenant) => run(tx.db, mend, { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets) }),
+  fix: (tx, targets, tenant) => run(tx.db, update, { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets) }),
 };

@@ -3,7 +3,7 @@ import { all, type CompiledStatement, statement } from "../../db/statement.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { type StockItem, stockChanged } from "../../modules/products/stock.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
-import { type Check, type Finding, inScope, isNamed } from "./check.ts";
+import { type RecordCheck, type Inconsistency, inScope, isNamed } from "./check.ts";
 import { isCoherent } from "./order-states.ts";
 
 const held = sql`select l.product_id, l.variant_id, sum(l.quantity) as pieces
@@ -11,7 +11,7 @@ const held = sql`select l.product_id, l.variant_id, sum(l.quantity) as pieces
   where o.status = 'pending' and ${isCoherent("o")} and l.is_counted and ${inScope("o")} group by l.product_id, l.variant_id`;
 const productHeld = sql`${products} i left join held h on h.product_id = i.id and h.variant_id is null`;
 const variantHeld = sql`${productVariants} i left join held h on h.variant_id = i.id`;
-// Whether an order in contradictory states holds pieces of it nobody knows.
+// An order with contradicting statuses may or may not reserve stock.
 const doubtful = sql`select l.product_id, l.variant_id from ${orders} o join ${orderLines} l on l.order_id = o.id
   where not ${isCoherent("o")} and l.is_counted and ${inScope("o")}`;
 const isCertain = sql`not exists (
@@ -20,33 +20,33 @@ const differs = sql`i.reserved <> coalesce(h.pieces, 0)`;
 const finding = sql`i.tenant_id, i.id as record, 'reserved' as field, i.reserved as found,
   coalesce(h.pieces, 0) as expected, ${isCertain} as fixable`;
 
-const select = statement<Finding>(sql`
+const select = statement<Inconsistency>(sql`
   with held as (${held}), doubtful as materialized (${doubtful})
   select ${finding} from ${productHeld} where ${differs} and ${inScope("i")}
   union all select ${finding} from ${variantHeld} where ${differs} and ${inScope("i")}`);
-const mendProducts: CompiledStatement<StockItem> = statement(sql`
+const fixProducts: CompiledStatement<StockItem> = statement(sql`
   update ${products} set reserved = r.pieces
   from (with held as (${held}) select i.id, coalesce(h.pieces, 0) as pieces from ${productHeld}
     where ${isNamed("i")} and ${differs}) r
   where ${products}.id = r.id returning id as productId, null as variantId`);
-const mendVariants: CompiledStatement<StockItem> = statement(sql`
+const fixVariants: CompiledStatement<StockItem> = statement(sql`
   update ${productVariants} set reserved = r.pieces
   from (with held as (${held}) select i.id, coalesce(h.pieces, 0) as pieces from ${variantHeld}
     where ${isNamed("i")} and ${differs}) r
   where ${productVariants}.id = r.id returning product_id as productId, id as variantId`);
 
-/** Pieces held of products and variants are those of counted lines of pending orders. */
-export const reservedStock: Check = {
-  name: "stock",
-  remedy: "Set right by hand the orders whose states contradict each other; then doctor can say what they hold.",
+/** The reserved stock of products and variants is that of the pending orders. */
+export const reservedStock: RecordCheck = {
+  id: "stock",
+  remedy: "First correct the orders with contradicting statuses; then the doctor can compute the reserved stock.",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
-  async mend(tx, targets, tenant) {
+  async fix(tx, targets, tenant) {
     if (tenant === null) return 0;
     const items: StockItem[] = [];
     // What pending orders hold is added up anew for each statement.
     for (const [areVariants, named] of Map.groupBy(targets, (id) => id.startsWith("var_"))) {
       const values = { tenantId: tenant.id, ids: JSON.stringify(named) };
-      items.push(...(await all(tx.db, areVariants ? mendVariants : mendProducts, values)));
+      items.push(...(await all(tx.db, areVariants ? fixVariants : fixProducts, values)));
     }
     if (items.length > 0) await tx.db.batch(items.map((item) => stockChanged({ ...tx, tenant }, item, "repair")));
     return items.length;

@@ -2,11 +2,11 @@ import { type SQL, sql } from "drizzle-orm";
 import { all, bind, param, statement } from "../../db/statement.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
+import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
 
 /**
- * Common table expressions: what each user's ledger, balance and lots add up to. Lots that have had their time hold
- * nothing any more; the others give what is spent in the order of their age, so that what is left is in the youngest.
+ * SQL for common table expressions that sum up each user's ledger, balance and lots. Expired lots have no points left; of
+ * the others the oldest is spent first, so that the remaining points are in the youngest.
  */
 function accountSums(scope: (alias: string, column: string) => SQL): SQL {
   return sql`ledger as (
@@ -34,23 +34,23 @@ function accountSums(scope: (alias: string, column: string) => SQL): SQL {
 
 const running = sql`select tenant_id, id, balance,
   sum(points) over (partition by tenant_id, user_id order by sequence) as sum from ${rewardEntries} e where ${inScope("e")}`;
-const select = statement<Finding>(sql`
+const select = statement<Inconsistency>(sql`
   with ${accountSums(inScope)},
   balances as (select *, is_sound as fixable from accounts),
   lots as (select *, is_sound and has_room as fixable from accounts)
   ${differences("balances", ["balance"])} union all ${differences("lots", ["lots"])}
   union all
   select tenant_id, id, id, 'sum', sum, '0 or more', 0 from (${running}) where sum < 0`);
-// A balance that had drifted was written down with each entry, which stays as it is.
+// Entries with a wrong running balance stay as they are.
 const countOdd = statement<{ tenant_id: string; odd: number }>(sql`
   select tenant_id, count(*) as odd from (${running}) where balance <> sum group by tenant_id`);
-const mendBalances = statement(sql`
+const fixBalances = statement(sql`
   insert into ${rewardBalances} (tenant_id, user_id, balance, updated_at)
   select tenant_id, record, right_balance, ${param("now")} from (
     with ${accountSums(isNamed)} select * from accounts where is_sound and balance <> right_balance) where true
   on conflict (tenant_id, user_id) do update set balance = excluded.balance, version = version + 1,
     updated_at = excluded.updated_at`);
-const mendLots = statement(sql`
+const fixLots = statement(sql`
   update ${rewardLots} set remaining = r.remaining
   from (with ${accountSums(isNamed)}
     select l.sequence, max(0, min(l.room, a.right_lots - l.younger)) as remaining
@@ -58,20 +58,20 @@ const mendLots = statement(sql`
     join accounts a on a.record = l.user_id where a.is_sound and a.has_room and a.lots <> a.right_lots) r
   where ${rewardLots}.sequence = r.sequence and ${rewardLots}.remaining <> r.remaining`);
 
-/** Balances and what is left of lots are the sums of the ledger, which never falls below nothing. */
-export const rewards: Check = {
-  name: "rewards",
+/** Balances and the remaining points of lots are the sums of the ledger, which is never negative. */
+export const rewards: RecordCheck = {
+  id: "rewards",
   remedy:
-    "The ledger is never rewritten. Compare it with a backup; what a user lacks or has too much can be booked with POST /rewards/adjust/.",
+    "The ledger is never changed. Compare it with a backup, and correct the balance of a user with POST /rewards/adjust/.",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   async notes(ctx, tenantId) {
-    const text = (odd: number) => `Entries of the ledger that show another balance than the sum so far: ${odd}.`;
+    const text = (odd: number) => `${odd} entries of the ledger have a wrong running balance.`;
     const rows = await all(ctx.db, countOdd, { tenantId });
     return rows.map(({ tenant_id, odd }) => ({ tenant_id, text: text(odd) }));
   },
-  async mend(tx, targets, tenant) {
+  async fix(tx, targets, tenant) {
     const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets), now: toTimestamp(tx.now()) };
-    const results = await tx.db.batch([bind(mendBalances, values), bind(mendLots, values)]);
+    const results = await tx.db.batch([bind(fixBalances, values), bind(fixLots, values)]);
     return results.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
   },
 };

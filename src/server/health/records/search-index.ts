@@ -2,12 +2,12 @@ import { sql } from "drizzle-orm";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { indexProduct } from "../../modules/products/list/search.ts";
 import { products } from "../../modules/products/table.ts";
-import { type Check, type Finding, inScope, isNamed } from "./check.ts";
+import { type RecordCheck, type Inconsistency, inScope, isNamed } from "./check.ts";
 
-// The index keeps no texts; the one table of it that has a row for each product is that of their lengths.
+// The index stores no texts; only its table of lengths has a row for each product.
 const indexed = sql.raw("product_search_docsize");
-// A part of them at a time: after a migration none is indexed, until the server has come by.
-const select = statement<Finding>(sql`
+// Limited, because after some migrations no product is indexed until the server has run.
+const select = statement<Inconsistency>(sql`
   select * from (
     select tenant_id, id as record, 'is_indexed' as field, 0 as found, 1 as expected, 1 as fixable
     from ${products} p where is_indexed = 0 and deleted_at is null and ${inScope("p")}
@@ -28,11 +28,11 @@ const removeOfNone = statement(sql`
     select cast(value as integer) from json_each(${param("ids")}) j
     where not exists (select 1 from ${products} p where p.row_number = cast(j.value as integer)))`);
 
-/** Every living product stands in the search index, and nothing else. */
-export const searchIndex: Check = {
-  name: "search",
+/** The search index contains all products that are not deleted, and nothing else. */
+export const searchIndex: RecordCheck = {
+  id: "search",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
-  async mend(tx, targets, tenant) {
+  async fix(tx, targets, tenant) {
     const ids = JSON.stringify(targets);
     if (tenant === null) return run(tx.db, removeOfNone, { ids });
     await run(tx.db, removeOfDeleted, { tenantId: tenant.id, ids });

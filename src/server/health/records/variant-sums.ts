@@ -5,18 +5,18 @@ import { indexProduct } from "../../modules/products/list/search.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { type Check, differences, type Finding, inScope, isNamed } from "./check.ts";
+import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
 
 const fields = ["variants", "has_variants", "variants_stock", "variants_available"] as const;
 
-// As the triggers on the variants compute it; each product's variants stand together in an index.
+// Computed like the triggers on the variants do.
 const living = (product: string) => sql`(select rendered, stock, reserved from ${productVariants}
   where product_id = ${sql.raw(product)} and deleted_at is null order by position, id)`;
 const sums = sql`select product_id, count(*) as pieces,
   case when count(*) = count(stock) then sum(stock) end as stock,
   case when count(*) = count(stock) then sum(stock - reserved) end as available
   from ${productVariants} v where deleted_at is null and ${inScope("v")} group by product_id`;
-const select = statement<Finding>(sql`
+const select = statement<Inconsistency>(sql`
   with sums as (${sums}),
   compared as (
     select p.tenant_id, p.id as record, p.id as target, 1 as fixable, p.has_variants, s.pieces is not null as right_has_variants,
@@ -27,7 +27,7 @@ const select = statement<Finding>(sql`
       coalesce(s.pieces, 0) || ' variants' as right_variants
     from ${products} p left join sums s on s.product_id = p.id where p.deleted_at is null and ${inScope("p")})
   ${differences("compared", fields)}`);
-const mend: CompiledStatement<{ id: string }> = statement(sql`
+const update: CompiledStatement<{ id: string }> = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")},
     (variants, has_variants, variants_stock, variants_available) = (
       select json_group_array(json(rendered)), count(*) > 0, case when count(*) = count(stock) then sum(stock) end,
@@ -40,18 +40,18 @@ const productUpdated = compileEvent({
   from: sql`from ${products} where tenant_id = ${param("tenantId")} and id = ${param("id")}`,
 });
 
-/** What products show of their variants: their JSON, whether there are any, and their sums. */
-export const variantSums: Check = {
-  name: "variants",
+/** The JSON and the sums of a product's variants agree with its variants. */
+export const variantSums: RecordCheck = {
+  id: "variants",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
-  async mend(tx, targets, tenant) {
+  async fix(tx, targets, tenant) {
     if (tenant === null) return 0;
     const values = { tenantId: tenant.id, now: toTimestamp(tx.now()) };
-    const mended = await all(tx.db, mend, { ...values, ids: JSON.stringify(targets) });
-    if (mended.length === 0) return 0;
-    await tx.db.batch(mended.map(({ id }) => bind(productUpdated, { ...values, id, eventId: newId("evt") })));
+    const fixed = await all(tx.db, update, { ...values, ids: JSON.stringify(targets) });
+    if (fixed.length === 0) return 0;
+    await tx.db.batch(fixed.map(({ id }) => bind(productUpdated, { ...values, id, eventId: newId("evt") })));
     // A product is found by the words of its variants, too.
-    for (const { id } of mended) await indexProduct({ ...tx, tenant }, id);
-    return mended.length;
+    for (const { id } of fixed) await indexProduct({ ...tx, tenant }, id);
+    return fixed.length;
   },
 };

@@ -1,0 +1,146 @@
+import { existsSync } from "node:fs";
+import type { Config } from "../../config/config.ts";
+import { databaseFile } from "../../db/local/data-dir.ts";
+import { notFound } from "../../errors.ts";
+import { type CommandLine, countOf, type Finding, limitFindings } from "../finding.ts";
+import { withTimeout } from "../with-timeout.ts";
+import { damageRemedy, describeDamage } from "./damage.ts";
+import { findFileFault, findTruncation } from "./file.ts";
+import { type DatabaseReader, openFileReader, openServerReader } from "./reader.ts";
+import { checkSchema } from "./schema.ts";
+
+const maxFaults = 100;
+
+interface DatabaseCheckOptions {
+  command: CommandLine;
+  /** Skips what reads the whole database. */
+  isQuick: boolean;
+  /** Time limit for the first answer of a database server in milliseconds. */
+  timeoutMs: number;
+  /** Runs one step and reports its findings. */
+  step(check: string, run: () => Promise<Finding[]>): Promise<void>;
+}
+
+/** The result of a check; the reader is to be closed, and null where the database cannot be opened. */
+export interface CheckedDatabase {
+  reader: DatabaseReader | null;
+  /** Whether this program can work with the schema. */
+  isUsable: boolean;
+}
+
+/** The database of a configuration, as findings name it: the path of the file or the host of the server. */
+export function nameDatabase({ databaseUrl, dataDir }: Config): string {
+  return databaseUrl === undefined ? databaseFile(dataDir) : new URL(databaseUrl).host;
+}
+
+/**
+ * Checks a database without changing it: file, pages and rows, references, schema. A server may be running.
+ * @throws notFound when there is no database; unavailable when the server does not answer, or the file is busy.
+ */
+export async function checkDatabase(config: Config, options: DatabaseCheckOptions): Promise<CheckedDatabase> {
+  const name = nameDatabase(config);
+  const reader = config.databaseUrl === undefined ? await openFile(config, options) : await openServer(config, options.timeoutMs);
+  if (reader === null) return { reader, isUsable: false };
+  try {
+    return { reader, isUsable: await checkContents(reader, name, options) };
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+}
+
+async function openServer(config: Config, timeoutMs: number): Promise<DatabaseReader> {
+  const reader = await openServerReader(config);
+  try {
+    // An unreachable server is not a fault of its database.
+    await withTimeout(reader.session.execute("SELECT 1"), timeoutMs);
+    return reader;
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+}
+
+async function openFile({ dataDir }: Config, { step, command }: DatabaseCheckOptions): Promise<DatabaseReader | null> {
+  const path = databaseFile(dataDir);
+  if (!existsSync(path)) {
+    const remedy = `Name its folder with --data-dir or BODEGA_DATA_DIR, or create a store: ${command("init")}`;
+    throw notFound("database", undefined, { in: dataDir, remedy });
+  }
+  let reader: DatabaseReader | null = null;
+  await step("file", async () => {
+    const fault = findFileFault(path);
+    const error = (message: string): Finding[] => [
+      { severity: "error", subject: path, message, remedy: damageRemedy("file", command) },
+    ];
+    if (fault !== undefined) return error(fault);
+    try {
+      reader = await openFileReader(path);
+      return [];
+    } catch (cause) {
+      const damage = describeDamage(cause);
+      if (damage === undefined) throw cause;
+      return error(findTruncation(path) ?? `${path} cannot be opened: ${damage}.`);
+    }
+  });
+  return reader;
+}
+
+async function checkContents(reader: DatabaseReader, name: string, options: DatabaseCheckOptions): Promise<boolean> {
+  const { step, command, isQuick } = options;
+  let isDamaged = false;
+  const damaged = (message: string): Finding[] => {
+    isDamaged = true;
+    return [{ severity: "error", subject: name, message, remedy: damageRemedy(reader.kind, command) }];
+  };
+  const check = (id: string, run: () => Promise<Finding[]>) =>
+    step(id, async () => {
+      try {
+        return await run();
+      } catch (error) {
+        const damage = describeDamage(error);
+        if (damage === undefined) throw error;
+        return damaged(`The database cannot be read: ${damage}.`);
+      }
+    });
+  if (!isQuick) {
+    await check("integrity", async () => {
+      const faults = await reader.holdSnapshot(() => readIntegrityFaults(reader));
+      return limitFindings(faults.flatMap((fault) => damaged(`The database is damaged: ${fault}.`)), "faults");
+    });
+    await check("references", () => reader.holdSnapshot(() => checkReferences(reader, command)));
+  }
+  let isUsable = false;
+  await check("schema", async () => {
+    const result = await checkSchema(reader.session, command);
+    isUsable = result.isUsable;
+    return result.findings;
+  });
+  // While a server checkpoints, a sound file may be short for a moment, so that only a damaged one is measured.
+  const truncation = isDamaged && reader.kind === "file" ? findTruncation(name) : undefined;
+  if (truncation !== undefined) await step("file", async () => damaged(truncation));
+  return isUsable;
+}
+
+/** Reads the whole database (pages, rows, indexes, CHECKs) and returns its faults in words. */
+async function readIntegrityFaults({ query }: DatabaseReader): Promise<string[]> {
+  const { rows } = await query(`PRAGMA integrity_check(${maxFaults})`);
+  const texts = rows.map((row) => String(row[0])).filter((text) => text !== "ok");
+  return texts.map((text) => text.replace(/^\*\*\* in database main \*\*\*\s*/, "").replaceAll("\n", "; "));
+}
+
+/** Finds rows that refer to missing ones, by table. */
+async function checkReferences({ query }: DatabaseReader, command: CommandLine): Promise<Finding[]> {
+  const { rows } = await query(`SELECT "table", parent, count(*), min(rowid) FROM pragma_foreign_key_check
+    GROUP BY "table", parent ORDER BY 1, 2`);
+  return rows.map((row): Finding => {
+    const [table, parent, count, first] = [row[0], row[1], Number(row[2]), row[3]];
+    const which = first === null ? "" : `, the first of them row ${first}`;
+    return {
+      severity: "error",
+      subject: String(table),
+      message: `${countOf(count, "row")} of ${table} ${count === 1 ? "refers" : "refer"} to missing rows of ${parent}${which}.`,
+      remedy: `Another program has changed the database. Restore the last backup with: ${command("db restore BACKUP")}`,
+    };
+  });
+}

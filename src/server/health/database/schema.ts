@@ -1,0 +1,100 @@
+import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
+import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../db/compare-schema.ts";
+import { loadMark, loadMarkMessage, loadMarkRemedy } from "../../db/local/restore-marker.ts";
+import { hashMigration } from "../../db/migrate.ts";
+import { migrations } from "../../db/migrations.ts";
+import type { Session } from "../../db/session.ts";
+import { type CommandLine, countOf, type Finding } from "../finding.ts";
+
+/** The migrations of a database compared with those of this program. */
+interface SchemaState {
+  /** Names of all that are applied. */
+  applied: ReadonlySet<string>;
+  pending: string[];
+  /** Known only to a newer program. */
+  newer: string[];
+  /** Applied in another form than this program knows. */
+  altered: string[];
+}
+
+async function readState(session: Session): Promise<SchemaState> {
+  const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__bodega_migrations'";
+  const hasTable = (await session.execute(table)).rows.length > 0;
+  const rows = hasTable ? (await session.execute("SELECT name, hash FROM __bodega_migrations")).rows : [];
+  const applied = new Map(rows.map(({ name, hash }) => [String(name), String(hash)]));
+  const known = new Set(migrations.map(({ name }) => name));
+  return {
+    applied: new Set(applied.keys()),
+    pending: migrations.filter(({ name }) => !applied.has(name)).map(({ name }) => name),
+    newer: [...applied.keys()].filter((name) => !known.has(name)),
+    altered: migrations
+      .filter((step) => applied.has(step.name) && applied.get(step.name) !== hashMigration(step))
+      .map(({ name }) => name),
+  };
+}
+
+/** Compares the tables, indexes, triggers and migrations of a database with those of this program. */
+export async function checkSchema(
+  session: Session,
+  command: CommandLine,
+): Promise<{ findings: Finding[]; isUsable: boolean }> {
+  const { rows } = await session.execute(selectSchema);
+  const objects = rows.map((row) => toSchemaObject(Array.from(row)));
+  const only = (subject: string, message: string, remedy: string) => {
+    const finding: Finding = { severity: "error", subject, message, remedy };
+    return { findings: [finding], isUsable: false };
+  };
+  if (objects.some(({ name }) => name === loadMark)) return only(loadMark, loadMarkMessage, loadMarkRemedy);
+  const state = await readState(session);
+  const { applied, pending, newer, altered } = state;
+  if (applied.size === 0 && objects.length > 0) {
+    const table = objects.find(({ type }) => type === "table")?.name ?? "unknown";
+    const remedy = "Name the right folder with --data-dir, or the right database with --database-url.";
+    return only(table, `The database belongs to another program: it has its tables, such as ${table}.`, remedy);
+  }
+  const findings = describeMigrations(state, command);
+  if (newer.length === 0 && applied.size > 0 && isWithoutGaps(applied)) {
+    findings.push(...(await compareSchema(objects, applied)).map((fault) => describeFault(fault, command)));
+  }
+  return { findings, isUsable: pending.length + newer.length + altered.length === 0 };
+}
+
+function describeMigrations({ applied, pending, newer, altered }: SchemaState, command: CommandLine): Finding[] {
+  const restore = `with: ${command("db restore BACKUP")}`;
+  const found: Finding[] = [];
+  const add = (subject: string, message: string, remedy: string) =>
+    found.push({ severity: "error", subject, message, remedy });
+  if (newer[0] !== undefined) {
+    const message = `A newer version of this program migrated the database (${newer[0]}).`;
+    add(newer[0], message, `Run that version, or restore a backup from before the migration ${restore}`);
+  }
+  for (const name of altered) {
+    const message = `The migration ${name} of the database is another one than that of this program.`;
+    add(name, message, `Run the version that applied it, or restore a backup ${restore}`);
+  }
+  const [first] = pending;
+  if (first === undefined) return found;
+  const message =
+    applied.size === 0
+      ? "The database is empty: it has no schema yet."
+      : `${countOf(pending.length, "migration")} must be applied to the database, from ${first} on. Commands refuse until then.`;
+  add(first, message, command("db migrate"));
+  return found;
+}
+
+const faults = {
+  missing: "is missing",
+  altered: "differs from the migrations",
+  foreign: "was not created by a migration",
+};
+
+function describeFault({ kind, object }: SchemaFault, command: CommandLine): Finding {
+  const { type, name } = object;
+  // A foreign trigger can change data by itself.
+  const severity = kind === "foreign" && type !== "trigger" ? "warning" : "error";
+  const remedy =
+    kind === "foreign"
+      ? `Remove it with DROP ${type.toUpperCase()}: a backup with it cannot be restored.`
+      : `Restore the last backup with: ${command("db restore BACKUP")}`;
+  return { severity, subject: name, message: `The ${nameObject(object)} ${faults[kind]}.`, remedy };
+}

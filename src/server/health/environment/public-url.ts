@@ -1,0 +1,184 @@
+import { randomUUID } from "node:crypto";
+import { isIP } from "node:net";
+import { connect } from "node:tls";
+import ipaddr from "ipaddr.js";
+import { askServer } from "../../monitoring/control-socket.ts";
+import type { RecentRequest } from "../../monitoring/server-status.ts";
+import { expiryWarningDays } from "../../tls/check-certificate.ts";
+import { formatDuration } from "../../values/duration.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import type { Finding } from "../finding.ts";
+import type { CheckSubject, EnvironmentCheck } from "./check.ts";
+import { checkArrival, forgedHop } from "./proxy.ts";
+
+const dayMs = 86_400_000;
+const orCorrectUrl = "or correct --public-url (BODEGA_PUBLIC_URL)";
+
+/** The public URL leads to this server, over trusted TLS, through a proxy that passes on the address of the client. */
+export const publicUrl: EnvironmentCheck = {
+  id: "address",
+  async run(subject) {
+    const url = subject.config.publicUrl;
+    if (url === undefined) {
+      const message = "No public URL is set, so the URL and a proxy in front of the server cannot be checked.";
+      const remedy = "Set BODEGA_PUBLIC_URL=https://shop.example.com or pass --public-url.";
+      return [{ severity: "note", subject: "BODEGA_PUBLIC_URL", message, remedy }];
+    }
+    const call = await callPublicUrl(url, subject);
+    const found = [describeCall(url, call, subject), checkEncryption(url)];
+    if (call.reply && url.startsWith("https:")) found.push(await checkExpiry(url, subject));
+    return [...found.filter((finding) => finding !== null), ...describeProxy(url, call, subject)];
+  },
+};
+
+/** A request of the public URL, as both ends saw it. */
+interface PublicCall {
+  requestId: string;
+  reply: {
+    status: number;
+    /** The target of a redirect. */
+    location: string | null;
+    /** The request id in Bodega's envelope; null where another program answers. */
+    requestId: string | null;
+  } | null;
+  /** Why there was no reply: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
+  fault: string | null;
+  /** How the request arrived at the server of this data directory; null if it did not. */
+  arrival: RecentRequest | null;
+  isRunning: boolean;
+}
+
+/** Requests `/health/live` at the public URL, and asks the server of this machine how the request arrived. */
+async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject): Promise<PublicCall> {
+  const requestId = `doctor-${randomUUID()}`;
+  const call: PublicCall = { requestId, reply: null, fault: null, arrival: null, isRunning: false };
+  try {
+    const reply = await fetch(`${url}/health/live`, {
+      headers: { "x-request-id": requestId, "x-forwarded-for": forgedHop },
+      redirect: "manual",
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const body = (await reply.json().catch(() => null)) as { request_id?: unknown; data?: unknown } | null;
+    const isOurs = typeof body?.request_id === "string" && body.data !== undefined;
+    const location = reply.status >= 300 && reply.status < 400 ? reply.headers.get("location") : null;
+    call.reply = { status: reply.status, location, requestId: isOurs ? String(body.request_id) : null };
+  } catch (error) {
+    const { name, code } = error as { name?: string; code?: unknown };
+    call.fault = name === "TimeoutError" ? "TIMEOUT" : String(code ?? name);
+  }
+  // A worker's requests reach the process with the control socket a moment later.
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const reply = await askServer(config.dataDir, `/requests?id=${requestId}`);
+    call.isRunning = reply !== null;
+    if (reply?.ok) call.arrival = (await reply.json()) as RecentRequest;
+    if (call.arrival !== null || !call.isRunning || call.reply?.requestId !== requestId) break;
+    await Bun.sleep(100);
+  }
+  return call;
+}
+
+function describeCall(url: string, call: PublicCall, { command }: CheckSubject): Finding | null {
+  const finding = (severity: Finding["severity"], message: string, remedy: string): Finding => ({
+    severity,
+    subject: url,
+    message,
+    remedy,
+  });
+  const { reply, fault, arrival, isRunning } = call;
+  if (fault !== null) {
+    const [message, remedy] = describeFault(url, fault);
+    const isStopped = !isRunning && /^(TIMEOUT|ECONNREFUSED|ECONNRESET)$/.test(fault);
+    if (!isStopped) return finding("error", message, remedy);
+    return finding("warning", `${message} No server runs on this data directory.`, command("serve"));
+  }
+  if (reply === null) return null;
+  if (reply.location !== null) {
+    const target = URL.canParse(reply.location, url) ? new URL(reply.location, url).origin : reply.location;
+    return finding("error", `${url} redirects to ${target}. API requests with a body fail.`, `--public-url ${target}`);
+  }
+  if (reply.requestId === null) {
+    const remedy = `Let the proxy pass on all paths below ${url}/, ${orCorrectUrl}.`;
+    return finding("error", `Another program than Bodega answers at ${url} (HTTP ${reply.status}).`, remedy);
+  }
+  if (arrival === null && isRunning && reply.requestId === call.requestId) {
+    const remedy = `This is right if several servers share the URL. Otherwise correct DNS and proxy, ${orCorrectUrl}.`;
+    return finding("warning", `Another Bodega server than the one of this data directory answers at ${url}.`, remedy);
+  }
+  return null;
+}
+
+/** Faults by the codes of the system and of TLS; `HOST` and `URL` are replaced. */
+const faults: [codes: RegExp, message: string, remedy: string][] = [
+  [/^TIMEOUT$/, "URL does not answer in time.", "Open its port in firewall and router"],
+  [/^(DNS_)?ENOTFOUND$|^EAI_AGAIN$/, "DNS has no record for HOST.", "Add a DNS record for HOST that leads to this machine"],
+  [/^CERT_HAS_EXPIRED$/, "The certificate at URL has expired.", "Renew it at the proxy or in --tls-cert"],
+  [/ALTNAME/, "The certificate at URL is for other names.", "Get a certificate for HOST"],
+  [
+    /SELF_SIGNED/,
+    "The certificate at URL is self-signed: browsers and apps refuse it.",
+    "Get one from a public authority. For your own authority, name it in NODE_EXTRA_CA_CERTS",
+  ],
+  [
+    /LEAF_SIGNATURE|ISSUER_CERT/,
+    "The certificate at URL comes without its intermediate certificates.",
+    "Present the whole chain (fullchain.pem, not cert.pem)",
+  ],
+  [/CERT|TLS|SSL|SIGNATURE/, "The certificate at URL is not valid (CODE).", "Correct it at the proxy or in --tls-cert"],
+  [/^/, "Nothing answers at URL (CODE).", "Start the proxy in front of the server"],
+];
+
+function describeFault(url: string, code: string): [message: string, remedy: string] {
+  const [, message = "", remedy = ""] = faults.find(([codes]) => codes.test(code)) ?? [];
+  const fill = (text: string) =>
+    text.replace(/URL/, url).replace(/HOST/, new URL(url).hostname).replace(/CODE/, code);
+  return [fill(message), `${fill(remedy)}, ${orCorrectUrl}.`];
+}
+
+function checkEncryption(url: string): Finding | null {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === "https:" || isPrivate(hostname.replace(/^\[|\]$/g, ""))) return null;
+  return {
+    severity: "warning",
+    subject: url,
+    message: `${url} is not encrypted: others can read passwords and tokens on the way.`,
+    remedy: "Serve https with --tls-cert and --tls-key or through a proxy (docs/PROXIES.md), and use it in --public-url.",
+  };
+}
+
+function isPrivate(hostname: string): boolean {
+  if (isIP(hostname) === 0) return !hostname.includes(".") || /\.(localhost|local|internal|home\.arpa)$/.test(hostname);
+  return ipaddr.process(hostname).range() !== "unicast";
+}
+
+async function checkExpiry(url: string, { now, timeoutMs }: CheckSubject): Promise<Finding | null> {
+  const until = await readExpiry(new URL(url), timeoutMs);
+  if (until === null || until - now() >= expiryWarningDays * dayMs) return null;
+  return {
+    severity: "warning",
+    subject: url,
+    message: `The certificate at ${url} expires in ${formatDuration(until - now())}, on ${toTimestamp(until)}.`,
+    remedy: "Renew it, and check why it was not renewed automatically.",
+  };
+}
+
+/** When the certificate of a server expires, in epoch milliseconds; null when it cannot be read. */
+function readExpiry({ hostname, port }: URL, timeoutMs: number): Promise<number | null> {
+  const { promise, resolve } = Promise.withResolvers<number | null>();
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  const socket = connect({ host, port: Number(port || 443), ...name }, () => {
+    const until = Date.parse(socket.getPeerCertificate().valid_to);
+    resolve(Number.isNaN(until) ? null : until);
+  });
+  socket.on("error", () => resolve(null));
+  socket.setTimeout(timeoutMs, () => resolve(null));
+  return promise.finally(() => socket.destroy());
+}
+
+function describeProxy(url: string, { arrival, reply, requestId }: PublicCall, { config }: CheckSubject): Finding[] {
+  if (arrival !== null) return checkArrival(config.trustedProxies, url, arrival);
+  if (!reply?.requestId || reply.requestId === requestId) return [];
+  const message = `A proxy replaces X-Request-Id, so a request of ${url} cannot be followed to the server.`;
+  const remedy = "Let the proxy pass on the header (docs/PROXIES.md). Then clients can find their requests in the log.";
+  return [{ severity: "note", subject: url, message, remedy }];
+}

@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "drizzle-orm";
+import { get, statement } from "../../db/statement.ts";
+import { AppError } from "../../errors.ts";
+import { secretFingerprint } from "../../modules/tenants/table.ts";
+import { quoteWord } from "../../values/shell-quote.ts";
+import type { Finding } from "../finding.ts";
+import type { CheckSubject, EnvironmentCheck } from "./check.ts";
+
+const selectFingerprint = statement<{ value: string }>(sql`select value from ${secretFingerprint} where id = 1`);
+/** Random keys have more different characters than this. */
+const minVariety = 12;
+
+/** The secret key is the one of this database, is random, and is not in a git repository. */
+export const secretKey: EnvironmentCheck = {
+  id: "secret",
+  async run(subject) {
+    const { config, command } = subject;
+    const path = join(config.dataDir, "secret.key");
+    const source = config.secret === undefined ? path : "BODEGA_SECRET";
+    const key = config.secret ?? readKey(path);
+    const found = await checkFit(subject, source, path);
+    if (key !== undefined && new Set(key).size < minVariety) {
+      const message = `${source} is not random: it has only ${new Set(key).size} different characters and can be guessed.`;
+      const remedy = `Stop the server, create a key with "openssl rand -base64 32", and run: ${command("db rekey")}`;
+      found.push({ severity: "warning", subject: source, message, remedy });
+    }
+    return [...found, ...checkRepository(config.dataDir, path)];
+  },
+};
+
+async function checkFit({ ctx, config, command }: CheckSubject, source: string, path: string): Promise<Finding[]> {
+  // A new database accepts any key, and reading the key would create one.
+  if (ctx === null || (await get(ctx.db, selectFingerprint)) === undefined) return [];
+  try {
+    ctx.vault.fingerprint();
+    return [];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const isMissing = config.secret === undefined && !existsSync(path);
+    const message = isMissing
+      ? `${path} is missing.`
+      : error.kind === "wrongState"
+        ? `${source} is not the secret key of this database.`
+        : error.message;
+    return [
+      {
+        severity: "error",
+        subject: source,
+        message: `${message} Two-factor secrets, queued mail, webhooks and notifications cannot be decrypted without it.`,
+        remedy: `Put the right key back. If it is lost, stop the server and run: ${command("db rekey")}`,
+      },
+    ];
+  }
+}
+
+/** A git working tree would publish the key with the next `git add .`. */
+function checkRepository(dataDir: string, path: string): Finding[] {
+  const git = existsSync(path) ? Bun.which("git") : null;
+  if (git === null) return [];
+  // 1: in a working tree and not ignored. 0: ignored. 128: no working tree.
+  const { exitCode } = Bun.spawnSync([git, "check-ignore", "-q", "--no-index", "secret.key"], {
+    cwd: dataDir,
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  if (exitCode !== 1) return [];
+  const ignore = join(dataDir, ".gitignore");
+  return [
+    {
+      severity: "warning",
+      subject: path,
+      message: `${dataDir} is in a git working tree: git would commit the secret key and the database.`,
+      remedy: `echo '*' > ${quoteWord(ignore)}`,
+      fix: async () => void (await Bun.write(ignore, "*\n")),
+    },
+  ];
+}
+
+function readKey(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}

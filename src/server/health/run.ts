@@ -1,0 +1,136 @@
+import type { SystemCtx } from "../context.ts";
+import { recordAudit } from "../modules/audit/service.ts";
+import type { DatabaseSize } from "./database/reader.ts";
+import type { CheckSubject, EnvironmentCheck } from "./environment/check.ts";
+import {
+  type CommandLine,
+  type Finding,
+  type Group,
+  type ReportedFinding,
+  reasonOf,
+  type Severity,
+  severities,
+} from "./finding.ts";
+import { checkRecords } from "./records/check-records.ts";
+import { withTimeout } from "./with-timeout.ts";
+
+/** The result of a run. */
+export interface Report {
+  /** Whether no error remains, and with `strict` no warning. */
+  ok: boolean;
+  /** The worst severity that remains. */
+  worst: Severity | "ok";
+  /** Names of the checks that ran. */
+  checked: string[];
+  /** Null where it cannot be opened. */
+  database: ({ kind: string } & DatabaseSize) | null;
+  /** The worst first. */
+  findings: ReportedFinding[];
+}
+
+export interface RunOptions {
+  /** Checks only one store. */
+  namespace?: string | undefined;
+  /** Fixes what can be fixed, and records it in the audit log. */
+  fix?: boolean;
+  /** Counts warnings as failures. */
+  strict?: boolean;
+  /** Is called as checks begin and end. */
+  onProgress?: ((done: number, total: number, running: readonly string[]) => void) | undefined;
+  deps: { timeoutMs: number; command: CommandLine };
+}
+
+/** A check takes at most this many times the time limit of a connection. */
+const maxTimeouts = 3;
+
+/** Runs checks and collects their findings. */
+export class Run {
+  readonly #options: RunOptions;
+  readonly #total: number;
+  readonly #running = new Set<string>();
+  readonly #checked = new Set<string>();
+  readonly #found: { finding: Finding; reported: ReportedFinding }[] = [];
+  #done = 0;
+
+  /** @param total the number of checks, for the progress. */
+  constructor(options: RunOptions, total: number) {
+    this.#options = options;
+    this.#total = total;
+  }
+
+  /** Runs one check and adds its findings. Errors of the check are thrown. */
+  async add(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
+    this.#checked.add(check);
+    await this.#track(check, async () => {
+      for (const finding of await work()) {
+        const { fix, namespace = null, ...rest } = finding;
+        const reported = { group, check, ...rest, namespace, fixable: fix !== undefined, fixed: false };
+        this.#found.push({ finding, reported });
+      }
+    });
+  }
+
+  /** Runs checks side by side. An error of one of them is a finding. */
+  async runEnvironment(checks: readonly EnvironmentCheck[], subject: CheckSubject): Promise<void> {
+    const { timeoutMs, command } = this.#options.deps;
+    const work = async (check: EnvironmentCheck): Promise<Finding[]> => {
+      const { ctx } = subject;
+      try {
+        if (!check.needsDatabase) return await withTimeout(check.run(subject), timeoutMs * maxTimeouts);
+        return ctx === null ? [] : await withTimeout(check.run({ ...subject, ctx }), timeoutMs * maxTimeouts);
+      } catch (error) {
+        const message = `This check failed: ${reasonOf(error)}`;
+        return [{ severity: "error", subject: check.id, message, remedy: command("db check") }];
+      }
+    };
+    await Promise.all(checks.map((check) => this.add("environment", check.id, () => work(check))));
+  }
+
+  /** Fixes findings of the environment, if that was requested. */
+  async applyFixes(ctx: SystemCtx | null): Promise<void> {
+    if (!this.#options.fix) return;
+    for (const { finding, reported } of this.#found) {
+      if (finding.fix === undefined) continue;
+      try {
+        await finding.fix();
+        reported.fixed = true;
+      } catch (error) {
+        reported.message += ` The fix failed: ${reasonOf(error)}.`;
+        continue;
+      }
+      const details = { check: reported.check, fixed: 1 };
+      const { namespace, subject } = finding;
+      if (ctx !== null) await recordAudit(ctx, { event: "doctor.fixed", namespace, subject, details });
+    }
+  }
+
+  async runRecords(ctx: SystemCtx): Promise<void> {
+    await this.#track("records", async () => {
+      const { checked, findings } = await checkRecords(ctx, this.#options);
+      for (const id of checked) this.#checked.add(id);
+      for (const reported of findings) this.#found.push({ finding: reported, reported });
+    });
+  }
+
+  report(database: Report["database"]): Report {
+    const findings = this.#found
+      .map(({ reported }) => reported)
+      .toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
+    const worst = findings.find(({ fixed }) => !fixed)?.severity ?? "ok";
+    const ok = worst !== "error" && !(this.#options.strict && worst === "warning");
+    return { ok, worst, checked: [...this.#checked], database, findings };
+  }
+
+  async #track(name: string, work: () => Promise<void>): Promise<void> {
+    this.#running.add(name);
+    this.#tell();
+    await work();
+    this.#running.delete(name);
+    this.#done += 1;
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#options.onProgress?.(Math.min(this.#done, this.#total), this.#total, [...this.#running]);
+  }
+}
