@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
-import type { Examination } from "../../src/server/health/doctor.ts";
+import type { Report } from "../../src/server/health/run.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 const cli = openCli();
@@ -25,11 +25,13 @@ async function checkFile(bytes: Uint8Array | string, ...flags: string[]) {
 
 test("a sound database is exit code 0 and says so on standard error alone; its file stays as it is", async () => {
   const before = hashOf(path);
-  expect(await run(["db", "check"])).toEqual({ code: 0, stdout: "", stderr: "Nothing is wrong.\n" });
+  const sound = await run(["db", "check"]);
+  expect(sound).toMatchObject({ code: 0, stderr: "17 checks: no problems found.\n" });
+  expect(sound.stdout).toContain("Database\n  ✓ file, integrity, references, schema\n");
   expect(await run(["db", "check", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
-  const report = await json<Examination & Record<string, unknown>>("db", "check");
-  expect(Object.keys(report)).toEqual(["ok", "worst", "checked", "database", "findings", "drift", "notes"]);
-  expect(report).toMatchObject({ ok: true, worst: "ok", findings: [], drift: [] });
+  const report = await json<Report & Record<string, unknown>>("db", "check");
+  expect(Object.keys(report)).toEqual(["ok", "worst", "checked", "passed", "database", "findings"]);
+  expect(report).toMatchObject({ ok: true, worst: "ok", findings: [] });
   expect(hashOf(path)).toBe(before);
 });
 
@@ -39,22 +41,21 @@ test("damage is exit code 1 with a remedy, never a crash: one value with --json,
     const { code, stdout, stderr } = await checkFile(bytes);
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^error: file: .*\n {2}> Stop the server, keep a copy of the file, and restore the last backup with: bodega db restore BACKUP --data-dir '.+'\n/,
+      /^ {2}✗ (?:file|integrity): .*\n(?:.*\n)*? {4}> Stop the server, keep a copy of the file, and restore the last backup with: bodega db restore BACKUP --data-dir '.+'\n/m,
     );
-    expect(stderr).toMatch(/^In all: /);
+    expect(stderr).toMatch(/^\d+ checks: \d+ errors?/);
     expect(stdout + stderr).not.toMatch(/\n\s+at |Internal error|SQLITE_/);
   }
   const { code, stdout, stderr } = await checkFile("", "--json");
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
-  const report = JSON.parse(stdout) as Examination;
+  const report = JSON.parse(stdout) as Report;
   expect({ ...report, findings: [] }).toEqual({
     ok: false,
     worst: "error",
     checked: ["file"],
+    passed: { environment: [], records: [], database: [] },
     database: null,
     findings: [],
-    drift: [],
-    notes: [],
   });
   expect(report.findings.map(({ check, severity, fixable }) => [check, severity, fixable])).toEqual([
     ["file", "error", false],
@@ -74,7 +75,7 @@ test("a database server that does not answer is exit code 4", async () => {
   expect({ code, error: error.code }).toEqual({ code: 4, error: 5001 });
 });
 
-test("values that have drifted are exit code 1, and say how they are mended", async () => {
+test("inconsistent values are exit code 1, with the command that fixes them", async () => {
   const db = await openDatabase({ dataDir: cli.dataDir });
   await db.execute(`insert into products (id, tenant_id, title, slug, status, price_minor, currency, currency_digits, stock,
     reserved, lang, is_indexed, created_at, updated_at)
@@ -82,8 +83,8 @@ test("values that have drifted are exit code 1, and say how they are mended", as
   await db.close();
   const { code, stdout, stderr } = await run(["db", "check"]);
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^stock +demo +prod_a +reserved +4 +0 +can be mended$/m);
-  expect(stderr).toContain("Mend what can be with: bodega doctor --fix");
+  expect(stdout).toMatch(/^ {2}✗ stock: reserved of prod_a in store demo is 4 and should be 0\.$/m);
+  expect(stderr).toContain("Fix what can be fixed with:\n    > bodega doctor --fix");
   expect(await run(["doctor", "-n", "demo", "--fix"])).toMatchObject({ code: 0 });
   expect((await run(["db", "check"])).code).toBe(0);
 });
@@ -102,7 +103,7 @@ test("at a terminal it says what it is at, and ctrl-C ends it with 130 while it 
   expect(stripEscapes(screen)).toContain("exit code 130");
   const whole = await runAtTerminal(["db", "check"], [], { env: cli.environment(), columns: 40 });
   expect(whole.code).toBe(0);
-  expect(stripEscapes(whole.screen)).toMatch(/Checking: integrity\n.*Checking: records\nNothing is wrong\./s);
+  expect(stripEscapes(whole.screen)).toContain("no problems found");
 });
 
 test("a file that ends early while a log stands beside it is told as well", async () => {
@@ -113,5 +114,5 @@ test("a file that ends early while a log stands beside it is told as well", asyn
   writeFileSync(`${file}-wal`, "no log");
   const { code, stdout } = await run(["db", "check", "--data-dir", dataDir]);
   expect(code).toBe(1);
-  expect(stdout).toContain("is cut off.");
+  expect(stdout).toContain("is cut off: ");
 });

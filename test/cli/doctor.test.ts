@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openDatabase } from "../../src/server/db/open.ts";
-import type { Examination } from "../../src/server/health/doctor.ts";
+import type { Report } from "../../src/server/health/run.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 const cli = openCli();
@@ -28,27 +28,31 @@ beforeAll(async () => {
   await json("tenant", "create", "other");
 });
 
-const surroundings = [
-  ...["directory", "files", "disk", "database", "schema", "size", "server", "secret", "clock", "backups"],
-  ...["mail", "stores", "accounts", "keys", "push", "webhooks"],
+const environment = [
+  ...["directory", "files", "disk", "server", "secret", "clock", "backups", "mail", "tls", "address"],
+  ...["stores", "accounts", "keys", "push", "webhooks"],
 ];
+const database = ["file", "integrity", "references", "schema"];
 const records = [
   ...["states", "stock", "variants", "totals", "refunds", "numbers", "rewards", "points", "likes", "views", "counts"],
   "search",
 ];
 
 test("a sound database is exit code 0, and everything is looked at", async () => {
-  const { checked, ...report } = await json<Examination>("doctor");
-  expect(report).toMatchObject({ ok: true, worst: "warning", drift: [], notes: [], database: { kind: "file" } });
-  expect(checked).toEqual(expect.arrayContaining([...surroundings, ...records]));
+  const { checked, ...report } = await json<Report>("doctor");
+  expect(report).toMatchObject({ ok: true, worst: "warning", database: { kind: "file" } });
+  expect(report.findings.filter(({ group }) => group !== "environment")).toEqual([]);
+  expect(checked).toEqual(expect.arrayContaining([...environment, ...database, ...records]));
   expect(await failure("doctor", "-n", "nobody")).toMatchObject({ error: { code: 5301 } });
 });
 
-test("where nothing is wrong, that is said, and -q says nothing", async () => {
+test("without findings the summary says so, and -q prints nothing", async () => {
   await json("user", "create", "-n", "other", "--email", "ada@example.com", "--role", "owner", "--random-password");
   await tamper(`insert into two_factor (user_id, tenant_id, secret, confirmed_at, created_at)
     select id, tenant_id, 's', 'a', 'a' from users`);
-  expect(await run(["doctor", "-n", "other"])).toEqual({ code: 0, stdout: "", stderr: "Nothing is wrong.\n" });
+  const { code, stdout, stderr } = await run(["doctor", "-n", "other"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^\d+ checks: no problems found\.\n$/) });
+  expect(stdout).toContain("Environment\n  ✓ mail, stores, accounts, keys, webhooks\n");
   expect(await run(["doctor", "-n", "other", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
@@ -58,8 +62,8 @@ test.each(["doctor", "doctor --fix"])(
     const dir = join(makeDir(), "nothing");
     const { code, stdout } = await run([...words.split(" "), "--data-dir", dir]);
     expect(code).toBe(1);
-    expect(stdout).toContain(`There is no folder ${dir}.`);
-    expect(stdout).toContain(`  > bodega init --data-dir '${dir}'\n`);
+    expect(stdout).toContain(`The data directory ${dir} does not exist.`);
+    expect(stdout).toContain(`    > bodega init --data-dir '${dir}'\n`);
     expect(existsSync(dir)).toBe(false);
   },
 );
@@ -72,37 +76,39 @@ test("a log of nothing cannot be verified, and the folder stays without a databa
   expect(existsSync(dir)).toBe(false);
 });
 
-test("drift is exit code 1 until it is mended, and what is mended is written down once", async () => {
+test("inconsistent values are exit code 1 until they are fixed, and fixes are recorded once", async () => {
   await tamper(addProduct("prod_a", 4), "update products set is_indexed = 0");
-  const drift = { namespace: "demo", record: "prod_a", fixable: true, fixed: false };
+  const common = { group: "records", namespace: "demo", subject: "prod_a", fixable: true, fixed: false };
   const told = await run(["doctor", "--json"]);
   expect(told).toMatchObject({ code: 1, stderr: "" });
-  expect(JSON.parse(told.stdout)).toMatchObject({
+  const { ok, findings } = JSON.parse(told.stdout) as Report;
+  expect({ ok, findings: findings.filter(({ group }) => group === "records") }).toMatchObject({
     ok: false,
-    drift: [
-      { check: "stock", field: "reserved", is: 4, should: 0, ...drift },
-      { check: "search", field: "is_indexed", is: 0, should: 1, ...drift },
+    findings: [
+      { check: "stock", field: "reserved", is: 4, should: 0, ...common },
+      { check: "search", field: "is_indexed", is: 0, should: 1, ...common },
     ],
   });
   expect(await run(["doctor", "-n", "demo", "-q"])).toEqual({ code: 1, stdout: "prod_a\nprod_a\n", stderr: "" });
-  expect(await run(["doctor", "-n", "other", "--fix"])).toMatchObject({ code: 0, stdout: "" });
+  expect(await run(["doctor", "-n", "other", "--fix"])).toMatchObject({ code: 0 });
   const { code, stdout, stderr } = await run(["doctor"]);
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^stock +demo +prod_a +reserved +4 +0 +can be mended$/m);
-  expect(stderr).toEndWith("Mend what can be with: bodega doctor --fix\n");
+  expect(stdout).toMatch(/^ {2}✗ stock: reserved of prod_a in store demo is 4 and should be 0\.$/m);
+  expect(stderr).toEndWith("Fix what can be fixed with:\n    > bodega doctor --fix\n");
   expect(await json<unknown[]>("audit", "list", "--event", "doctor.fixed")).toEqual([]);
 
   const mended = await run(["doctor", "--fix"]);
   expect(mended.code).toBe(0);
-  expect(mended.stdout.match(/ mended$/gm)).toHaveLength(2);
-  expect(await json<Examination>("doctor", "--fix")).toMatchObject({ ok: true, drift: [] });
+  expect(mended.stdout.match(/^ {2}✓ fixed: (?:stock|search): /gm)).toHaveLength(2);
+  const again = await json<Report>("doctor", "--fix");
+  expect(again.findings.filter(({ group }) => group === "records")).toEqual([]);
   expect(await json<unknown[]>("audit", "list", "--event", "doctor.fixed", "-n", "demo")).toMatchObject([
-    { details: { check: "search", mended: 1 } },
-    { details: { check: "stock", mended: 1 } },
+    { details: { check: "search", fixed: 1 } },
+    { details: { check: "stock", fixed: 1 } },
   ]);
 });
 
-test("what cannot be mended stays exit code 1, with what to do", async () => {
+test("errors that cannot be fixed stay exit code 1, with a remedy", async () => {
   await tamper(
     addGap,
     addProduct("prod_b", 2),
@@ -113,13 +119,13 @@ test("what cannot be mended stays exit code 1, with what to do", async () => {
   const db = await openDatabase({ dataDir: cli.dataDir });
   await db.client.migrate(["insert into order_numbers (tenant_id) values ('ten_gone')"]);
   await db.close();
-  const { code, stdout, stderr } = await run(["doctor", "--fix"]);
+  const { code, stdout } = await run(["doctor", "--fix"]);
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^numbers +demo +1-2 +number +missing +present +cannot be mended$/m);
-  expect(stdout).toMatch(/^stock +demo +prod_b +reserved +2 +0 +mended$/m);
-  expect(stdout).toMatch(/^database +- +file +integrity +CHECK constraint failed in orders +ok +cannot be mended$/m);
-  expect(stdout).toMatch(/^database +- +order_numbers \d+ +tenants +missing +present +cannot be mended$/m);
-  expect(stderr).toContain("numbers: Orders with these numbers have gone");
+  expect(stdout).toMatch(/^ {2}✗ numbers: number of 1-2 in store demo is missing and should be present\.$/m);
+  expect(stdout).toMatch(/^ {2}✓ fixed: stock: reserved of prod_b in store demo is 2 and should be 0\.$/m);
+  expect(stdout).toMatch(/^ {2}✗ integrity: The database is damaged: CHECK constraint failed in orders\.$/m);
+  expect(stdout).toMatch(/^ {2}✗ references: 1 row of order_numbers refers to missing rows of tenants, .* row \d+\.$/m);
+  expect(stdout).toContain("    > Orders with these numbers are missing");
   const { code: again, screen } = await runAtTerminal(["doctor", "--fix"], [], { env: cli.environment() });
   expect(again).toBe(1);
   expect(stripEscapes(screen)).toContain("Checking: ");
@@ -133,5 +139,5 @@ test("ctrl-C while a mail server keeps silent is exit code 130 at once, and the 
   const { code, screen } = await runAtTerminal(["doctor"], [["Checking: mail", "\u0003"]], { env });
   mute.close();
   expect(code).toBe(130);
-  expect(stripEscapes(screen)).not.toContain("warning:");
+  expect(stripEscapes(screen)).not.toContain("Environment");
 });

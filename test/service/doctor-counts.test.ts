@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { runDoctor } from "../../src/server/health/records/run-checks.ts";
 import type { ProductReply, Shop } from "../support/factories.ts";
 import { reacting } from "../support/reactions.ts";
+import { findInconsistencies } from "../support/record-check.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
 onEachDatabase((suite) => {
-  const doctor = (shop: Shop, fix = false) => runDoctor(suite.app.system, { namespace: shop.namespace, fix });
+  const doctor = (shop: Shop, fix = false) => findInconsistencies(suite.app.system, { namespace: shop.namespace, fix });
   const read = async (shop: Shop, id: string) => (await shop.call<ProductReply>(`GET /products/${id}/`)).data;
   const countsOf = async (shop: Shop, id: string) => {
     const sql = "select likes, bookmarks from resource_counts where resource_id = ?";
@@ -25,7 +25,7 @@ onEachDatabase((suite) => {
       await reacting(shop.callAnonymously, "/bookmarks/", {}).add(id as string);
     }
     await reacting(other.callAnonymously, "/likes/", {}).add(theirs);
-    expect((await doctor(shop)).drift).toEqual([]);
+    expect((await doctor(shop)).inconsistencies).toEqual([]);
     const before = await read(shop, lamp as string);
 
     await suite.app.db.batch([
@@ -39,8 +39,8 @@ onEachDatabase((suite) => {
       `update products set views_count = 9 where id = '${theirs}'`,
     ]);
     const told = await doctor(shop);
-    const rows = told.drift.map(({ check, record, field, is, should, fixable }) =>
-      JSON.stringify([check, record, field, is, should, fixable]),
+    const rows = told.inconsistencies.map(({ check, subject, field, is, should, fixable }) =>
+      JSON.stringify([check, subject, field, is, should, fixable]),
     );
     expect(rows.sort()).toEqual(
       [
@@ -56,9 +56,9 @@ onEachDatabase((suite) => {
         .map((row) => JSON.stringify(row))
         .sort(),
     );
-    const { ok, drift } = await doctor(shop, true);
-    expect([ok, drift.every(({ fixed }) => fixed)]).toEqual([true, true]);
-    expect((await doctor(shop)).drift).toEqual([]);
+    const { ok, inconsistencies } = await doctor(shop, true);
+    expect([ok, inconsistencies.every(({ fixed }) => fixed)]).toEqual([true, true]);
+    expect((await doctor(shop)).inconsistencies).toEqual([]);
     const after = [lamp, table, chair, stool].map((id) => countsOf(shop, id as string));
     expect(await Promise.all(after)).toEqual([
       [1, 1, 1],

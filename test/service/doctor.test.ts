@@ -1,21 +1,22 @@
 import { expect, test } from "bun:test";
-import { type Drift, runDoctor } from "../../src/server/health/records/run-checks.ts";
+import type { ReportedFinding } from "../../src/server/health/finding.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { expireDuePoints } from "../../src/server/modules/rewards/expiry.ts";
 import { openAccount } from "../support/account.ts";
 import type { Shop } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { actOn, makeOrder, readEvents } from "../support/orders.ts";
+import { findInconsistencies } from "../support/record-check.ts";
 import { givePoints } from "../support/rewards.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
 onEachDatabase((suite) => {
-  const doctor = (options: Parameters<typeof runDoctor>[1]) => runDoctor(suite.app.system, options);
+  const doctor = (options: Parameters<typeof findInconsistencies>[1]) => findInconsistencies(suite.app.system, options);
   const execute = (...statements: string[]) => suite.app.db.batch(statements);
-  const found = (drift: readonly Drift[]) =>
-    drift.map(({ check, record, field, is, should, fixable, fixed }) => [
+  const found = (inconsistencies: readonly ReportedFinding[]) =>
+    inconsistencies.map(({ check, subject, field, is, should, fixable, fixed }) => [
       check,
-      record,
+      subject,
       field,
       is,
       should,
@@ -79,10 +80,10 @@ onEachDatabase((suite) => {
   const auditOf = async (shop: Shop) =>
     (await listAudit(suite.app.system, { event: "doctor.fixed", namespace: shop.namespace })).map((row) => row.details);
 
-  test("a clean busy store has no drift", async () => {
+  test("a clean busy store has no inconsistencies", async () => {
     const { shop } = await openBusyShop();
-    const { ok, checked, drift } = await doctor({ namespace: shop.namespace });
-    expect(found(drift)).toEqual([]);
+    const { ok, checked, inconsistencies } = await doctor({ namespace: shop.namespace });
+    expect(found(inconsistencies)).toEqual([]);
     expect(ok).toBe(true);
     expect(checked).toEqual([
       "states",
@@ -97,8 +98,8 @@ onEachDatabase((suite) => {
       "views",
       "counts",
       "search",
+      "orders",
     ]);
-    expect((await doctor({})).checked[0]).toBe("database");
   });
 
   test("each value that is changed behind the program's back is reported exactly, and mended", async () => {
@@ -156,7 +157,7 @@ onEachDatabase((suite) => {
     const { namespace } = shop;
     const told = await doctor({ namespace });
     expect(
-      found(told.drift)
+      found(told.inconsistencies)
         .map((row) => JSON.stringify(row))
         .sort(),
     ).toEqual(wrong("fixable").sort());
@@ -165,8 +166,8 @@ onEachDatabase((suite) => {
 
     const mended = await doctor({ namespace, fix: true });
     expect(mended.ok).toBe(true);
-    expect(new Set(mended.drift.map(({ fixed }) => fixed))).toEqual(new Set([true]));
-    expect((await doctor({ namespace })).drift).toEqual([]);
+    expect(new Set(mended.inconsistencies.map(({ fixed }) => fixed))).toEqual(new Set([true]));
+    expect((await doctor({ namespace })).inconsistencies).toEqual([]);
     expect(await snapshot(shop)).toEqual(before);
     expect((await auditOf(shop)).map((details) => details?.check)).toEqual([
       "search",
@@ -188,7 +189,7 @@ onEachDatabase((suite) => {
     expect(hits.data.map(({ id }) => id)).toEqual([shirt.id]);
 
     const others = await doctor({ namespace: other.shop.namespace, fix: true });
-    expect(found(others.drift)).toEqual([["stock", other.lamp.id, "reserved", 9, 2, "fixed"]]);
+    expect(found(others.inconsistencies)).toEqual([["stock", other.lamp.id, "reserved", 9, 2, "fixed"]]);
     expect(await snapshot(other.shop)).toEqual(untouched);
   });
 
@@ -213,14 +214,16 @@ onEachDatabase((suite) => {
       ["rewards", userId, "lots", 60, -4940, "not"],
     ];
     for (const fix of [false, true]) {
-      const { ok, drift, notes } = await doctor({ namespace, fix });
+      const { ok, inconsistencies, notes } = await doctor({ namespace, fix });
       expect(ok).toBe(false);
-      const shown = found(drift).filter(([check, , , , , state]) => state === "not" && check !== "points");
+      const shown = found(inconsistencies).filter(([check, , , , , state]) => state === "not" && check !== "points");
       for (const row of wrong) expect(shown).toContainEqual(row as never);
-      expect(drift.filter(({ check }) => check === "points")).toMatchObject([
-        { record: refunded.id, field: "points_earned", fixable: false, fixed: false },
+      expect(inconsistencies.filter(({ check }) => check === "points")).toMatchObject([
+        { subject: refunded.id, field: "points_earned", fixable: false, fixed: false },
       ]);
-      expect(notes.map(({ check }) => check)).toEqual(["totals", "numbers", "rewards", "rewards", "points"]);
+      const stuck = inconsistencies.filter(({ fixable }) => !fixable);
+      expect(stuck.filter(({ remedy }) => remedy === null)).toEqual([]);
+      expect(notes.map(({ check }) => check)).toEqual(["rewards"]);
     }
   });
 
@@ -236,7 +239,7 @@ onEachDatabase((suite) => {
     await execute(`update products set reserved = 7 where id = '${lamp.id}'`);
     await damage('[1, "x", null]');
     const told = await doctor({ namespace });
-    expect(found(told.drift)).toContainEqual([
+    expect(found(told.inconsistencies)).toContainEqual([
       "refunds",
       refund?.id,
       "lines",
@@ -244,7 +247,7 @@ onEachDatabase((suite) => {
       "pieces of its lines",
       "not",
     ] as never);
-    expect(found(told.drift)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixable"]);
+    expect(found(told.inconsistencies)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixable"]);
     await damage(refund?.lines);
     // Sums that SQLite cannot hold.
     await execute(
@@ -253,11 +256,11 @@ onEachDatabase((suite) => {
         join (select 1 as number union select 2) where id = '${refund?.id}'`,
     );
     const mended = await doctor({ namespace, fix: true });
-    const broken = mended.drift.filter(({ field }) => field === "check");
-    expect(broken).toMatchObject([{ check: "refunds", namespace, should: "readable", fixable: false, fixed: false }]);
-    expect(broken[0]?.is).toContain("overflow");
-    expect(found(mended.drift)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixed"]);
-    expect(mended.checked.at(-1)).toBe("search");
+    const broken = mended.inconsistencies.filter(({ field }) => field === undefined);
+    expect(broken).toMatchObject([{ check: "refunds", namespace, fixable: false, fixed: false }]);
+    expect(broken[0]?.message).toContain("overflow");
+    expect(found(mended.inconsistencies)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixed"]);
+    expect(mended.checked.at(-1)).toBe("orders");
     await execute("delete from order_refunds where amount_minor = 9223372036854775807");
   });
 
@@ -270,24 +273,24 @@ onEachDatabase((suite) => {
       `update orders set status = 'cancelled' where id = '${refunded.id}'`,
     );
     const asFound = await snapshot(shop);
-    const { ok, drift } = await doctor({ namespace, fix: true });
+    const { ok, inconsistencies } = await doctor({ namespace, fix: true });
     expect(ok).toBe(false);
-    const together = "states that go together";
-    expect(found(drift.filter(({ check }) => check === "states")).sort()).toEqual(
+    const together = "consistent statuses";
+    expect(found(inconsistencies.filter(({ check }) => check === "states")).sort()).toEqual(
       [
         ["states", paid.id, "states", "pending, partially_refunded, unfulfilled, paid_at", together, "not"],
         ["states", refunded.id, "states", "cancelled, partially_refunded, unfulfilled, paid_at", together, "not"],
       ].sort(),
     );
-    expect(drift.filter(({ check }) => check === "stock")).toEqual([]);
-    expect(drift.filter(({ fixed }) => fixed)).toEqual([]);
+    expect(inconsistencies.filter(({ check }) => check === "stock")).toEqual([]);
+    expect(inconsistencies.filter(({ fixed }) => fixed)).toEqual([]);
     expect(await snapshot(shop)).toEqual(asFound);
     expect(asFound).not.toEqual(before);
     // Whether it still holds its pieces nobody knows: they stay held.
     await execute(`update orders set payment_status = 'paid' where id = '${pending.id}'`);
     const [small] = shirt.variants.map(({ id }) => id);
     const again = await doctor({ namespace, fix: true });
-    expect(found(again.drift)).toContainEqual(["stock", small, "reserved", 3, 0, "not"] as never);
+    expect(found(again.inconsistencies)).toContainEqual(["stock", small, "reserved", 3, 0, "not"] as never);
   });
 
   test("what somebody got back is never lowered", async () => {
@@ -297,20 +300,20 @@ onEachDatabase((suite) => {
     const before = await snapshot(shop);
     await execute(`update order_refunds set amount_minor = 5 where order_id = '${refunded.id}'`);
     const lowered = await doctor({ namespace, fix: true });
-    expect(found(lowered.drift)).toEqual([["refunds", refunded.id, "refunded_minor", 994, 5, "not"]]);
+    expect(found(lowered.inconsistencies)).toEqual([["refunds", refunded.id, "refunded_minor", 994, 5, "not"]]);
     await execute(`delete from order_refunds where order_id = '${refunded.id}'`);
     const gone = await doctor({ namespace, fix: true });
-    expect(found(gone.drift)).toContainEqual(["refunds", refunded.id, "refunded_minor", 994, 0, "not"]);
-    expect(found(gone.drift)).toContainEqual(["refunds", line, "refunded_quantity", 1, 0, "not"] as never);
-    expect(gone.drift.filter(({ fixed }) => fixed)).toEqual([]);
+    expect(found(gone.inconsistencies)).toContainEqual(["refunds", refunded.id, "refunded_minor", 994, 0, "not"]);
+    expect(found(gone.inconsistencies)).toContainEqual(["refunds", line, "refunded_quantity", 1, 0, "not"] as never);
+    expect(gone.inconsistencies.filter(({ fixed }) => fixed)).toEqual([]);
     expect(await snapshot(shop)).toEqual(before);
   });
 
-  test("an order whose time is over is no drift: the server expires it", async () => {
+  test("an order whose time is over is no inconsistencies: the server expires it", async () => {
     const { shop, pending } = await openBusyShop();
     suite.app.clock.advance(2 * 3_600_000);
-    const { ok, drift, notes } = await doctor({ namespace: shop.namespace, fix: true });
-    expect({ ok, drift }).toEqual({ ok: true, drift: [] });
+    const { ok, inconsistencies, notes } = await doctor({ namespace: shop.namespace, fix: true });
+    expect({ ok, inconsistencies }).toEqual({ ok: true, inconsistencies: [] });
     expect(notes).toMatchObject([{ check: "orders", namespace: shop.namespace }]);
     expect((await shop.call<{ status: string }>(`GET /orders/${pending.id}/`)).data.status).toBe("pending");
   });
@@ -327,8 +330,8 @@ onEachDatabase((suite) => {
     await makeOrder(shop, [{ product_id: lamp.id }], { customer_id: userId, use_points: 35 });
     const before = await snapshot(shop);
     await execute(`update reward_lots set remaining = points where user_id = '${userId}'`);
-    const { drift } = await doctor({ namespace: shop.namespace, fix: true });
-    expect(found(drift)).toEqual([["rewards", userId, "lots", 180, 45, "fixed"]]);
+    const { inconsistencies } = await doctor({ namespace: shop.namespace, fix: true });
+    expect(found(inconsistencies)).toEqual([["rewards", userId, "lots", 180, 45, "fixed"]]);
     expect(await snapshot(shop)).toEqual(before);
   });
 
@@ -343,15 +346,15 @@ onEachDatabase((suite) => {
     const mend = () => doctor({ namespace, fix: true });
     const done = await Promise.all([order(), mend(), order(), mend(), order(), order(), mend(), order()]);
     expect(done).toHaveLength(8);
-    expect((await doctor({ namespace })).drift).toEqual([]);
+    expect((await doctor({ namespace })).inconsistencies).toEqual([]);
   });
 
   test("words of a product that is not there any more are removed, of no store", async () => {
     await execute("insert into product_search (rowid, words) values (987654, 'x')");
     const wrong = ["search", "987654", "words", "present", "missing"];
-    expect(found((await doctor({})).drift)).toContainEqual([...wrong, "fixable"]);
-    expect(found((await doctor({ fix: true })).drift)).toContainEqual([...wrong, "fixed"]);
-    expect((await doctor({})).drift.filter(({ check }) => check === "search")).toEqual([]);
+    expect(found((await doctor({})).inconsistencies)).toContainEqual([...wrong, "fixable"]);
+    expect(found((await doctor({ fix: true })).inconsistencies)).toContainEqual([...wrong, "fixed"]);
+    expect((await doctor({})).inconsistencies.filter(({ check }) => check === "search")).toEqual([]);
   });
 
   test("a store that is not there is 5301", async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/server/errors.ts";
-import { runDoctor } from "../../src/server/health/records/run-checks.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
 import { createViewGatherer } from "../../src/server/modules/views/gatherer.ts";
@@ -11,6 +10,7 @@ import { createClient, newAddress } from "../support/client.ts";
 import type { Shop } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { becomeVisitor } from "../support/reactions.ts";
+import { findInconsistencies } from "../support/record-check.ts";
 import { onEachDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
 import { readViews, viewProduct } from "../support/views.ts";
@@ -205,7 +205,7 @@ onEachDatabase((suite) => {
     await sweepViewMarks(suite.app.system);
     expect(await marks()).toBe(0);
     expect(await countOf(shop, id)).toBe(5);
-    expect((await runDoctor(suite.app.system, { namespace: shop.namespace })).drift).toEqual([]);
+    expect((await findInconsistencies(suite.app.system, { namespace: shop.namespace })).inconsistencies).toEqual([]);
   });
 
   test("the doctor proves totals by days and days by marks, mends both, and writes that down", async () => {
@@ -218,7 +218,7 @@ onEachDatabase((suite) => {
     await look(shop, id, 2);
     await flush();
     const { namespace } = shop;
-    expect((await runDoctor(suite.app.system, { namespace })).ok).toBe(true);
+    expect((await findInconsistencies(suite.app.system, { namespace })).ok).toBe(true);
     const yesterday = new Date(suite.app.clock.now() - dayMs).toISOString().slice(0, 10);
     await execute(
       `update resource_counts set views = 9 where resource_id = '${id}'`,
@@ -230,10 +230,10 @@ onEachDatabase((suite) => {
       `update resource_counts set views = 5 where resource_id = '${other.id}'`,
     );
     const found = async (fix: boolean) => {
-      const { drift } = await runDoctor(suite.app.system, { namespace, fix });
-      const views = drift.filter(({ check }) => check === "views");
+      const { inconsistencies } = await findInconsistencies(suite.app.system, { namespace, fix });
+      const views = inconsistencies.filter(({ check }) => check === "views");
       return views
-        .map(({ record, field, is, should, fixed }) => JSON.stringify([record, field, is, should, fixed]))
+        .map(({ subject, field, is, should, fixed }) => JSON.stringify([subject, field, is, should, fixed]))
         .sort();
     };
     const wrong = (fixed: boolean) =>
@@ -248,7 +248,7 @@ onEachDatabase((suite) => {
         .sort();
     expect(await found(false)).toEqual(wrong(false));
     expect(await found(true)).toEqual(wrong(true));
-    expect((await runDoctor(suite.app.system, { namespace })).drift).toEqual([]);
+    expect((await findInconsistencies(suite.app.system, { namespace })).inconsistencies).toEqual([]);
     for (const [product, count] of [
       [id, 5],
       [lost.id, 3],
@@ -269,8 +269,8 @@ onEachDatabase((suite) => {
       await look(shop, id, 5);
       await flush();
     });
-    const looks = Array.from({ length: 4 }, () => runDoctor(suite.app.system, { namespace: shop.namespace }));
-    for (const { drift } of await Promise.all(looks)) expect(drift).toEqual([]);
+    const looks = Array.from({ length: 4 }, () => findInconsistencies(suite.app.system, { namespace: shop.namespace }));
+    for (const { inconsistencies } of await Promise.all(looks)) expect(inconsistencies).toEqual([]);
     await Promise.all(work);
     expect(await countOf(shop, id)).toBe(40);
   });

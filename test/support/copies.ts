@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { quote, readPlan } from "../../src/server/backup/copy/tables.ts";
 import { withCopy } from "../../src/server/backup/restore/inspect.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
-import { runDoctor } from "../../src/server/health/records/run-checks.ts";
 import { verifyAudit } from "../../src/server/modules/audit/verify.ts";
 import { vault } from "./app.ts";
+import { findInconsistencies } from "./record-check.ts";
 
 /** Everything in a database file: the schema, and the rows of each table in the order of their keys. */
 export interface WholeFile {
@@ -49,7 +49,7 @@ export async function checkWholeness(dataDir: string): Promise<void> {
     expect((await db.execute("PRAGMA foreign_key_check")).rows).toEqual([]);
     const actor = { kind: "terminal", account: "tests" } as const;
     const ctx = { db, actor, vault, requestId: "of-a-test", now: Date.now, clientIp: null };
-    expect((await runDoctor(ctx)).drift).toEqual([]);
+    expect((await findInconsistencies(ctx)).inconsistencies).toEqual([]);
     expect((await verifyAudit(ctx)).intact).toBe(true);
   } finally {
     await db.close();

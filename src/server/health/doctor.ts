@@ -95,7 +95,10 @@ async function checkDatabasePart(run: Run, config: Config, { namespace, deps }: 
     checked = await checkDatabase(config, { command, isQuick: namespace !== undefined, step, timeoutMs });
     return { isUsable: checked.isUsable, size: await sizeOf(checked.reader) };
   } catch (error) {
-    await run.add("database", "database", async () => describeFailure(config, error, command));
+    // The check of the directory reports a missing one.
+    if (config.databaseUrl !== undefined || existsSync(config.dataDir)) {
+      await run.add("database", "database", async () => describeFailure(config, error, command));
+    }
     return { isUsable: false, size: null };
   } finally {
     await checked.reader?.close();
@@ -115,8 +118,6 @@ async function openContext(run: Run, config: Config, { makeContext, command }: D
 }
 
 function describeFailure(config: Config, error: unknown, command: CommandLine): Finding[] {
-  // The check of the directory reports a missing one.
-  if (config.databaseUrl === undefined && !existsSync(config.dataDir)) return [];
   const subject = nameDatabase(config);
   const reason = reasonOf(error);
   const message = error instanceof AppError && error.kind === "notFound" ? reason : `${subject}: ${reason}`;

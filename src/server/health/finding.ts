@@ -3,8 +3,7 @@ export const severities = ["note", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
 
 /** The parts of a report. */
-export const groups = ["environment", "records", "database"] as const;
-export type Group = (typeof groups)[number];
+export type Group = "environment" | "records" | "database";
 
 /** Something that is not as it should be. */
 export interface Finding {
@@ -12,7 +11,7 @@ export interface Finding {
   /** A path, an id, an address or the name of an option. */
   subject: string;
   /** The store that it concerns; none for the whole server. */
-  namespace?: string | null;
+  namespace?: string | undefined;
   /** One or two sentences that name the subject; never a secret. */
   message: string;
   /** A command that can be pasted, or what to do; null where there is nothing to do. */
@@ -26,7 +25,7 @@ export interface Finding {
 }
 
 /** A finding in a report. */
-export interface ReportedFinding extends Omit<Finding, "fix"> {
+export interface ReportedFinding extends Omit<Finding, "fix" | "namespace"> {
   group: Group;
   check: string;
   namespace: string | null;

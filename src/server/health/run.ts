@@ -1,7 +1,7 @@
 import type { SystemCtx } from "../context.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import type { DatabaseSize } from "./database/reader.ts";
-import type { CheckSubject, EnvironmentCheck } from "./environment/check.ts";
+import type { CheckSubject, EnvironmentCheck, StoreSubject } from "./environment/check.ts";
 import {
   type CommandLine,
   type Finding,
@@ -22,6 +22,8 @@ export interface Report {
   worst: Severity | "ok";
   /** Names of the checks that ran. */
   checked: string[];
+  /** Names of the checks without findings. */
+  passed: Record<Group, string[]>;
   /** Null where it cannot be opened. */
   database: ({ kind: string } & DatabaseSize) | null;
   /** The worst first. */
@@ -48,8 +50,9 @@ export class Run {
   readonly #options: RunOptions;
   readonly #total: number;
   readonly #running = new Set<string>();
-  readonly #checked = new Set<string>();
-  readonly #found: { finding: Finding; reported: ReportedFinding }[] = [];
+  readonly #checked = new Map<string, Group>();
+  readonly #findings: ReportedFinding[] = [];
+  readonly #fixable: { finding: Finding; reported: ReportedFinding }[] = [];
   #done = 0;
 
   /** @param total the number of checks, for the progress. */
@@ -60,12 +63,13 @@ export class Run {
 
   /** Runs one check and adds its findings. Errors of the check are thrown. */
   async add(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
-    this.#checked.add(check);
+    this.#checked.set(check, group);
     await this.#track(check, async () => {
       for (const finding of await work()) {
         const { fix, namespace = null, ...rest } = finding;
         const reported = { group, check, ...rest, namespace, fixable: fix !== undefined, fixed: false };
-        this.#found.push({ finding, reported });
+        this.#findings.push(reported);
+        if (fix !== undefined) this.#fixable.push({ finding, reported });
       }
     });
   }
@@ -73,26 +77,26 @@ export class Run {
   /** Runs checks side by side. An error of one of them is a finding. */
   async runEnvironment(checks: readonly EnvironmentCheck[], subject: CheckSubject): Promise<void> {
     const { timeoutMs, command } = this.#options.deps;
+    const { ctx } = subject;
     const work = async (check: EnvironmentCheck): Promise<Finding[]> => {
-      const { ctx } = subject;
       try {
-        if (!check.needsDatabase) return await withTimeout(check.run(subject), timeoutMs * maxTimeouts);
-        return ctx === null ? [] : await withTimeout(check.run({ ...subject, ctx }), timeoutMs * maxTimeouts);
+        const found = check.needsDatabase ? check.run(subject as StoreSubject) : check.run(subject);
+        return await withTimeout(found, timeoutMs * maxTimeouts);
       } catch (error) {
         const message = `This check failed: ${reasonOf(error)}`;
         return [{ severity: "error", subject: check.id, message, remedy: command("db check") }];
       }
     };
-    await Promise.all(checks.map((check) => this.add("environment", check.id, () => work(check))));
+    const runnable = checks.filter(({ needsDatabase }) => !needsDatabase || ctx !== null);
+    await Promise.all(runnable.map((check) => this.add("environment", check.id, () => work(check))));
   }
 
   /** Fixes findings of the environment, if that was requested. */
   async applyFixes(ctx: SystemCtx | null): Promise<void> {
     if (!this.#options.fix) return;
-    for (const { finding, reported } of this.#found) {
-      if (finding.fix === undefined) continue;
+    for (const { finding, reported } of this.#fixable) {
       try {
-        await finding.fix();
+        await finding.fix?.();
         reported.fixed = true;
       } catch (error) {
         reported.message += ` The fix failed: ${reasonOf(error)}.`;
@@ -105,20 +109,30 @@ export class Run {
   }
 
   async runRecords(ctx: SystemCtx): Promise<void> {
+    const { namespace, deps } = this.#options;
+    const fixCommand = deps.command(`doctor${namespace === undefined ? "" : ` -n ${namespace}`} --fix`);
+    const remedyFor = ({ severity, fixable, remedy }: ReportedFinding) =>
+      remedy ?? (fixable ? fixCommand : severity === "error" ? deps.command("db check") : null);
     await this.#track("records", async () => {
       const { checked, findings } = await checkRecords(ctx, this.#options);
-      for (const id of checked) this.#checked.add(id);
-      for (const reported of findings) this.#found.push({ finding: reported, reported });
+      for (const id of checked) this.#checked.set(id, "records");
+      this.#findings.push(...findings.map((finding) => ({ ...finding, remedy: remedyFor(finding) })));
     });
   }
 
   report(database: Report["database"]): Report {
-    const findings = this.#found
-      .map(({ reported }) => reported)
-      .toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
+    const findings = this.#findings.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
     const worst = findings.find(({ fixed }) => !fixed)?.severity ?? "ok";
+    const failed = new Set(findings.map(({ check }) => check));
+    const names = [...this.#checked].filter(([check]) => !failed.has(check));
+    const passedOf = (group: Group) => names.filter(([, of]) => of === group).map(([check]) => check);
+    const passed = {
+      environment: passedOf("environment"),
+      records: passedOf("records"),
+      database: passedOf("database"),
+    };
     const ok = worst !== "error" && !(this.#options.strict && worst === "warning");
-    return { ok, worst, checked: [...this.#checked], database, findings };
+    return { ok, worst, checked: [...this.#checked.keys()], passed, database, findings };
   }
 
   async #track(name: string, work: () => Promise<void>): Promise<void> {

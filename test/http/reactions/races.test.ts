@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { runDoctor } from "../../../src/server/health/records/run-checks.ts";
 import { deleteTenant } from "../../../src/server/modules/tenants/service.ts";
 import { openAccount } from "../../support/account.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
 import { uniform } from "../../support/random.ts";
 import { becomeVisitor, type ReactionPath, reacting } from "../../support/reactions.ts";
+import { findInconsistencies } from "../../support/record-check.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 /** So many at once, each with the next as soon as the last is answered. */
@@ -52,7 +52,7 @@ for (const kind of ["file", "server"] as const) {
           if (path === "/likes/") expect(await likesOf(shop, product)).toBe(count);
         }
       }
-      expect((await runDoctor(suite.app.system, { namespace: shop.namespace })).drift).toEqual([]);
+      expect((await findInconsistencies(suite.app.system, { namespace: shop.namespace })).inconsistencies).toEqual([]);
     }, 30_000);
 
     test("50 concurrent likes of one visitor count once, and 50 without a visitor count 50 times", async () => {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Ctx } from "../../../src/server/context.ts";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { AppError } from "../../../src/server/errors.ts";
-import { runDoctor } from "../../../src/server/health/records/run-checks.ts";
 import { createOrder } from "../../../src/server/modules/orders/create.ts";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import { refundOrder } from "../../../src/server/modules/orders/refund.ts";
@@ -15,6 +14,7 @@ import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";
 import { createShop, type Shop, tenantContext } from "../../support/factories.ts";
 import { type OrderReply, stockOf } from "../../support/orders.ts";
 import { uniform } from "../../support/random.ts";
+import { findInconsistencies } from "../../support/record-check.ts";
 import { checkAccount } from "../../support/rewards.ts";
 import { makeUser } from "../../support/users.ts";
 
@@ -63,7 +63,7 @@ test(`${steps} steps of a random walk keep stock, points, money and numbers true
       if (step % checkEvery === checkEvery - 1) await checkAll(walk);
     }
     await checkAll(walk);
-    expect((await runDoctor(walk.ctx)).drift).toEqual([]);
+    expect((await findInconsistencies(walk.ctx)).inconsistencies).toEqual([]);
   } catch (error) {
     throw new Error(`The walk with BODEGA_TEST_SEED=${seed} went wrong at step ${step}.`, { cause: error });
   }

@@ -1,37 +1,29 @@
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { commandLine } from "../../terminal/command-line.ts";
-import { info, printJson } from "../../terminal/output.ts";
+import { runAndPrint } from "../doctor/print.ts";
+
+const timeoutMs = 5000;
 
 export default defineCommand({
   name: "check",
-  description: "Look through the whole database for damage, without changing anything",
+  description: "Check the whole database for damage, without changing anything",
   args: {},
   examples: ["bodega db check", "bodega db check --data-dir /var/lib/bodega --json"],
   notes: [
-    "Looks at the file, every page and row of it, references between rows, the tables, indexes and triggers against those " +
-      "that the migrations make, and what is kept beside what it follows from. It reads the whole database, so that a " +
-      "large one takes minutes. A server may be running; it goes on as before.",
-    "The exit code is 0 when nothing is wrong, and 1 when something is. bodega doctor looks at what is around the " +
-      "database as well, and mends what can be mended.",
+    "Checks the file with all of its pages and rows, the references between rows, the tables, indexes and triggers, and " +
+      "the stored totals, balances and counts. It reads the whole database, which can take minutes. A server may be running.",
+    "The exit code is 0 when no error is found, and 1 otherwise. bodega doctor also checks the environment of the server, " +
+      "and fixes what can be fixed.",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);
-    const { checkDatabase } = await import("../../../server/health/check-database.ts");
-    // Reading holds up the process, which then could not hear of ctrl-C; nothing is left half-done by its end.
+    const { runDatabaseCheck } = await import("../../../server/health/doctor.ts");
+    // Reading blocks the process, so that it could not handle ctrl-C itself. Nothing is left half-done.
     console.releaseSignals();
     const command = commandLine(args);
-    const onStep = console.stderrIsTerminal ? (name: string) => info(console, `Checking: ${name}`) : undefined;
-    const report = await checkDatabase(config, {
-      now: Date.now,
-      command,
-      ...(onStep && { onStep }),
-    });
-    if (console.json) await printJson(console, report);
-    else {
-      const { printExamination } = await import("../doctor/print.ts");
-      await printExamination(console, report, command("doctor --fix"));
-    }
-    return report.ok ? 0 : 1;
+    return runAndPrint(console, command("doctor --fix"), (onProgress) =>
+      runDatabaseCheck(config, { onProgress, deps: { now: Date.now, command, timeoutMs } }),
+    );
   },
 });

@@ -1,119 +1,107 @@
-import type { Examination } from "../../../server/health/doctor.ts";
-import type { Drift } from "../../../server/health/records/run-checks.ts";
+import type { Group } from "../../../server/health/finding.ts";
+import type { Report } from "../../../server/health/run.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { fitLines, formatValue, printList } from "../../terminal/output.ts";
+import { fitLines, printJson } from "../../terminal/output.ts";
+import { startProgress } from "../../terminal/progress.ts";
 import { wrapCommand, wrapWords } from "../../terminal/wrap.ts";
 
-type ToldFinding = Examination["findings"][number];
+type Finding = Report["findings"][number];
+type Progress = (done: number, total: number, running: readonly string[]) => void;
 
+const titles: Record<Group, string> = { environment: "Environment", records: "Records", database: "Database" };
+const marks = { ok: "✓", note: "i", warning: "!", error: "✗" };
+const colors = { ok: 32, note: 36, warning: 33, error: 31 };
+/** Findings of a group that are printed; `--json` has all. */
 const maxShown = 100;
-const colors = { error: 31, warning: 33, note: 36 } as const;
-const indent = "  ";
+const indent = "    ";
 /** Longer lines are hard to read. */
-const widest = 100;
-/** What a remedy begins with that is a command, not a sentence. */
-const commands = /^(?:bodega|chmod|chown|sudo|mount|du|fuser|timedatectl|echo|kill) /;
+const maxWidth = 100;
+/** The first words of remedies that are commands. */
+const commands = /^(?:bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
 /**
- * Prints what has been found: a paragraph each, worst first, then the records that have drifted, then a summary.
- * @param mending the command that mends what can be; null where that has been tried already.
+ * Runs a check with a progress bar and prints its report.
+ * @param fixCommand the command that fixes findings; null where this run has done so.
+ * @returns the exit code.
  */
-export async function printExamination(console: Console, report: Examination, mending: string | null): Promise<void> {
-  const { findings, drift, notes } = report;
-  if (console.quiet) return printSubjects(console, report);
-  if (findings.length > 0) await console.write(findings.map((one) => renderFinding(console, one)).join(""));
-  if (drift.length > 0) await printDrift(console, drift);
-  for (const { check, namespace, text } of notes) {
-    await sayLine(console, `${check}${namespace === null ? "" : ` in ${namespace}`}: ${text}`);
-  }
-  await sayLine(console, summarize(report));
-  const isMendable = [...findings, ...drift].some(({ fixable, fixed }) => fixable && !fixed);
-  if (mending !== null && isMendable) await console.writeError(renderMending(mending, console.columns));
+export async function runAndPrint(
+  console: Console,
+  fixCommand: string | null,
+  run: (onProgress: Progress) => Promise<Report>,
+): Promise<number> {
+  const progress = startProgress(console, 100);
+  let note = "";
+  const onProgress: Progress = (done, total, running) => {
+    if (running.length > 0) note = `Checking: ${running.join(", ")}`;
+    progress.show((100 * done) / total, note);
+  };
+  const report = await run(onProgress).finally(() => progress.end());
+  if (console.json) await printJson(console, report);
+  else if (console.quiet) await printSubjects(console, report);
+  else await printReport(console, report, fixCommand);
+  return report.ok ? 0 : 1;
 }
 
-function sayLine(console: Console, text: string): Promise<void> {
-  return console.writeError(`${fitLines(console, escapeControls(text))}\n`);
-}
-
-/** Of what needs somebody; what is merely good to know is left out. */
-async function printSubjects(console: Console, { findings, drift }: Examination): Promise<void> {
-  const subjects = [
-    ...findings.filter(({ severity }) => severity !== "note").map(({ subject }) => subject),
-    ...drift.map(({ record }) => record),
-  ];
+/** Prints what needs action, one subject a line. */
+async function printSubjects(console: Console, { findings }: Report): Promise<void> {
+  const subjects = findings.filter(({ severity }) => severity !== "note").map(({ subject }) => subject);
   await console.write(subjects.map((subject) => `${escapeControls(subject)}\n`).join(""));
 }
 
-function renderFinding(console: Console, { check, severity, message, remedy, fixed }: ToldFinding): string {
-  const mark = console.color ? `\u001b[${colors[severity]}m${severity}\u001b[39m` : severity;
-  const text = wrap(escapeControls(`${severity}: ${check}: ${message}`), "", console.columns);
-  const lines = [`${mark}${text.slice(severity.length)}`];
-  if (fixed) lines.push(`${indent}mended`);
-  else if (remedy !== null) lines.push(renderRemedy(escapeControls(remedy), console.columns));
-  return `${lines.join("\n")}\n`;
+/** Prints the findings by group, the worst first, and a summary. */
+async function printReport(console: Console, report: Report, fixCommand: string | null): Promise<void> {
+  const { findings } = report;
+  for (const [group, title] of Object.entries(titles) as [Group, string][]) {
+    const found = findings.filter((finding) => finding.group === group);
+    const passed = report.passed[group];
+    if (found.length + passed.length === 0) continue;
+    const lines = found.slice(0, maxShown).flatMap((finding, index) => {
+      // Findings with the same remedy share it.
+      const isShared = finding.remedy !== null && found[index + 1]?.remedy === finding.remedy;
+      return renderFinding(console, finding, !isShared && finding.remedy !== fixCommand);
+    });
+    if (found.length > maxShown) lines.push(`  ${found.length - maxShown} more: see --json`);
+    if (passed.length > 0) lines.push(renderLine(console, "ok", passed.join(", ")));
+    await console.write(`${[title, ...lines].join("\n")}\n`);
+  }
+  await console.writeError(`${fitLines(console, summarize(report))}\n`);
+  if (fixCommand !== null && findings.some(({ fixable, fixed }) => fixable && !fixed)) {
+    await console.writeError(`Fix what can be fixed with:\n${renderRemedy(fixCommand, console.columns)}\n`);
+  }
 }
 
-function renderRemedy(remedy: string, width: number | undefined): string {
+function renderFinding(console: Console, finding: Finding, withRemedy: boolean): string[] {
+  const { check, severity, message, remedy, fixed } = finding;
+  const state = fixed ? "ok" : severity;
+  const shown = [renderLine(console, state, `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`)];
+  return fixed || remedy === null || !withRemedy ? shown : [...shown, renderRemedy(remedy, console.columns)];
+}
+
+function renderLine({ color, columns }: Console, state: keyof typeof marks, text: string): string {
+  const mark = color ? `\u001b[${colors[state]}m${marks[state]}\u001b[39m` : marks[state];
+  const lines = columns === undefined ? [text] : wrapWords(text, Math.min(columns, maxWidth) - indent.length);
+  return `  ${mark} ${lines.join(`\n${indent}`)}`;
+}
+
+function renderRemedy(remedy: string, columns: number | undefined): string {
+  const text = escapeControls(remedy);
   const begin = `${indent}> `;
-  if (width === undefined || !commands.test(remedy)) return wrap(remedy, begin, width);
-  return `${begin}${wrapCommand(remedy, width - begin.length, " ".repeat(begin.length + indent.length))}`;
+  if (columns === undefined) return `${begin}${text}`;
+  const further = " ".repeat(begin.length + 2);
+  if (commands.test(text)) return `${begin}${wrapCommand(text, columns - begin.length, further)}`;
+  return `${begin}${wrapWords(text, Math.min(columns, maxWidth) - begin.length).join(`\n${" ".repeat(begin.length)}`)}`;
 }
 
-/** In one line where that fits; else the command stands by itself, so that a shell still takes it for one. */
-function renderMending(command: string, width: number | undefined): string {
-  const sentence = "Mend what can be with:";
-  const line = `${sentence} ${escapeControls(command)}`;
-  return width === undefined || line.length <= width
-    ? `${line}\n`
-    : `${wrap(sentence, "", width)}\n${renderRemedy(escapeControls(command), width)}\n`;
-}
-
-/** A paragraph whose lines after the first stand further in. */
-function wrap(text: string, begin: string, width: number | undefined): string {
-  if (width === undefined) return `${begin}${text}`;
-  const further = " ".repeat(begin.length) + indent;
-  return wrapWords(text, Math.min(width, widest) - further.length)
-    .join(`\n${further}`)
-    .replace(/^/, begin);
-}
-
-async function printDrift(console: Console, drift: readonly Drift[]): Promise<void> {
-  const shown = drift.slice(0, maxShown);
-  await printList(console, shown, {
-    id: (one) => one.record,
-    empty: "",
-    columns: [
-      { header: "CHECK", value: (one) => one.check, whole: true },
-      { header: "STORE", value: (one) => formatValue(one.namespace) },
-      { header: "RECORD", value: (one) => one.record, whole: true },
-      { header: "FIELD", value: (one) => one.field },
-      { header: "IS", value: (one) => formatValue(one.is) },
-      { header: "SHOULD BE", value: (one) => formatValue(one.should) },
-      { header: "STATE", value: formatState, whole: true },
-    ],
-  });
-  if (drift.length > shown.length)
-    await sayLine(console, `and ${drift.length - shown.length} more, which --json lists`);
-}
-
-function formatState({ fixed, fixable }: Drift): string {
-  if (fixed) return "mended";
-  return fixable ? "can be mended" : "cannot be mended";
-}
-
-function summarize({ findings, drift, notes }: Examination): string {
-  const left = findings.filter(({ fixed }) => !fixed);
-  const mended = findings.length - left.length + drift.filter(({ fixed }) => fixed).length;
-  const drifted = drift.filter(({ fixed }) => !fixed).length;
+function summarize({ findings, checked }: Report): string {
   const count = (number: number, noun: string) => (number === 0 ? [] : [`${number} ${noun}${number === 1 ? "" : "s"}`]);
-  const of = (severity: string) => left.filter((one) => one.severity === severity).length;
+  const left = (severity: string) => findings.filter((one) => !one.fixed && one.severity === severity).length;
+  const fixed = findings.filter((one) => one.fixed).length;
   const parts = [
-    ...count(of("error"), "error"),
-    ...count(of("warning"), "warning"),
-    ...count(of("note") + notes.length, "note"),
-    ...(drifted === 0 ? [] : [`${count(drifted, "value")} wrong in the records`]),
-    ...(mended === 0 ? [] : [`${mended} mended`]),
+    ...count(left("error"), "error"),
+    ...count(left("warning"), "warning"),
+    ...count(left("note"), "note"),
+    ...(fixed === 0 ? [] : [`${fixed} fixed`]),
   ];
-  return parts.length === 0 ? "Nothing is wrong." : `In all: ${parts.join(", ")}.`;
+  return `${checked.length} checks: ${parts.length === 0 ? "no problems found" : parts.join(", ")}.`;
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
-import { databaseFile } from "../../db/local/data-dir.ts";
+import { databaseFile } from "../../config/data-dir.ts";
 import { notFound } from "../../errors.ts";
 import { type CommandLine, countOf, type Finding, limitFindings } from "../finding.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -39,7 +39,8 @@ export function nameDatabase({ databaseUrl, dataDir }: Config): string {
  */
 export async function checkDatabase(config: Config, options: DatabaseCheckOptions): Promise<CheckedDatabase> {
   const name = nameDatabase(config);
-  const reader = config.databaseUrl === undefined ? await openFile(config, options) : await openServer(config, options.timeoutMs);
+  const reader =
+    config.databaseUrl === undefined ? await openFile(config, options) : await openServer(config, options.timeoutMs);
   if (reader === null) return { reader, isUsable: false };
   try {
     return { reader, isUsable: await checkContents(reader, name, options) };
@@ -106,7 +107,10 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
   if (!isQuick) {
     await check("integrity", async () => {
       const faults = await reader.holdSnapshot(() => readIntegrityFaults(reader));
-      return limitFindings(faults.flatMap((fault) => damaged(`The database is damaged: ${fault}.`)), "faults");
+      return limitFindings(
+        faults.flatMap((fault) => damaged(`The database is damaged: ${fault}.`)),
+        "faults",
+      );
     });
     await check("references", () => reader.holdSnapshot(() => checkReferences(reader, command)));
   }

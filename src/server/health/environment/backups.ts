@@ -19,7 +19,7 @@ const selectLast = statement<{ at: string; place: string | null }>(sql`
 const selectFirst = statement<{ at: string }>(sql`select at from ${auditLog} order by seq limit 1`);
 
 /** There is a recent backup, its file still exists, and the last attempt succeeded. */
-export const backups: EnvironmentCheck = {
+export const backups = {
   id: "backups",
   needsDatabase: true,
   async run({ ctx, now, config, command }) {
@@ -50,7 +50,7 @@ export const backups: EnvironmentCheck = {
     const maxAgeMs = config.backupEveryMs === undefined ? 7 * day : 2 * config.backupEveryMs + hour;
     return now() - last <= maxAgeMs ? found : [...found, finding(`The last backup is ${age} old. ${advice}`)];
   },
-};
+} satisfies EnvironmentCheck;
 
 /** Whether a file is missing or empty. Object storage is not read. */
 function isGone(place: string): boolean {

@@ -25,13 +25,13 @@ interface Comparison {
 }
 
 /** The clock of this machine agrees with the data, the database server and the public URL. */
-export const clock: EnvironmentCheck = {
+export const clock = {
   id: "clock",
   async run(subject) {
     const compared = await Promise.all([compareData(subject), compareDatabase(subject), comparePublicUrl(subject)]);
     return compared.filter((one) => one !== null).flatMap(describeSkew);
   },
-};
+} satisfies EnvironmentCheck;
 
 async function compareData({ ctx, now }: CheckSubject): Promise<Comparison | null> {
   const at = ctx === null ? null : (await get(ctx.db, selectNewest))?.at;

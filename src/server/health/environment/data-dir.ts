@@ -9,7 +9,7 @@ const maxFiles = 1000;
 const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.orphaned-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
 
 /** The data directory exists, is writable, and belongs to this account. */
-export const directory: EnvironmentCheck = {
+export const directory = {
   id: "directory",
   async run({ config: { dataDir, databaseUrl }, uid, command }) {
     const finding = (severity: Finding["severity"], message: string, remedy: string): Finding[] => [
@@ -37,7 +37,7 @@ export const directory: EnvironmentCheck = {
       "The server may not be able to open files that your commands create there.";
     return finding("warning", message, asOwner);
   },
-};
+} satisfies EnvironmentCheck;
 
 function readStats(dataDir: string): Stats | string {
   try {
@@ -55,7 +55,7 @@ interface Entry {
 }
 
 /** No other account can read or write the files of a data directory, and all have the same owner. */
-export const files: EnvironmentCheck = {
+export const files = {
   id: "files",
   async run(subject) {
     const { dataDir } = subject.config;
@@ -72,7 +72,7 @@ export const files: EnvironmentCheck = {
       .map((entry) => describeForeign(entry, top.stats, subject));
     return [...limitFindings(open, "files"), ...limitFindings(foreign, "files")];
   },
-};
+} satisfies EnvironmentCheck;
 
 function describeOpen({ path, stats, maxMode }: Entry): Finding {
   const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");

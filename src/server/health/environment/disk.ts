@@ -27,7 +27,7 @@ const unsuitable: Record<number, string> = {
 const overlay = 0x794c7630;
 
 /** The database is on a suitable file system with enough free space. */
-export const disk: EnvironmentCheck = {
+export const disk = {
   id: "disk",
   async run({ config: { dataDir } }) {
     if (!existsSync(dataDir)) return [];
@@ -36,7 +36,7 @@ export const disk: EnvironmentCheck = {
     const isContainer = existsSync("/.dockerenv") || existsSync("/run/.containerenv");
     return checkDisk(dataDir, statfsSync(dataDir), { bytes, isContainer, isLinux: process.platform === "linux" });
   },
-};
+} satisfies EnvironmentCheck;
 
 function sizeOf(path: string): number {
   try {

@@ -45,7 +45,7 @@ const selectKeys = statement<Key>(sql`
 type KeyRule = (key: Key, subject: StoreSubject) => [message: string, remedy: string] | null;
 
 /** Published keys are restricted to websites, in use, not expired, and have no old secrets. */
-export const keys: EnvironmentCheck = {
+export const keys = {
   id: "keys",
   ofStores: true,
   needsDatabase: true,
@@ -63,7 +63,7 @@ export const keys: EnvironmentCheck = {
       return limitFindings(findings, "keys");
     });
   },
-};
+} satisfies EnvironmentCheck;
 
 const isExpired = ({ expires_at }: Key, now: number) => expires_at !== null && Date.parse(expires_at) <= now;
 
@@ -101,13 +101,22 @@ const checkSecrets: KeyRule = (key, { now, command }) => {
   const newestFirst = secrets.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
   const [, ...old] = describeSecrets(newestFirst, now());
   if (old.length === 0) return null;
-  const until = old.reduce((last, { expires_at }) => (expires_at !== null && expires_at > last ? expires_at : last), "");
+  const until = old.reduce(
+    (last, { expires_at }) => (expires_at !== null && expires_at > last ? expires_at : last),
+    "",
+  );
   if (old.every(({ may_go }) => may_go)) {
-    return [`has an old secret that is no longer used and is valid until ${until}.`, command(`key retire ${key.app_id} --yes`)];
+    return [
+      `has an old secret that is no longer used and is valid until ${until}.`,
+      command(`key retire ${key.app_id} --yes`),
+    ];
   }
   const left = Date.parse(until) - now();
   if (left <= longOverlapMs) return null;
-  return [`has an old secret that is in use and is valid for another ${formatDuration(left)}.`, command(`key show ${key.app_id}`)];
+  return [
+    `has an old secret that is in use and is valid for another ${formatDuration(left)}.`,
+    command(`key show ${key.app_id}`),
+  ];
 };
 
 const rules = [checkOrigins, checkUse, checkExpiry, checkSecrets];

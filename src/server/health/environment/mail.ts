@@ -35,7 +35,7 @@ const selectStore = statement<{ namespace: string }>(sql`
   select namespace from ${tenants} where status = 'active' order by namespace limit 1`);
 
 /** The mail server accepts the login, and no mail waits or fails. */
-export const mail: EnvironmentCheck = {
+export const mail = {
   id: "mail",
   ofStores: true,
   async run(subject) {
@@ -45,10 +45,11 @@ export const mail: EnvironmentCheck = {
     const hasServer = config.smtpUrl !== undefined;
     const late = hasServer ? queues.flatMap((queue) => describeLate(subject, queue)) : [];
     const failed = queues.flatMap((queue) => describeFailed(subject, queue));
-    const ofServer = tenant !== null ? [] : hasServer ? await checkServer(subject) : await describeNone(subject, queues);
+    const ofServer =
+      tenant !== null ? [] : hasServer ? await checkServer(subject) : await describeNone(subject, queues);
     return [...ofServer, ...limitFindings(late, "stores"), ...limitFindings(failed, "stores")];
   },
-};
+} satisfies EnvironmentCheck;
 
 async function describeNone({ ctx, config, command }: CheckSubject, queues: readonly Queue[]): Promise<Finding[]> {
   if (ctx === null) return [];

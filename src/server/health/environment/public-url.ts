@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 const orCorrectUrl = "or correct --public-url (BODEGA_PUBLIC_URL)";
 
 /** The public URL leads to this server, over trusted TLS, through a proxy that passes on the address of the client. */
-export const publicUrl: EnvironmentCheck = {
+export const publicUrl = {
   id: "address",
   async run(subject) {
     const url = subject.config.publicUrl;
@@ -29,7 +29,7 @@ export const publicUrl: EnvironmentCheck = {
     if (call.reply && url.startsWith("https:")) found.push(await checkExpiry(url, subject));
     return [...found.filter((finding) => finding !== null), ...describeProxy(url, call, subject)];
   },
-};
+} satisfies EnvironmentCheck;
 
 /** A request of the public URL, as both ends saw it. */
 interface PublicCall {
@@ -110,7 +110,11 @@ function describeCall(url: string, call: PublicCall, { command }: CheckSubject):
 /** Faults by the codes of the system and of TLS; `HOST` and `URL` are replaced. */
 const faults: [codes: RegExp, message: string, remedy: string][] = [
   [/^TIMEOUT$/, "URL does not answer in time.", "Open its port in firewall and router"],
-  [/^(DNS_)?ENOTFOUND$|^EAI_AGAIN$/, "DNS has no record for HOST.", "Add a DNS record for HOST that leads to this machine"],
+  [
+    /^(DNS_)?ENOTFOUND$|^EAI_AGAIN$/,
+    "DNS has no record for HOST.",
+    "Add a DNS record for HOST that leads to this machine",
+  ],
   [/^CERT_HAS_EXPIRED$/, "The certificate at URL has expired.", "Renew it at the proxy or in --tls-cert"],
   [/ALTNAME/, "The certificate at URL is for other names.", "Get a certificate for HOST"],
   [
@@ -129,8 +133,7 @@ const faults: [codes: RegExp, message: string, remedy: string][] = [
 
 function describeFault(url: string, code: string): [message: string, remedy: string] {
   const [, message = "", remedy = ""] = faults.find(([codes]) => codes.test(code)) ?? [];
-  const fill = (text: string) =>
-    text.replace(/URL/, url).replace(/HOST/, new URL(url).hostname).replace(/CODE/, code);
+  const fill = (text: string) => text.replace(/URL/, url).replace(/HOST/, new URL(url).hostname).replace(/CODE/, code);
   return [fill(message), `${fill(remedy)}, ${orCorrectUrl}.`];
 }
 
@@ -141,7 +144,8 @@ function checkEncryption(url: string): Finding | null {
     severity: "warning",
     subject: url,
     message: `${url} is not encrypted: others can read passwords and tokens on the way.`,
-    remedy: "Serve https with --tls-cert and --tls-key or through a proxy (docs/PROXIES.md), and use it in --public-url.",
+    remedy:
+      "Serve https with --tls-cert and --tls-key or through a proxy (docs/PROXIES.md), and use it in --public-url.",
   };
 }
 

@@ -16,7 +16,7 @@ const selectDevices = statement<{ platform: keyof typeof variables; devices: num
   group by platform order by platform`);
 
 /** There are push credentials for all platforms that registered. */
-export const push: EnvironmentCheck = {
+export const push = {
   id: "push",
   needsDatabase: true,
   async run({ ctx, tenant, config }) {
@@ -31,4 +31,4 @@ export const push: EnvironmentCheck = {
         remedy: `Set ${variables[platform]}, for example in ${config.dataDir}/bodega.env.`,
       }));
   },
-};
+} satisfies EnvironmentCheck;

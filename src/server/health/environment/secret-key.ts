@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
-import { secretFingerprint } from "../../modules/tenants/table.ts";
+import { secretFingerprint } from "../../security/table.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import type { Finding } from "../finding.ts";
 import type { CheckSubject, EnvironmentCheck } from "./check.ts";
@@ -13,7 +13,7 @@ const selectFingerprint = statement<{ value: string }>(sql`select value from ${s
 const minVariety = 12;
 
 /** The secret key is the one of this database, is random, and is not in a git repository. */
-export const secretKey: EnvironmentCheck = {
+export const secretKey = {
   id: "secret",
   async run(subject) {
     const { config, command } = subject;
@@ -28,7 +28,7 @@ export const secretKey: EnvironmentCheck = {
     }
     return [...found, ...checkRepository(config.dataDir, path)];
   },
-};
+} satisfies EnvironmentCheck;
 
 async function checkFit({ ctx, config, command }: CheckSubject, source: string, path: string): Promise<Finding[]> {
   // A new database accepts any key, and reading the key would create one.

@@ -7,7 +7,7 @@ import type { EnvironmentCheck } from "./check.ts";
 const retryMs = 500;
 
 /** A server runs on the data directory, all of its workers answer, and it is of the same version as this program. */
-export const server: EnvironmentCheck = {
+export const server = {
   id: "server",
   async run({ config: { dataDir, databaseUrl }, timeoutMs, version: own, command }) {
     // The servers of a libSQL database may run on other machines.
@@ -28,7 +28,7 @@ export const server: EnvironmentCheck = {
       ...(version === own ? [] : finding("warning", old, "Restart the server to run the installed version.")),
     ];
   },
-};
+} satisfies EnvironmentCheck;
 
 type Process = Pick<ProcessStatus, "name" | "pid" | "answers">;
 

@@ -12,7 +12,7 @@ const selectStores = statement<{ namespace: string; status: string }>(sql`
   order by t.namespace`);
 
 /** There is a store, and none is suspended. */
-export const stores: EnvironmentCheck = {
+export const stores = {
   id: "stores",
   ofStores: true,
   needsDatabase: true,
@@ -22,18 +22,20 @@ export const stores: EnvironmentCheck = {
       const remedy = command("tenant create demo");
       return [{ severity: "note", subject: "stores", message: "There is no store yet.", remedy }];
     }
-    const suspended = found.filter(({ status }) => status === "suspended").map(
-      ({ namespace }): Finding => ({
-        severity: "note",
-        subject: namespace,
-        namespace,
-        message: `Store ${namespace} is suspended. Requests get the same reply as for a store that does not exist.`,
-        remedy: command(`tenant resume ${namespace}`),
-      }),
-    );
+    const suspended = found
+      .filter(({ status }) => status === "suspended")
+      .map(
+        ({ namespace }): Finding => ({
+          severity: "note",
+          subject: namespace,
+          namespace,
+          message: `Store ${namespace} is suspended. Requests get the same reply as for a store that does not exist.`,
+          remedy: command(`tenant resume ${namespace}`),
+        }),
+      );
     return limitFindings(suspended, "stores");
   },
-};
+} satisfies EnvironmentCheck;
 
 interface Account {
   user_id: string;
@@ -55,7 +57,7 @@ const selectOwnerless = statement<{ namespace: string }>(sql`
   order by t.namespace`);
 
 /** Staff use two-factor authentication, and stores have an owner. */
-export const accounts: EnvironmentCheck = {
+export const accounts = {
   id: "accounts",
   ofStores: true,
   needsDatabase: true,
@@ -81,4 +83,4 @@ export const accounts: EnvironmentCheck = {
     );
     return [...limitFindings(open, "users"), ...limitFindings(ownerless, "stores")];
   },
-};
+} satisfies EnvironmentCheck;

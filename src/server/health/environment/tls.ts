@@ -4,7 +4,7 @@ import { checkCertificate } from "../../tls/check-certificate.ts";
 import type { EnvironmentCheck } from "./check.ts";
 
 /** The certificate of the server matches its key and its name, is valid for long enough, and its key is private. */
-export const tls: EnvironmentCheck = {
+export const tls = {
   id: "tls",
   async run({ config: { tls: files, publicUrl }, now }) {
     if (files === undefined) return [];
@@ -17,4 +17,4 @@ export const tls: EnvironmentCheck = {
       return [{ severity: "error", subject: files.cert, message: error.message, remedy }];
     }
   },
-};
+} satisfies EnvironmentCheck;

@@ -35,7 +35,7 @@ const selectFailing = statement<Webhook>(sql`
   group by w.id order by t.namespace, w.id`);
 
 /** No webhook has failed recently or waits for long. */
-export const webhooks: EnvironmentCheck = {
+export const webhooks = {
   id: "webhooks",
   ofStores: true,
   needsDatabase: true,
@@ -51,7 +51,7 @@ export const webhooks: EnvironmentCheck = {
       "webhooks",
     );
   },
-};
+} satisfies EnvironmentCheck;
 
 function describeWebhook(one: Webhook, { now, command }: StoreSubject): Finding {
   const { webhook_id: id, namespace, url, failed, waiting, since, last_error: error } = one;

@@ -8,6 +8,7 @@ import { requireTenant } from "../../modules/tenants/service.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { tenantForWork } from "../../modules/tenants/work.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
+import { describeDamage } from "../database/damage.ts";
 import { countOf, type Finding, type ReportedFinding, reasonOf } from "../finding.ts";
 import { type Inconsistency, inScope, type RecordCheck } from "./check.ts";
 import { numbers } from "./order-numbers.ts";
@@ -91,7 +92,7 @@ async function runCheck(ctx: SystemCtx, check: RecordCheck, scope: Scope): Promi
     const { namespace = null, ...rest } = finding;
     return { group: "records", check: check.id, ...rest, namespace, fixable, fixed };
   };
-  const nameOf = (tenantId: string | null) => (tenantId === null ? null : (scope.byId.get(tenantId)?.namespace ?? null));
+  const nameOf = (tenantId: string | null) => (tenantId === null ? undefined : scope.byId.get(tenantId)?.namespace);
   try {
     const inconsistencies = await findAndFix(ctx, check, scope);
     const notes = (await check.notes?.(ctx, scope.one?.id ?? null)) ?? [];
@@ -101,21 +102,21 @@ async function runCheck(ctx: SystemCtx, check: RecordCheck, scope: Scope): Promi
       ),
       ...notes.map(({ tenant_id, text }) => {
         const namespace = nameOf(tenant_id);
-        const message = namespace === null ? text : `Store ${namespace}: ${text}`;
+        const message = namespace === undefined ? text : `Store ${namespace}: ${text}`;
         return report({ severity: "note", subject: namespace ?? check.id, namespace, message, remedy: null });
       }),
     ];
   } catch (error) {
     // Unreadable rows of one check must not hide the findings of the others.
-    const message = `This check failed: ${reasonOf(error)}`;
-    const namespace = scope.one?.namespace ?? null;
+    const message = `This check failed: ${describeDamage(error) ?? reasonOf(error)}.`;
+    const namespace = scope.one?.namespace;
     return [report({ severity: "error", subject: check.id, namespace, message, remedy: null })];
   }
 }
 
-function describeInconsistency(row: Inconsistency, namespace: string | null, remedy: string | undefined): Finding {
+function describeInconsistency(row: Inconsistency, namespace: string | undefined, remedy: string | undefined): Finding {
   const { record, field, found, expected, fixable } = row;
-  const store = namespace === null ? "" : ` in store ${namespace}`;
+  const store = namespace === undefined ? "" : ` in store ${namespace}`;
   return {
     severity: "error",
     subject: record,

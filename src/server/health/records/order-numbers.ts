@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { orderNumbers, orders } from "../../modules/orders/table.ts";
-import { type RecordCheck, type Inconsistency, inScope } from "./check.ts";
+import { type Inconsistency, inScope, type RecordCheck } from "./check.ts";
 
 const select = statement<Inconsistency>(sql`
   with highest as (select tenant_id, max(number) as number from ${orders} o where ${inScope("o")} group by tenant_id)

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { all, statement } from "../../db/statement.ts";
 import { orders } from "../../modules/orders/table.ts";
 import { rewardEntries } from "../../modules/rewards/table.ts";
-import { type RecordCheck, differences, type Inconsistency, inScope } from "./check.ts";
+import { differences, type Inconsistency, inScope, type RecordCheck } from "./check.ts";
 
 const fields = ["points_used", "points_earned", "points_returned", "points_reversed"] as const;
 

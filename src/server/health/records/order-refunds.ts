@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { all, param, statement } from "../../db/statement.ts";
 import { orderLines, orderRefunds, orders } from "../../modules/orders/table.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
+import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 import { isCoherent } from "./order-states.ts";
 
 /** SQL for common table expressions that sum up the refunds of each order and of each line. */
@@ -69,8 +69,7 @@ const touch = statement(sql`
 /** The refunded amounts of orders and lines, and the payment status, agree with the refunds. */
 export const refunds: RecordCheck = {
   id: "refunds",
-  remedy:
-    "A refunded amount is never lowered, nor raised above the total. Compare it with the payment and a backup.",
+  remedy: "A refunded amount is never lowered, nor raised above the total. Compare it with the payment and a backup.",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   async fix(tx, targets, tenant) {
     const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets) };

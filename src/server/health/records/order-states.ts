@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { all, statement } from "../../db/statement.ts";
 import { orders } from "../../modules/orders/table.ts";
-import { type RecordCheck, type Inconsistency, inScope } from "./check.ts";
+import { type Inconsistency, inScope, type RecordCheck } from "./check.ts";
 
 /**
  * SQL for whether the statuses and times of an order are consistent. Nothing is fixed from orders that are not, because the
@@ -31,7 +31,6 @@ const select = statement<Inconsistency>(sql`
 /** The statuses of an order, its payment and its fulfillment, and their times, do not contradict each other. */
 export const orderStates: RecordCheck = {
   id: "states",
-  remedy:
-    "Compare the order with the payment and a backup. Stock, totals and refunds of such an order are not fixed.",
+  remedy: "Compare the order with the payment and a backup. Stock, totals and refunds of such an order are not fixed.",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
 };

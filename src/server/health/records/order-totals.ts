@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
+import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 import { isCoherent } from "./order-states.ts";
 
 const fields = ["subtotal_minor", "discount_minor", "tax_minor", "total_minor"] as const;
@@ -36,8 +36,7 @@ const update = statement(sql`
 /** Totals of orders are the sums of their lines; those of unpaid orders can be fixed. */
 export const orderTotals: RecordCheck = {
   id: "totals",
-  remedy:
-    "A paid order keeps its total. Compare it with the payment, and with its lines in a backup.",
+  remedy: "A paid order keeps its total. Compare it with the payment, and with its lines in a backup.",
   find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
   async fix(tx, targets, tenant) {
     const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets), now: toTimestamp(tx.now()) };

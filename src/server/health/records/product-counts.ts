@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { products } from "../../modules/products/table.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
-import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
+import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 
 const counted = sql`${products} p left join ${resourceCounts} c
   on c.tenant_id = p.tenant_id and c.resource_type = 'product' and c.resource_id = p.id`;

@@ -3,7 +3,7 @@ import { all, run, statement } from "../../db/statement.ts";
 import { reactions } from "../../modules/reactions/table.ts";
 import { resourceTypes } from "../../modules/resources/registry.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
-import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
+import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 
 // The types let SQLite use the primary key.
 const types = sql.raw(resourceTypes.map((type) => `'${type}'`).join(", "));
@@ -28,7 +28,9 @@ function counted(scope: (alias: string) => SQL): SQL {
     where c.resource_id is null)`;
 }
 
-const select = statement<Inconsistency>(sql`with ${counted(inScope)} ${differences("compared", ["likes", "bookmarks"])}`);
+const select = statement<Inconsistency>(
+  sql`with ${counted(inScope)} ${differences("compared", ["likes", "bookmarks"])}`,
+);
 const update = statement(sql`
   insert into ${resourceCounts} (tenant_id, resource_type, resource_id, likes, bookmarks)
   select tenant_id, resource_type, record, right_likes, right_bookmarks from (

@@ -3,7 +3,7 @@ import { all, type CompiledStatement, statement } from "../../db/statement.ts";
 import { orderLines, orders } from "../../modules/orders/table.ts";
 import { type StockItem, stockChanged } from "../../modules/products/stock.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
-import { type RecordCheck, type Inconsistency, inScope, isNamed } from "./check.ts";
+import { type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 import { isCoherent } from "./order-states.ts";
 
 const held = sql`select l.product_id, l.variant_id, sum(l.quantity) as pieces

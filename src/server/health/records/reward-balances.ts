@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { all, bind, param, statement } from "../../db/statement.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
+import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 
 /**
  * SQL for common table expressions that sum up each user's ledger, balance and lots. Expired lots have no points left; of

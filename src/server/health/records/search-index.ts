@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { all, param, run, statement } from "../../db/statement.ts";
 import { indexProduct } from "../../modules/products/list/search.ts";
 import { products } from "../../modules/products/table.ts";
-import { type RecordCheck, type Inconsistency, inScope, isNamed } from "./check.ts";
+import { type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 
 // The index stores no texts; only its table of lengths has a row for each product.
 const indexed = sql.raw("product_search_docsize");

@@ -5,7 +5,7 @@ import { indexProduct } from "../../modules/products/list/search.ts";
 import { products, productVariants } from "../../modules/products/table.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
+import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 
 const fields = ["variants", "has_variants", "variants_stock", "variants_available"] as const;
 

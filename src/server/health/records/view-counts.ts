@@ -4,7 +4,7 @@ import { all, bind, param, statement } from "../../db/statement.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
 import { viewDays, viewDedupKeys } from "../../modules/views/table.ts";
 import { dayOf } from "../../modules/views/viewer.ts";
-import { type RecordCheck, differences, type Inconsistency, inScope, isNamed } from "./check.ts";
+import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 
 const dayMs = 86_400_000;
 
