@@ -15,6 +15,7 @@ const colors = { ok: 32, note: 36, warning: 33, error: 31 };
 /** Findings of a group that are printed; `--json` has all. */
 const maxShown = 100;
 const indent = "    ";
+const redrawMs = 200;
 /** Longer lines are hard to read. */
 const maxWidth = 100;
 /** The first words of remedies that are commands. */
@@ -31,12 +32,18 @@ export async function runAndPrint(
   run: (onProgress: Progress) => Promise<Report>,
 ): Promise<number> {
   const progress = startProgress(console, 100);
-  let note = "";
-  const onProgress: Progress = (done, total, running) => {
-    if (running.length > 0) note = `Checking: ${running.join(", ")}`;
-    progress.show((100 * done) / total, note);
-  };
-  const report = await run(onProgress).finally(() => progress.end());
+  let state = { percent: 0, note: "" };
+  const draw = () => progress.show(state.percent, state.note);
+  // A check may begin right after the line was drawn, and then take long.
+  const timer = setInterval(draw, redrawMs);
+  const report = await run((done, total, running) => {
+    const note = running.length > 0 ? `Checking: ${running.join(", ")}` : state.note;
+    state = { percent: (100 * done) / total, note };
+    draw();
+  }).finally(() => {
+    clearInterval(timer);
+    progress.end();
+  });
   if (console.json) await printJson(console, report);
   else if (console.quiet) await printSubjects(console, report);
   else await printReport(console, report, fixCommand);
