@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Binary, useBinaries } from "../support/binary.ts";
@@ -13,7 +13,13 @@ const placeholders: Record<string, RegExp> = {
   app_id: /\bapp_[0-9a-z]{26}\b/g,
   app_secret: /\bsk_[A-Za-z0-9_-]{43}/g,
   password: /\b(?:[A-Za-z0-9]{5}-){4}[A-Za-z0-9]{5}\b/g,
+  event_id: /\bevt_[0-9a-z]{26}\b/g,
+  order_id: /\bord_[0-9a-z]{26}\b/g,
   product_id: /\bprod_[0-9a-z]{26}\b/g,
+  token: /\bv2\.[A-Za-z0-9_-]{43}/g,
+  user_id: /\busr_[0-9a-z]{26}\b/g,
+  visitor: /(?<="visitor":")[^"]+/g,
+  webhook_id: /\bwhk_[0-9a-z]{26}\b/g,
 };
 
 interface Block {
@@ -30,55 +36,78 @@ function readBlocks(markdown: string): Block[] {
   }));
 }
 
-let binary: Binary;
-let stateFile: string;
-let port: string;
+/** A reader's machine: the executable alone in a folder, a terminal, and a free port in place of the one in the text. */
+interface Reader {
+  binary: Binary;
+  port: string;
+  /** Holds what earlier blocks exported. */
+  stateFile: string;
+  /** All that was printed so far. */
+  printed: string;
+}
 
-beforeAll(async () => {
-  binary = installBinary();
+async function openReader(): Promise<Reader> {
+  const binary = installBinary();
   const tools = makeDir();
-  stateFile = join(tools, "exported");
+  const stateFile = join(tools, "exported");
   writeFileSync(stateFile, "");
-  // What curl takes for a success has to be one for the reader too.
+  // A reply that is an error must not pass for a success.
   writeFileSync(join(tools, "curl"), `#!/bin/sh\nexec ${curl} --fail-with-body --silent --show-error "$@"\n`);
   chmodSync(join(tools, "curl"), 0o755);
-  port = await findPort();
-  // The port of the README may be taken on this machine.
-  Object.assign(binary.env, { PATH: `${tools}:${binary.env.PATH}`, BODEGA_PORT: port });
-});
+  const port = await findPort();
+  Object.assign(binary.env, { PATH: `${tools}:${binary.dir}:${binary.env.PATH}`, BODEGA_PORT: port });
+  return { binary, port, stateFile, printed: "" };
+}
+
+/** Runs blocks one after another, and ends the servers among them. */
+async function follow(reader: Reader, blocks: Block[]): Promise<void> {
+  const servers: Serving[] = [];
+  for (const { runs, text } of blocks.filter(({ runs }) => runs !== "no")) {
+    const filled = fillIn(text, reader);
+    if (runs === "background") {
+      expect(filled).not.toContain("\n");
+      servers.push(await reader.binary.serveBy(["sh", "-c", `exec ${filled}`]));
+      continue;
+    }
+    const { code, output } = await paste(filled, reader);
+    expect({ text, code, output }).toEqual({ text, code: 0, output });
+    reader.printed += output;
+  }
+  for (const server of servers) expect(await server.end()).toBe(0);
+}
 
 test.skipIf(!curl)(
   "a reader who pastes the README block by block meets no error",
   async () => {
     const blocks = readBlocks(readme);
-    const background: Serving[] = [];
-    let said = "";
-    for (const { runs, text } of blocks) {
-      if (runs === "no") continue;
-      const filled = fillIn(text, said);
-      if (runs === "background") {
-        expect(filled).not.toContain("\n");
-        background.push(await binary.serveBy(["sh", "-c", `exec ${filled}`]));
-        continue;
-      }
-      const { code, output } = await paste(filled);
-      expect({ text, code, output }).toEqual({ text, code: 0, output });
-      said += output;
-    }
-    for (const server of background) expect(await server.end()).toBe(0);
-    expect(background.length).toBeGreaterThan(0);
     expect(blocks.filter(({ runs }) => runs === "yes").length).toBeGreaterThan(2);
+    expect(blocks.filter(({ runs }) => runs === "background").length).toBeGreaterThan(0);
+    await follow(await openReader(), blocks);
+  },
+  60_000,
+);
+
+test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION"])(
+  "the tasks of docs/%s.md work, pasted one after another by a reader of the README",
+  async (name) => {
+    const text = readFileSync(join(import.meta.dir, `../../docs/${name}.md`), "utf8");
+    const blocks = readBlocks(text.split("\n# Reference\n", 1)[0] as string);
+    expect(blocks.filter(({ runs }) => runs === "yes").length).toBeGreaterThan(2);
+    // Shop, server and header file are those of the README.
+    const prepared = readBlocks(readme).slice(1, 4);
+    await follow(await openReader(), [...prepared, ...blocks]);
   },
   60_000,
 );
 
 test("the only lines of the README that are not run are those that set a checkout up", () => {
   const lines = readBlocks(readme).flatMap(({ runs, text }) => (runs === "no" ? text.split("\n") : []));
+  expect(lines.length).toBeGreaterThan(0);
   for (const line of lines) expect(line).toMatch(/^npm (?:start|test|run \w+)$/);
 });
 
 /** Runs a block in the terminal of the reader, where what earlier blocks exported still holds. */
-async function paste(block: string): Promise<{ code: number; output: string }> {
+async function paste(block: string, { binary, stateFile }: Reader): Promise<{ code: number; output: string }> {
   const script = `. '${stateFile}'\n${block}\nexport -p > '${stateFile}'\n`;
   // A file takes an answer of any length at once; some versions of curl give up where a pipe does not.
   const printed = Bun.file(`${stateFile}.printed`);
@@ -95,9 +124,9 @@ async function paste(block: string): Promise<{ code: number; output: string }> {
 }
 
 /** The block with the latest values of its placeholders, and the port of this test. */
-function fillIn(block: string, said: string): string {
+function fillIn(block: string, { port, printed }: Reader): string {
   return block.replaceAll("8080", port).replaceAll(/<([a-z]+(?:_[a-z]+)*)>/g, (whole, name: string) => {
-    const value = placeholders[name] && said.match(placeholders[name])?.at(-1);
+    const value = placeholders[name] && printed.match(placeholders[name])?.at(-1);
     if (value === undefined) throw new Error(`Nothing that was printed so far is ${whole} of:\n${block}`);
     return value;
   });
