@@ -2,6 +2,8 @@ import { beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { FileLock } from "../../src/server/db/local/file-lock.ts";
+import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Report } from "../../src/server/health/run.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
@@ -91,15 +93,14 @@ test("inconsistent values are exit code 1, with the command that fixes them", as
 
 test("at a terminal it says what it is at, and ctrl-C ends it with 130 while it reads", async () => {
   // Whoever takes the readers' lock alone holds the look up, as reading a large file would.
-  const db = await openDatabase({ dataDir: cli.dataDir });
-  const lock = (db as unknown as { local: { readersLock: { tryExclusive(): boolean } } }).local.readersLock;
+  const lock = new FileLock(await loadLibsql(), join(cli.dataDir, "bodega.db-readers"));
   expect(lock.tryExclusive()).toBe(true);
   const wrapper = ["sh", "-c", 'trap : INT; "$@"; echo "exit code $?"', "sh"];
   const { screen } = await runAtTerminal(["db", "check"], [["Checking: integrity", "\u0003"]], {
     env: cli.environment(),
     wrapper,
   });
-  await db.close();
+  lock.close();
   expect(stripEscapes(screen)).toContain("exit code 130");
   const whole = await runAtTerminal(["db", "check"], [], { env: cli.environment(), columns: 40 });
   expect(whole.code).toBe(0);

@@ -117,7 +117,7 @@ test("errors that cannot be fixed stay exit code 1, with a remedy", async () => 
   );
   // Without foreign keys, as migrations run.
   const db = await openDatabase({ dataDir: cli.dataDir });
-  await db.client.migrate(["insert into order_numbers (tenant_id) values ('ten_gone')"]);
+  await db.migrate(["insert into order_numbers (tenant_id) values ('ten_gone')"]);
   await db.close();
   const { code, stdout } = await run(["doctor", "--fix"]);
   expect(code).toBe(1);

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { copyDatabase } from "../../src/server/db/local/backup.ts";
 import { startCheckpointer } from "../../src/server/db/local/checkpoint.ts";
 import { Connection } from "../../src/server/db/local/connection.ts";
+import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
+import { FileLock } from "../../src/server/db/local/file-lock.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
-import type { LocalDatabase } from "../../src/server/db/local/local-database.ts";
 import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { createTable, insertRow } from "./fixtures.ts";
@@ -13,7 +14,7 @@ import { makeDir } from "./kinds.ts";
 import { spawnChild } from "./spawn-child.ts";
 
 let dir: string;
-let db: LocalDatabase;
+let db: FileDatabase;
 
 const pragma = (connection: Connection, name: string) => connection.run(`PRAGMA ${name}`).rows[0]?.[0];
 const fill = (count: number, size = 4000) =>
@@ -29,7 +30,7 @@ async function waitUntil(condition: () => boolean): Promise<void> {
 
 beforeEach(async () => {
   dir = makeDir();
-  db = (await openDatabase({ dataDir: dir })) as LocalDatabase;
+  db = (await openDatabase({ dataDir: dir })) as FileDatabase;
   await db.execute(createTable);
 });
 
@@ -42,7 +43,7 @@ describe("every connection", () => {
   test("has the pragmas that durability and the checkpoint rule rest on", async () => {
     const libsql = await loadLibsql();
     const own = new Connection(libsql, join(dir, "bodega.db"), { busyTimeoutMs: 10_000 });
-    const all = { reader: db.local.reader.connection, writer: db.local.writer, own };
+    const all = { reader: db.reader.connection, writer: db.writer, own };
     for (const [name, connection] of Object.entries(all)) {
       expect({
         name,
@@ -87,7 +88,7 @@ describe("every connection", () => {
   });
 });
 
-describe("the log", () => {
+describe("the WAL", () => {
   test("grows without a checkpoint until one is asked for, which empties it and loses nothing", async () => {
     await fill(2000, 3000);
     expect(db.walBytes()).toBeGreaterThan(4 * 1024 * 1024);
@@ -96,22 +97,29 @@ describe("the log", () => {
     expect((await db.execute("SELECT count(*) FROM things")).rows[0]?.[0]).toBe(2000);
   });
 
-  test("is not checkpointed while someone reads for long, here or in another process", async () => {
+  test("is not checkpointed while a backup holds the readers' lock, and the attempt ends at once", async () => {
     await fill(10);
-    const reading = await db.client.transaction("read");
-    expect(await db.checkpoint()).toBe(false);
-    await reading.rollback();
-    expect(await db.checkpoint()).toBe(true);
-    await fill(0);
-    await db.execute(insertRow("one more"));
-    const other = (await openDatabase({ dataDir: dir })) as LocalDatabase;
-    const elsewhere = await other.client.transaction("read");
+    const backup = new FileLock(await loadLibsql(), join(dir, "bodega.db-readers"));
+    expect(backup.tryShared()).toBe(true);
     const started = performance.now();
     expect(await db.checkpoint()).toBe(false);
     expect(performance.now() - started).toBeLessThan(1000);
-    await elsewhere.rollback();
-    await other.close();
+    backup.close();
+    expect(await db.checkpoint()).toBe(true);
   });
+
+  test("is not emptied beside a reader of another program, whose rows stay as they were", async () => {
+    await fill(10);
+    const stranger = new Connection(await loadLibsql(), join(dir, "bodega.db"));
+    stranger.run("BEGIN");
+    const count = () => stranger.run("SELECT count(*) FROM things").rows[0]?.[0];
+    expect(count()).toBe(10);
+    await db.execute(insertRow("one more"));
+    expect(await db.checkpoint()).toBe(false);
+    expect(count()).toBe(10);
+    stranger.close();
+    expect(await db.checkpoint()).toBe(true);
+  }, 20_000);
 
   test("is not checkpointed while another process holds the write lock, and the event loop keeps turning", async () => {
     await db.execute(insertRow("row"));

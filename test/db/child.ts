@@ -3,6 +3,7 @@ import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { loadDatabase } from "../../src/server/backup/restore/load-server.ts";
 import { replaceFile } from "../../src/server/backup/restore/replace-file.ts";
+import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { acquireServerLock } from "../../src/server/db/local/server-lock.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
@@ -15,10 +16,10 @@ const forever = () => new Promise(() => setInterval(() => {}, 1000));
 /** Holds the write lock for some milliseconds. */
 async function holdLock(ms: number): Promise<void> {
   const db = await openDatabase({ dataDir });
-  const transaction = await db.client.transaction("write");
-  say("held");
-  await Bun.sleep(ms);
-  await transaction.rollback();
+  await db.transaction(async () => {
+    say("held");
+    await Bun.sleep(ms);
+  });
   await db.close();
 }
 
@@ -51,14 +52,15 @@ async function writeUntilKilled(): Promise<void> {
   await Promise.all(Array.from({ length: 16 }, writer));
 }
 
-async function migrateOnce(): Promise<void> {
-  const db = await openDatabase({ dataDir, lockDeadlineMs: 30_000 });
+/** Opens and migrates a new database below the directory for each line that comes, and answers the applied migrations. */
+async function migrateOnRequest(): Promise<void> {
+  await loadLibsql();
   say("ready");
-  // Whoever starts the race writes a line to each runner at once.
-  for await (const _ of process.stdin as unknown as AsyncIterable<Uint8Array>) break;
-  say(JSON.stringify((await migrate(db, { migrations: testMigrations })).applied));
-  await db.close();
-  process.exit(0);
+  for await (const name of console) {
+    const db = await openDatabase({ dataDir: join(dataDir, name), lockDeadlineMs: 30_000 });
+    say(JSON.stringify((await migrate(db, { migrations: testMigrations })).applied));
+    await db.close();
+  }
 }
 
 /** Replaces the database by the one that lies ready, and is killed after so many steps. */
@@ -97,7 +99,7 @@ const roles: Record<string, () => Promise<void>> = {
   "hold-lock": () => holdLock(Number(rest[0])),
   write: () => write(rest[0] ?? "", Number(rest[1])),
   "write-until-killed": writeUntilKilled,
-  migrate: migrateOnce,
+  migrate: migrateOnRequest,
   "be-server": beServer,
   replace: () => replace(Number(rest[0])),
   "hold-open": holdOpen,

@@ -49,7 +49,7 @@ describe.if(hasSqld)("a database server", () => {
       db.batch(["SELECT 1"], "read"),
       db.batch([insertRow("lost")]),
       db.transaction((tx) => tx.execute(insertRow("lost"))),
-      db.client.migrate([createTable]),
+      db.migrate([createTable]),
     ];
     for (const one of await Promise.allSettled(attempts)) {
       expect(one).toMatchObject({ status: "rejected", reason: { code: 5001 } });

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import type { LocalDatabase } from "../../src/server/db/local/local-database.ts";
+import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { makeDir } from "./kinds.ts";
 
 let dir: string;
-let db: LocalDatabase;
-let other: LocalDatabase;
+let db: FileDatabase;
+let other: FileDatabase;
 
-const open = async () => (await openDatabase({ dataDir: dir })) as LocalDatabase;
+const open = async () => (await openDatabase({ dataDir: dir })) as FileDatabase;
 const count = async () => (await db.execute("SELECT count(*) FROM things")).rows[0]?.[0];
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -30,7 +30,7 @@ test("reads of the turn that asked for the version see one state, and the next t
   const version = db.dataVersion();
   expect(await count()).toBe(0);
   // Synchronously, as another process would between two reads.
-  other.local.writer.run("INSERT INTO things (name) VALUES ('theirs')");
+  other.writer.run("INSERT INTO things (name) VALUES ('theirs')");
   expect(db.dataVersion()).toBe(version);
   expect(await count()).toBe(0);
   await nextTurn();
@@ -69,6 +69,6 @@ test("snapshots of requests never stand in the way of a checkpoint", async () =>
 
 test("reads without a version are not held back by a turn", async () => {
   expect(await count()).toBe(0);
-  other.local.writer.run("INSERT INTO things (name) VALUES ('theirs')");
+  other.writer.run("INSERT INTO things (name) VALUES ('theirs')");
   expect(await count()).toBe(1);
 });

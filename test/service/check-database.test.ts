@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/server/config/config.ts";
 import { copyDatabase } from "../../src/server/db/local/backup.ts";
-import { loadMark } from "../../src/server/db/local/restore-marker.ts";
+import { restoreMarker } from "../../src/server/db/local/restore-marker.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
@@ -68,7 +68,7 @@ async function findingsOf(dataDir: string): Promise<string[]> {
 /** Does to a database what the program never does. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   const db = await openDatabase({ dataDir });
-  await db.client.migrate(statements);
+  await db.migrate(statements);
   await db.close();
 }
 
@@ -269,10 +269,7 @@ describe.if(canTest("server"))("on a database server", () => {
     expect({ ok, findings }).toEqual({ ok: true, findings: [] });
     expect(checked.slice(0, 4)).toEqual(["integrity", "references", "schema", "states"]);
     expect(database).toMatchObject({ kind: "server" });
-    await db.client.migrate([
-      "drop index events_by_tenant",
-      "insert into order_numbers (tenant_id) values ('ten_gone')",
-    ]);
+    await db.migrate(["drop index events_by_tenant", "insert into order_numbers (tenant_id) values ('ten_gone')"]);
     expect((await checkServer()).findings.map(({ message }) => message)).toEqual([
       "1 row of order_numbers refers to missing rows of tenants, the first of them row 1.",
       "The index events_by_tenant of events is missing.",
@@ -280,14 +277,14 @@ describe.if(canTest("server"))("on a database server", () => {
   });
 
   test("one that a restore has filled in part only is told as that alone", async () => {
-    await db.client.migrate([
+    await db.migrate([
       "delete from order_numbers",
-      `create table ${loadMark} (id integer)`,
+      `create table ${restoreMarker} (id integer)`,
       "drop table __bodega_migrations",
     ]);
     const { findings } = await checkServer();
     expect(findings.map(({ subject, remedy }) => [subject, remedy])).toEqual([
-      [loadMark, expect.stringContaining("run bodega db restore again")],
+      [restoreMarker, expect.stringContaining("run bodega db restore again")],
     ]);
   });
 });

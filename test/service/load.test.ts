@@ -25,7 +25,7 @@ async function clear(db: Database): Promise<void> {
   const { rows } = await db.execute(
     "select name from pragma_table_list where schema = 'main' and type in ('table', 'virtual') and name not like 'sqlite%'",
   );
-  await db.client.migrate(rows.map(({ name }) => `drop table "${name}"`));
+  await db.migrate(rows.map(({ name }) => `drop table "${name}"`));
 }
 
 async function tablesOf(db: Database): Promise<string[]> {
@@ -128,7 +128,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     await loadDatabase(source, db);
     expect(await refusal()).toContain("contains stores (1)");
     expect(await dump()).toEqual(whole);
-    await db.client.migrate(["delete from tenants"]);
+    await db.migrate(["delete from tenants"]);
     expect(await refusal()).toContain("audit log of removed stores");
     await assertLoadable(db).catch(() => {});
   });

@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
-import { configureHashing, shareCores, takeHashingTurn } from "../../src/server/modules/passwords/hash-queue.ts";
 import { isUsableHash, parsePasswordHash } from "../../src/server/modules/passwords/imported-hash.ts";
-import { hashPassword, needsRehash, verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
+import {
+  hashing,
+  hashPassword,
+  needsRehash,
+  shareCores,
+  verifyPassword,
+} from "../../src/server/modules/passwords/password-hash.ts";
 import { goodPassword } from "../support/account.ts";
 import { failureOf } from "../support/failure.ts";
 
@@ -24,7 +29,7 @@ const foreign: [name: string, password: string, hash: string][] = [
 const salt = "c29tZXNhbHQ";
 const tag = "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
 
-afterEach(() => configureHashing({ concurrency: availableParallelism(), maxWaiting: 128 }));
+afterEach(() => hashing.configure({ permits: availableParallelism(), maxWaiting: 128 }));
 
 describe("our own hashes", () => {
   test("a password fits its hash and no other does; the hash says argon2id, 19 MiB, two passes", async () => {
@@ -129,7 +134,7 @@ describe("the queue", () => {
   /** Work that runs until it is told to end. */
   function startWork() {
     const state = { hasBegun: false, end: () => {} };
-    const done = takeHashingTurn(
+    const done = hashing.run(
       () =>
         new Promise<void>((resolve) => {
           state.hasBegun = true;
@@ -139,8 +144,8 @@ describe("the queue", () => {
     return Object.assign(state, { done });
   }
 
-  test("as many run at once as there may, the others in the order in which they came", async () => {
-    configureHashing({ concurrency: 2 });
+  test("runs as many at once as permitted, the others in the order in which they came", async () => {
+    hashing.configure({ permits: 2 });
     const work = Array.from({ length: 5 }, startWork);
     const begun = () => work.map(({ hasBegun }) => hasBegun);
     expect(begun()).toEqual([true, true, false, false, false]);
@@ -154,8 +159,8 @@ describe("the queue", () => {
     expect(begun()).toEqual([true, true, true, true, true]);
   });
 
-  test("what is too much is refused with 5001 at once, and there is room again afterwards", async () => {
-    configureHashing({ concurrency: 1, maxWaiting: 1 });
+  test("refuses further ones with 5001 at once while it is full", async () => {
+    hashing.configure({ permits: 1, maxWaiting: 1 });
     const [first, second] = [startWork(), startWork()];
     const refused = await failureOf(() => verifyPassword("x", null));
     expect(refused).toMatchObject({ code: 5001, retryAfter: 1 });
@@ -167,9 +172,9 @@ describe("the queue", () => {
     expect(await verifyPassword("x", null)).toBe(false);
   });
 
-  test("work that fails gives its place back", async () => {
-    configureHashing({ concurrency: 1, maxWaiting: 8 });
-    const failing = () => takeHashingTurn(() => Promise.reject(new Error("broken")));
+  test("releases the permit of work that fails", async () => {
+    hashing.configure({ permits: 1, maxWaiting: 8 });
+    const failing = () => hashing.run(() => Promise.reject(new Error("broken")));
     const outcomes = await Promise.allSettled([failing(), failing(), hashPassword(goodPassword)]);
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
   });

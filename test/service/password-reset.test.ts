@@ -4,7 +4,7 @@ import type { InStatement } from "@libsql/core/api";
 import type { Ctx } from "../../src/server/context.ts";
 import { checkTry, countWrongTry, issueCode, purgeResetCodes } from "../../src/server/modules/password-reset/codes.ts";
 import { requestReset, resetPassword } from "../../src/server/modules/password-reset/service.ts";
-import { configureHashing, takeHashingTurn } from "../../src/server/modules/passwords/hash-queue.ts";
+import { hashing } from "../../src/server/modules/passwords/password-hash.ts";
 import { createUser, deleteUser } from "../../src/server/modules/users/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { goodPassword, otherPassword } from "../support/account.ts";
@@ -142,15 +142,15 @@ onDatabase("file", (suite) => {
   test("a wrong code costs no hash, and a hash that has to wait too long spends no code (5001)", async () => {
     const { ctx, code, reset, isChanged } = await sent();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    configureHashing({ concurrency: 1, maxWaiting: 0 });
-    const busy = takeHashingTurn(() => released);
+    hashing.configure({ permits: 1, maxWaiting: 0 });
+    const busy = hashing.run(() => released);
     try {
       expect(await codeOf(reset(ctx, otherCode(code)))).toBe(5216);
       expect(await codeOf(reset(ctx))).toBe(5001);
     } finally {
       release();
       await busy;
-      configureHashing({ concurrency: availableParallelism(), maxWaiting: 128 });
+      hashing.configure({ permits: availableParallelism(), maxWaiting: 128 });
     }
     await reset(ctx);
     expect(await isChanged()).toBe(true);

@@ -3,8 +3,7 @@ import { availableParallelism } from "node:os";
 import type { Actor, Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { loginFailures } from "../../src/server/modules/passwords/failures.ts";
-import { configureHashing, hashesWaiting, takeHashingTurn } from "../../src/server/modules/passwords/hash-queue.ts";
-import { verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
+import { hashing, verifyPassword } from "../../src/server/modules/passwords/password-hash.ts";
 import { updateOwnProfile } from "../../src/server/modules/profile/service.ts";
 import { countHit } from "../../src/server/modules/rate-limits/service.ts";
 import { setStatus, updateUser } from "../../src/server/modules/users/change.ts";
@@ -232,17 +231,17 @@ onDatabase("file", (suite) => {
       const { id, email } = await make({ password: goodPassword });
       const theirs: Ctx = { ...ctx, actor: { kind: "user", userId: id, role: "customer" } };
       const moved = { email: `moved-${email}`, password: goodPassword };
-      configureHashing({ concurrency: 1 });
+      hashing.configure({ permits: 1 });
       const checked = Promise.withResolvers<void>();
-      const held = takeHashingTurn(() => checked.promise);
+      const held = hashing.run(() => checked.promise);
       const change = failureOf(updateOwnProfile(theirs, moved, null));
       try {
-        await until("the check of the password", () => hashesWaiting() > 0);
+        await until("the check of the password", () => hashing.waiting > 0);
         await meanwhile(ctx, id, email);
       } finally {
         checked.resolve();
         await held;
-        configureHashing({ concurrency: availableParallelism() });
+        hashing.configure({ permits: availableParallelism() });
       }
       expect(await change).toMatchObject({ code });
       expect((await getUser(ctx, id)).email).toBe(email);

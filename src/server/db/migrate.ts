@@ -1,25 +1,31 @@
 import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
 import type { InStatement } from "@libsql/core/api";
-import { conflict, unavailable, wrongState } from "../errors.ts";
+import { type AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { backUpBefore } from "./local/backup.ts";
-import { LocalDatabase } from "./local/local-database.ts";
-import { loadMark, loadMarkMessage, loadMarkRemedy } from "./local/restore-marker.ts";
+import { FileDatabase } from "./local/file-database.ts";
+import { FileLock } from "./local/file-lock.ts";
+import { loadLibsql } from "./local/load-libsql.ts";
+import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "./local/restore-marker.ts";
 import { migrations as embedded, type Migration } from "./migrations.ts";
 import type { Database } from "./session.ts";
 
+/** How long one process waits for another that migrates the same file. */
+const lockTimeoutMs = 30_000;
+
 export interface MigrateOptions {
-  /** Other steps than the embedded ones, for tests. */
+  /** Other migrations than the embedded ones, for tests. */
   migrations?: readonly Migration[];
   /** Epoch milliseconds. */
   now?: () => number;
 }
 
-/** One step as `db status` shows it; `appliedAt` is RFC 3339, null while it waits. */
+/** One migration as `db status` shows it; `appliedAt` is RFC 3339, null while it is pending. */
 export interface MigrationState {
   name: string;
   appliedAt: string | null;
-  /** False for a step that only a newer program knows. */
+  /** False for a migration of a newer program. */
   isKnown: boolean;
 }
 
@@ -29,50 +35,76 @@ interface Applied {
   applied_at: string;
 }
 
-/** SQL for the table in which the steps that a database has are written down. */
+/** SQL for the table that records the applied migrations. */
 export const createMigrationsTable =
   "CREATE TABLE IF NOT EXISTS __bodega_migrations (name TEXT PRIMARY KEY NOT NULL, hash TEXT NOT NULL, applied_at TEXT NOT NULL)";
-// A NULL hash breaks its NOT NULL and with it the whole transaction, also where no result can be looked at in between.
+// A NULL hash fails the whole transaction, also on a server, where no result can be read in between.
 const assertForeignKeys = `UPDATE __bodega_migrations
   SET hash = CASE WHEN EXISTS (SELECT 1 FROM pragma_foreign_key_check) THEN NULL ELSE hash END
   WHERE name = ?`;
 
 /**
- * Brings the schema up to date: all missing steps in one transaction, after a backup when there is data to lose. Of
- * several processes that start at once, one does the work and the others find it done. Returns the names of the steps
- * that this call applied. Errors: unavailable when the schema is newer than this program, a known step has changed, or the
- * result breaks a foreign key; conflict for another program's database, wrongState for one that is being restored.
+ * Brings the schema up to date: all pending migrations in one transaction, after a backup when there is data to lose. Of
+ * several processes that start at once, one migrates and the others wait for it. Returns the names of the migrations that
+ * this call applied. Errors: unavailable when the schema is newer than this program, an applied migration has changed, or
+ * the result breaks a foreign key; conflict for another program's database, wrongState for one that is being restored.
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
-  const steps = options.migrations ?? embedded;
+  const known = options.migrations ?? embedded;
   const now = new Date((options.now ?? Date.now)());
-  let pending = await findPending(db, steps);
+  if ((await findPending(db, known)).length === 0) return { applied: [] };
+  // Another process could migrate a file between the backup and the first statement.
+  const lock = db instanceof FileDatabase ? await lockMigration(db.path) : undefined;
+  try {
+    return await migrateLocked(db, known, now);
+  } finally {
+    lock?.close();
+  }
+}
+
+async function migrateLocked(db: Database, known: readonly Migration[], now: Date): Promise<{ applied: string[] }> {
+  const pending = await findPending(db, known);
   if (pending.length === 0) return { applied: [] };
-  const { holdsData, isOurs, isMarked } = await inspect(db);
-  if (isMarked) throw wrongState(loadMarkMessage, { remedy: loadMarkRemedy });
+  const { holdsData, isOurs, hasMarker } = await inspect(db);
+  if (hasMarker) throw wrongState(restoreMarkerMessage, { remedy: restoreMarkerRemedy });
   if (holdsData && !isOurs) {
     throw conflict("The database holds the tables of another program. Choose another --data-dir or database.");
   }
-  if (holdsData && db instanceof LocalDatabase) {
-    await backUpBefore(db.local, (pending[0] as Migration).name, now);
-  }
+  if (holdsData && db instanceof FileDatabase) await backUpBefore(db.path, (pending[0] as Migration).name, now);
   try {
-    await db.client.migrate(statementsFor(pending, now));
+    await db.migrate(statementsFor(pending, now));
   } catch (error) {
     if (/NOT NULL constraint failed: __bodega_migrations\.hash/.test(String(error))) {
       throw unavailable("The migrations would leave rows that refer to missing ones; nothing was changed.", {
         cause: error,
       });
     }
+    // Two processes may migrate a libSQL server at once: the first statement of the second one fails.
     if (!isUniqueViolation(error, "__bodega_migrations.name")) throw error;
-    pending = await findPending(db, steps);
-    if (pending.length > 0) throw unavailable("Another process is migrating the database.", { cause: error });
+    if ((await findPending(db, known)).length > 0) throw alreadyMigrating(error);
     return { applied: [] };
   }
   return { applied: pending.map(({ name }) => name) };
 }
 
-/** All known steps, oldest first, then those that only a newer program knows. */
+async function lockMigration(path: string): Promise<FileLock> {
+  const lock = new FileLock(await loadLibsql(), join(dirname(path), "migration.lock"));
+  const deadline = performance.now() + lockTimeoutMs;
+  while (!lock.tryExclusive()) {
+    if (performance.now() > deadline) {
+      lock.close();
+      throw alreadyMigrating();
+    }
+    await Bun.sleep(20);
+  }
+  return lock;
+}
+
+function alreadyMigrating(cause?: unknown): AppError {
+  return unavailable("Another process is migrating the database.", { cause });
+}
+
+/** All known migrations, oldest first, then those of a newer program. */
 export async function migrationStatus(db: Database, steps: readonly Migration[] = embedded): Promise<MigrationState[]> {
   const applied = await readApplied(db);
   const known = steps.map(({ name }) => ({ name, appliedAt: applied.get(name)?.applied_at ?? null, isKnown: true }));
@@ -108,17 +140,17 @@ async function readApplied(db: Database): Promise<Map<string, Applied>> {
   return new Map(rows.map((row) => [row.name as string, row as unknown as Applied]));
 }
 
-/** What stands in the database, in one look: another process may be migrating it in this moment. */
-async function inspect(db: Database): Promise<{ holdsData: boolean; isOurs: boolean; isMarked: boolean }> {
+/** Facts about the tables, in one query, because another process may be migrating a server's database. */
+async function inspect(db: Database): Promise<{ holdsData: boolean; isOurs: boolean; hasMarker: boolean }> {
   const { rows } = await db.execute(`SELECT
-    count(CASE WHEN name = '${loadMark}' THEN 1 END) AS marks,
+    count(CASE WHEN name = '${restoreMarker}' THEN 1 END) AS marks,
     count(CASE WHEN name <> '__bodega_migrations' THEN 1 END) AS others,
     count(CASE WHEN name = '__bodega_migrations' THEN 1 END) AS ours
     FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%'`);
-  return { holdsData: rows[0]?.others !== 0, isOurs: rows[0]?.ours !== 0, isMarked: rows[0]?.marks !== 0 };
+  return { holdsData: rows[0]?.others !== 0, isOurs: rows[0]?.ours !== 0, hasMarker: rows[0]?.marks !== 0 };
 }
 
-// The row comes first: a process that lost the race fails at it before it touches anything.
+// The row comes first: a second process fails at it before it changes anything.
 function statementsFor(steps: Migration[], now: Date): InStatement[] {
   const appliedAt = now.toISOString();
   const insert = "INSERT INTO __bodega_migrations (name, hash, applied_at) VALUES (?, ?, ?)";
@@ -141,7 +173,7 @@ export function splitMigration(sql: string): string[] {
     .filter((text) => text !== "");
 }
 
-/** What tells a form of a step from another: SHA-256 of its SQL, in hex. */
+/** Identifies the text of a migration: SHA-256 of its SQL, in hex. */
 export function hashMigration(step: Migration): string {
   return createHash("sha256").update(step.sql).digest("hex");
 }

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { databaseFile, giveToOwner, makeDataDir, restrictFile } from "../config/data-dir.ts";
 import { validationFailed } from "../errors.ts";
+import { FileDatabase } from "./local/file-database.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
-import { LocalClient } from "./local/local-client.ts";
-import { LocalDatabase } from "./local/local-database.ts";
 import { shareFile } from "./local/open-file-lock.ts";
 import { isServerRunning } from "./local/server-lock.ts";
 import type { Database } from "./session.ts";
@@ -78,11 +77,10 @@ async function openFile(dataDir: string, { lockDeadlineMs, leaveModes }: FileOpt
   const users = await shareFile(path);
   const left = new Map(leaveModes ? fileSuffixes.map((suffix) => [suffix, modeOf(path + suffix)]) : []);
   try {
-    const client = new LocalClient(libsql, path, { lockDeadlineMs });
     const closeToOthers = () => {
       for (const suffix of fileSuffixes) {
         const mode = left.get(suffix);
-        // What has been taken from it meanwhile stays taken.
+        // Never adds what was taken from the mode meanwhile.
         if (mode !== undefined) restrictFile(path + suffix, mode & (modeOf(path + suffix) ?? 0));
         else {
           restrictFile(path + suffix);
@@ -90,17 +88,18 @@ async function openFile(dataDir: string, { lockDeadlineMs, leaveModes }: FileOpt
         }
       }
     };
-    // SQLite gives the log and its index the mode of the file, so the first creation decides for all three.
-    closeToOthers();
-    return new LocalDatabase(client, {
-      kind: "file",
+    const db = new FileDatabase(libsql, path, {
+      lockDeadlineMs,
       isServerRunning: () => isServerRunning(dataDir),
       afterClose() {
-        // SQLite opens the log and its index to whoever may read the file, also those that were there and closed.
+        // SQLite changes the modes of an existing WAL and its index to the file's.
         if (leaveModes) closeToOthers();
         users.close();
       },
     });
+    // SQLite gives the WAL and its index the mode of the file, so the first creation decides for all three.
+    closeToOthers();
+    return db;
   } catch (error) {
     users.close();
     throw error;
@@ -112,15 +111,15 @@ function modeOf(path: string): number | undefined {
   return stats && stats.mode & 0o777;
 }
 
-// A private file behaves like the real thing in every respect; SQLite's own `:memory:` knows neither WAL nor readers.
+// SQLite's own `:memory:` has no WAL and no second connection, so a private file takes its place.
 async function openMemory(lockDeadlineMs: number): Promise<Database> {
   const libsql = await loadLibsql();
   const dir = mkdtempSync(join(tmpdir(), "bodega-memory-"));
   if (memoryDirs.size === 0) process.once("exit", removeMemoryDirs);
   memoryDirs.add(dir);
-  const client = new LocalClient(libsql, join(dir, "bodega.db"), { lockDeadlineMs });
-  return new LocalDatabase(client, {
+  return new FileDatabase(libsql, join(dir, "bodega.db"), {
     kind: "memory",
+    lockDeadlineMs,
     afterClose() {
       memoryDirs.delete(dir);
       if (memoryDirs.size === 0) process.off("exit", removeMemoryDirs);

@@ -1,28 +1,28 @@
-import { KeptMap } from "./kept-map.ts";
+import { LruCache } from "../values/lru-cache.ts";
 
-/** What the data layer needs to know of a statement before it runs it. */
+/** Facts about a statement that are needed before it runs. */
 export interface SqlShape {
   /** First keyword, upper case; empty for a blank statement. */
   verb: string;
   /** True when it cannot change anything, so that a read-only connection can run it. */
   reads: boolean;
-  /** One entry for each parameter, in SQLite's numbering: its name without the sigil, null if it has none. */
-  params: (string | null)[];
+  /** How many parameters it has. They are `?` or `?1`; the data layer takes no named ones. */
+  params: number;
   /** True when text follows the first statement; preparing such SQL drops the rest in silence. */
   several: boolean;
 }
 
 const tokens =
-  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?|\[[^\]]*\]?|\?\d*|[:@$][A-Za-z_][\w$]*|[A-Za-z_][\w$]*|[();]|\S/g;
+  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?|\[[^\]]*\]?|\?\d*|[A-Za-z_][\w$]*|[();]|\S/g;
 const word = /^[A-Za-z_]/;
 const changes = new Set(["INSERT", "UPDATE", "DELETE"]);
 const readingPragmas =
   /^\s*PRAGMA\s+(?:\w+\.)?(?:(?:table_x?info|table_list|index_x?info|index_list|foreign_key_(?:list|check)|integrity_check|quick_check)\b|\w+\s*;?\s*$)/i;
 const actingPragmas = /^\s*PRAGMA\s+(?:\w+\.)?(?:wal_checkpoint|optimize|incremental_vacuum|shrink_memory)\b/i;
 
-const shapes = new KeptMap<SqlShape>(512);
+const shapes = new LruCache<SqlShape>(512);
 
-/** The shape of a statement, remembered for the texts in use. */
+/** The shape of a statement, cached by its text. */
 export function shapeOf(sql: string): SqlShape {
   let shape = shapes.get(sql);
   if (shape === undefined) {
@@ -32,9 +32,9 @@ export function shapeOf(sql: string): SqlShape {
   return shape;
 }
 
-/** Reads a statement's shape from its text. It is not a parser: what it cannot judge counts as a write. */
+/** Reads a statement's shape from its text. It is no parser: a statement that it does not recognise counts as a write. */
 export function scanSql(sql: string): SqlShape {
-  const params: (string | null)[] = [];
+  let params = 0;
   let verb = "";
   let depth = 0;
   let ended = false;
@@ -50,8 +50,7 @@ export function scanSql(sql: string): SqlShape {
     if (ended) several = true;
     if (token === "(") depth++;
     else if (token === ")") depth--;
-    else if (token[0] === "?") addNumbered(params, token);
-    else if (token.length > 1 && /^[:@$]/.test(token)) addNamed(params, token.slice(1));
+    else if (token[0] === "?") params = token === "?" ? params + 1 : Math.max(params, Number(token.slice(1)));
     else if (word.test(token)) {
       const upper = token.toUpperCase();
       if (verb === "") verb = upper;
@@ -68,19 +67,4 @@ function isReading(sql: string, verb: string, changing: boolean): boolean {
   if (verb === "SELECT" || verb === "VALUES" || verb === "EXPLAIN") return true;
   if (verb === "WITH") return !changing;
   return verb === "PRAGMA" && readingPragmas.test(sql) && !actingPragmas.test(sql);
-}
-
-function addNumbered(params: (string | null)[], token: string): void {
-  if (token === "?") {
-    params.push(null);
-    return;
-  }
-  const index = Number(token.slice(1));
-  // An absurd number is SQLite's to refuse; it must not make a list of that length here.
-  if (index > 32766) return;
-  while (params.length < index) params.push(null);
-}
-
-function addNamed(params: (string | null)[], name: string): void {
-  if (!params.includes(name)) params.push(name);
 }

@@ -1,4 +1,4 @@
-import { LocalDatabase } from "../db/local/local-database.ts";
+import { FileDatabase } from "../db/local/file-database.ts";
 import type { Database } from "../db/session.ts";
 import type { Counts } from "./metrics/counts.ts";
 import { Meter } from "./metrics/meter.ts";
@@ -34,7 +34,7 @@ export function monitorProcess(db: Database): ProcessMonitor {
   const meter = new Meter();
   const startedAt = new Date().toISOString();
   const lag = measureLag();
-  const queue = db instanceof LocalDatabase ? db.local.queue : undefined;
+  const queue = db instanceof FileDatabase ? db.queue : undefined;
   return {
     meter,
     recentRequests: new RecentRequests(Date.now),

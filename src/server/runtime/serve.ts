@@ -7,7 +7,7 @@ import type { Database } from "../db/session.ts";
 import { AppError, unavailable, validationFailed } from "../errors.ts";
 import { createLogWriter, type LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
-import { shareCores } from "../modules/passwords/hash-queue.ts";
+import { shareCores } from "../modules/passwords/password-hash.ts";
 import type { Vault } from "../security/vault.ts";
 import type { CertificateWatcher } from "../tls/watch-certificate.ts";
 import { startUpkeep } from "./background-jobs.ts";
@@ -115,7 +115,7 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
  */
 async function closeInPlace(db: Database): Promise<void> {
   if (db.isInPlace()) await db.close();
-  else db.setLogAside();
+  else db.setWalAside();
 }
 
 async function runGroup(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {

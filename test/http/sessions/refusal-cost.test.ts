@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import { bind } from "../../../src/server/db/statement.ts";
-import { configureHashing, takeHashingTurn } from "../../../src/server/modules/passwords/hash-queue.ts";
+import { hashing } from "../../../src/server/modules/passwords/password-hash.ts";
 import { selectKinds } from "../../../src/server/modules/sessions/equal-login-time.ts";
 import { createUser } from "../../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../../support/account.ts";
@@ -95,7 +95,7 @@ onDatabase("file", (suite) => {
     await importUser(shop, await bcryptOf(4));
     const { verify } = Bun.password;
     for (const code of [5212, 5212, 5212, 5213]) {
-      configureHashing({ concurrency: 1 });
+      hashing.configure({ permits: 1 });
       let release = () => {};
       const held = new Promise<void>((resolve) => {
         release = resolve;
@@ -104,15 +104,15 @@ onDatabase("file", (suite) => {
       const spy = spyOn(Bun.password, "verify").mockImplementation((password, hash) => {
         verified += 1;
         // Whoever waits now takes the turn, and keeps it.
-        void takeHashingTurn(() => held);
-        configureHashing({ maxWaiting: 0 });
+        void hashing.run(() => held);
+        hashing.configure({ maxWaiting: 0 });
         return verify(password, hash);
       });
       expect((await login(shop, { email, password: otherPassword })).code).toBe(code);
       expect(verified).toBe(code === 5212 ? 1 : 0);
       spy.mockRestore();
       release();
-      configureHashing({ concurrency: availableParallelism(), maxWaiting: 128 });
+      hashing.configure({ permits: availableParallelism(), maxWaiting: 128 });
     }
   });
 

@@ -2,7 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { Connection } from "../../db/local/connection.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
-import { foldLog } from "../../db/local/merge-wal.ts";
+import { mergeWal } from "../../db/local/merge-wal.ts";
 import { shareFile } from "../../db/local/open-file-lock.ts";
 import { createPacer, type Pacer } from "./pace.ts";
 
@@ -50,7 +50,7 @@ export async function copyLive(path: string, target: string, { onProgress, signa
     readers.close();
     users.close();
   }
-  await foldLog(target);
+  await mergeWal(target);
 }
 
 /** Copies what a file holds at this moment; answers how much that is. */

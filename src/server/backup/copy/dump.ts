@@ -2,7 +2,7 @@ import { closeSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { Connection } from "../../db/local/connection.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
-import { loadMark, loadMarkMessage, loadMarkRemedy } from "../../db/local/restore-marker.ts";
+import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "../../db/local/restore-marker.ts";
 import { syncFile } from "../../db/local/sync-file.ts";
 import type { Database } from "../../db/session.ts";
 import { conflict, unavailable, wrongState } from "../../errors.ts";
@@ -58,8 +58,8 @@ async function createFile(path: string): Promise<Connection> {
 
 async function fillFile(read: ReadRows, file: Connection, { onProgress, signal }: CopyOptions): Promise<void> {
   const plan = await readPlan(read);
-  if (plan.tables.some(({ name }) => name === loadMark)) {
-    throw wrongState(loadMarkMessage, { remedy: loadMarkRemedy });
+  if (plan.tables.some(({ name }) => name === restoreMarker)) {
+    throw wrongState(restoreMarkerMessage, { remedy: restoreMarkerRemedy });
   }
   const counts = await countRows(read, plan.tables);
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);

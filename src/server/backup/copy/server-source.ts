@@ -1,6 +1,6 @@
 import type { Client, Transaction } from "@libsql/core/api";
 import { mapServerError } from "../../db/db-errors.ts";
-import { ServerClient } from "../../db/server/server-client.ts";
+import { ServerDatabase } from "../../db/server/server-database.ts";
 import type { Database } from "../../db/session.ts";
 import type { CopiedValue, ReadRows } from "./tables.ts";
 
@@ -8,9 +8,9 @@ import type { CopiedValue, ReadRows } from "./tables.ts";
  * The client for copying a server's database: integers are exact, and a call may take minutes.
  * @throws TypeError for a database in a file.
  */
-export function copyClientOf({ client }: Database): Client {
-  if (!(client instanceof ServerClient)) throw new TypeError("Only a database server can be copied this way.");
-  return client.forCopies();
+export function copyClientOf(db: Database): Client {
+  if (!(db instanceof ServerDatabase)) throw new TypeError("Only a database server can be copied this way.");
+  return db.copyClient();
 }
 
 /** Opens a server's database as it is now. The snapshot lasts while each page is read within seconds of the one before. */

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { BackupConfig } from "../../config/backup-config.ts";
-import { foldLog } from "../../db/local/merge-wal.ts";
+import { mergeWal } from "../../db/local/merge-wal.ts";
 import { migrations } from "../../db/migrations.ts";
 import { notFound, validationFailed } from "../../errors.ts";
 import { fingerprintOf } from "../../security/secret-key.ts";
@@ -64,7 +64,7 @@ export async function fetchBackup(source: BackupLocation, options: FetchOptions)
   const { manifest, key } = await unpack(source, databasePath, options);
   options.onStep({ step: "checking" });
   const inspection = await verify(databasePath, key);
-  await foldLog(databasePath);
+  await mergeWal(databasePath);
   const has = new Set(inspection.schema.map(({ name }) => name));
   const missing = migrations.map(({ name }) => name).filter((name) => !has.has(name));
   return { manifest, key, inspection, missing, folder, databasePath };

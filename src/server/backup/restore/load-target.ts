@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Client, InStatement } from "@libsql/core/api";
 import { buildSchema } from "../../db/build-schema.ts";
-import { loadMark } from "../../db/local/restore-marker.ts";
+import { restoreMarker } from "../../db/local/restore-marker.ts";
 import { migrations } from "../../db/migrations.ts";
-import { retryWhileBusy } from "../../db/server/server-calls.ts";
+import { retryWhileBusy } from "../../db/server/calls.ts";
 import type { Database } from "../../db/session.ts";
 import { type AppError, conflict } from "../../errors.ts";
 import { copyClientOf } from "../copy/server-source.ts";
@@ -39,12 +39,12 @@ const selectUse = `SELECT (SELECT count(*) FROM tenants) AS stores,
   (SELECT count(*) FROM (SELECT 1 FROM audit_log WHERE namespace IS NOT NULL LIMIT 1)) AS history,
   (SELECT value FROM revision WHERE id = 1) AS revision`;
 
-const createMarker = `CREATE TABLE ${loadMark} (id INTEGER PRIMARY KEY CHECK (id = 1), loader TEXT NOT NULL)`;
+const createMarker = `CREATE TABLE ${restoreMarker} (id INTEGER PRIMARY KEY CHECK (id = 1), loader TEXT NOT NULL)`;
 // A NULL violates the column's NOT NULL and aborts the batch: a batch cannot read and decide in between.
-const assertOwn = `UPDATE ${loadMark} SET loader = CASE WHEN loader = ? THEN loader END`;
-const takeOver = `UPDATE ${loadMark} SET loader = ?`;
-const insertMarker = `INSERT INTO ${loadMark} (id, loader) VALUES (1, ?)`;
-const insertMarkerUnlessUsed = `INSERT INTO ${loadMark} (id, loader) SELECT 1, CASE WHEN count(*) = 0 THEN ? END FROM tenants`;
+const assertOwn = `UPDATE ${restoreMarker} SET loader = CASE WHEN loader = ? THEN loader END`;
+const takeOver = `UPDATE ${restoreMarker} SET loader = ?`;
+const insertMarker = `INSERT INTO ${restoreMarker} (id, loader) VALUES (1, ?)`;
+const insertMarkerUnlessUsed = `INSERT INTO ${restoreMarker} (id, loader) SELECT 1, CASE WHEN count(*) = 0 THEN ? END FROM tenants`;
 
 /**
  * Checks that a backup may be loaded into a libSQL server's database.
@@ -55,10 +55,10 @@ export async function inspectTarget(db: Database): Promise<LoadTarget> {
   const tables = rows.map(({ name, type }) => ({ name: String(name), type: String(type) }));
   // Indexes and triggers go with their table, and shadow tables with their virtual one.
   const clearing = tables
-    .filter(({ name, type }) => name !== loadMark && type !== "shadow")
+    .filter(({ name, type }) => name !== restoreMarker && type !== "shadow")
     .map(({ name, type }) => `DROP ${type === "view" ? "VIEW" : "TABLE"} ${quote(name)}`);
   if (tables.length === 0) return { state: "empty", clearing, revision: 0 };
-  if (tables.some(({ name }) => name === loadMark)) return { state: "interrupted", clearing, revision: 0 };
+  if (tables.some(({ name }) => name === restoreMarker)) return { state: "interrupted", clearing, revision: 0 };
   const known = new Set((await buildSchema(migrations)).map(({ name }) => name));
   const isOurs = ["__bodega_migrations", "tenants", "audit_log", "revision"].every((one) =>
     tables.some(({ name }) => name === one),
@@ -97,7 +97,7 @@ export async function beginLoading(db: Database, target: LoadTarget, plan: CopyP
     const remedy = "Stop all servers of this database and try again.";
     throw conflict("The database was changed at the same time.", { cause: error, remedy });
   }
-  const dropMarker = `DROP TABLE ${loadMark}`;
+  const dropMarker = `DROP TABLE ${restoreMarker}`;
   return {
     client,
     write,

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { giveToOwner } from "../../config/data-dir.ts";
 import { isDamaged } from "../../db/db-errors.ts";
-import { foldLog, holdsLog, removeLog } from "../../db/local/merge-wal.ts";
+import { hasWal, mergeWal, removeWal } from "../../db/local/merge-wal.ts";
 import { syncFile } from "../../db/local/sync-file.ts";
 import { makeBackupsFolder } from "../location.ts";
 
@@ -33,7 +33,7 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
     yield "the old WAL is merged";
     kept = join(makeBackupsFolder(dataDir), `before-restore-${now.toISOString().replace(/[-:]/g, "")}.db`);
     linkOrCopy(path, kept);
-    if (holdsLog(path)) linkOrCopy(`${path}-wal`, `${kept}-wal`);
+    if (hasWal(path)) linkOrCopy(`${path}-wal`, `${kept}-wal`);
     syncFile(dirname(kept));
     yield "the old file is kept";
   }
@@ -44,7 +44,7 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
     throw error;
   }
   // SQLite would apply a WAL that stays to the new file.
-  removeLog(path);
+  removeWal(path);
   syncFile(dirname(path));
   yield "the old WAL is gone";
   renameSync(newPath, path);
@@ -56,7 +56,7 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
 /** A damaged file keeps its WAL. */
 async function mergeWalIfIntact(path: string): Promise<void> {
   try {
-    await foldLog(path);
+    await mergeWal(path);
   } catch (error) {
     if (!isDamaged(error)) throw error;
   }

@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
 import type { Actor } from "../../context.ts";
 import type { FileLock } from "../../db/local/file-lock.ts";
-import { foldLog } from "../../db/local/merge-wal.ts";
+import { mergeWal } from "../../db/local/merge-wal.ts";
 import { claimFile, shareFile } from "../../db/local/open-file-lock.ts";
 import { acquireServerLock } from "../../db/local/server-lock.ts";
 import { openDatabase, withConfiguredDatabase } from "../../db/open.ts";
@@ -193,7 +193,7 @@ async function auditInCopy(fetched: FetchedBackup, actor: Actor): Promise<void> 
   } finally {
     await db.close();
   }
-  await foldLog(fetched.databasePath);
+  await mergeWal(fetched.databasePath);
 }
 
 /** An earlier schema may have no table for it. */

@@ -4,23 +4,22 @@ import { AppError, unavailable } from "../../errors.ts";
 import { Connection } from "./connection.ts";
 import { FileLock } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
-import type { LocalClient } from "./local-client.ts";
 import { shareFile } from "./open-file-lock.ts";
 import { syncFile } from "./sync-file.ts";
 
-/** Writes `<data-dir>/backups/before-<name>-<time>.db`, and answers its path. */
-export async function backUpBefore(client: LocalClient, name: string, now: Date): Promise<string> {
-  const dir = join(dirname(client.path), "backups");
+/** Backs the file up to `<data-dir>/backups/before-<name>-<time>.db`, and returns that path. */
+export async function backUpBefore(path: string, name: string, now: Date): Promise<string> {
+  const dir = join(dirname(path), "backups");
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const time = now.toISOString().replace(/[-:]|\.\d+/g, "");
   const target = join(dir, `before-${name}-${time}.db`);
-  await copyDatabase(client.path, target);
+  await copyDatabase(path, target);
   return target;
 }
 
 /**
- * Writes a sound copy of the database file while others read and write. It blocks the caller for as long as it takes.
- * The copy appears under its name only when it is complete and on disk. Errors: unavailable for a full or faulty disk.
+ * Copies the database file while others read and write; blocks the process meanwhile. The copy gets its name only when
+ * it is complete and on disk. Errors: unavailable for a full or faulty disk.
  */
 export async function copyDatabase(path: string, target: string): Promise<void> {
   const libsql = await loadLibsql();
@@ -33,7 +32,7 @@ export async function copyDatabase(path: string, target: string): Promise<void> 
   try {
     closeSync(openSync(partial, "w", 0o600));
     connection.run("VACUUM INTO ?", [partial]);
-    // VACUUM INTO does not wait for the disk.
+    // VACUUM INTO does not sync the file.
     syncFile(partial);
     renameSync(partial, target);
     syncFile(dirname(target));

@@ -1,20 +1,20 @@
 import type { Database } from "../session.ts";
-import { LocalDatabase } from "./local-database.ts";
+import { FileDatabase } from "./file-database.ts";
 
 /** When the server's checkpointer acts; sizes in bytes. */
-export interface CheckpointerOptions {
+interface CheckpointerOptions {
   everyMs?: number;
-  /** From this size on, as soon as nothing waits to be written; from four times the size on, in any case. */
+  /** From this size on once no write waits; from four times the size on in any case. */
   walBytes?: number;
 }
 
-/** Pauses after an attempt that was turned away at once, and after one that waited for a stranger's reader. */
+/** Pauses after an attempt that failed at once, and after one that waited for a reader of another program. */
 const shortPauseMs = 5000;
 const longPauseMs = 300_000;
 
 /**
- * The server's only checkpointer; commands checkpoint at most once, at close, when no server runs. `stop` empties the
- * log for the last time. Databases without a log are left alone.
+ * Starts the only checkpointer of a server; commands checkpoint at most once, at close, when no server runs. `stop` empties
+ * the WAL for the last time. A database without a WAL is left alone.
  */
 export function startCheckpointer(db: Database, options: CheckpointerOptions = {}): { stop(): Promise<void> } {
   const limit = options.walBytes ?? 4 * 1024 * 1024;
@@ -25,8 +25,8 @@ export function startCheckpointer(db: Database, options: CheckpointerOptions = {
     const started = performance.now();
     const emptied = await db.checkpoint().catch(() => false);
     const ended = performance.now();
-    // A backup says that it reads and costs nothing; a foreign program's open transaction stops this process for the
-    // whole busy timeout, and must not do so again and again.
+    // A backup holds the readers' lock, so the attempt ends at once. An open transaction of another program stops this
+    // process for the whole busy timeout, and must not do so again and again.
     if (!emptied) pausedUntil = ended + (ended - started > 1000 ? longPauseMs : shortPauseMs);
     running = undefined;
   }
@@ -48,5 +48,5 @@ export function startCheckpointer(db: Database, options: CheckpointerOptions = {
 }
 
 function isIdle(db: Database): boolean {
-  return !(db instanceof LocalDatabase) || db.local.queue.isIdle;
+  return !(db instanceof FileDatabase) || db.queue.isIdle;
 }

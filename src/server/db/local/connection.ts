@@ -1,10 +1,11 @@
 import type { InArgs, Row } from "@libsql/core/api";
+import { LruCache } from "../../values/lru-cache.ts";
 import { bindArgs } from "../bind-args.ts";
-import { mapDbError } from "../db-errors.ts";
-import { KeptMap } from "../kept-map.ts";
+import { isBusy, mapDbError } from "../db-errors.ts";
 import { type SqlShape, shapeOf } from "../scan-sql.ts";
+import type { Result } from "../session.ts";
 import type { Engine, EngineStatement, Libsql } from "./load-libsql.ts";
-import { createRowMaker, LocalResult, type RowMaker } from "./row.ts";
+import { createRowMaker, type RowMaker } from "./row.ts";
 
 /** Half of the statements that a connection keeps at most. */
 const generationSize = 128;
@@ -18,17 +19,16 @@ interface Kept {
   shape: SqlShape;
   statement: EngineStatement;
   columns: string[];
-  columnTypes: string[];
   makeRow: RowMaker | null;
   /** A second one for `first`: the engine's `get` binds nothing to a statement that another call has stepped. */
   getter: EngineStatement | undefined;
 }
 
-/** How a connection differs from the others on the same file. */
+/** Options in which connections to one file differ. */
 export interface ConnectionOptions {
   /** Refuses every change (`query_only`). */
   readOnly?: boolean;
-  /** How long a call may block the process on a lock; 0 where the caller retries by itself. */
+  /** How long a call may block the process on a lock; 0 where the caller retries. */
   busyTimeoutMs?: number;
   cacheKiB?: number;
   /** Leaves the journal mode as it is, for a database in memory. */
@@ -36,20 +36,19 @@ export interface ConnectionOptions {
 }
 
 /**
- * One synchronous connection to the local file that keeps its prepared statements. Every pragma that our promises rest
- * on is set here and nowhere else; checkpoints in particular never start by themselves (see checkpoint.ts).
+ * One synchronous connection to the local file that keeps its prepared statements. It alone sets the pragmas for
+ * durability, and turns automatic checkpoints off (see checkpoint.ts).
  */
 export class Connection {
   readonly #engine: Engine;
-  readonly #kept = new KeptMap<Kept>(generationSize);
+  readonly #kept = new LruCache<Kept>(generationSize);
   #open = true;
 
   constructor(libsql: Libsql, path: string, options: ConnectionOptions = {}) {
     try {
       this.#engine = new libsql(path, { timeout: 0 });
-      // Creating the file and turning WAL on needs a lock that another process may hold for a moment.
       this.#pragma(`busy_timeout = ${openingTimeoutMs}`);
-      if (!options.keepFormat) this.#pragma("journal_mode = WAL");
+      if (!options.keepFormat) this.#enableWal();
       this.#pragma("wal_autocheckpoint = 0");
       this.#pragma("synchronous = FULL");
       this.#pragma("foreign_keys = ON");
@@ -64,19 +63,17 @@ export class Connection {
   }
 
   /** Runs one statement to its end. Errors are mapped by `mapDbError`. */
-  run(sql: string, args?: InArgs): LocalResult {
+  run(sql: string, args?: InArgs): Result {
     const kept = this.#keep(sql);
     const bound = bindArgs(kept.shape.params, args);
     try {
       if (kept.makeRow === null) {
-        const info = kept.statement.run(bound);
-        return new LocalResult([], [], [], info.changes, BigInt(info.lastInsertRowid));
+        return { rows: [], rowsAffected: kept.statement.run(bound).changes };
       }
       const raw = kept.statement.all(bound);
       const rows: Row[] = new Array(raw.length);
       for (let i = 0; i < raw.length; i++) rows[i] = this.#makeRow(kept, raw[i] as unknown[]);
-      const affected = returningVerbs.has(kept.shape.verb) && !kept.shape.reads ? rows.length : 0;
-      return new LocalResult(kept.columns, kept.columnTypes, rows, affected, undefined);
+      return { rows, rowsAffected: returningVerbs.has(kept.shape.verb) && !kept.shape.reads ? rows.length : 0 };
     } catch (error) {
       throw mapDbError(error);
     }
@@ -156,7 +153,7 @@ export class Connection {
     if (shape.several) throw new TypeError("Only one statement can run at a time.");
     try {
       const statement = this.#engine.prepare(sql);
-      const kept: Kept = { shape, statement, columns: [], columnTypes: [], makeRow: null, getter: undefined };
+      const kept: Kept = { shape, statement, columns: [], makeRow: null, getter: undefined };
       if (statement.reader) {
         readExactly(statement);
         describe(kept);
@@ -167,8 +164,22 @@ export class Connection {
     }
   }
 
-  #pragma(setting: string): void {
-    this.#engine.prepare(`PRAGMA ${setting}`).get([]);
+  /** Turns WAL on. SQLite does not wait for its busy timeout there while another process creates the same file. */
+  #enableWal(): void {
+    const deadline = performance.now() + openingTimeoutMs;
+    for (;;) {
+      try {
+        this.#pragma("journal_mode = WAL");
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > deadline) throw error;
+      }
+      Bun.sleepSync(1 + Math.random() * 4);
+    }
+  }
+
+  #pragma(assignment: string): void {
+    this.#engine.prepare(`PRAGMA ${assignment}`).get([]);
   }
 }
 
@@ -180,8 +191,6 @@ function readExactly(statement: EngineStatement): EngineStatement {
 }
 
 function describe(kept: Kept): void {
-  const columns = kept.statement.columns();
-  kept.columns = columns.map((column) => column.name);
-  kept.columnTypes = columns.map((column) => column.type ?? "");
+  kept.columns = kept.statement.columns().map((column) => column.name);
   kept.makeRow = createRowMaker(kept.columns);
 }

@@ -23,17 +23,17 @@ export class FileLock {
     if (isNew) this.#create(path);
   }
 
-  /** Takes the lock for this holder alone; false when anyone else has it in any form. */
+  /** Takes the exclusive lock; false when another holder has it in either form. */
   tryExclusive(): boolean {
     return this.#try("BEGIN EXCLUSIVE");
   }
 
-  /** Takes the lock beside other sharers; false when someone has it alone. */
+  /** Takes the lock together with other sharers; false when one holder has it exclusively. */
   tryShared(): boolean {
     return this.#try("BEGIN; SELECT 1 FROM sqlite_schema");
   }
 
-  /** Gives the lock back; it can be taken again. */
+  /** Releases the lock; it can be taken again. */
   release(): void {
     // A closed engine ends the process when it is asked.
     if (this.#open && this.#engine.inTransaction) this.#engine.exec("ROLLBACK");
@@ -46,14 +46,14 @@ export class FileLock {
     this.#engine.close();
   }
 
-  /** SQLite makes the file when it first looks into it. */
+  /** SQLite creates the file at the first read. */
   #create(path: string): void {
     try {
       this.#engine.prepare("PRAGMA journal_mode").get([]);
       chmodSync(path, 0o600);
       giveToOwner(path, dirname(path));
     } catch (error) {
-      // Another process made it in the same moment, and has locked it already.
+      // Another process created the file at the same moment and holds its lock.
       if (!isBusy(error)) throw mapDbError(error);
     }
   }

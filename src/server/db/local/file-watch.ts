@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 
 /**
- * Remembers which file a path names now, or the first that it names later.
- * @returns a function that tells whether it still names that file. Once it does not, what is written goes into a file
- * that nobody will ever open again. A path that cannot be looked at just now says nothing, and counts as unchanged.
+ * Remembers which file a path names, now or once there is one.
+ * @returns a function that tells whether the path still names that file. If it does not, writes go into a file that nobody
+ * will open again. A path that cannot be checked for the moment counts as unchanged.
  */
 export function watchFile(path: string): () => boolean {
   let known: { dev: number; ino: number } | undefined;

@@ -2,27 +2,31 @@ import { AppError, unavailable } from "../../errors.ts";
 import { mapDbError } from "../db-errors.ts";
 import type { Connection } from "./connection.ts";
 
-/** Tells a unit's handle that its time is over, so that late calls are refused instead of joining a stranger's unit. */
-export interface UnitLife {
-  ended: boolean;
+/** Tells the session of a write that its time is over, so that late calls are refused instead of joining another write. */
+export interface WriteScope {
+  hasEnded: boolean;
 }
 
-/** One unit of the writer queue with the promise that waits for it. */
+/** One queued write with the promise that waits for it. */
 export interface Job {
   /** Runs with no transaction open. */
-  alone: boolean;
-  work: (life: UnitLife) => unknown;
+  isExclusive: boolean;
+  work: (scope: WriteScope) => unknown;
   resolve: (value: never) => void;
   reject: (error: unknown) => void;
   /** On the clock of `performance.now()`: until when it may wait for the lock. */
   deadline: number;
 }
 
-/** Bounds of one group, in units and milliseconds, and who is told of its commit before its units are answered. */
-export interface GroupBounds {
-  groupUnits: number;
+/** Limits of one group, and a callback. */
+export interface GroupOptions {
+  /** Writes in one group. */
+  maxGroup: number;
+  /** Milliseconds after which a group takes no further writes. */
   groupMs: number;
-  unitLimitMs: number;
+  /** Milliseconds that one write may take. */
+  writeTimeoutMs: number;
+  /** Runs after each COMMIT, before its writes are answered. */
   onCommit: () => void;
 }
 
@@ -30,77 +34,77 @@ interface Outcome {
   job: Job;
   value?: unknown;
   error?: unknown;
-  failed: boolean;
-  /** True for a failure that an earlier, not yet committed unit may have caused. */
-  tainted: boolean;
+  hasFailed: boolean;
+  /** True for a failure that an earlier, not yet committed write may have caused. */
+  isTainted: boolean;
 }
 
-const savepoint = "SAVEPOINT bodega_unit";
-const release = "RELEASE bodega_unit";
-const rollbackTo = "ROLLBACK TO bodega_unit";
+const savepoint = "SAVEPOINT bodega_write";
+const release = "RELEASE bodega_write";
+const rollbackTo = "ROLLBACK TO bodega_write";
 
 /**
- * Runs the jobs that `takeJob` hands out inside the transaction that is already open, commits, and only then answers
- * each of them. Returns whether a change was committed. Errors go to the jobs: their own, or unavailable when the group is
- * lost because SQLite could not commit it or gave the whole transaction up.
+ * Runs the jobs that `nextJob` returns inside the transaction that is already open, commits, and only then answers each of
+ * them. Returns whether a change was committed. Errors go to the jobs: their own, or unavailable when the group is lost
+ * because SQLite could not commit it or rolled the whole transaction back.
  */
 export async function runGroup(
   connection: Connection,
-  takeJob: () => Job | undefined,
-  bounds: GroupBounds,
+  nextJob: () => Job | undefined,
+  options: GroupOptions,
 ): Promise<boolean> {
   const outcomes: Outcome[] = [];
-  const endsAt = performance.now() + bounds.groupMs;
-  const watchdog = new Watchdog(bounds.unitLimitMs);
-  let lost: unknown;
-  let changed = false;
+  const endsAt = performance.now() + options.groupMs;
+  const watchdog = new Watchdog(options.writeTimeoutMs);
+  let loss: unknown;
+  let hasChanged = false;
   try {
-    while (outcomes.length < bounds.groupUnits && performance.now() < endsAt) {
-      const job = takeJob();
+    while (outcomes.length < options.maxGroup && performance.now() < endsAt) {
+      const job = nextJob();
       if (job === undefined) break;
-      const outcome = await runUnit(connection, job, changed, watchdog);
+      const outcome = await runWrite(connection, job, hasChanged, watchdog);
       outcomes.push(outcome);
       if (!connection.inTransaction) {
-        lost = outcome.error ?? new Error("The transaction was rolled back.");
+        loss = outcome.error ?? new Error("The transaction was rolled back.");
         break;
       }
-      changed ||= !outcome.failed;
+      hasChanged ||= !outcome.hasFailed;
     }
-    if (lost === undefined) connection.run("COMMIT");
+    if (loss === undefined) connection.run("COMMIT");
   } catch (error) {
-    lost = error;
+    loss = error;
     abandonGroup(connection);
   } finally {
     watchdog.stop();
   }
-  if (lost === undefined) bounds.onCommit();
-  for (const outcome of outcomes) settle(outcome, lost);
-  return changed && lost === undefined;
+  if (loss === undefined) options.onCommit();
+  for (const outcome of outcomes) answer(outcome, loss);
+  return hasChanged && loss === undefined;
 }
 
-async function runUnit(connection: Connection, job: Job, afterOthers: boolean, watchdog: Watchdog): Promise<Outcome> {
-  const life: UnitLife = { ended: false };
+async function runWrite(connection: Connection, job: Job, afterOthers: boolean, watchdog: Watchdog): Promise<Outcome> {
+  const scope: WriteScope = { hasEnded: false };
   try {
     connection.run(savepoint);
-    let value = job.work(life);
-    if (value instanceof Promise) value = await watchdog.limit(value, life);
-    life.ended = true;
+    let value = job.work(scope);
+    if (value instanceof Promise) value = await watchdog.limit(value, scope);
+    scope.hasEnded = true;
     connection.run(release);
-    return { job, value, failed: false, tainted: false };
+    return { job, value, hasFailed: false, isTainted: false };
   } catch (error) {
-    life.ended = true;
-    undoUnit(connection);
-    return { job, error, failed: true, tainted: afterOthers };
+    scope.hasEnded = true;
+    undoWrite(connection);
+    return { job, error, hasFailed: true, isTainted: afterOthers };
   }
 }
 
-function undoUnit(connection: Connection): void {
+function undoWrite(connection: Connection): void {
   try {
     if (!connection.inTransaction) return;
     connection.run(rollbackTo);
     connection.run(release);
   } catch {
-    // What cannot be undone alone must not be committed with the others.
+    // A write that cannot be undone alone must not be committed with the others.
     abandonGroup(connection);
   }
 }
@@ -109,37 +113,37 @@ function abandonGroup(connection: Connection): void {
   try {
     if (connection.inTransaction) connection.run("ROLLBACK");
   } catch {
-    // The queue repeats a rollback that failed before it begins anew; nothing of the group is in the log.
+    // The queue repeats a failed rollback before its next BEGIN; nothing of the group is in the WAL.
   }
 }
 
-function settle(outcome: Outcome, lost: unknown): void {
+function answer(outcome: Outcome, loss: unknown): void {
   const { job } = outcome;
-  if (!outcome.failed && lost === undefined) job.resolve(outcome.value as never);
+  if (!outcome.hasFailed && loss === undefined) job.resolve(outcome.value as never);
   // A refusal that rests on rows of a lost group would be wrong; "try again" is right.
-  else if (outcome.failed && (lost === undefined || !outcome.tainted)) job.reject(mapDbError(outcome.error));
-  else job.reject(lossError(lost));
+  else if (outcome.hasFailed && (loss === undefined || !outcome.isTainted)) job.reject(mapDbError(outcome.error));
+  else job.reject(lossError(loss));
 }
 
-function lossError(lost: unknown): AppError {
-  const mapped = mapDbError(lost);
-  return mapped instanceof AppError && mapped.kind === "unavailable" ? mapped : unavailable(undefined, { cause: lost });
+function lossError(loss: unknown): AppError {
+  const mapped = mapDbError(loss);
+  return mapped instanceof AppError && mapped.kind === "unavailable" ? mapped : unavailable(undefined, { cause: loss });
 }
 
-/** Ends a unit that waits for something else than the database; one timer serves the whole group. */
+/** Ends a write that waits for something other than the database; one timer serves the whole group. */
 class Watchdog {
-  readonly #limitMs: number;
+  readonly #timeoutMs: number;
   #timer: Timer | undefined;
-  #watched: { life: UnitLife; since: number; expire: (error: AppError) => void } | undefined;
+  #watched: { scope: WriteScope; since: number; expire: (error: AppError) => void } | undefined;
 
-  constructor(limitMs: number) {
-    this.#limitMs = limitMs;
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
   }
 
-  limit(value: Promise<unknown>, life: UnitLife): Promise<unknown> {
-    this.#timer ??= setInterval(() => this.#check(), Math.max(10, this.#limitMs / 5));
+  limit(value: Promise<unknown>, scope: WriteScope): Promise<unknown> {
+    this.#timer ??= setInterval(() => this.#check(), Math.max(10, this.#timeoutMs / 5));
     return new Promise((resolve, reject) => {
-      this.#watched = { life, since: performance.now(), expire: reject };
+      this.#watched = { scope, since: performance.now(), expire: reject };
       value.then(resolve, reject);
     });
   }
@@ -150,8 +154,8 @@ class Watchdog {
 
   #check(): void {
     const watched = this.#watched;
-    if (watched === undefined || watched.life.ended || performance.now() - watched.since < this.#limitMs) return;
-    watched.life.ended = true;
-    watched.expire(unavailable("The transaction took too long.", { retryAfter: 1 }));
+    if (watched === undefined || watched.scope.hasEnded || performance.now() - watched.since < this.#timeoutMs) return;
+    watched.scope.hasEnded = true;
+    watched.expire(unavailable("The transaction took too long."));
   }
 }

@@ -4,15 +4,15 @@ import type { BoundValue } from "../bind-args.ts";
 /** A prepared statement of the engine; with `raw`, its rows are arrays. */
 export interface EngineStatement {
   readonly reader: boolean;
-  run(args: BoundValue[]): { changes: number; lastInsertRowid: number };
+  run(args: BoundValue[]): { changes: number };
   get(args: BoundValue[]): unknown[] | undefined;
   all(args: BoundValue[]): unknown[][];
   raw(on: boolean): this;
   safeIntegers(on: boolean): this;
-  columns(): { name: string; type: string | null }[];
+  columns(): { name: string }[];
 }
 
-/** A connection of the engine. Its own types describe another library's interface, so ours say what we use. */
+/** A connection of the engine; its package has no types for the part that is used here. */
 export interface Engine {
   readonly inTransaction: boolean;
   prepare(sql: string): EngineStatement;
@@ -26,7 +26,7 @@ export type Libsql = new (path: string, options: { timeout?: number }) => Engine
 let loaded: Promise<Libsql> | undefined;
 
 /**
- * Loads the database engine when a database is first opened, so that help and version need no unpacked add-on.
+ * Loads the database engine when a database is first opened: help and version work without the unpacked add-on.
  * Errors: unavailable whose message says what to do when the add-on cannot be unpacked.
  */
 export function loadLibsql(): Promise<Libsql> {

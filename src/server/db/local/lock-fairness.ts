@@ -3,19 +3,19 @@ import { dirname } from "node:path";
 import { giveToOwner } from "../../config/data-dir.ts";
 import { unavailable } from "../../errors.ts";
 
-/** Longest pause between two tries of one that waits, and how long a busy process stands back for it. */
+/** Longest pause between two tries of a waiting process, and how long a stamp counts. */
 const pauseMs = 5;
 const freshMs = 30;
 
 /**
- * Turns between processes that write to one file. SQLite's lock is not fair: a server that commits without a pause
- * would keep the others out for as long as it is busy. Whoever waits stamps a small file; whoever has just committed
- * looks at the stamp, and stands back for a moment when it is fresh. A process that dies leaves nothing but a date.
+ * Fairness between processes that write to one file. SQLite's lock is not fair: a server that commits without a pause would
+ * keep the others out. A waiting process stamps the time of a small file; a process that has just committed pauses when
+ * the stamp is fresh. A process that dies leaves nothing but a date.
  */
-export class LockTurns {
+export class LockFairness {
   readonly #file: number;
   #stamped = 0;
-  #open = true;
+  #isOpen = true;
 
   /** Opens the file of the stamp, creating it where needed. Errors: unavailable when that is impossible. */
   constructor(path: string) {
@@ -27,27 +27,27 @@ export class LockTurns {
     }
   }
 
-  /** Waits 1 to 5 ms before the next try, and tells the others that someone waits. */
-  async waitTurn(): Promise<void> {
-    if (this.#open) this.#stamp();
+  /** Waits 1 to 5 ms before the next try, and tells other processes that this one waits. */
+  async waitForLock(): Promise<void> {
+    if (this.#isOpen) this.#stamp();
     await Bun.sleep(1 + Math.random() * (pauseMs - 1));
   }
 
-  /** True when another process has been trying for the lock within the last moments. */
-  othersWait(): boolean {
-    if (!this.#open) return false;
-    const stamp = Math.round(fstatSync(this.#file).mtimeMs);
-    return stamp !== this.#stamped && Math.abs(Date.now() - stamp) < freshMs;
-  }
-
-  /** Stands back long enough for everyone who waits to try once. */
-  async giveWay(): Promise<void> {
-    await Bun.sleep(pauseMs + 1);
+  /** Lets the event loop turn after a commit, and every process that waits for the lock try once. */
+  async yieldLock(): Promise<void> {
+    if (this.#hasWaiters()) await Bun.sleep(pauseMs + 1);
+    else await new Promise((resolve) => setImmediate(resolve));
   }
 
   close(): void {
-    this.#open = false;
+    this.#isOpen = false;
     closeSync(this.#file);
+  }
+
+  #hasWaiters(): boolean {
+    if (!this.#isOpen) return false;
+    const stamp = Math.round(fstatSync(this.#file).mtimeMs);
+    return stamp !== this.#stamped && Math.abs(Date.now() - stamp) < freshMs;
   }
 
   #stamp(): void {

@@ -2,41 +2,40 @@ import { unavailable } from "../../errors.ts";
 import { FileLock } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
 
-const lookEveryMs = 20;
-/** Files are changed for others within a moment; nobody waits longer for it than for a locked database. */
-const timeoutMs = 30_000;
+const pollMs = 20;
+/** Files are replaced within a moment; the wait is as long as a command's wait for the write lock. */
+const defaultTimeoutMs = 30_000;
 
 /**
- * Notes that this process has the database file open, for as long as the lock is kept. A file that is put into another's
- * place while somebody has that open would be written over by the other's log.
- * @throws unavailable when the file is being replaced all the while.
+ * Marks the database file as open in this process until the lock is closed. A WAL would be written into a file that
+ * replaces an open one, so `claimFile` waits for all such locks.
+ * @throws unavailable when the file is being replaced all the time.
  */
 export async function shareFile(path: string): Promise<FileLock> {
   return waitFor(path, (lock) => lock.tryShared(), "The database is being replaced by another command.");
 }
 
 /**
- * Waits until no process has the database file open, and lets none open it until the lock is closed.
- * @throws unavailable when somebody keeps it open; the signal's reason.
+ * Waits until no process has the database file open, and keeps it from being opened until the lock is closed.
+ * @throws unavailable when a process keeps it open; the signal's reason.
  */
-export async function claimFile(path: string, patience = timeoutMs, signal?: AbortSignal): Promise<FileLock> {
-  const message = "Another command works with the database; nothing was done. Try again when it has ended.";
-  return waitFor(path, (lock) => lock.tryExclusive(), message, patience, signal);
+export async function claimFile(path: string, timeoutMs = defaultTimeoutMs, signal?: AbortSignal): Promise<FileLock> {
+  const message = "Another command is using the database; nothing was changed. Try again when it has ended.";
+  return waitFor(path, (lock) => lock.tryExclusive(), message, { timeoutMs, signal });
 }
 
 async function waitFor(
   path: string,
-  take: (lock: FileLock) => boolean,
+  tryLock: (lock: FileLock) => boolean,
   message: string,
-  patience = timeoutMs,
-  signal?: AbortSignal,
+  { timeoutMs = defaultTimeoutMs, signal }: { timeoutMs?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<FileLock> {
   const lock = new FileLock(await loadLibsql(), `${path}-users`);
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + timeoutMs;
   try {
-    while (!take(lock)) {
+    while (!tryLock(lock)) {
       if (performance.now() > deadline) throw unavailable(message);
-      await Bun.sleep(lookEveryMs);
+      await Bun.sleep(pollMs);
       signal?.throwIfAborted();
     }
     return lock;

@@ -1,9 +1,7 @@
-/**
- * A table that stands in a libSQL server's database for as long as it is being filled from a file. Nobody may take such a
- * database for a whole one.
- */
-export const loadMark = "__bodega_load";
+/** A table in a libSQL server's database for as long as a restore fills it. Such a database must not be used. */
+export const restoreMarker = "__bodega_load";
 
-/** What to say of a database that has the mark, and what to do. */
-export const loadMarkMessage = "A restore into this database is at work, or was cut short.";
-export const loadMarkRemedy = "Let it end; if nobody is at it, run bodega db restore again: it begins anew.";
+/** The error for a database that has the marker. */
+export const restoreMarkerMessage = "A restore into this database is running, or was interrupted.";
+export const restoreMarkerRemedy =
+  "Wait for it to end. If none is running, run bodega db restore again; it starts over.";

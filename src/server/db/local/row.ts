@@ -1,4 +1,4 @@
-import type { ResultSet, Row } from "@libsql/core/api";
+import type { Row } from "@libsql/core/api";
 
 type Values = unknown[];
 
@@ -54,31 +54,4 @@ function valueFromSql(value: unknown): unknown {
     return byteLength === buffer.byteLength ? buffer : buffer.slice(byteOffset, byteOffset + byteLength);
   }
   return value;
-}
-
-/** What a statement answered, in the shape of `@libsql/core`. */
-export class LocalResult implements ResultSet {
-  readonly columns: string[];
-  readonly columnTypes: string[];
-  readonly rows: Row[];
-  readonly rowsAffected: number;
-  readonly lastInsertRowid: bigint | undefined;
-
-  constructor(columns: string[], columnTypes: string[], rows: Row[], affected: number, rowid: bigint | undefined) {
-    this.columns = columns;
-    this.columnTypes = columnTypes;
-    this.rows = rows;
-    this.rowsAffected = affected;
-    this.lastInsertRowid = rowid;
-  }
-
-  toJSON() {
-    return {
-      columns: this.columns,
-      columnTypes: this.columnTypes,
-      rows: this.rows.map((row) => Array.from(row)),
-      rowsAffected: this.rowsAffected,
-      lastInsertRowid: this.lastInsertRowid === undefined ? null : `${this.lastInsertRowid}`,
-    };
-  }
 }

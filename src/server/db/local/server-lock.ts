@@ -5,12 +5,12 @@ import { FileLock } from "./file-lock.ts";
 import { loadLibsql } from "./load-libsql.ts";
 
 const fileName = "server.lock";
-// A command that only asks holds the lock for a moment, and must not keep a server from starting.
+// A command that asks holds the lock for a moment, and must not keep a server from starting.
 const timeoutMs = 250;
-// A lock that nobody refers to any more would be closed by the garbage collector, and so be given up.
+// The garbage collector closes, and so releases, a lock without references.
 const held = new Set<FileLock>();
 
-/** Marks this process as the one server of the data directory until it is released or ends; null when there is one. */
+/** Locks the data directory for this server until the lock is released or the process ends; null while another has it. */
 export async function acquireServerLock(dataDir: string): Promise<{ release(): void } | null> {
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
@@ -32,7 +32,7 @@ export async function acquireServerLock(dataDir: string): Promise<{ release(): v
   };
 }
 
-/** Whether a server works on this data directory now, in this process or another. */
+/** Whether a server uses this data directory now, in this process or another. */
 export async function isServerRunning(dataDir: string): Promise<boolean> {
   const path = lockPath(dataDir);
   if (!existsSync(path)) return false;

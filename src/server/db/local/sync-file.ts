@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 
-/** Waits until a file, or the names in a folder, are on the disk; what a power cut can take away is no copy. */
+/** Waits until a file, or the names in a folder, are on the disk. */
 export function syncFile(path: string): void {
   const file = openSync(path, "r");
   try {

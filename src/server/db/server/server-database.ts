@@ -1,34 +1,81 @@
-import type { Client, InStatement, ResultSet } from "@libsql/core/api";
-import type { Database, Session } from "../session.ts";
-import { openServerClient, type ServerClient, type ServerOptions } from "./server-client.ts";
-import type { ServerTransaction } from "./server-transaction.ts";
+import type { Client, InStatement } from "@libsql/core/api";
+import { validationFailed } from "../../errors.ts";
+import { Semaphore } from "../../values/semaphore.ts";
+import { sqlOf } from "../bind-args.ts";
+import { shapeOf } from "../scan-sql.ts";
+import type { Database, Result, Session } from "../session.ts";
+import { bindForServer, retryWhileBusy } from "./calls.ts";
+import { ServerTransaction } from "./transaction.ts";
 
-/** A libSQL server behind the interface that services use. */
+const requestTimeoutMs = 10_000;
+/** Of calls that read a whole database, or index it. */
+const copyTimeoutMs = 600_000;
+const maxRequests = 64;
+// The server runs one writer at a time. A second write in flight hides the network; more would only wait there.
+const maxWrites = 2;
+const fullMessage = "Too many writes are waiting.";
+
+/** Where a database server is and how long to wait for its lock. */
+export interface ServerOptions {
+  url: string;
+  authToken: string | undefined;
+  lockDeadlineMs: number;
+}
+
+/**
+ * A libSQL server's database over HTTP. Arguments are bound as for a file, calls to a busy server are repeated until the
+ * deadline, interactive transactions of this process take turns, and network errors are unavailable.
+ */
 export class ServerDatabase implements Database {
   readonly kind = "server";
-  readonly #server: ServerClient;
+  readonly #client: Client;
+  readonly #connectForCopies: () => Client;
+  readonly #lockDeadlineMs: number;
+  readonly #writes = new Semaphore({ permits: maxWrites, fullMessage });
+  readonly #transactions = new Semaphore({ permits: 1, fullMessage });
+  #copyClient: Client | undefined;
 
-  constructor(client: ServerClient) {
-    this.#server = client;
+  constructor(client: Client, connectForCopies: () => Client, lockDeadlineMs: number) {
+    this.#client = client;
+    this.#connectForCopies = connectForCopies;
+    this.#lockDeadlineMs = lockDeadlineMs;
   }
 
-  get client(): Client {
-    return this.#server;
+  async execute(stmt: InStatement): Promise<Result> {
+    const bound = bindForServer(stmt);
+    const run = () => this.#client.execute(bound);
+    return shapeOf(bound.sql).reads ? this.#retry(run) : this.#write(run);
   }
 
-  execute(stmt: InStatement): Promise<ResultSet> {
-    return this.#server.execute(stmt);
+  async batch(stmts: InStatement[], mode: "read" | "write" = "write"): Promise<Result[]> {
+    const bound = stmts.map(bindForServer);
+    if (mode === "write") return this.#write(() => this.#client.batch(bound, "write"));
+    if (!stmts.every((stmt) => shapeOf(sqlOf(stmt)).reads)) {
+      throw new TypeError("A read batch takes only statements that read.");
+    }
+    return this.#retry(() => this.#client.batch(bound, "read"));
   }
 
-  batch(stmts: InStatement[], mode: "read" | "write" = "write"): Promise<ResultSet[]> {
-    return this.#server.batch(stmts, mode);
+  async transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
+    const lockDeadlineMs = this.#lockDeadlineMs;
+    const begin = () => this.#client.transaction("write");
+    return this.#transactions.run(() => new ServerTransaction({ begin, lockDeadlineMs }).run(fn), lockDeadlineMs);
   }
 
-  transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
-    return runServerTransaction(this.#server, fn);
+  async migrate(stmts: InStatement[]): Promise<void> {
+    const bound = stmts.map(bindForServer);
+    await this.#write(() => this.#client.migrate(bound));
   }
 
-  /** Null: only the server knows of its commits. */
+  /**
+   * The bare client for copies of the whole database: integers are bigint, calls may take minutes, transactions have no
+   * time limit of ours, and errors are not mapped. It is closed with the database.
+   */
+  copyClient(): Client {
+    this.#copyClient ??= this.#connectForCopies();
+    return this.#copyClient;
+  }
+
   dataVersion(): null {
     return null;
   }
@@ -45,55 +92,51 @@ export class ServerDatabase implements Database {
     return true;
   }
 
-  setLogAside(): undefined {
+  setWalAside(): undefined {
     return undefined;
   }
 
-  drain(): Promise<void> {
-    return this.#server.drain();
+  async drain(): Promise<void> {
+    await Promise.all([this.#writes.drain(), this.#transactions.drain()]);
+    // A permit is released a moment before its caller has the answer.
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   async close(): Promise<void> {
-    if (this.#server.closed) return;
+    if (this.#client.closed) return;
     await this.drain();
-    this.#server.close();
+    this.#copyClient?.close();
+    this.#client.close();
+  }
+
+  #write<T>(work: () => Promise<T>): Promise<T> {
+    return this.#writes.run(() => this.#retry(work), this.#lockDeadlineMs);
+  }
+
+  #retry<T>(work: () => Promise<T>): Promise<T> {
+    return retryWhileBusy(work, this.#lockDeadlineMs);
   }
 }
 
-/** Opens a server's database. Errors: validationFailed for an unusable address; an unreachable server shows at the first call. */
-export async function openServer(options: ServerOptions): Promise<ServerDatabase> {
-  return new ServerDatabase(await openServerClient(options));
-}
-
-/** Runs `fn` in an interactive transaction of the server and answers after its COMMIT. */
-export async function runServerTransaction<T>(client: ServerClient, fn: (tx: Session) => Promise<T>): Promise<T> {
-  const transaction = await client.transaction("write");
+/** Opens a server's database; nothing is sent before the first call. Errors: validationFailed for an unusable address. */
+export async function openServer({ url, authToken, lockDeadlineMs }: ServerOptions): Promise<ServerDatabase> {
+  const { createClient } = await import("@libsql/client/http");
+  const connect = (timeoutMs: number, intMode: "number" | "bigint") =>
+    createClient({
+      // The WebSocket forms of an address reach the same server; HTTP survives its restart without a reconnect.
+      url: url.replace(/^ws(s?):/, "http$1:"),
+      ...(authToken === undefined ? {} : { authToken }),
+      concurrency: maxRequests,
+      intMode,
+      fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(timeoutMs) }),
+    });
   try {
-    const value = await Promise.race([fn(new ServerUnit(transaction)), transaction.expired]);
-    await transaction.commit();
-    return value;
-  } catch (error) {
-    await transaction.rollback();
-    throw error;
-  }
-}
-
-class ServerUnit implements Session {
-  readonly #transaction: ServerTransaction;
-
-  constructor(transaction: ServerTransaction) {
-    this.#transaction = transaction;
-  }
-
-  execute(stmt: InStatement): Promise<ResultSet> {
-    return this.#transaction.execute(stmt);
-  }
-
-  batch(stmts: InStatement[]): Promise<ResultSet[]> {
-    return this.#transaction.batch(stmts);
-  }
-
-  transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
-    return fn(this);
+    return new ServerDatabase(
+      connect(requestTimeoutMs, "number"),
+      () => connect(copyTimeoutMs, "bigint"),
+      lockDeadlineMs,
+    );
+  } catch (cause) {
+    throw validationFailed("The database address is not one of a libSQL server.", { cause });
   }
 }

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { InStatement, ResultSet } from "@libsql/core/api";
+import type { InStatement } from "@libsql/core/api";
 import { copyClientOf } from "../../backup/copy/server-source.ts";
 import type { Config } from "../../config/config.ts";
 import { giveToOwner, restrictFile } from "../../config/data-dir.ts";
@@ -11,7 +11,7 @@ import { FileLock } from "../../db/local/file-lock.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { shareFile } from "../../db/local/open-file-lock.ts";
 import { openConfiguredDatabase } from "../../db/open.ts";
-import type { Session } from "../../db/session.ts";
+import type { Result, Session } from "../../db/session.ts";
 
 const busyTimeoutMs = 5000;
 const cacheKiB = 32 * 1024;
@@ -31,7 +31,7 @@ export interface DatabaseReader {
   kind: "file" | "server";
   session: Session;
   /** Runs a query that may take minutes. */
-  query(sql: string): Promise<ResultSet>;
+  query(sql: string): Promise<Result>;
   /** Runs work that keeps one snapshot for long, without blocking the server's checkpointer. */
   holdSnapshot<T>(work: () => Promise<T>): Promise<T>;
   readSize(): Promise<DatabaseSize>;
@@ -119,12 +119,12 @@ class ReadSession implements Session {
     this.#connection = connection;
   }
 
-  async execute(stmt: InStatement): Promise<ResultSet> {
+  async execute(stmt: InStatement): Promise<Result> {
     return this.#connection.run(sqlOf(stmt), argsOf(stmt));
   }
 
   /** Reads one snapshot. */
-  async batch(stmts: InStatement[]): Promise<ResultSet[]> {
+  async batch(stmts: InStatement[]): Promise<Result[]> {
     this.#connection.run("BEGIN");
     try {
       return stmts.map((stmt) => this.#connection.run(sqlOf(stmt), argsOf(stmt)));

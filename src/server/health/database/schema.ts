@@ -1,6 +1,6 @@
 import { selectSchema, toSchemaObject } from "../../db/build-schema.ts";
 import { compareSchema, isWithoutGaps, nameObject, type SchemaFault } from "../../db/compare-schema.ts";
-import { loadMark, loadMarkMessage, loadMarkRemedy } from "../../db/local/restore-marker.ts";
+import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "../../db/local/restore-marker.ts";
 import { hashMigration } from "../../db/migrate.ts";
 import { migrations } from "../../db/migrations.ts";
 import type { Session } from "../../db/session.ts";
@@ -44,7 +44,8 @@ export async function checkSchema(
     const finding: Finding = { severity: "error", subject, message, remedy };
     return { findings: [finding], isUsable: false };
   };
-  if (objects.some(({ name }) => name === loadMark)) return only(loadMark, loadMarkMessage, loadMarkRemedy);
+  if (objects.some(({ name }) => name === restoreMarker))
+    return only(restoreMarker, restoreMarkerMessage, restoreMarkerRemedy);
   const state = await readState(session);
   const { applied, pending, newer, altered } = state;
   if (applied.size === 0 && objects.length > 0) {

@@ -1,4 +1,4 @@
-import type { InStatement, ResultSet } from "@libsql/core/api";
+import type { InStatement } from "@libsql/core/api";
 import { sql } from "drizzle-orm";
 import { all, bind, param, statement } from "../../db/statement.ts";
 import { newId } from "../../values/ids.ts";
@@ -68,7 +68,7 @@ export async function finishChange(tx: OrderCtx, id: string, change: OrderChange
     const expiresAt = toTimestamp(tx.now() + noticeLifetimeMs);
     statements.push(bind(insertNotice, { ...values, messageId: newId("msg"), expiresAt }));
   }
-  const results: ResultSet[] = await tx.db.batch([...statements, readOrder(tx, id)]);
+  const results = await tx.db.batch([...statements, readOrder(tx, id)]);
   const order = results.at(-1)?.rows[0] as unknown as RenderedOrder | undefined;
   if (!order) throw new Error("An order was written but cannot be read");
   return order;

@@ -1,16 +1,17 @@
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError, tooManyAttempts, unavailable } from "../../errors.ts";
+import { AppError, tooManyAttempts } from "../../errors.ts";
+import { Semaphore } from "../../values/semaphore.ts";
 import { clearLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/service.ts";
 
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", most: 3, windowMs: 20 * 60_000 };
 
-/** More attempts than this waiting for one account are not the account's owner. */
-const maxWaiting = 128;
+/** More waiting attempts than these are not the account's owner. */
+const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };
 
-/** The last attempt in line, and how many there are, for each account that someone is trying. */
-const lines = new Map<string, { last: Promise<unknown>; length: number }>();
+/** The attempts of each account that someone is signing in to. */
+const accounts = new Map<string, Semaphore>();
 
 /**
  * Runs an attempt to prove an account's password or one-time code. Attempts of one account take turns in this process,
@@ -27,7 +28,7 @@ export async function limitFailures<T>(
   attempt: () => Promise<T>,
   note?: (tx: Ctx, refusal: AppError) => Promise<AppError>,
 ): Promise<T> {
-  return takeTurn(subjectOf(ctx, emailKey), async () => {
+  return inTurn(subjectOf(ctx, emailKey), async () => {
     await requireFailuresLeft(ctx, emailKey);
     try {
       return await attempt();
@@ -77,17 +78,12 @@ function subjectOf({ tenant }: Ctx, emailKey: string): string {
   return Bun.SHA256.hash(`${tenant.id}:${emailKey}`, "base64url");
 }
 
-async function takeTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-  const line = lines.get(name) ?? { last: Promise.resolve(), length: 0 };
-  if (line.length > maxWaiting) throw unavailable("Too many sign-ins to this account are waiting.");
-  lines.set(name, line);
-  line.length += 1;
-  const turn = line.last.then(work, work);
-  line.last = turn;
+async function inTurn<T>(account: string, work: () => Promise<T>): Promise<T> {
+  const turns = accounts.get(account) ?? new Semaphore(oneAtATime);
+  accounts.set(account, turns);
   try {
-    return await turn;
+    return await turns.run(work);
   } finally {
-    line.length -= 1;
-    if (line.length === 0) lines.delete(name);
+    if (turns.isIdle) accounts.delete(account);
   }
 }

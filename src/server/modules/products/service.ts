@@ -1,6 +1,6 @@
-import type { ResultSet } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import type { Result } from "../../db/session.ts";
 import { all, bind, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, preconditionFailed } from "../../errors.ts";
@@ -89,7 +89,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
   ];
   return explainConflicts(async () => {
     if (!variants) {
-      const [inserted] = (await ctx.db.batch(statements)) as [ResultSet];
+      const [inserted] = (await ctx.db.batch(statements)) as [Result];
       const { json, version, language } = inserted.rows[0] as unknown as RenderedProduct;
       return { json, version, language };
     }

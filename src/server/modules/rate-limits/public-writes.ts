@@ -1,9 +1,9 @@
 import type { Ctx, Tenant } from "../../context.ts";
-import { KeptMap } from "../../db/kept-map.ts";
 import type { Database } from "../../db/session.ts";
 import { tooManyRequests } from "../../errors.ts";
 import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
+import { LruCache } from "../../values/lru-cache.ts";
 import { hideSubject } from "./address-subject.ts";
 import { createHitExchange } from "./hit-exchange.ts";
 import { createWriteCounts, windowMs } from "./write-counts.ts";
@@ -68,7 +68,7 @@ export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void
  */
 export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): WriteLimiter {
   const counts = createWriteCounts(leastSubjects);
-  const subjects = new KeptMap<string>(leastHashes);
+  const subjects = new LruCache<string>(leastHashes);
   const others = createHitExchange({ db, present, onHeard: counts.add, notice });
   let latest = 0;
   let hasKey = false;

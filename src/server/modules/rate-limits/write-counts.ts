@@ -1,4 +1,4 @@
-import { KeptMap } from "../../db/kept-map.ts";
+import { LruCache } from "../../values/lru-cache.ts";
 
 /** The stretch of time in which public writes are counted: a minute. */
 export const windowMs = 60_000;
@@ -25,7 +25,7 @@ export interface WriteCounts {
  * @param leastKept how many subjects are remembered at least; twice as many at most, by forgetting who came least lately.
  */
 export function createWriteCounts(leastKept: number): WriteCounts {
-  const subjects = new KeptMap<HitBucket[]>(leastKept);
+  const subjects = new LruCache<HitBucket[]>(leastKept);
   return {
     add(subject, at, hits) {
       const buckets = subjects.get(subject);

@@ -1,11 +1,11 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { KeptMap } from "../../db/kept-map.ts";
 import { type CompiledStatement, get, param, statement } from "../../db/statement.ts";
 import { decodeCursor } from "../../pagination/cursor.ts";
 import { type ListPage, type PageRow, toListPage } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, parseIds } from "../../pagination/list-query.ts";
 import { parseEmail } from "../../values/email.ts";
+import { LruCache } from "../../values/lru-cache.ts";
 import { requireText } from "../../values/text.ts";
 import { nameKey } from "./input.ts";
 import { type UserListQuery, type UserSortKey, userFields } from "./model.ts";
@@ -34,7 +34,7 @@ interface Filters {
 }
 
 /** One statement for each shape of list that is asked for; there could be 2 sorts × 2 directions × 32 sets of filters × 8. */
-const statements = new KeptMap<CompiledStatement<PageRow>>(200);
+const statements = new LruCache<CompiledStatement<PageRow>>(200);
 
 /**
  * One page of the tenant's users by keyset. `q` is what an address or a name begins with, whatever its case.

@@ -1,10 +1,10 @@
 import type { Static } from "@sinclair/typebox";
 import type { Ctx } from "../../../context.ts";
-import { KeptMap } from "../../../db/kept-map.ts";
 import { invalidField } from "../../../errors.ts";
 import { decodeCursor } from "../../../pagination/cursor.ts";
 import { type ListPage, toListPage } from "../../../pagination/list-page.ts";
 import { defaultLimit, parseFields } from "../../../pagination/list-query.ts";
+import { LruCache } from "../../../values/lru-cache.ts";
 import type { Product } from "../model.ts";
 import { seesDrafts } from "../service.ts";
 import { languageChain } from "../translation.ts";
@@ -17,7 +17,7 @@ import { countMatches, findPage, namedBy } from "./plan.ts";
  * Stores with translated products, as far as known. Their lists are translated at once, those of other stores only after
  * a page had translations.
  */
-const translated = new KeptMap<true>(10_000);
+const translated = new LruCache<true>(10_000);
 
 export type ProductDocument = Static<typeof Product>;
 

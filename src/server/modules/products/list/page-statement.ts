@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
-import { KeptMap } from "../../../db/kept-map.ts";
 import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
 import type { PageRow as CommonRow } from "../../../pagination/list-page.ts";
+import { LruCache } from "../../../values/lru-cache.ts";
 import { servedJson, servedLanguage } from "../translation.ts";
 import {
   afterPosition,
@@ -26,7 +26,7 @@ export interface PageRow extends CommonRow {
 }
 
 /** The compiled statements of the last lists; thousands are possible. */
-const statements = new KeptMap<unknown>(360);
+const statements = new LruCache<unknown>(360);
 
 /** The statement of a name, compiled once. */
 export function compiledOnce<Row>(name: string, compile: () => CompiledStatement<Row>): CompiledStatement<Row> {

@@ -2,22 +2,18 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isUniqueViolation } from "../../src/server/db/db-errors.ts";
+import { FileDatabase, type FileDatabaseOptions } from "../../src/server/db/local/file-database.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
-import { LocalClient } from "../../src/server/db/local/local-client.ts";
-import { LocalDatabase } from "../../src/server/db/local/local-database.ts";
-import type { WriterQueueOptions } from "../../src/server/db/local/writer-queue.ts";
 import { AppError } from "../../src/server/errors.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { makeDir } from "./kinds.ts";
 import { spawnChild } from "./spawn-child.ts";
 
 let dir: string;
-let client: LocalClient;
-let db: LocalDatabase;
+let db: FileDatabase;
 
-async function open(options: Partial<WriterQueueOptions> = {}): Promise<void> {
-  client = new LocalClient(await loadLibsql(), join(dir, "bodega.db"), options);
-  db = new LocalDatabase(client, { kind: "file" });
+async function open(options: FileDatabaseOptions = {}): Promise<void> {
+  db = new FileDatabase(await loadLibsql(), join(dir, "bodega.db"), options);
   await db.execute(createTable);
 }
 
@@ -39,31 +35,31 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test("says how many units wait, and how long the first of them has", async () => {
+test("tells how many writes wait, and how long the first has waited", async () => {
   await open();
-  expect([client.queue.waiting, client.queue.waitMs]).toEqual([0, 0]);
+  expect([db.queue.waiting, db.queue.waitMs]).toEqual([0, 0]);
   const writes = ["one", "two"].map((name) => db.execute(insertRow(name)));
   const before = performance.now();
   while (performance.now() <= before);
-  expect(client.queue.waiting).toBe(2);
-  expect(client.queue.waitMs).toBeGreaterThan(0);
-  expect(client.queue.waitMs).toBeLessThan(performance.now());
+  expect(db.queue.waiting).toBe(2);
+  expect(db.queue.waitMs).toBeGreaterThan(0);
+  expect(db.queue.waitMs).toBeLessThan(performance.now());
   await Promise.all(writes);
-  expect([client.queue.waiting, client.queue.waitMs]).toEqual([0, 0]);
+  expect([db.queue.waiting, db.queue.waitMs]).toEqual([0, 0]);
 });
 
 describe("group commit", () => {
-  test("units of one tick share a commit", async () => {
+  test("writes of one tick share a commit", async () => {
     await open();
-    const before = client.queue.commits;
+    const before = db.queue.commits;
     await Promise.all(Array.from({ length: 200 }, (_, i) => db.execute(insertRow(`row-${i}`))));
-    expect(client.queue.commits - before).toBe(1);
+    expect(db.queue.commits - before).toBe(1);
     expect(await names()).toHaveLength(200);
   });
 
   test("transactions of one tick share a commit and keep their order", async () => {
     await open();
-    const before = client.queue.commits;
+    const before = db.queue.commits;
     const order: number[] = [];
     const one = (i: number) =>
       db.transaction(async (tx) => {
@@ -72,18 +68,18 @@ describe("group commit", () => {
         order.push(i);
       });
     await Promise.all(Array.from({ length: 50 }, (_, i) => one(i)));
-    expect(client.queue.commits - before).toBe(1);
+    expect(db.queue.commits - before).toBe(1);
     expect(order).toEqual(Array.from({ length: 50 }, (_, i) => i));
   });
 
-  test("a group is bounded, so that other processes get their turn", async () => {
-    await open({ groupUnits: 10 });
-    const before = client.queue.commits;
+  test("a group is bounded, so that other processes can write", async () => {
+    await open({ maxGroup: 10 });
+    const before = db.queue.commits;
     await Promise.all(Array.from({ length: 95 }, (_, i) => db.execute(insertRow(`row-${i}`))));
-    expect(client.queue.commits - before).toBe(10);
+    expect(db.queue.commits - before).toBe(10);
   });
 
-  test("a failing unit is undone alone, whatever its form", async () => {
+  test("a failing write is undone alone, whatever its form", async () => {
     await open();
     await db.execute(insertRow("taken"));
     const outcomes = await failures([
@@ -138,8 +134,8 @@ describe("a group that cannot be committed", () => {
   test("a full disk rejects the whole group with 5001, leaves nothing, and is got over", async () => {
     await open();
     await db.execute(insertRow("before"));
-    const pages = client.writer.run("PRAGMA page_count").rows[0]?.[0] as number;
-    client.writer.run(`PRAGMA max_page_count = ${pages + 2}`);
+    const pages = db.writer.run("PRAGMA page_count").rows[0]?.[0] as number;
+    db.writer.run(`PRAGMA max_page_count = ${pages + 2}`);
     const large = (name: string) => insertRow(name + "x".repeat(6000));
     const outcomes = await failures([
       db.execute(insertRow("small")),
@@ -149,13 +145,13 @@ describe("a group that cannot be committed", () => {
     const acknowledged = outcomes.filter((one) => one === undefined).length;
     expect(await names()).toHaveLength(1 + acknowledged);
     expect(acknowledged).toBeLessThan(21);
-    client.writer.run("PRAGMA max_page_count = 1000000");
+    db.writer.run("PRAGMA max_page_count = 1000000");
     await db.execute(large("after"));
     expect(await names()).toHaveLength(2 + acknowledged);
     expect((await db.execute("PRAGMA integrity_check")).rows[0]?.[0]).toBe("ok");
   });
 
-  test("when SQLite gives the whole transaction up, every unit of the group hears of it", async () => {
+  test("when SQLite gives the whole transaction up, every write of the group fails", async () => {
     await open();
     await db.execute(
       "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",
@@ -199,8 +195,8 @@ describe("a group that cannot be committed", () => {
 });
 
 describe("bounds", () => {
-  test("a unit that never ends is rolled back, its handle is dead, and the queue goes on", async () => {
-    await open({ unitLimitMs: 100 });
+  test("a write that never ends is rolled back, its handle is dead, and the queue goes on", async () => {
+    await open({ writeTimeoutMs: 100 });
     let handle: { execute(stmt: ReturnType<typeof insertRow>): Promise<unknown> } | undefined;
     const stuck = db.transaction(async (tx) => {
       handle = tx;
@@ -211,16 +207,6 @@ describe("bounds", () => {
     await expect(stuck).rejects.toMatchObject({ code: 5001, retryAfter: 1 });
     await next;
     await expect(handle?.execute(insertRow("late"))).rejects.toMatchObject({ code: 5001 });
-    expect(await names()).toEqual(["next"]);
-  });
-
-  test("an abandoned interactive transaction ends by itself", async () => {
-    await open({ unitLimitMs: 100 });
-    const transaction = await client.transaction("write");
-    await transaction.execute(insertRow("abandoned"));
-    await db.execute(insertRow("next"));
-    await expect(transaction.commit()).rejects.toMatchObject({ code: 5001 });
-    expect(transaction.closed).toBe(true);
     expect(await names()).toEqual(["next"]);
   });
 
@@ -236,8 +222,8 @@ describe("bounds", () => {
     const order: string[] = [];
     await Promise.all([
       db.execute(insertRow("a")).then(() => order.push("a")),
-      client.queue.exclusive(() => {
-        expect(client.writer.inTransaction).toBe(false);
+      db.queue.exclusive(() => {
+        expect(db.writer.inTransaction).toBe(false);
         order.push("alone");
       }),
       db.execute(insertRow("b")).then(() => order.push("b")),

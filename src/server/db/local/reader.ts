@@ -1,34 +1,25 @@
-import type { InArgs, InStatement, ResultSet, Row, Transaction } from "@libsql/core/api";
+import type { InArgs, InStatement, Row } from "@libsql/core/api";
 import { argsOf, sqlOf } from "../bind-args.ts";
 import { isBusy } from "../db-errors.ts";
+import type { Result } from "../session.ts";
 import { Connection } from "./connection.ts";
-import type { FileLock } from "./file-lock.ts";
 import type { Libsql } from "./load-libsql.ts";
-import { ReadPool } from "./read-pool.ts";
 
 const cacheKiB = 16 * 1024;
 
-interface ReaderOptions {
-  deadlineMs: number;
-  readersLock: () => FileLock;
-}
-
-/** Reads a local file: a read-only connection whose calls are answered at once, and a pool for longer snapshots. */
-export class LocalReader {
+/** Reads a local file over a read-only connection whose calls are answered at once. */
+export class Reader {
   readonly connection: Connection;
-  readonly transactions: ReadPool;
   readonly #deadlineMs: number;
   /** The counter of commits that the snapshot of this turn began with; undefined while there is no snapshot. */
   #version: number | undefined;
 
-  /** `readersLock` is shared while a read transaction is open. */
-  constructor(libsql: Libsql, path: string, { deadlineMs, readersLock }: ReaderOptions) {
+  constructor(libsql: Libsql, path: string, deadlineMs: number) {
     this.connection = new Connection(libsql, path, { cacheKiB, readOnly: true });
-    this.transactions = new ReadPool(() => new Connection(libsql, path, { readOnly: true }), readersLock);
     this.#deadlineMs = deadlineMs;
   }
 
-  run(sql: string, args?: InArgs): Promise<ResultSet> {
+  run(sql: string, args?: InArgs): Promise<Result> {
     return this.#read(() => this.connection.run(sql, args));
   }
 
@@ -37,7 +28,7 @@ export class LocalReader {
   }
 
   /** All statements on one snapshot. */
-  batch(stmts: (InStatement | [string, InArgs?])[]): Promise<ResultSet[]> {
+  batch(stmts: InStatement[]): Promise<Result[]> {
     const runAll = () => stmts.map((stmt) => this.connection.run(sqlOf(stmt), argsOf(stmt)));
     return this.#read(() => {
       if (this.#version !== undefined) return runAll();
@@ -50,15 +41,10 @@ export class LocalReader {
     });
   }
 
-  /** A transaction of its own that keeps its snapshot until it is closed. */
-  begin(): Promise<Transaction> {
-    return this.#read(() => this.transactions.begin());
-  }
-
   /**
-   * SQLite's counter of commits by other connections, the writer of this process included. Whoever asks has just taken
-   * a request from its socket: until the loop turns, all reads share the snapshot that this begins, and with it one
-   * pair of file locks, which cost as much as a short query.
+   * SQLite's counter of commits by other connections, the writer of this process included. It is asked at the start of a
+   * request: until the event loop turns, all reads share the snapshot that this begins, and with it one pair of file
+   * locks, which cost as much as a short query.
    */
   dataVersion(): number {
     if (this.#version !== undefined) return this.#version;
@@ -73,7 +59,7 @@ export class LocalReader {
     return this.#version;
   }
 
-  /** Lets the next read see what has been committed since, and checkpoints pass. */
+  /** Ends the snapshot, so that the next read sees later commits and checkpoints can run. */
   readonly dropSnapshot = (): void => {
     if (this.#version === undefined) return;
     this.#version = undefined;
@@ -82,11 +68,10 @@ export class LocalReader {
 
   close(): void {
     this.dropSnapshot();
-    this.transactions.close();
     this.connection.close();
   }
 
-  // A reader meets a lock only while another process recovers the log, which is over in a moment.
+  // A reader meets a lock only while another process recovers the WAL, which takes a moment.
   #read<T>(work: () => T): Promise<T> {
     try {
       return Promise.resolve(work());

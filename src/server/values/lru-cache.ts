@@ -1,8 +1,8 @@
 /**
- * A bounded map that forgets what was not asked for lately. Two generations cost one lookup on a hit, where a strict
+ * A bounded map that drops the entries not used lately. Two generations cost one lookup on a hit, where a strict
  * least-recently-used order would rewrite the map at every read.
  */
-export class KeptMap<T> {
+export class LruCache<T> {
   readonly #half: number;
   #young = new Map<string, T>();
   #old = new Map<string, T>();
@@ -26,6 +26,11 @@ export class KeptMap<T> {
       this.#young = new Map();
     }
     this.#young.set(key, value);
+  }
+
+  delete(key: string): void {
+    this.#young.delete(key);
+    this.#old.delete(key);
   }
 
   clear(): void {

@@ -1,0 +1,203 @@
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { type InStatement, LibsqlError, type Row } from "@libsql/core/api";
+import { unavailable } from "../../errors.ts";
+import { argsOf, sqlOf } from "../bind-args.ts";
+import { shapeOf } from "../scan-sql.ts";
+import type { Database, Result, Session } from "../session.ts";
+import { Connection } from "./connection.ts";
+import { FileLock } from "./file-lock.ts";
+import { watchFile } from "./file-watch.ts";
+import type { Libsql } from "./load-libsql.ts";
+import { LockFairness } from "./lock-fairness.ts";
+import { Reader } from "./reader.ts";
+import { WriteQueue, type WriteQueueOptions } from "./write-queue.ts";
+import { WriteSession } from "./write-session.ts";
+
+/**
+ * A checkpoint falls back to one beside the writers only when it gives up waiting for the write lock, and that has just
+ * been seen free. It also waits this long for readers of other programs, and this process with it.
+ */
+const checkpointTimeoutMs = 2000;
+const writerCacheKiB = 8 * 1024;
+const largeWalBytes = 4 * 1024 * 1024;
+const refusedVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
+const ownPragmas = /\b(?:wal_checkpoint|wal_autocheckpoint|journal_mode|synchronous|query_only|busy_timeout)\b/i;
+
+/** How file databases of servers, commands and tests differ. */
+export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
+  kind?: "memory" | "file";
+  /** Runs after everything is closed, such as the removal of a temporary directory. */
+  afterClose?: () => void;
+  /** Whether a server uses the file, whose checkpointer then does the work that is due at close. */
+  isServerRunning?: () => Promise<boolean>;
+}
+
+interface CheckpointParts {
+  connection: Connection;
+  /** Shared by every process that keeps a snapshot of the file for long, such as a backup; a checkpoint takes it alone. */
+  readersLock: FileLock;
+}
+
+/**
+ * A database in a local file. Statements that only read run at once on the reader connection; all others go through the
+ * write queue and are answered after their COMMIT.
+ */
+export class FileDatabase implements Database {
+  readonly kind: "memory" | "file";
+  readonly path: string;
+  readonly queue: WriteQueue;
+  readonly writer: Connection;
+  readonly reader: Reader;
+  readonly #libsql: Libsql;
+  readonly #options: FileDatabaseOptions;
+  readonly #fairness: LockFairness;
+  readonly #isFileInPlace: () => boolean;
+  readonly #isWalInPlace: () => boolean;
+  #checkpoints: CheckpointParts | undefined;
+  #isClosed = false;
+
+  /** Opens the file, creating it where needed. Errors: unavailable when it cannot be opened. */
+  constructor(libsql: Libsql, path: string, options: FileDatabaseOptions = {}) {
+    this.kind = options.kind ?? "file";
+    this.path = path;
+    this.#libsql = libsql;
+    this.#options = options;
+    this.writer = new Connection(libsql, path, { cacheKiB: writerCacheKiB });
+    this.reader = new Reader(libsql, path, options.lockDeadlineMs ?? 5000);
+    this.#isFileInPlace = watchFile(path);
+    this.#isWalInPlace = watchFile(`${path}-wal`);
+    this.#fairness = new LockFairness(`${path}-turns`);
+    this.queue = new WriteQueue(this.writer, this.#fairness, { ...options, onCommit: this.reader.dropSnapshot });
+  }
+
+  async execute(stmt: InStatement): Promise<Result> {
+    this.#assertOpen();
+    const sql = sqlOf(stmt);
+    if (shapeOf(sql).reads) return this.reader.run(sql, argsOf(stmt));
+    assertOrdinary(sql);
+    return this.queue.enqueue(() => this.writer.run(sql, argsOf(stmt)));
+  }
+
+  first(stmt: InStatement): Promise<Row | undefined> {
+    const sql = sqlOf(stmt);
+    if (!this.#isClosed && shapeOf(sql).reads) return this.reader.first(sql, argsOf(stmt));
+    return this.execute(stmt).then(({ rows }) => rows[0]);
+  }
+
+  async batch(stmts: InStatement[], mode: "read" | "write" = "write"): Promise<Result[]> {
+    this.#assertOpen();
+    if (mode === "read") return this.reader.batch(stmts);
+    for (const stmt of stmts) assertOrdinary(sqlOf(stmt));
+    return this.queue.enqueue(() => stmts.map((stmt) => this.writer.run(sqlOf(stmt), argsOf(stmt))));
+  }
+
+  transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
+    return this.queue.enqueue((scope) => fn(new WriteSession(this.writer, scope)));
+  }
+
+  migrate(stmts: InStatement[]): Promise<void> {
+    const { writer, queue } = this;
+    return queue.exclusive(async () => {
+      writer.script("PRAGMA foreign_keys = OFF");
+      try {
+        if (!(await queue.beginExclusive())) throw unavailable("The database is busy.");
+        for (const stmt of stmts) writer.run(sqlOf(stmt), argsOf(stmt));
+        writer.run("COMMIT");
+      } finally {
+        if (writer.inTransaction) writer.run("ROLLBACK");
+        writer.script("PRAGMA foreign_keys = ON");
+      }
+    });
+  }
+
+  dataVersion(): number | null {
+    return this.reader.dataVersion();
+  }
+
+  /**
+   * Moves the WAL into the database file and empties it; false when a reader or another process is in the way. The
+   * bundled SQLite can lose pages when a commit runs beside a checkpoint, so only TRUNCATE is used, which holds the write
+   * lock: see `#truncateWal`.
+   */
+  async checkpoint(): Promise<boolean> {
+    // The WAL of a file that was removed holds writes that nothing else has, and opening its path would make a new one.
+    if (this.#isClosed || !this.isInPlace()) return false;
+    this.#checkpoints ??= {
+      connection: new Connection(this.#libsql, this.path, { busyTimeoutMs: checkpointTimeoutMs }),
+      readersLock: new FileLock(this.#libsql, `${this.path}-readers`),
+    };
+    const parts = this.#checkpoints;
+    return this.queue.exclusive(async () => {
+      if (!(await this.queue.beginExclusive())) return false;
+      this.writer.run("ROLLBACK");
+      return this.#truncateWal(parts);
+    });
+  }
+
+  walBytes(): number {
+    try {
+      return statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    } catch {
+      // The directory cannot be read for the moment.
+      return 0;
+    }
+  }
+
+  isInPlace(): boolean {
+    return this.#isFileInPlace() && this.#isWalInPlace();
+  }
+
+  setWalAside(): string | undefined {
+    // Beside another database file of that name, SQLite would write the WAL into that file.
+    if (this.#isFileInPlace() || !this.#isWalInPlace() || !existsSync(`${this.path}-wal`)) return undefined;
+    const aside = `${this.path}-wal.orphaned-${Date.now()}`;
+    renameSync(`${this.path}-wal`, aside);
+    rmSync(`${this.path}-shm`, { force: true });
+    return aside;
+  }
+
+  drain(): Promise<void> {
+    return this.queue.drain();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    await this.drain();
+    const hasWal = this.queue.commits > 0 || this.walBytes() > largeWalBytes;
+    if (hasWal && (await this.#options.isServerRunning?.()) === false) await this.checkpoint().catch(() => false);
+    this.#isClosed = true;
+    this.#checkpoints?.connection.close();
+    this.#checkpoints?.readersLock.close();
+    this.reader.close();
+    this.writer.close();
+    this.#fairness.close();
+    this.#options.afterClose?.();
+  }
+
+  /**
+   * Synchronous, so that no write begins after the write lock was seen free: this connection's long busy timeout then
+   * keeps SQLite from falling back to a checkpoint beside the writers. That timeout would also stop the process behind a
+   * long reader, so it is not begun while there is one.
+   */
+  #truncateWal({ connection, readersLock }: CheckpointParts): boolean {
+    if (!readersLock.tryExclusive()) return false;
+    try {
+      // It would wait for a snapshot of this process in vain.
+      this.reader.dropSnapshot();
+      return connection.run("PRAGMA wal_checkpoint(TRUNCATE)").rows[0]?.[0] === 0;
+    } finally {
+      readersLock.release();
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new LibsqlError("The database is closed.", "CLIENT_CLOSED");
+  }
+}
+
+function assertOrdinary(sql: string): void {
+  const { verb } = shapeOf(sql);
+  if (refusedVerbs.has(verb) || (verb === "PRAGMA" && ownPragmas.test(sql))) {
+    throw new TypeError("Only the data layer begins and ends transactions and sets pragmas for durability.");
+  }
+}

@@ -1,0 +1,174 @@
+import { unavailable } from "../../errors.ts";
+import { isBusy, mapDbError } from "../db-errors.ts";
+import type { Connection } from "./connection.ts";
+import { type GroupOptions, type Job, runGroup, type WriteScope } from "./group-commit.ts";
+import type { LockFairness } from "./lock-fairness.ts";
+
+/** Limits of the queue; all times in milliseconds. */
+export interface WriteQueueOptions extends GroupOptions {
+  /** How long a write waits for another process's lock before it is refused with unavailable. */
+  lockDeadlineMs: number;
+  /** Writes that may wait; further ones are refused with unavailable. */
+  maxWaiting: number;
+}
+
+const defaults: WriteQueueOptions = {
+  lockDeadlineMs: 5000,
+  writeTimeoutMs: 5000,
+  maxWaiting: 10_000,
+  maxGroup: 1000,
+  groupMs: 50,
+  onCommit: () => {},
+};
+
+/**
+ * The one way to write to the local file from this process. All waiting writes run one after another inside one
+ * BEGIN IMMEDIATE … COMMIT, each in a savepoint of its own, and are answered after the COMMIT: one fsync serves many
+ * acknowledged writes. A group starts from `setImmediate`, when all requests of the tick have queued their writes.
+ */
+export class WriteQueue {
+  readonly #connection: Connection;
+  readonly #fairness: LockFairness;
+  readonly #options: WriteQueueOptions;
+  #jobs: (Job | undefined)[] = [];
+  #next = 0;
+  #isDriving = false;
+  #idle: (() => void)[] = [];
+  #commits = 0;
+
+  constructor(connection: Connection, fairness: LockFairness, options: Partial<WriteQueueOptions> = {}) {
+    this.#connection = connection;
+    this.#fairness = fairness;
+    this.#options = { ...defaults, ...options };
+  }
+
+  /** Transactions committed so far, empty ones not counted. */
+  get commits(): number {
+    return this.#commits;
+  }
+
+  /** Writes that wait. */
+  get waiting(): number {
+    return this.#jobs.length - this.#next;
+  }
+
+  /** How long the first waiting write has waited, in milliseconds; 0 where none waits. */
+  get waitMs(): number {
+    const job = this.#peek();
+    return job === undefined ? 0 : Math.max(0, performance.now() + this.#options.lockDeadlineMs - job.deadline);
+  }
+
+  /** True when no write waits or runs. */
+  get isIdle(): boolean {
+    return !this.#isDriving;
+  }
+
+  /**
+   * Queues one write: `work` uses the writer connection and is undone alone when it fails. Resolves after the COMMIT.
+   * Errors: those of `work`; unavailable for a lock that stays taken, a full queue, a write that takes too long, or a
+   * faulty disk.
+   */
+  enqueue<T>(work: (scope: WriteScope) => T | Promise<T>): Promise<T> {
+    return this.#push(work, false);
+  }
+
+  /** Queues work that needs the writer outside of any transaction, such as a checkpoint. */
+  exclusive<T>(work: () => T | Promise<T>): Promise<T> {
+    return this.#push(work, true);
+  }
+
+  /** Resolves when the queue is empty. */
+  drain(): Promise<void> {
+    return this.#isDriving ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
+  }
+
+  /** Begins a transaction within `exclusive`, which has to end it. Returns false when the lock stays taken. */
+  async beginExclusive(): Promise<boolean> {
+    const deadline = performance.now() + this.#options.lockDeadlineMs;
+    while (!this.#tryBegin()) {
+      if (performance.now() > deadline) return false;
+      await this.#fairness.waitForLock();
+    }
+    return true;
+  }
+
+  #push<T>(work: (scope: WriteScope) => T | Promise<T>, isExclusive: boolean): Promise<T> {
+    if (this.waiting >= this.#options.maxWaiting) return Promise.reject(unavailable("Too many writes are waiting."));
+    return new Promise<T>((resolve, reject) => {
+      const deadline = performance.now() + this.#options.lockDeadlineMs;
+      this.#jobs.push({ isExclusive, work, resolve: resolve as (value: never) => void, reject, deadline });
+      if (this.#isDriving) return;
+      this.#isDriving = true;
+      setImmediate(() => this.#drive());
+    });
+  }
+
+  async #drive(): Promise<void> {
+    while (this.waiting > 0) {
+      try {
+        if (this.#peek()?.isExclusive) await this.#runExclusive(this.#take() as Job);
+        else if (await this.#begin()) await this.#runGroup();
+      } catch (error) {
+        // Only the queue's own statements can fail here, so the first job cannot be served.
+        this.#take()?.reject(mapDbError(error));
+      }
+      await this.#fairness.yieldLock();
+    }
+    this.#isDriving = false;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  async #runGroup(): Promise<void> {
+    const nextJob = () => (this.#peek()?.isExclusive ? undefined : this.#take());
+    if (await runGroup(this.#connection, nextJob, this.#options)) this.#commits++;
+  }
+
+  async #runExclusive(job: Job): Promise<void> {
+    try {
+      job.resolve((await job.work({ hasEnded: false })) as never);
+    } catch (error) {
+      job.reject(mapDbError(error));
+    }
+  }
+
+  async #begin(): Promise<boolean> {
+    while (!this.#tryBegin()) {
+      const now = performance.now();
+      // Deadlines rise along the queue, except that exclusive work keeps its place.
+      while (this.waiting > 0 && (this.#peek() as Job).deadline <= now) {
+        this.#take()?.reject(unavailable("The database is busy."));
+      }
+      if (this.waiting === 0 || this.#peek()?.isExclusive) return false;
+      await this.#fairness.waitForLock();
+    }
+    return true;
+  }
+
+  #tryBegin(): boolean {
+    try {
+      if (this.#connection.inTransaction) this.#connection.run("ROLLBACK");
+      this.#connection.run("BEGIN IMMEDIATE");
+      return true;
+    } catch (error) {
+      if (isBusy(error)) return false;
+      throw error;
+    }
+  }
+
+  #peek(): Job | undefined {
+    return this.#jobs[this.#next];
+  }
+
+  #take(): Job | undefined {
+    const job = this.#jobs[this.#next];
+    if (job === undefined) return undefined;
+    // Frees what a job refers to, such as a batch of an import, as soon as it is done.
+    this.#jobs[this.#next] = undefined;
+    this.#next++;
+    if (this.#next > 1024 && this.#next * 2 > this.#jobs.length) {
+      this.#jobs = this.#jobs.slice(this.#next);
+      this.#next = 0;
+    }
+    return job;
+  }
+}

@@ -1,0 +1,25 @@
+import type { InStatement } from "@libsql/core/api";
+import { argsOf, type BoundValue, bindArgs, sqlOf } from "../bind-args.ts";
+import { isBusy, mapServerError } from "../db-errors.ts";
+import { shapeOf } from "../scan-sql.ts";
+
+/** A statement with its arguments as both engines store them. Errors: those of `bindArgs`; TypeError for several statements. */
+export function bindForServer(stmt: InStatement): { sql: string; args: BoundValue[] } {
+  const sql = sqlOf(stmt);
+  const { params, several } = shapeOf(sql);
+  if (several) throw new TypeError("Only one statement can run at a time.");
+  return { sql, args: bindArgs(params, argsOf(stmt)) };
+}
+
+/** Repeats work that found the database locked and did nothing, with small pauses, until the deadline. Errors: mapped. */
+export async function retryWhileBusy<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw mapServerError(error);
+    }
+    await Bun.sleep(1 + Math.random() * 9);
+  }
+}

@@ -1,0 +1,115 @@
+import { type AppError, unavailable } from "../errors.ts";
+
+interface Waiter {
+  start: () => void;
+  timer: Timer | undefined;
+}
+
+/** How much a semaphore admits, and what the callers are told that it refuses. */
+export interface SemaphoreOptions {
+  /** Permits held at the same time. */
+  permits: number;
+  /** Callers that may wait for one; 10,000 without it. */
+  maxWaiting?: number;
+  /** Message of the error when too many wait. */
+  fullMessage: string;
+}
+
+/** Lets a limited number of callers work at a time. The others wait in the order in which they came. */
+export class Semaphore {
+  readonly #fullMessage: string;
+  #permits: number;
+  #maxWaiting: number;
+  #held = 0;
+  #waiting: Waiter[] = [];
+  #idle: (() => void)[] = [];
+
+  constructor({ permits, maxWaiting = 10_000, fullMessage }: SemaphoreOptions) {
+    this.#permits = permits;
+    this.#maxWaiting = maxWaiting;
+    this.#fullMessage = fullMessage;
+  }
+
+  /** Callers that wait for a permit. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** True when no permit is held. */
+  get isIdle(): boolean {
+    return this.#held === 0;
+  }
+
+  /** Changes the limits for callers from now on. */
+  configure({
+    permits = this.#permits,
+    maxWaiting = this.#maxWaiting,
+  }: {
+    permits?: number;
+    maxWaiting?: number;
+  }): void {
+    this.#permits = permits;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /**
+   * Waits for a permit and returns the function that releases it; calling that twice does no harm. Errors: unavailable
+   * when too many wait, or none is released within `timeoutMs`.
+   */
+  acquire(timeoutMs?: number): Promise<() => void> {
+    const release = this.#tryAcquire();
+    if (release !== undefined) return Promise.resolve(release);
+    if (this.#waiting.length >= this.#maxWaiting) return Promise.reject(this.#refusal(this.#fullMessage));
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { start: () => resolve(this.#releaser()), timer: undefined };
+      if (timeoutMs !== undefined) {
+        waiter.timer = setTimeout(() => {
+          this.#waiting = this.#waiting.filter((one) => one !== waiter);
+          reject(this.#refusal("The database is busy."));
+        }, timeoutMs);
+      }
+      this.#waiting.push(waiter);
+    });
+  }
+
+  /** Runs `work` while it holds a permit, at once where one is free. Errors: those of `acquire` and of `work`. */
+  async run<T>(work: () => Promise<T>, timeoutMs?: number): Promise<T> {
+    const release = this.#tryAcquire() ?? (await this.acquire(timeoutMs));
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** Resolves when no permit is held and nobody waits. */
+  drain(): Promise<void> {
+    return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  #tryAcquire(): (() => void) | undefined {
+    if (this.#held >= this.#permits) return undefined;
+    this.#held++;
+    return this.#releaser();
+  }
+
+  #releaser(): () => void {
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      const next = this.#waiting.shift();
+      if (next !== undefined) {
+        clearTimeout(next.timer);
+        next.start();
+        return;
+      }
+      this.#held--;
+      if (this.#held === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    };
+  }
+
+  #refusal(message: string): AppError {
+    return unavailable(message, { retryAfter: 1 });
+  }
+}
