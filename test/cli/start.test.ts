@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { openCli } from "./run-bodega.ts";
 
 const source = resolve(import.meta.dir, "../../src/cli");
 const transpiler = new Bun.Transpiler({ loader: "ts" });
@@ -34,4 +35,21 @@ test("help, version and completion load neither database, server nor prompts, so
     ...commands.map((name) => join("commands", name)),
   ];
   expect([...findPackages(files.map((name) => join(source, name)))].sort()).toEqual(["citty", "ipaddr.js"]);
+});
+
+test("a command reads only its part of the configuration", async () => {
+  const { json, run } = openCli();
+  await json("tenant", "create", "demo");
+  const { app_id } = await json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web");
+  const env = {
+    BODEGA_PORT: "none",
+    BODEGA_TLS_CERT: "/no/such/file",
+    BODEGA_BACKUP_EVERY: "sometimes",
+    BODEGA_SMTP_URL: "none",
+    BODEGA_FCM_CREDENTIALS: "none",
+  };
+  expect(await run(["key", "publish", app_id, "--json"], { env })).toMatchObject({ code: 0, stderr: "" });
+  expect((await run(["mail", "test", "-n", "demo", "--to", "ada@example.com"], { env })).stderr).toContain(
+    "BODEGA_SMTP_URL",
+  );
 });

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import type { OfferedName } from "../../server/admin/complete-names.ts";
-import { type DatabaseFlags, withDatabase } from "../context/context.ts";
-import { readCliConfig } from "../context/read-config.ts";
+import { databaseFile } from "../../server/config/data-dir.ts";
+import { withDatabase } from "../context/context.ts";
+import { type DatabaseFlags, readDatabaseFlags } from "../context/read-config.ts";
 import type { Console } from "../terminal/console.ts";
 
 /**
@@ -13,8 +14,7 @@ export async function findNames(
   console: Console,
   wanted: { kind: string; prefix: string; namespace: string | undefined },
 ): Promise<OfferedName[]> {
-  const { databaseUrl, dataDir } = readCliConfig(flags, console);
-  const { databaseFile } = await import("../../server/config/data-dir.ts");
+  const { databaseUrl, dataDir } = readDatabaseFlags(flags, console);
   if (databaseUrl === undefined && !existsSync(databaseFile(dataDir))) return [];
   return withDatabase(flags, console, async (db) => {
     const { completeNames } = await import("../../server/admin/complete-names.ts");

@@ -1,63 +1,41 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import type { Config } from "../../server/config/config.ts";
+import type { DatabaseConfig } from "../../server/config/config.ts";
+import { databaseFile } from "../../server/config/data-dir.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
 import type { Database } from "../../server/db/session.ts";
-import type { SharedValues } from "../framework/args.ts";
+import { notFound, wrongState } from "../../server/errors.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
 import { accountName } from "./account-name.ts";
-
-/** What of a command's arguments says which database is meant. */
-export type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
+import { type DatabaseFlags, readDatabaseFlags } from "./read-config.ts";
 
 /**
  * Runs one service call on the database that flags and environment name.
- * @throws notFound when the folder holds no database, wrongState when the schema is older than this program, unavailable when it
- * is newer or the database is not to be had.
+ * @throws notFound when the data directory has no database, wrongState when its schema is older than this program,
+ * unavailable when it is newer or the database cannot be opened.
  */
 export async function withContext<T>(
   flags: DatabaseFlags,
   console: Console,
-  work: (ctx: SystemCtx, config: Config) => Promise<T>,
+  work: (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>,
 ): Promise<T> {
-  await requireDatabase(flags, console);
+  requireDatabase(flags, console);
   return beginContext(flags, console, work);
 }
 
-/**
- * The same for the commands that a shop may begin with. A new database gets its schema first, so that `tenant create` works
- * before the first `serve`.
- */
+/** The same for commands that may create the database: a new one gets its schema first. */
 export function beginContext<T>(
   flags: DatabaseFlags,
   console: Console,
-  work: (ctx: SystemCtx, config: Config) => Promise<T>,
+  work: (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>,
 ): Promise<T> {
-  return withDatabase(flags, console, async (db, place, config) => {
-    const { prepareSchema } = await import("./prepare-schema.ts");
+  return withDatabase(flags, console, async (db, config) => {
     const applied = await prepareSchema(db);
-    if (applied.length > 0) await info(console, `Made a new database: ${place}`);
+    if (applied.length > 0) await info(console, `Created a new database: ${formatPlace(config)}`);
     const ctx = await makeContext(db, config);
     await recordMigration(ctx, applied);
     return work(ctx, config);
-  });
-}
-
-/**
- * Ends a command that works on what there is, where there is nothing, before it makes any of it.
- * @throws notFound when the folder holds no database file.
- */
-export async function requireDatabase(flags: DatabaseFlags, console: Console): Promise<void> {
-  const { readCliConfig } = await import("./read-config.ts");
-  const { databaseUrl, dataDir } = readCliConfig(flags, console);
-  if (databaseUrl !== undefined) return;
-  const { databaseFile } = await import("../../server/config/data-dir.ts");
-  if (existsSync(databaseFile(dataDir))) return;
-  const { notFound } = await import("../../server/errors.ts");
-  throw notFound("database", undefined, {
-    in: dataDir,
-    remedy: "Name its folder with --data-dir or BODEGA_DATA_DIR, or open a shop there: bodega init",
   });
 }
 
@@ -77,16 +55,39 @@ export function withTenant<T>(
 }
 
 /**
- * Who acts at the terminal, with a database that has its schema.
- * @param options `leaveModes`: the file of the secret key keeps its mode, for who only looks.
+ * Refuses to create a database for a command that needs existing data.
+ * @throws notFound when the data directory has no database file.
+ */
+export function requireDatabase(flags: DatabaseFlags, console: Console): void {
+  const { databaseUrl, dataDir } = readDatabaseFlags(flags, console);
+  if (databaseUrl !== undefined || existsSync(databaseFile(dataDir))) return;
+  throw notFound("database", undefined, {
+    in: dataDir,
+    remedy: "Name its folder with --data-dir or BODEGA_DATA_DIR, or create a store there: bodega init",
+  });
+}
+
+/** Opens the database whatever its schema, and closes it when the work is done or has failed. */
+export async function withDatabase<T>(
+  flags: DatabaseFlags,
+  console: Console,
+  work: (db: Database, config: DatabaseConfig) => Promise<T>,
+): Promise<T> {
+  const config = readDatabaseFlags(flags, console);
+  const { withConfiguredDatabase } = await import("../../server/db/open.ts");
+  return withConfiguredDatabase(config, (db) => work(db, config));
+}
+
+/**
+ * The context of commands, for a database that has its schema.
+ * @param options `leaveModes`: the file of the secret key keeps its mode, for commands that only read.
  */
 export async function makeContext(
   db: Database,
-  config: Config,
+  config: DatabaseConfig,
   options: { leaveModes?: boolean } = {},
 ): Promise<SystemCtx> {
   const { openVault } = await import("../../server/security/secret-key.ts");
-  const { pushOptions } = await import("../../server/config/push-config.ts");
   return {
     db,
     actor: { kind: "terminal", account: accountName() },
@@ -94,11 +95,10 @@ export async function makeContext(
     requestId: randomUUID(),
     now: Date.now,
     clientIp: null,
-    push: pushOptions(config),
   };
 }
 
-/** Writes down which migrations a command has applied, if any. */
+/** Records in the audit log which migrations a command has applied, if any. */
 export async function recordMigration(ctx: SystemCtx, applied: string[]): Promise<void> {
   if (applied.length === 0) return;
   const { recordAudit } = await import("../../server/modules/audit/service.ts");
@@ -106,21 +106,20 @@ export async function recordMigration(ctx: SystemCtx, applied: string[]): Promis
 }
 
 /**
- * Opens the database whatever its schema, and closes it whatever happens.
- * @param work gets the database, where it is (for people), and the configuration.
+ * Migrates a new database. An existing one is migrated only by `bodega db migrate` and `bodega serve`.
+ * @returns the migrations applied; none when the database was not new.
  */
-export async function withDatabase<T>(
-  flags: DatabaseFlags,
-  console: Console,
-  work: (db: Database, place: string, config: Config) => Promise<T>,
-): Promise<T> {
-  const { readCliConfig } = await import("./read-config.ts");
-  const config = readCliConfig(flags, console);
-  const { withConfiguredDatabase } = await import("../../server/db/open.ts");
-  return withConfiguredDatabase(config, (db) => work(db, formatPlace(config), config));
+async function prepareSchema(db: Database): Promise<string[]> {
+  const { migrate, migrationStatus } = await import("../../server/db/migrate.ts");
+  const migrations = await migrationStatus(db);
+  const waiting = migrations.filter(({ appliedAt }) => appliedAt === null).length;
+  if (waiting > 0 && waiting < migrations.length) {
+    throw wrongState("The database is older than this program. Bring it up to date with: bodega db migrate");
+  }
+  return (await migrate(db)).applied;
 }
 
-/** Where the database is, without what a server's address may hold besides its host. */
-function formatPlace({ databaseUrl, dataDir }: Config): string {
+/** The data directory, or the host of a server: its address may hold a secret. */
+function formatPlace({ databaseUrl, dataDir }: DatabaseConfig): string {
   return databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).host : dataDir;
 }

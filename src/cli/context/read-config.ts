@@ -1,28 +1,43 @@
-import { type Config, readConfig } from "../../server/config/config.ts";
-import type { ConfigFlags } from "../../server/config/options.ts";
+import { type Config, type DatabaseConfig, readConfig, readDatabaseConfig } from "../../server/config/config.ts";
+import { type ConfigFlags, type Options, openOptions } from "../../server/config/options.ts";
 import type { SharedValues } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 
+/** The flags that name the database. */
+export type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
+
 /**
- * The configuration from a command's flags and the environment.
- * @param more flags that only this command takes.
- * @throws UsageError for a secret in `--database-url`, AppError validationFailed for a value at fault.
+ * The whole configuration from a command's flags and the environment.
+ * @param more flags that only this command has.
+ * @throws UsageError for a secret in `--database-url`, validationFailed for an invalid value.
  */
 export function readCliConfig(
-  flags: Pick<SharedValues, "data-dir" | "database-url">,
+  flags: DatabaseFlags,
   console: Console,
   more: Omit<ConfigFlags, "dataDir" | "databaseUrl"> = {},
 ): Config {
+  return readConfig({ ...more, ...toConfigFlags(flags) }, console.env);
+}
+
+/** The sources of options, for commands that read only a part of the configuration. Errors: as above. */
+export function openCliOptions(flags: DatabaseFlags, console: Console): Options {
+  return openOptions(toConfigFlags(flags), console.env);
+}
+
+/** The database that flags and environment name. Errors: as above. */
+export function readDatabaseFlags(flags: DatabaseFlags, console: Console): DatabaseConfig {
+  return readDatabaseConfig(openCliOptions(flags, console));
+}
+
+function toConfigFlags(flags: DatabaseFlags): ConfigFlags {
   const databaseUrl = flags["database-url"];
   if (databaseUrl !== undefined) {
-    refuseSecret(
-      "--database-url",
-      databaseUrl,
-      "Put the token into BODEGA_DATABASE_AUTH_TOKEN, or into a file that BODEGA_DATABASE_AUTH_TOKEN_FILE names.",
-    );
+    const hint =
+      "Set the token in BODEGA_DATABASE_AUTH_TOKEN, or in a file that BODEGA_DATABASE_AUTH_TOKEN_FILE names.";
+    refuseSecret("--database-url", databaseUrl, hint);
   }
-  return readConfig({ ...more, dataDir: flags["data-dir"], databaseUrl }, console.env);
+  return { dataDir: flags["data-dir"], databaseUrl };
 }
 
 /**

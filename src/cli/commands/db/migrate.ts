@@ -10,7 +10,7 @@ export default defineCommand({
   notes: ["bodega serve does the same when it starts."],
   async run(args, console) {
     const { migrate } = await import("../../../server/db/migrate.ts");
-    const { applied } = await withDatabase(args, console, async (db, _place, config) => {
+    const { applied } = await withDatabase(args, console, async (db, config) => {
       const done = await migrate(db);
       await recordMigration(await makeContext(db, config), done.applied);
       return done;

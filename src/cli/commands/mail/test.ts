@@ -1,4 +1,5 @@
 import { withContext } from "../../context/context.ts";
+import { openCliOptions } from "../../context/read-config.ts";
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/output.ts";
@@ -17,8 +18,10 @@ export default defineCommand({
   ],
   notes: ["Uses the mail server of BODEGA_SMTP_URL and the sender of BODEGA_MAIL_FROM."],
   async run(args, console) {
+    const { readMailConfig } = await import("../../../server/config/config.ts");
     const { testMail } = await import("../../../server/modules/mail/test-mail.ts");
-    const sent = await withContext(args, console, async (ctx, { smtpUrl, mailFrom }) => {
+    const sent = await withContext(args, console, async (ctx) => {
+      const { smtpUrl, mailFrom } = readMailConfig(openCliOptions(args, console));
       const { requireTenant } = await import("../../../server/modules/tenants/service.ts");
       const tenant = await requireTenant(ctx, args.namespace);
       const smtp = smtpUrl === undefined ? {} : { url: smtpUrl };

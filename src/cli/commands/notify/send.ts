@@ -1,6 +1,7 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { PreparedMessage } from "../../../server/modules/notifications/messages/message.ts";
 import { withTenant } from "../../context/context.ts";
+import { openCliOptions } from "../../context/read-config.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
@@ -64,7 +65,10 @@ export default defineCommand({
     const { describeMessage, prepareMessage, sendMessage } = await import(
       "../../../server/modules/notifications/messages/message.ts"
     );
-    const message = await withTenant(args, console, async (ctx) => {
+    const { readPushConfig } = await import("../../../server/config/config.ts");
+    const { pushOptions } = await import("../../../server/config/push-config.ts");
+    const message = await withTenant(args, console, async (tenantCtx) => {
+      const ctx = { ...tenantCtx, push: pushOptions(readPushConfig(openCliOptions(args, console))) };
       const prepared = await prepareMessage(ctx, { ...fields, ...(await readUser(ctx, args.user)) });
       if (isDryRun) return describeMessage(ctx, prepared);
       if (args.everyone)
