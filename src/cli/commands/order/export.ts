@@ -1,4 +1,4 @@
-import { orderColumns } from "../../../server/modules/orders/order-csv.ts";
+import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
 import type { OrderView } from "../../../server/modules/orders/views.ts";
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
