@@ -156,7 +156,7 @@ describe("top", () => {
     const lines = stripEscapes(left.screen).split("\n");
     expect(lines.filter((line) => Bun.stringWidth(line) > columns)).toEqual([]);
     expect(lines.some((line) => line.startsWith("demo"))).toBe(true);
-    for (const part of ["p99 ", " in all", "5206: 5", "held off 0", " free", "log "]) {
+    for (const part of ["p99 ", " in total", "5206: 5", "limited 0", " free", "WAL "]) {
       expect(lines.some((line) => line.includes(part))).toBe(true);
     }
   });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { compareStatus } from "../../src/cli/commands/top/compare-status.ts";
-import { percentileOf, subtractLatency } from "../../src/cli/commands/top/percentile.ts";
+import { compareStatus, percentileOf, subtractLatency } from "../../src/cli/commands/top/compare-status.ts";
 import { addCounts, countResponses, joinLatencies } from "../../src/server/monitoring/metrics/counts.ts";
 import { Meter, TenantMeter } from "../../src/server/monitoring/metrics/meter.ts";
 import { renderMetrics } from "../../src/server/monitoring/metrics/prometheus.ts";

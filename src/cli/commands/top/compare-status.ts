@@ -1,20 +1,24 @@
-import type { ProcessStatus, QueueStatus, ServerStatus } from "../../../server/monitoring/server-status.ts";
-import { percentileOf, subtractLatency } from "./percentile.ts";
+import type {
+  LatencyHistogram,
+  ProcessStatus,
+  QueueStatus,
+  ServerStatus,
+} from "../../../server/monitoring/server-status.ts";
 
-/** Times within which half, 95 and 99 of a hundred answers were given, in milliseconds; null where there were none. */
+/** Percentiles in milliseconds; null without responses. */
 interface Latencies {
   p50: number | null;
   p95: number | null;
   p99: number | null;
 }
 
-/** How often something happened between two looks, and since the start of the server. */
+/** Events per second between two samples, and since the start of the server. */
 interface Rate {
   per_second: number;
   total: number;
 }
 
-/** What happens in a server between two looks at it. */
+/** The activity of a server between two samples of its status. */
 export interface ServerActivity {
   version: string;
   url: string;
@@ -22,19 +26,19 @@ export interface ServerActivity {
   started_at: string;
   at: string;
   uptime_seconds: number;
-  /** Between the two looks. */
+  /** Between the samples. */
   interval_seconds: number;
   workers: number;
   requests: Rate & { in_flight: number };
   latency_ms: Latencies;
-  /** By HTTP status, error code, and what came of a sign-in. */
+  /** By HTTP status, error code and result of a sign-in. */
   statuses: Record<string, Rate>;
   errors: Record<string, Rate>;
   sign_ins: Record<keyof ServerStatus["sign_ins"], Rate>;
   /** The busiest first. */
   tenants: { namespace: string; per_second: number; errors_per_second: number; total: number }[];
   routes: { method: string; route: string; per_second: number; total: number; latency_ms: Latencies }[];
-  /** `cpu_percent` of one processor. */
+  /** `cpu_percent` is of one processor core. */
   processes: (ProcessStatus & { cpu_percent: number })[];
   database: ServerStatus["database"];
   queues: Record<"mail" | "webhooks" | "pushes", QueueStatus> | null;
@@ -43,7 +47,7 @@ export interface ServerActivity {
   certificate_expires_at: string | null;
 }
 
-/** What happened from one look to the next; a server that was started between them is compared with nothing. */
+/** Compares two samples. If the server was restarted between them, only the second one counts. */
 export function compareStatus(first: ServerStatus, after: ServerStatus): ServerActivity {
   const before = first.started_at === after.started_at && first.pid === after.pid ? first : undefined;
   const since = before?.at ?? after.started_at;
@@ -73,7 +77,7 @@ export function compareStatus(first: ServerStatus, after: ServerStatus): ServerA
     sign_ins: rates(after.sign_ins, before?.sign_ins) as ServerActivity["sign_ins"],
     tenants: after.tenants
       .map(({ namespace, requests: total, errors }) => {
-        // One that was not among the busiest before has not been seen: what it was asked until then is unknown.
+        // The earlier count of a store that was not among the busiest is unknown.
         const then = tenantsBefore.get(namespace);
         const isNew = before !== undefined && then === undefined;
         return {
@@ -111,7 +115,37 @@ function latencies(histogram: ServerStatus["requests"]["latency"]): Latencies {
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }
 
-/** Two decimals. */
+/** Rounds to two decimals. */
 function round(number: number): number {
   return Math.round(number * 100) / 100;
+}
+
+/**
+ * A percentile of latencies in milliseconds, interpolated within its bucket; the last bound for longer times, null without
+ * responses.
+ * @param share such as 0.95.
+ */
+export function percentileOf({ bounds_ms, counts }: LatencyHistogram, share: number): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  let before = 0;
+  for (const [index, count] of counts.entries()) {
+    if (count > 0 && before + count >= share * total) {
+      const low = index === 0 ? 0 : (bounds_ms[index - 1] as number);
+      const high = bounds_ms[index] ?? low;
+      return low + ((high - low) * Math.max(0, share * total - before)) / count;
+    }
+    before += count;
+  }
+  return bounds_ms.at(-1) ?? null;
+}
+
+/** The responses between two samples of a histogram. */
+export function subtractLatency(after: LatencyHistogram, before: LatencyHistogram | undefined): LatencyHistogram {
+  if (before === undefined) return after;
+  return {
+    bounds_ms: after.bounds_ms,
+    counts: after.counts.map((count, index) => count - (before.counts[index] ?? 0)),
+    sum_ms: after.sum_ms - before.sum_ms,
+  };
 }

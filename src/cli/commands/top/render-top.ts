@@ -3,62 +3,50 @@ import { formatDuration } from "../../../server/values/duration.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { type Column, renderTable, truncateText } from "../../terminal/table.ts";
 import type { ServerActivity } from "./compare-status.ts";
-import { formatCount, formatMs } from "./quantities.ts";
-import { wrapParts } from "./wrap-parts.ts";
 
 interface Canvas {
   columns: number;
-  /** Lines that there is room for; undefined for as many as there are. */
+  /** Lines that fit; undefined for no limit. */
   rows: number | undefined;
   color: boolean;
-  /** Stands in place of the first line. */
+  /** Replaces the first line. */
   note?: string | undefined;
 }
 
-type Tenant = ServerActivity["tenants"][number];
-type Route = ServerActivity["routes"][number];
-type Process = ServerActivity["processes"][number];
-
-const labelWidth = 10;
+const labelWidth = 11;
+/** Lines of one label; further parts are cut. */
+const maxLines = 4;
+/** Rows of one table where there is no limit. */
 const maxRows = 20;
-const fewestProcesses = 2;
-/** Lines of two tables with a row each. */
-const twoTables = 6;
-/** Narrower than this, only what says most of a process is shown. */
-const wide = 64;
+const minProcesses = 2;
+/** In narrower terminals only the first columns of processes are shown. */
+const wideColumns = 64;
 
-/** What happens in a server as lines that fit the terminal, the most telling first. */
+/** The activity of a server as lines that fit the terminal, the most important first. */
 export function renderTop(activity: ServerActivity, { columns, rows, color, note }: Canvas): string[] {
   const bold = (text: string) => (color ? `\u001b[1m${text}\u001b[22m` : text);
   const head = note === undefined ? wrapParts(describeServer(activity), columns) : [truncateText(note, columns)];
-  const lines = [
-    ...head.map(bold),
-    ...summary(activity).flatMap(([label, parts]) =>
-      wrapParts(parts, columns - labelWidth).map((line, index) => {
-        const begin = (index === 0 ? label : "").padEnd(labelWidth);
-        return `${bold(begin)}${line}`;
-      }),
-    ),
-  ];
-  const table = <Row>(all: readonly Row[], shape: Column<Row>[], most: number) => {
-    if (all.length === 0 || most < 1) return [];
-    const text = renderTable(all.slice(0, most), shape, { width: columns, color });
-    return ["", ...text.trimEnd().split("\n")];
+  const lines = head.map(bold);
+  for (const [label, parts] of summarize(activity)) {
+    const wrapped = wrapParts(parts, columns - labelWidth);
+    lines.push(...wrapped.map((line, index) => `${bold((index === 0 ? label : "").padEnd(labelWidth))}${line}`));
+  }
+  // Above the rows of a table are an empty line and its headers.
+  const room = () => Math.min(maxRows, rows === undefined ? maxRows : rows - lines.length - 2);
+  const addTable = <Row>(all: readonly Row[], table: Column<Row>[], share: number) => {
+    const count = Math.min(all.length, room(), share);
+    if (count < 1) return;
+    const text = renderTable(all.slice(0, count), table, { width: columns, color });
+    lines.push("", ...text.trimEnd().split("\n"));
   };
-  // A blank line and one of headers stand above each table.
-  const room = () => (rows === undefined ? maxRows + 2 : rows - lines.length) - 2;
-  const forProcesses = rows === undefined ? maxRows : Math.max(fewestProcesses, room() - twoTables);
-  // Where some must be left out, those that hang are not.
-  const processes = activity.processes.toSorted((a, b) =>
-    activity.processes.length > forProcesses ? Number(a.answers) - Number(b.answers) : 0,
-  );
-  const shape = columns < wide ? processColumns.slice(0, 4) : processColumns;
-  lines.push(...table(processes, shape, Math.min(room(), forProcesses)));
-  const asked = activity.routes.filter(({ per_second }) => per_second > 0);
-  const routes = asked.length > 0 ? asked : activity.routes;
-  const forTenants = routes.length === 0 ? room() : Math.max(3, Math.floor((room() - 2) / 2));
-  lines.push(...table(activity.tenants, tenantColumns, Math.min(room(), forTenants, maxRows)));
-  lines.push(...table(routes, routeColumns, Math.min(room(), maxRows)));
+  const active = activity.routes.filter(({ per_second }) => per_second > 0);
+  const routes = active.length > 0 ? active : activity.routes;
+  // Stores and routes have at least one row each, if possible.
+  const processes = rows === undefined ? maxRows : Math.max(minProcesses, room() - 6);
+  addTable(activity.processes, columns < wideColumns ? processColumns.slice(0, 4) : processColumns, processes);
+  const stores = routes.length === 0 || rows === undefined ? maxRows : Math.max(3, Math.floor((room() - 2) / 2));
+  addTable(activity.tenants, storeColumns, stores);
+  addTable(routes, routeColumns, maxRows);
   return rows === undefined ? lines : lines.slice(0, rows);
 }
 
@@ -67,78 +55,110 @@ function describeServer({ version, url, uptime_seconds, workers }: ServerActivit
   return [`Bodega ${version}`, `up ${formatDuration(uptime_seconds * 1000)}`, processes, url].map(escapeControls);
 }
 
-function summary(activity: ServerActivity): [label: string, parts: string[]][] {
+/** Lines of a label and its values; in a low terminal the last ones are cut. */
+function summarize(activity: ServerActivity): [label: string, parts: string[]][] {
   const { requests, latency_ms, statuses, errors, sign_ins, queues, database } = activity;
   const { p50, p95, p99 } = latency_ms;
-  const lines: [string, string[]][] = [
+  const problems = findProblems(activity);
+  const disk = database.disk_free_bytes;
+  return [
+    ...(problems.length === 0 ? [] : [["Problems", problems] satisfies [string, string[]]]),
     [
       "Requests",
-      [`${formatCount(requests.per_second)}/s`, `${requests.in_flight} in flight`, `${requests.total} in all`],
+      [`${formatRate(requests.per_second)}/s`, `${requests.in_flight} in flight`, `${requests.total} in total`],
     ],
     ["Latency", [`p50 ${formatMs(p50)}`, `p95 ${formatMs(p95)}`, `p99 ${formatMs(p99)}`]],
-    ["Answers", listRates(statuses, "none yet")],
-    ["Errors", listRates(errors, "none")],
+    ["Errors", listRates(errors)],
+    ["Responses", listRates(statuses)],
+    [
+      "Database",
+      [
+        database.bytes === null ? database.kind : formatBytes(database.bytes),
+        ...(disk === null ? [] : [`${formatBytes(disk)} free`]),
+        describeBackup(activity),
+        ...(database.log_bytes === null ? [] : [`WAL ${formatBytes(database.log_bytes)}`]),
+      ],
+    ],
+    ["Queues", Object.entries(queues ?? {}).map(([name, { waiting }]) => `${name} ${waiting}`)],
     [
       "Sign-ins",
       [
-        `ok ${sign_ins.succeeded.total}`,
+        `succeeded ${sign_ins.succeeded.total}`,
         `failed ${sign_ins.failed.total}`,
-        `code asked ${sign_ins.two_factor.total}`,
-        `held off ${sign_ins.limited.total}`,
+        `limited ${sign_ins.limited.total}`,
+        `two-factor ${sign_ins.two_factor.total}`,
       ],
     ],
   ];
-  if (queues !== null) {
-    const waiting = Object.entries(queues).map(
-      ([name, { waiting, failed }]) => `${name} ${waiting}${failed > 0 ? ` (${failed} failed)` : ""}`,
-    );
-    lines.push(["Waiting", waiting]);
-  }
-  const sizes = [
-    database.bytes === null ? database.kind : formatBytes(database.bytes),
-    describeBackup(activity),
-    database.disk_free_bytes === null ? undefined : `disk ${formatBytes(database.disk_free_bytes)} free`,
-    database.log_bytes === null ? undefined : `log ${formatBytes(database.log_bytes)}`,
-  ];
-  lines.push(["Database", sizes.filter((size) => size !== undefined)]);
-  return lines;
 }
 
-function describeBackup({ at, last_backup_at, last_backup_failed_at }: ServerActivity): string {
-  if (last_backup_failed_at !== null) return "last backup FAILED";
+function findProblems({ processes, queues, last_backup_failed_at }: ServerActivity): string[] {
+  const failed = Object.entries(queues ?? {}).filter(([, queue]) => queue.failed > 0);
+  return [
+    ...processes.filter(({ answers }) => !answers).map(({ name }) => `worker ${name} hangs`),
+    ...(last_backup_failed_at === null ? [] : ["last backup failed"]),
+    ...failed.map(([name, queue]) => `${queue.failed} ${name} failed`),
+  ];
+}
+
+function describeBackup({ at, last_backup_at }: ServerActivity): string {
   if (last_backup_at === null) return "no backup";
   return `backup ${formatDuration(Date.parse(at) - Date.parse(last_backup_at))} ago`;
 }
 
-/** Those that happen now, the most frequent first; else what has happened. */
-function listRates(rates: Record<string, { per_second: number; total: number }>, none: string): string[] {
+/** Current rates, the highest first; totals where nothing happens now. */
+function listRates(rates: ServerActivity["errors"]): string[] {
   const all = Object.entries(rates).toSorted(([, a], [, b]) => b.per_second - a.per_second || b.total - a.total);
-  if (all.length === 0) return [none];
+  if (all.length === 0) return ["none"];
   return all.map(
-    ([name, { per_second, total }]) => `${name}: ${per_second > 0 ? `${formatCount(per_second)}/s` : total}`,
+    ([name, { per_second, total }]) => `${name}: ${per_second > 0 ? `${formatRate(per_second)}/s` : total}`,
   );
 }
 
-const processColumns: Column<Process>[] = [
+const processColumns: Column<ServerActivity["processes"][number]>[] = [
   { header: "PROCESS", value: ({ name, answers }) => (answers ? name : `${name} (hangs)`) },
   { header: "MEMORY", value: ({ memory_bytes }) => formatBytes(memory_bytes) },
   { header: "CPU", value: ({ cpu_percent }) => `${Math.round(cpu_percent)}%` },
-  { header: "DELAY", value: ({ event_loop_lag_ms }) => formatMs(event_loop_lag_ms) },
+  { header: "LAG", value: ({ event_loop_lag_ms }) => formatMs(event_loop_lag_ms) },
   { header: "PID", value: ({ pid }) => String(pid) },
   { header: "IN FLIGHT", value: ({ in_flight }) => String(in_flight) },
   { header: "WRITES", value: ({ writes_waiting }) => String(writes_waiting) },
 ];
 
-const tenantColumns: Column<Tenant>[] = [
+const storeColumns: Column<ServerActivity["tenants"][number]>[] = [
   { header: "STORE", value: ({ namespace }) => namespace },
-  { header: "REQ/S", value: ({ per_second }) => formatCount(per_second), whole: true },
-  { header: "ERRORS/S", value: ({ errors_per_second }) => formatCount(errors_per_second), whole: true },
-  { header: "IN ALL", value: ({ total }) => String(total), whole: true },
+  { header: "REQUESTS/S", value: ({ per_second }) => formatRate(per_second), whole: true },
+  { header: "ERRORS/S", value: ({ errors_per_second }) => formatRate(errors_per_second), whole: true },
+  { header: "TOTAL", value: ({ total }) => String(total), whole: true },
 ];
 
-const routeColumns: Column<Route>[] = [
+const routeColumns: Column<ServerActivity["routes"][number]>[] = [
   { header: "ROUTE", value: ({ method, route }) => `${method} ${route}` },
-  { header: "REQ/S", value: ({ per_second }) => formatCount(per_second), whole: true },
+  { header: "REQUESTS/S", value: ({ per_second }) => formatRate(per_second), whole: true },
   { header: "P50", value: ({ latency_ms }) => formatMs(latency_ms.p50), whole: true },
   { header: "P99", value: ({ latency_ms }) => formatMs(latency_ms.p99), whole: true },
 ];
+
+/** `0.42 ms`, `12 ms`, `1.5 s`; `-` for null. */
+function formatMs(ms: number | null): string {
+  if (ms === null) return "-";
+  if (ms >= 999.5) return `${(ms / 1000).toFixed(1)} s`;
+  return `${ms >= 9.95 ? Math.round(ms) : ms >= 1 ? ms.toFixed(1) : ms.toFixed(2)} ms`;
+}
+
+/** One decimal below ten. */
+function formatRate(count: number): string {
+  return count >= 9.95 || count === 0 ? String(Math.round(count)) : count.toFixed(1);
+}
+
+/** Joins short texts to as few lines of a width as possible. */
+function wrapParts(parts: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const line = lines.at(-1);
+    const longer = line === undefined ? part : `${line}  ${part}`;
+    if (line !== undefined && lines.length < maxLines && Bun.stringWidth(longer) > width) lines.push(part);
+    else lines[Math.max(0, lines.length - 1)] = longer;
+  }
+  return lines.map((line) => truncateText(line, width));
+}

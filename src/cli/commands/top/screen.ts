@@ -1,34 +1,34 @@
 import { writeSync } from "node:fs";
 
-/** The whole terminal, for as long as something is drawn there. */
+/** The whole terminal, until it is closed. */
 export interface Screen {
   size(): { columns: number; rows: number };
-  /** Shows the lines in place of those before. */
+  /** Replaces the shown lines. */
   draw(lines: readonly string[]): void;
-  /** Settles with the exit code when somebody leaves: 0 for q, 130 for ctrl-C, 143 when asked to end, 129 without its terminal. */
+  /** Resolves to the exit code: 0 for q, 130 for ctrl-C, 143 for SIGTERM, 129 for SIGHUP. */
   left: Promise<number>;
   onResize(act: () => void): void;
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal. */
   close(): void;
 }
 
-// The other screen keeps what stood in the terminal; what is drawn between the last two appears at once, where terminals know that.
+// The alternate screen keeps the content of the terminal. Terminals that support it draw an update at once.
 const open = "\u001b[?1049h\u001b[?25l";
 const restore = "\u001b[?25h\u001b[?1049l";
 const begin = "\u001b[?2026h\u001b[H";
 const end = "\u001b[J\u001b[?2026l";
 
-/** As a shell tells of what a signal has ended. */
+/** 128 and the number of the signal, like a shell. */
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Takes over the terminal that standard output is. However the process ends, the terminal is given back. */
+/** Takes over the terminal of standard output, and restores it however the process ends. */
 export function openScreen(host: NodeJS.Process): Screen {
   const { stdin, stdout } = host;
   const { promise: left, resolve } = Promise.withResolvers<number>();
   let isOpen = true;
   const onKey = (bytes: Buffer) => {
     const key = bytes.toString();
-    // In raw mode ctrl-C is a key like others.
+    // In raw mode ctrl-C is a key.
     if (key.includes("\u0003")) resolve(130);
     else if (/q/i.test(key)) resolve(0);
   };
@@ -43,10 +43,10 @@ export function openScreen(host: NodeJS.Process): Screen {
     for (const signal of signals) host.off(signal, onSignal);
     host.off("exit", close);
     try {
-      // At the end of the process nothing waits for a stream any more.
+      // When the process exits, a stream would not be flushed.
       writeSync(stdout.fd, restore);
     } catch {
-      // The terminal has gone.
+      // The terminal is gone.
     }
   };
   host.on("exit", close);
@@ -62,7 +62,7 @@ export function openScreen(host: NodeJS.Process): Screen {
     close,
     size() {
       const [columns, rows] = stdout.getWindowSize();
-      // Some terminals do not say how large they are.
+      // Some terminals report no size.
       return { columns: columns || 80, rows: rows || 24 };
     },
     draw: (lines) => stdout.write(`${begin}${lines.map((line) => `${line}\u001b[K`).join("\r\n")}${end}`),
