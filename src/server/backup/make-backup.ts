@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import type { Config } from "../config/config.ts";
 import { databaseFile, makeDataDir } from "../config/data-dir.ts";
 import type { Actor } from "../context.ts";
+import { isDamaged } from "../db/db-errors.ts";
 import { FileLock } from "../db/local/file-lock.ts";
 import { loadLibsql } from "../db/local/load-libsql.ts";
 import { withConfiguredDatabase } from "../db/open.ts";
@@ -17,7 +18,7 @@ import { copyLive } from "./copy/copy-live.ts";
 import { dumpDatabase } from "./copy/dump.ts";
 import type { BackupJob, BackupReport, BackupStep } from "./job.ts";
 import { backupsFolder, formatLocation, makeBackupName, makeBackupsFolder, stagingFolder } from "./location.ts";
-import type { Manifest } from "./manifest.ts";
+import { damaged, type Manifest } from "./manifest.ts";
 import { pruneBackups } from "./prune.ts";
 import { type Inspection, inspectIntact } from "./restore/inspect.ts";
 import { removeStaleTempDirs } from "./restore/temp-dir.ts";
@@ -82,6 +83,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
     }
   } catch (error) {
     if (signal.aborted) throw error;
+    if (isDamaged(error)) throw damaged("The database is damaged.", { remedy: "Run: bodega db check", cause: error });
     throw storageError(error, formatLocation(location), "The backup cannot be written to");
   } finally {
     rmSync(staging, { recursive: true, force: true });
