@@ -70,10 +70,10 @@ afterAll(async () => {
   for (const one of started) await one.end("SIGKILL");
 });
 
-test("figures that whoever reaches the port can read are warned of", async () => {
+test("metrics that everyone who reaches the port can read are warned of", async () => {
   const open = await serve(["--metrics", "0.0.0.0:0", "--data-dir", makeDir()]);
-  await until("the warning", () => /WARN whoever reaches http:\/\/0\.0\.0\.0:\d+\/metrics can read/.test(open.log()));
-  expect(server.log()).not.toContain("whoever reaches");
+  await until("the warning", () => /WARN http:\/\/0\.0\.0\.0:\d+\/metrics is open to everyone/.test(open.log()));
+  expect(server.log()).not.toContain("open to everyone");
   await open.end();
 });
 

@@ -23,76 +23,72 @@ import { startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import { purgeDeliveries } from "../modules/webhooks/queue.ts";
 import type { Vault } from "../security/vault.ts";
 
-const sweepMs = 60_000;
-const watchMs = 1000;
-/** What one sweep removes at most. */
-const portion = 1000;
+const purgeMs = 60_000;
+const checkFileMs = 1000;
+/** The most rows that one call of a purge job removes. */
+const maxBatch = 1000;
+
+interface JobOptions {
+  /** Null when the server's key is not the database's: then nothing is delivered. */
+  vault: Vault | null;
+  log: LogWriter;
+  /** How this program is started again, without arguments. */
+  command: readonly string[];
+  env: Environment;
+}
+
+interface BackgroundJobs {
+  stop(): Promise<void>;
+  /** Resolves when the database file was removed or replaced: further writes would be lost. */
+  databaseLost: Promise<AppError>;
+}
 
 /**
- * What one process does for all: empties the log of the database, backs it up, sends mail, webhooks and push notifications,
- * sweeps rows that have had their time, and sees that the file is still there. `lost` settles when it is not: going on would acknowledge writes into nothing.
+ * Starts what one process does for the whole server: checkpoints, backups, delivery of mail, webhooks and push
+ * notifications, expiry, and purging old rows.
  */
-export async function startUpkeep(
-  config: Config,
-  db: Database,
-  vault: Vault | null,
-  log: LogWriter,
-  self: { command: readonly string[]; env: Environment },
-): Promise<{ stop(): Promise<void>; lost: Promise<AppError> }> {
-  const mail = vault && (await startMailDelivery({ ...config, db, vault, now: Date.now, notice: log.notice }));
-  const webhooks = vault && startWebhookDelivery({ db, vault, now: Date.now, notice: log.notice });
-  const pushes = vault && startPushDelivery(config, { db, vault, now: Date.now, notice: log.notice });
+export async function startBackgroundJobs(config: Config, db: Database, options: JobOptions): Promise<BackgroundJobs> {
+  const { vault, log } = options;
+  const { notice } = log;
+  const deps = vault && { db, vault, now: Date.now, notice };
+  const mail = deps && (await startMailDelivery({ ...config, ...deps }));
+  const webhooks = deps && startWebhookDelivery(deps);
+  const pushes = deps && startPushDelivery(config, deps);
   const checkpointer = startCheckpointer(db);
-  const { backupEveryMs } = config;
-  // Loaded where it is wanted: most servers need none of it in memory.
-  const backups =
-    backupEveryMs === undefined
-      ? undefined
-      : (await import("../backup/schedule.ts")).startBackups(
-          { ...config, backupEveryMs },
-          { ...self, notice: log.notice },
-        );
-  const lost = Promise.withResolvers<AppError>();
-  const watch = setInterval(() => {
+  const backups = await startScheduledBackups(config, options);
+  const databaseLost = Promise.withResolvers<AppError>();
+  const checkingFile = setInterval(() => {
     if (db.isInPlace()) return;
-    lost.resolve(
+    databaseLost.resolve(
       unavailable(
-        `The database in ${config.dataDir} was removed or replaced. Its log is kept beside it as bodega.db-wal.orphaned-…`,
+        `The database in ${config.dataDir} was removed or replaced. Its WAL is kept there as bodega.db-wal.orphaned-…`,
       ),
     );
-  }, watchMs);
-  let isSweeping: Promise<void> | undefined;
-  let isStopping = false;
-  const begin = (work: typeof sweepAll, failure: string) => {
-    isSweeping ??= work(db, () => isStopping)
-      .catch(() => log.notice("warn", failure))
-      .finally(() => {
-        isSweeping = undefined;
-      });
-  };
-  // Products of an earlier schema are found as soon as that is done, and served meanwhile.
-  begin(indexProducts, "products could not be indexed for the search");
-  const sweep = setInterval(
-    () => begin(sweepAll, "unpaid orders, old points and other rows that have had their time could not be swept"),
-    sweepMs,
-  );
+  }, checkFileMs);
+  const purging = startPurging(db, notice);
   return {
-    lost: lost.promise,
-    stop: async () => {
-      isStopping = true;
-      clearInterval(sweep);
-      clearInterval(watch);
-      await Promise.all([isSweeping, backups?.stop()]);
+    databaseLost: databaseLost.promise,
+    async stop() {
+      clearInterval(checkingFile);
+      await Promise.all([purging.stop(), backups?.stop()]);
       await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop()]);
       await checkpointer.stop();
     },
   };
 }
 
-/** Each ends or removes at most a portion of what has had its time, and is repeated for as long as that is a whole one. */
-const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<number>; whole: number }[] = [
-  { sweep: expireDueOrders, whole: 1 },
-  { sweep: expireDuePoints, whole: 1 },
+/** Loaded where it is used only: most servers make no backups. */
+async function startScheduledBackups(config: Config, { command, env, log }: JobOptions) {
+  const { backupEveryMs } = config;
+  if (backupEveryMs === undefined) return undefined;
+  const { startBackups } = await import("../backup/schedule.ts");
+  return startBackups({ ...config, backupEveryMs }, { command, env, notice: log.notice });
+}
+
+/** Jobs that expire or remove old rows. Each handles one batch and is repeated for as long as the batch is full. */
+const purgeJobs: { purge: (ctx: { db: Database; now: () => number }) => Promise<number>; fullBatch: number }[] = [
+  { purge: expireDueOrders, fullBatch: 1 },
+  { purge: expireDuePoints, fullBatch: 1 },
   ...[
     sweepRateLimits,
     sweepPublicHits,
@@ -107,15 +103,38 @@ const sweeps: { sweep: (ctx: { db: Database; now: () => number }) => Promise<num
     purgeEvents,
     sweepViewMarks,
     purgeRejections,
-  ].map((sweep) => ({ sweep, whole: portion })),
+  ].map((purge) => ({ purge, fullBatch: maxBatch })),
 ];
 
-/** Ends and removes what has had its time, with room for other writers between; one that fails keeps no other back. */
-async function sweepAll(db: Database, isStopping: () => boolean): Promise<void> {
+function startPurging(db: Database, notice: LogWriter["notice"]): { stop(): Promise<void> | undefined } {
+  let running: Promise<void> | undefined;
+  let isStopping = false;
+  const begin = (work: typeof purgeAll, failure: string) => {
+    running ??= work(db, () => isStopping)
+      .catch(() => notice("warn", failure))
+      .finally(() => {
+        running = undefined;
+      });
+  };
+  // Products that a migration added are served meanwhile, and found as soon as they are indexed.
+  begin(indexProducts, "products could not be indexed for the search");
+  const failure = "unpaid orders, expired points or old rows could not be purged";
+  const timer = setInterval(() => begin(purgeAll, failure), purgeMs);
+  return {
+    stop() {
+      isStopping = true;
+      clearInterval(timer);
+      return running;
+    },
+  };
+}
+
+/** Runs all purge jobs, with room for other writers in between; one that fails does not stop the others. */
+async function purgeAll(db: Database, isStopping: () => boolean): Promise<void> {
   const failures: unknown[] = [];
-  for (const { sweep, whole } of sweeps) {
+  for (const { purge, fullBatch } of purgeJobs) {
     try {
-      while (!isStopping() && (await sweep({ db, now: Date.now })) >= whole);
+      while (!isStopping() && (await purge({ db, now: Date.now })) >= fullBatch);
     } catch (error) {
       failures.push(error);
     }

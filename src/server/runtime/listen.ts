@@ -9,19 +9,16 @@ import { createViewGatherer } from "../modules/views/gatherer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
-import type { Watched } from "./monitor.ts";
+import type { Monitor } from "./monitor.ts";
 import { type OpenPort, openPort } from "./port.ts";
 
-/** A server that takes requests. */
+/** A server that answers requests. */
 export interface Listener {
-  /** The address that answers, such as `http://127.0.0.1:8080`. */
+  /** The address, such as `http://127.0.0.1:8080`. */
   url: string;
   port: number;
   present: OpenPort["present"];
-  /**
-   * Takes no new connections, lets what has begun finish, cuts what is left after `graceMs`, and writes down what was
-   * gathered.
-   */
+  /** Accepts no new connections, lets requests in flight finish, closes the rest after `graceMs`, and flushes buffers. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -29,22 +26,21 @@ interface ListenOptions {
   vault: Vault;
   version: string;
   log: LogWriter;
-  /** What is counted, and what `/metrics` tells of it. */
-  watched: Watched;
-  /** Whether other processes listen on the same port on purpose. */
+  monitor: Monitor;
+  /** Whether other listeners share the port on purpose. */
   shared: boolean;
-  /** Null serves without encryption. */
+  /** Null serves without TLS. */
   certificate: KeyPair | null;
 }
 
 /**
- * Starts listening.
- * @throws unavailable when the port is in use or the host is not this machine's.
+ * Starts to answer requests.
+ * @throws unavailable when the port is in use or the host is not an address of this machine.
  */
 export function listen(config: Config, db: Database, options: ListenOptions): Listener {
-  const { version, vault, log, watched, shared, certificate } = options;
+  const { version, vault, log, monitor, shared, certificate } = options;
   let isDraining = false;
-  // The application needs the socket's peer, which only the server knows, which needs the application.
+  // The application needs the client's address from the port, and the port needs the application.
   let peerOf = (_request: Request): string | null => null;
   const notice = (message: string) => log.notice("warn", message);
   const memory = {
@@ -61,9 +57,9 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
     now: Date.now,
     log: log.request,
     logLevel: config.logLevel,
-    meter: watched.meter,
-    metrics: config.metricsToken === undefined ? undefined : { token: config.metricsToken, text: watched.metricsText },
-    onSeen: (seen) => watched.recentRequests.record(seen),
+    meter: monitor.meter,
+    metrics: config.metricsToken === undefined ? undefined : { token: config.metricsToken, text: monitor.metricsText },
+    onSeen: (seen) => monitor.recentRequests.record(seen),
     trustedProxies: config.trustedProxies,
     peerOf: (request) => peerOf(request),
     isEncrypted: certificate !== null,
@@ -88,10 +84,10 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
   };
 }
 
-/** Which request of the socket one with a completed address was made from. */
+/** The original requests of those with a completed URL. */
 const received = new WeakMap<Request, Request>();
 
-/** Routes are found behind a scheme and a host; where the scheme is https, behind three characters of it at least. */
+/** Elysia finds a route after a scheme and a host, which with https needs at least three characters. */
 function hasHost(url: string): boolean {
   return (
     !url.startsWith("/") && (url.startsWith("http:") || url.indexOf("/", "https://".length) >= "https://abc".length)
@@ -99,8 +95,8 @@ function hasHost(url: string): boolean {
 }
 
 /**
- * Without a usable `Host`, as health checks in HTTP/1.0 come, Bun gives the bare path for an address, in which no route
- * is found. Nothing here depends on the host, so any will do.
+ * Completes the URL of a request without a usable `Host`, such as a health check in HTTP/1.0, for which Bun gives the
+ * path alone. Nothing depends on the host.
  */
 function withHost(request: Request): Request {
   const { url } = request;

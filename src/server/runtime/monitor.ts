@@ -8,65 +8,61 @@ import type { DatabaseFigures } from "../monitoring/database-figures.ts";
 import { createChannel, type Question } from "../monitoring/process-channel.ts";
 import { monitorProcess, type ProcessMonitor } from "../monitoring/process-monitor.ts";
 import { WorkerRegistry } from "../monitoring/worker-registry.ts";
-import type { KeyPair } from "../tls/certificate.ts";
+import type { Certificate, KeyPair } from "../tls/certificate.ts";
 import type { Listener } from "./listen.ts";
 
-/** What the listener of an answering process counts with, and what `/metrics` answers there. */
-export interface Watched extends Pick<ProcessMonitor, "meter" | "recentRequests"> {
+/** Counts the requests of a process, and renders the metrics of the whole server. */
+export interface Monitor extends Pick<ProcessMonitor, "meter" | "recentRequests"> {
   metricsText: () => Promise<string>;
 }
 
-/** How a server is watched by the process that speaks for all of its workers. */
-export interface Watching extends Watched {
+/** The monitor of a server's main process, which speaks for its workers. */
+export interface ServerMonitor extends Monitor {
+  /** Undefined where the main process answers requests itself. */
   registry: WorkerRegistry | undefined;
-  /** Has all workers present a certificate. Throws when one of them cannot. */
-  presentEverywhere(pair: KeyPair): Promise<void>;
   /**
-   * Opens the control socket, and the listener for metrics where one is wanted.
-   * @param url where the server answers.
-   * @returns the address of the metrics, where there is a listener.
-   * @throws unavailable when the listener's port cannot be had.
+   * Opens the control socket, and the listener for metrics where one is configured.
+   * @param url the address of the server.
+   * @returns the URL of the metrics, where there is a listener.
+   * @throws unavailable when the listener's port cannot be opened.
    */
   open(url: string): Promise<string | undefined>;
   stop(): void;
 }
 
-/** How often a worker tells what it has counted, so that little is lost with one that is killed. */
-const tellMs = 2000;
-/** The server itself waits half a second for workers that hang. */
+/** How often a worker reports its counts, so that one that is killed loses few. */
+const reportMs = 2000;
+/** Longer than the half second that the server waits for workers that hang. */
 const timeoutMs = 2000;
-/** A parent has a certificate at hand; it may have much to do while all workers start. */
-const certificateWithinMs = 10_000;
+/** The parent may be busy while all workers start. */
+const certificateTimeoutMs = 10_000;
 
-interface WatchOptions {
+interface MonitorOptions {
   version: string;
   log: LogWriter;
-  /** When the certificate that is presented ends, in epoch milliseconds; undefined without one. */
-  certificateEnd: () => number | undefined;
-  /** What a worker presents that starts now. */
-  certificate: () => KeyPair | undefined;
+  /** The certificate presented now; undefined without TLS. */
+  certificate: () => Certificate | undefined;
 }
 
-/** Begins to watch a server: the only process, or the parent of workers. */
-export function startWatching(config: Config, db: Database, options: WatchOptions): Watching {
-  const { version, log, certificateEnd } = options;
-  const { dataDir, workers, metrics, metricsToken } = config;
+/** Starts to monitor a server's main process. Code that renders figures is loaded when somebody asks for them. */
+export function startMonitor(config: Config, db: Database, options: MonitorOptions): ServerMonitor {
+  const { version, log, certificate } = options;
+  const { dataDir, workers } = config;
   const own = monitorProcess(db);
   let url = "";
   const answer = ({ kind }: Question) => {
     if (kind === "metrics") return metricsText();
-    if (kind !== "certificate") return undefined;
-    const { cert, key } = options.certificate() ?? {};
-    return { cert, key };
+    const { cert, key } = certificate() ?? {};
+    return kind === "certificate" ? { cert, key } : undefined;
   };
   const registry = workers > 1 ? new WorkerRegistry({ answer, notice: log.notice }) : undefined;
-  const looking = registry && setInterval(() => registry.checkSilence(), tellMs);
-  looking?.unref();
+  const polling = registry && setInterval(() => registry.checkSilence(), reportMs);
+  polling?.unref();
   let readDatabase: (() => Promise<DatabaseFigures>) | undefined;
-  // What tells of all this is loaded once somebody asks: most servers are never asked, and should not carry it.
   const status = async () => {
     const { createDatabaseReader } = await import("../monitoring/database-figures.ts");
     const { readStatus } = await import("../monitoring/read-status.ts");
+    const certificateEnd = () => certificate()?.until;
     readDatabase ??= createDatabaseReader({ db, dataDir, certificateEnd, now: Date.now });
     return readStatus({ version, url, workers, readOwn: own.read, readDatabase, registry });
   };
@@ -82,34 +78,20 @@ export function startWatching(config: Config, db: Database, options: WatchOption
     recentRequests: own.recentRequests,
     metricsText,
     registry,
-    async presentEverywhere({ cert, key }) {
-      const answers = await registry?.askAll({ kind: "present", cert, key }, timeoutMs);
-      const failure = answers?.find((answer) => typeof answer === "string");
-      if (failure !== undefined) throw new Error(`A worker: ${failure}`);
-    },
     async open(at) {
       url = at;
-      if (metrics) {
-        const { listenForMetrics } = await import("../monitoring/metrics/http.ts");
-        listener = listenForMetrics({ ...metrics, token: metricsToken, text: metricsText });
-        if (metricsToken === undefined && !isLoopback(metrics.host)) {
-          log.notice(
-            "warn",
-            `whoever reaches ${listener.url} can read the figures; BODEGA_METRICS_TOKEN protects them`,
-          );
-        }
-      }
+      listener = await openMetrics(config, log, metricsText);
       try {
         socket = await openControlSocket(dataDir, { status, metrics: metricsText, findRequest });
-        if (socket === null) log.notice("warn", `bodega top shows another server, which has ${dataDir} as well`);
+        if (socket === null) log.notice("warn", `bodega top shows another server that uses ${dataDir}`);
       } catch (error) {
-        // The shop matters more than being watched.
+        // A server without monitoring is better than none.
         log.notice("warn", error instanceof AppError ? error.message : "The control socket cannot be opened.");
       }
       return listener?.url;
     },
     stop() {
-      clearInterval(looking);
+      clearInterval(polling);
       socket?.close();
       listener?.stop();
       own.stop();
@@ -117,24 +99,31 @@ export function startWatching(config: Config, db: Database, options: WatchOption
   };
 }
 
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127\.[\d.]+$/.test(host);
+async function openMetrics({ metrics, metricsToken }: Config, log: LogWriter, text: () => Promise<string>) {
+  if (!metrics) return undefined;
+  const { listenForMetrics } = await import("../monitoring/metrics/http.ts");
+  const listener = listenForMetrics({ ...metrics, token: metricsToken, text });
+  const isLoopback = ["localhost", "::1"].includes(metrics.host) || /^127\.[\d.]+$/.test(metrics.host);
+  if (metricsToken === undefined && !isLoopback) {
+    log.notice("warn", `${listener.url} is open to everyone who reaches it; protect it with BODEGA_METRICS_TOKEN`);
+  }
+  return listener;
 }
 
-/** How a worker is watched, and led, by its server. */
-export interface WorkerWatching extends Watched {
+/** The monitor of a worker, which reports to the main process. */
+interface WorkerMonitor extends Monitor {
   /**
-   * Asks what to present.
-   * @throws unavailable when the server does not say.
+   * Asks for the certificate to present.
+   * @throws unavailable when the main process does not answer.
    */
   fetchCertificate(): Promise<KeyPair>;
-  /** Presents the certificates that the server sends, those sent before this call included. */
+  /** Presents the certificates that the main process sends, including those sent before this call. */
   follow(listener: Pick<Listener, "present">): void;
   stop(): void;
 }
 
-/** Begins to watch a worker, which tells its server what it counts. */
-export function watchWorker(db: Database): WorkerWatching {
+/** Starts to monitor a worker. */
+export function startWorkerMonitor(db: Database): WorkerMonitor {
   const followed = Promise.withResolvers<Pick<Listener, "present">>();
   const own = monitorProcess(db);
   const answer = (question: Question) => {
@@ -146,20 +135,20 @@ export function watchWorker(db: Database): WorkerWatching {
   };
   const channel = createChannel({ send: (message) => process.send?.(message), answer });
   process.on("message", channel.receive);
-  const timer = setInterval(() => channel.report(own.read()), tellMs);
+  const timer = setInterval(() => channel.report(own.read()), reportMs);
   timer.unref();
   return {
     meter: own.meter,
     recentRequests: own.recentRequests,
     async metricsText() {
       const text = await channel.ask({ kind: "metrics" }, timeoutMs);
-      if (typeof text !== "string") throw unavailable("The server's own process does not answer.");
+      if (typeof text !== "string") throw unavailable("The server's main process does not answer.");
       return text;
     },
     async fetchCertificate() {
-      const { cert, key } = ((await channel.ask({ kind: "certificate" }, certificateWithinMs)) ??
-        {}) as Partial<KeyPair>;
-      if (cert === undefined || key === undefined) throw unavailable("The server does not say its certificate.");
+      const answer = await channel.ask({ kind: "certificate" }, certificateTimeoutMs);
+      const { cert, key } = (answer ?? {}) as Partial<KeyPair>;
+      if (cert === undefined || key === undefined) throw unavailable("The server's main process sent no certificate.");
       return { cert, key };
     },
     follow: followed.resolve,

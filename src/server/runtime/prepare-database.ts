@@ -11,14 +11,14 @@ import { claimDatabase, closedVault, openVault } from "../security/secret-key.ts
 import type { Vault } from "../security/vault.ts";
 
 /** A server's vault, and whether its key is the database's. */
-export interface ServerVault {
+interface ServerVault {
   vault: Vault;
   hasKey: boolean;
 }
 
 /**
- * Brings a database to the present schema before it is served, ties it to the server's key, and makes the keys by which
- * push services will know the server.
+ * Migrates a database before it is served, ties it to the server's key, and creates the keys that identify the server to
+ * push services.
  * @throws unavailable as `migrate`; wrongState as `openServerVault`.
  */
 export async function prepareDatabase(config: Config, db: Database, log: LogWriter): Promise<ServerVault> {
@@ -35,9 +35,9 @@ export async function prepareDatabase(config: Config, db: Database, log: LogWrit
 }
 
 /**
- * Opens the vault of a server. The only server of a file refuses to start without the file's key, since somebody has to see
- * it. One of several copies in front of a database server goes on without what needs the key, and says so.
- * @throws wrongState for the key of another database, unavailable when the key can be neither read nor made.
+ * Opens the vault of a server. The only server of a file refuses to start with another key. One of several servers of a
+ * libSQL database goes on without what needs the key, and logs an error.
+ * @throws wrongState for the key of another database, unavailable when the key can be neither read nor created.
  */
 export async function openServerVault(config: Config, db: Database, log: LogWriter): Promise<ServerVault> {
   const vault = await openVault(config, db);

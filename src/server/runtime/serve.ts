@@ -9,100 +9,146 @@ import { createLogWriter, type LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { shareCores } from "../modules/passwords/password-hash.ts";
 import type { Vault } from "../security/vault.ts";
+import type { KeyPair } from "../tls/certificate.ts";
 import type { CertificateWatcher } from "../tls/watch-certificate.ts";
-import { startUpkeep } from "./background-jobs.ts";
-import { type Listener, listen } from "./listen.ts";
-import { startWatching, watchWorker } from "./monitor.ts";
+import { startBackgroundJobs } from "./background-jobs.ts";
+import { listen } from "./listen.ts";
+import { type ServerMonitor, startMonitor, startWorkerMonitor } from "./monitor.ts";
 import { addressOf, reservePort } from "./port.ts";
 import { openServerVault, prepareDatabase } from "./prepare-database.ts";
-import { endInTime, graceMs, lastLinesMs, nextStopSignal } from "./shutdown.ts";
-import { startWorkers, workerEnvironment } from "./workers.ts";
+import { graceMs, lastLinesMs, limitShutdown, nextStopSignal } from "./shutdown.ts";
+import { startWorkers } from "./workers.ts";
 
-/** What a running server needs from the process that it runs in. */
-export interface ServerProcess {
+/** The process that a server runs in. */
+interface ServerProcess {
   version: string;
   env: Environment;
   /** How this program is started again, without arguments. */
   command: readonly string[];
-  /** Standard output: the announcement, once requests are taken. */
+  /** Writes the announcement to standard output, once requests are answered. */
   print: (text: string) => Promise<unknown>;
-  /** Standard error: the log. */
+  /** Writes the log to standard error. */
   writeLog: (text: string) => Promise<unknown>;
-  /** Runs on the migrated database before the first request is taken. */
+  /** Runs on the migrated database before the first request. */
   prepare?: (db: Database, vault: Vault) => Promise<void>;
   /** Runs after the announcement. */
   onReady?: (url: string) => Promise<void>;
 }
 
+interface Run extends ServerProcess {
+  log: LogWriter;
+  /** Resolves with the name of the first signal to stop. */
+  stopSignal: Promise<string>;
+}
+
+/** The part of a server that answers requests: a listener in this process, or workers. */
+interface Answering {
+  url: string;
+  present(pair: KeyPair): void | Promise<void>;
+  /** Resolves when it cannot go on. */
+  failed?: Promise<AppError>;
+  stop(graceMs: number): Promise<void>;
+}
+
 /**
- * Serves until SIGTERM or SIGINT, then drains: ten seconds for what has begun, then hard. A second signal cuts at once.
+ * Serves until SIGTERM or SIGINT, and then gives requests in flight ten seconds. A second signal ends the process at once.
  * @returns the exit code, 0 after a clean stop.
- * @throws unavailable when the port, the data directory or the database cannot be had.
+ * @throws unavailable when the port, the data directory or the database cannot be opened.
  */
 export async function runServer(config: Config, self: ServerProcess): Promise<number> {
   const log = createLogWriter(config.log, self.writeLog, config.logLevel);
-  // A mistake in what nobody waits for must not take the shop down with it.
+  // An unhandled rejection must not end the server.
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error) => log.notice("error", `unexpected: ${describeFault(error)}`));
-  const stopSignal = nextStopSignal(config.isWorker);
+  const run: Run = { ...self, log, stopSignal: nextStopSignal(config.isWorker) };
   try {
-    if (config.isWorker) return await runWorker(config, self, log, stopSignal);
-    const lock = usesFile(config) ? await acquireServerLock(config.dataDir) : { release: () => {} };
+    if (config.isWorker) return await runWorker(config, run);
+    const lock = config.databaseUrl === undefined ? await acquireServerLock(config.dataDir) : { release: () => {} };
     if (!lock) {
       throw unavailable(
-        `Another server uses ${config.dataDir}. Stop it, or choose another --data-dir; --workers uses more processors.`,
+        `Another server uses ${config.dataDir}. Stop it, choose another --data-dir, or use more processors with --workers.`,
       );
     }
     try {
       await removeStaleTempDirs(config.dataDir);
-      return config.workers > 1
-        ? await runGroup(config, self, log, stopSignal)
-        : await runAlone(config, self, log, stopSignal);
+      return await runMain(config, run);
     } finally {
       await lock.release();
     }
   } finally {
-    // A log that nobody reads must not hold up the end.
+    // A log that nobody reads must not delay the exit.
     await Promise.race([log.flush(), Bun.sleep(lastLinesMs)]);
   }
 }
 
-function usesFile(config: Config): boolean {
-  return config.databaseUrl === undefined;
-}
-
-async function runAlone(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
+/** The main process. With workers it answers no requests itself, but does what is done once for all of them. */
+async function runMain(config: Config, run: Run): Promise<number> {
+  const { version, log, stopSignal } = run;
   const certificate = await openTls(config, log);
-  // Another certificate comes with another socket on the same port.
-  const port = certificate ? await reservePort(config) : config.port;
+  // Several listeners share the port: those of workers, or of successive certificates.
+  const isShared = config.workers > 1 || certificate !== null;
+  const portConfig = isShared ? { ...config, port: await reservePort(config) } : config;
   const db = await openConfiguredDatabase(config);
-  let listener: Listener | undefined;
   try {
     const { vault, hasKey } = await prepareDatabase(config, db, log);
-    await self.prepare?.(db, vault);
-    const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log, self);
-    const first = certificate?.current() ?? null;
-    const watching = startWatching(config, db, watchOptions(self, log, certificate));
-    listener = listen({ ...config, port }, db, {
-      version: self.version,
-      vault,
-      log,
-      watched: watching,
-      shared: first !== null,
-      certificate: first,
-    });
-    const { present } = listener;
-    certificate?.start(async (pair) => present(pair));
-    await announce(config, self, listener.url, await watching.open(listener.url));
-    await self.onReady?.(listener.url);
-    const end = await Promise.race([stopSignal, upkeep.lost]);
-    if (typeof end === "string") log.notice("info", `${end}: finishing what has begun`);
-    endInTime(log);
+    await run.prepare?.(db, vault);
+    const jobs = await startBackgroundJobs(config, db, { ...run, vault: hasKey ? vault : null });
+    const monitor = startMonitor(config, db, { version, log, certificate: () => certificate?.current() });
+    const answering = await startAnswering(portConfig, db, { run, vault, monitor, certificate });
+    certificate?.start(async (pair) => answering.present(pair));
+    await announce(config, run, answering.url, await monitor.open(answering.url));
+    await run.onReady?.(answering.url);
+    const end = await Promise.race([stopSignal, jobs.databaseLost, ...(answering.failed ? [answering.failed] : [])]);
+    if (typeof end === "string") log.notice("info", `${end}: finishing requests in flight`);
+    limitShutdown(log);
     certificate?.stop();
-    await listener.stop(typeof end === "string" ? graceMs : 0);
-    watching.stop();
+    await answering.stop(typeof end === "string" ? graceMs : 0);
+    monitor.stop();
     if (end instanceof AppError) throw end;
-    await upkeep.stop();
+    await jobs.stop();
+    return 0;
+  } finally {
+    await closeInPlace(db);
+  }
+}
+
+interface AnsweringOptions {
+  run: Run;
+  vault: Vault;
+  monitor: ServerMonitor;
+  certificate: CertificateWatcher | null;
+}
+
+async function startAnswering(config: Config, db: Database, options: AnsweringOptions): Promise<Answering> {
+  const { run, vault, monitor, certificate } = options;
+  const { version, log } = run;
+  const { registry } = monitor;
+  if (registry === undefined) {
+    const pair = certificate?.current() ?? null;
+    return listen(config, db, { version, vault, log, monitor, shared: pair !== null, certificate: pair });
+  }
+  const group = await startWorkers(config, { ...run, registry });
+  return { ...group, url: addressOf(config.host, config.port, certificate !== null) };
+}
+
+async function runWorker(config: Config, { version, log, stopSignal }: Run): Promise<number> {
+  if (!process.send) throw validationFailed("BODEGA_CONFIG is set for a server's own workers only. Unset it.");
+  shareCores(config.workers);
+  void stopSignal.then(() => limitShutdown(log));
+  // A supervisor may signal all processes; the main process polls the certificate for all.
+  if (config.tls) process.on("SIGHUP", () => {});
+  const db = await openConfiguredDatabase(config);
+  try {
+    const { vault } = await openServerVault(config, db, log);
+    const monitor = startWorkerMonitor(db);
+    const certificate = config.tls ? await monitor.fetchCertificate() : null;
+    const listener = listen(config, db, { version, vault, log, monitor, shared: true, certificate });
+    monitor.follow(listener);
+    process.send?.("ready");
+    // A worker also stops when its parent has ended, because nobody else would stop it.
+    await stopSignal;
+    await listener.stop(graceMs);
+    monitor.stop();
     return 0;
   } finally {
     await closeInPlace(db);
@@ -110,95 +156,27 @@ async function runAlone(config: Config, self: ServerProcess, log: LogWriter, sto
 }
 
 /**
- * Closes a database whose files are in place. Otherwise closing would empty the log and remove it by its name, which may
- * belong to another file by now: there the log is only put where no later database can take it for its own.
+ * Closes a database. When its file was removed or replaced, closing would merge the WAL and remove it by its name, which
+ * may belong to another file by now; the WAL is then moved aside.
  */
 async function closeInPlace(db: Database): Promise<void> {
   if (db.isInPlace()) await db.close();
   else db.setWalAside();
 }
 
-async function runGroup(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
-  const certificate = await openTls(config, log);
-  const port = await reservePort(config);
-  const db = await openConfiguredDatabase(config);
-  try {
-    const { vault, hasKey } = await prepareDatabase(config, db, log);
-    await self.prepare?.(db, vault);
-    // The parent answers no requests; it alone empties the write-ahead log, for all of them.
-    const upkeep = await startUpkeep(config, db, hasKey ? vault : null, log, self);
-    const shared = { ...config, port };
-    const watching = startWatching(config, db, watchOptions(self, log, certificate));
-    const group = await startWorkers(shared, self.command, workerEnvironment(shared, self.env), log, watching.registry);
-    certificate?.start(watching.presentEverywhere);
-    const url = addressOf(config.host, port, certificate !== null);
-    await announce(config, self, url, await watching.open(url));
-    await self.onReady?.(url);
-    const end = await Promise.race([stopSignal, group.failed, upkeep.lost]);
-    if (typeof end === "string") log.notice("info", `${end}: workers finish what has begun`);
-    endInTime(log);
-    certificate?.stop();
-    await group.stop(typeof end === "string" ? graceMs : 0);
-    watching.stop();
-    if (end instanceof AppError) throw end;
-    await upkeep.stop();
-    return 0;
-  } finally {
-    await closeInPlace(db);
-  }
-}
-
-async function runWorker(config: Config, self: ServerProcess, log: LogWriter, stopSignal: Promise<string>) {
-  if (!process.send) throw validationFailed("BODEGA_CONFIG is set for a server's own workers only. Unset it.");
-  shareCores(config.workers);
-  void stopSignal.then(() => endInTime(log));
-  // A supervisor that signals the whole group means the parent, which looks for all of them.
-  if (config.tls) process.on("SIGHUP", () => {});
-  const db = await openConfiguredDatabase(config);
-  try {
-    const { vault } = await openServerVault(config, db, log);
-    const watched = watchWorker(db);
-    const certificate = config.tls ? await watched.fetchCertificate() : null;
-    const { version } = self;
-    const listener = listen(config, db, { version, vault, log, watched, shared: true, certificate });
-    watched.follow(listener);
-    process.send?.("ready");
-    // Without its parent, too, a worker stops: it would hold the port with nobody to stop it.
-    await stopSignal;
-    await listener.stop(graceMs);
-    watched.stop();
-    return 0;
-  } finally {
-    await closeInPlace(db);
-  }
-}
-
-/** Most servers stand behind a proxy that ends TLS: what is needed for it is loaded only where it is used. */
-async function openTls(config: Config, log: LogWriter) {
+/** Loaded where it is used only: most servers are behind a proxy that terminates TLS. */
+async function openTls(config: Config, log: LogWriter): Promise<CertificateWatcher | null> {
   if (config.tls === undefined) return null;
   const { watchCertificate } = await import("../tls/watch-certificate.ts");
   return watchCertificate(config.tls, { publicUrl: config.publicUrl, now: Date.now, notice: log.notice });
 }
 
-function watchOptions({ version }: ServerProcess, log: LogWriter, certificate: CertificateWatcher | null) {
-  return {
-    version,
-    log,
-    certificateEnd: () => certificate?.current().until,
-    certificate: () => certificate?.current(),
-  };
-}
-
-async function announce(config: Config, self: ServerProcess, url: string, metrics: string | undefined): Promise<void> {
-  const database = config.databaseUrl;
-  const lines = [`Bodega ${self.version} listens on ${url}`, `Data directory: ${config.dataDir}`];
-  if (database !== undefined) lines.push(`Database: ${withoutCredentials(database)}`);
+async function announce(config: Config, { version, print }: Run, url: string, metrics: string | undefined) {
+  const lines = [`Bodega ${version} listens on ${url}`, `Data directory: ${config.dataDir}`];
+  if (config.databaseUrl !== undefined) {
+    const { protocol, host } = new URL(config.databaseUrl);
+    lines.push(`Database: ${protocol}//${host}`);
+  }
   if (metrics !== undefined) lines.push(`Metrics: ${metrics}`);
-  await self.print(`${lines.join("\n")}\n`);
-}
-
-function withoutCredentials(address: string): string {
-  if (!URL.canParse(address)) return address;
-  const { protocol, host } = new URL(address);
-  return `${protocol}//${host}`;
+  await print(`${lines.join("\n")}\n`);
 }

@@ -1,19 +1,18 @@
 import type { LogWriter } from "../logging/logger.ts";
 import { lastWritesMs } from "../modules/views/gatherer.ts";
 
-/** Within this time, a signal that comes again is the same one: npm and supervisors pass on what the group got already. */
+/** A signal within this time of the first is the same one, passed on by npm or a supervisor. */
 const echoMs = 500;
-/** How long requests that have begun may take once the server is asked to stop. */
+/** How long requests in flight may take after a signal to stop. */
 export const graceMs = 10_000;
-/** What is still not done so long after that time is left undone. */
-const lastResortMs = lastWritesMs + 5000;
-/** A log that nobody reads must not hold up the end for longer. */
+/** After this further time the process ends, whatever hangs. */
+const hardExitMs = lastWritesMs + 5000;
+/** How long the last lines of the log may delay the exit. */
 export const lastLinesMs = 1000;
 
 /**
- * The first signal that asks to stop; the second ends the process where it stands. A worker hears each signal several
- * times, from its parent, from the terminal or from a supervisor that signals the whole group: there only the first
- * SIGTERM counts, and the parent's end is what ends it at once.
+ * Resolves with the first signal to stop; a second one ends the process at once. A worker gets each signal several times,
+ * from its parent, the terminal or a supervisor: only its first SIGTERM counts, and the parent's end ends it at once.
  */
 export function nextStopSignal(isWorker: boolean): Promise<string> {
   return new Promise((resolve) => {
@@ -34,12 +33,12 @@ export function nextStopSignal(isWorker: boolean): Promise<string> {
   });
 }
 
-/** Whatever hangs, a mail server or a file system: a process that stops ends. */
-export function endInTime(log: LogWriter): void {
+/** Ends the process when stopping takes too long, because of a mail server or a file system that hangs. */
+export function limitShutdown(log: LogWriter): void {
   const cut = async () => {
-    log.notice("error", "the end takes too long; what is not done is left");
+    log.notice("error", "stopping takes too long; unfinished work is abandoned");
     await Promise.race([log.flush(), Bun.sleep(lastLinesMs)]);
     process.exit(1);
   };
-  setTimeout(() => void cut(), graceMs + lastResortMs).unref();
+  setTimeout(() => void cut(), graceMs + hardExitMs).unref();
 }

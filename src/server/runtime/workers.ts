@@ -5,92 +5,75 @@ import { type AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { lastWritesMs } from "../modules/views/gatherer.ts";
 import type { WorkerRegistry } from "../monitoring/worker-registry.ts";
+import type { KeyPair } from "../tls/certificate.ts";
 
-/** Several processes that answer on one port. */
-export interface WorkerGroup {
-  /** Ends all of them: gently, and by force once `graceMs` and the time of their last writes are over. */
-  stop(graceMs: number): Promise<void>;
-  /** Settles when the group gives up, because its workers keep ending. */
+/** The worker processes of a server. */
+interface WorkerGroup {
+  /** Has all workers present a certificate. Throws when one of them cannot. */
+  present(pair: KeyPair): Promise<void>;
+  /** Resolves when the group gives up because its workers keep ending. */
   failed: Promise<AppError>;
+  /** Ends all workers; kills those left after `graceMs` and the time of their last writes. */
+  stop(graceMs: number): Promise<void>;
 }
 
-/** A worker that ends sooner than this after its start has not recovered. */
-const soundMs = 10_000;
-const maxQuickEnds = 5;
-/** A supervisor that stops the whole group may reach a worker first; the parent hears of it within this time. */
-const pauseMs = 100;
+interface WorkerOptions {
+  /** How this program is started again, without arguments. */
+  command: readonly string[];
+  env: Environment;
+  log: LogWriter;
+  registry: WorkerRegistry;
+}
+
+/** A worker that ends within this time of its start counts as failing. */
+const minUptimeMs = 10_000;
+const maxFailures = 5;
+/** A supervisor that stops the whole group may reach a worker first, and the parent within this time. */
+const replaceDelayMs = 100;
+/** One that hangs does not block the others for longer; it presents the certificate later. */
+const presentTimeoutMs = 2000;
 
 /**
- * Starts the workers and keeps their number: one that ends is replaced.
- * @param command how this program is started again, without arguments.
- * @param env the environment of a worker, its configuration included.
- * @param registry collects the figures of the workers.
+ * Starts the workers, and replaces those that end.
  * @throws unavailable when a worker cannot start.
  */
-export async function startWorkers(
-  config: Config,
-  command: readonly string[],
-  env: Record<string, string | undefined>,
-  log: LogWriter,
-  registry?: WorkerRegistry,
-): Promise<WorkerGroup> {
+export async function startWorkers(config: Config, options: WorkerOptions): Promise<WorkerGroup> {
+  const { log, registry } = options;
   const workers = new Set<Subprocess>();
-  // However this process ends, none of them stays behind with the port.
+  // However this process ends, no worker may keep the port.
   process.on("exit", () => {
     for (const worker of workers) worker.kill("SIGKILL");
   });
   let isStopping = false;
-  let quickEnds = 0;
+  let failures = 0;
   const giveUp = Promise.withResolvers<AppError>();
 
-  /** @param place from 1; whoever replaces a worker takes its place. */
-  function start(place: number): Promise<void> {
-    const ready = Promise.withResolvers<void>();
+  async function start(place: number): Promise<void> {
     const startedAt = performance.now();
-    const worker = Bun.spawn([...command, "serve"], {
-      env,
-      stdin: "ignore",
-      stdout: "inherit",
-      stderr: "inherit",
-      ipc: (message) => {
-        if (message === "ready") ready.resolve();
-        registered?.receive(message);
-      },
-      onExit: (ended, exitCode, signal) => {
-        workers.delete(ended);
-        registered?.remove();
-        ready.reject(unavailable("A worker ended before it could answer."));
-        quickEnds = performance.now() - startedAt < soundMs ? quickEnds + 1 : 0;
-        setTimeout(
-          () => replace(place, ended.pid, signal === null ? `exit code ${exitCode}` : `signal ${signal}`),
-          pauseMs,
-        );
-      },
-    });
-    workers.add(worker);
-    const registered = registry?.add(place, (message) => worker.send(message), worker.pid);
-    return ready.promise;
+    const onEnd = (pid: number, how: string) => {
+      failures = performance.now() - startedAt < minUptimeMs ? failures + 1 : 0;
+      setTimeout(() => replace(place, pid, how), replaceDelayMs);
+    };
+    await startWorker(config, options, { place, workers, onEnd });
   }
 
   function replace(place: number, pid: number, how: string): void {
     if (isStopping) return;
     log.notice("error", `worker ${pid} ended (${how}); starting another`);
-    if (quickEnds >= maxQuickEnds) giveUp.resolve(unavailable("Workers end as soon as they start; see the log."));
+    if (failures >= maxFailures) giveUp.resolve(unavailable("Workers end as soon as they start. See the log."));
     else start(place).catch(() => {}); // Its own end is logged and counted like this one.
   }
 
   async function stop(graceMs: number): Promise<void> {
     isStopping = true;
     for (const worker of workers) worker.kill(graceMs > 0 ? "SIGTERM" : "SIGKILL");
-    const timer = setTimeout(
-      () => {
-        for (const worker of workers) {
-          log.notice("warn", `worker ${worker.pid} has not ended in time and is killed`);
-          worker.kill("SIGKILL");
-        }
-      },
-      graceMs + lastWritesMs + 1000,
-    );
+    const killAll = () => {
+      for (const worker of workers) {
+        log.notice("warn", `worker ${worker.pid} has not ended in time and is killed`);
+        worker.kill("SIGKILL");
+      }
+    };
+    const timer = setTimeout(killAll, graceMs + lastWritesMs + 1000);
     await Promise.all([...workers].map((worker) => worker.exited));
     clearTimeout(timer);
   }
@@ -101,10 +84,45 @@ export async function startWorkers(
     await stop(0);
     throw error;
   }
-  return { stop, failed: giveUp.promise };
+  return {
+    stop,
+    failed: giveUp.promise,
+    async present({ cert, key }) {
+      const answers = await registry.askAll({ kind: "present", cert, key }, presentTimeoutMs);
+      const failure = answers.find((answer) => typeof answer === "string");
+      if (failure !== undefined) throw new Error(`A worker: ${failure}`);
+    },
+  };
 }
 
-/** The environment of a worker, which inherits the configuration except for the work that the parent does for all. */
-export function workerEnvironment(config: Config, env: Environment): Environment {
-  return inheritConfig({ ...config, isWorker: true, metrics: undefined, backupEveryMs: undefined }, env);
+interface WorkerStart {
+  /** From 1; a replacement takes the place of the worker before it. */
+  place: number;
+  workers: Set<Subprocess>;
+  onEnd: (pid: number, how: string) => void;
+}
+
+/** Starts one worker; resolves when it answers requests. It does not do the work that the parent does for all. */
+function startWorker(config: Config, options: WorkerOptions, { place, workers, onEnd }: WorkerStart): Promise<void> {
+  const ready = Promise.withResolvers<void>();
+  const inherited = { ...config, isWorker: true, metrics: undefined, backupEveryMs: undefined };
+  const worker = Bun.spawn([...options.command, "serve"], {
+    env: inheritConfig(inherited, options.env),
+    stdin: "ignore",
+    stdout: "inherit",
+    stderr: "inherit",
+    ipc(message) {
+      if (message === "ready") ready.resolve();
+      registered?.receive(message);
+    },
+    onExit(ended, exitCode, signal) {
+      workers.delete(ended);
+      registered?.remove();
+      ready.reject(unavailable("A worker ended before it answered requests."));
+      onEnd(ended.pid, signal === null ? `exit code ${exitCode}` : `signal ${signal}`);
+    },
+  });
+  workers.add(worker);
+  const registered = options.registry.add(place, (message) => worker.send(message), worker.pid);
+  return ready.promise;
 }
