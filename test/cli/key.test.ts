@@ -216,7 +216,7 @@ describe("names", () => {
   test("issue tells that another key in force has the name already", async () => {
     const made = async (name: string) => (await run(["key", "issue", "-n", "named", "--name", name])).stderr;
     expect(await made("fresh")).not.toContain("Another key");
-    expect(await made("fresh")).toContain("Another key has this name");
+    expect(await made("fresh")).toContain("Another key has the same name");
   });
 
   test("a name of two keys is exit code 4 and lists both ids", async () => {
@@ -269,9 +269,9 @@ describe("list", () => {
     const warnings = stderr.trimEnd().split("\n");
     expect(warnings).toHaveLength(2);
     expect(warnings[0]).toMatch(
-      /^warning: soon \(app_\w+\) expires in 20 days \(\d{4}-[^)]+Z\)\. Prolong it: bodega key update app_\w+ --expires 90d$/,
+      /^warning: soon \(app_\w+\) expires in 20 days \(\d{4}-[^)]+Z\)\. Extend it: bodega key update app_\w+ --expires 90d$/,
     );
-    expect(warnings[1]).toMatch(/^warning: an old secret of turning \(app_\w+\) ends in \d+ (hour|minutes) /);
+    expect(warnings[1]).toMatch(/^warning: an old secret of turning \(app_\w+\) expires in \d+ (hour|minutes) /);
     expect(stdout.split("\n")[0]).toMatch(/LAST USED +EXPIRES$/);
     for (const flag of ["--json", "-q"]) expect((await run(["key", "list", "-n", "listed", flag])).stderr).toBe("");
   });
@@ -284,10 +284,10 @@ test("show tells people of each secret when it was made and used, until when it 
   const [record, present, old] = stdout.split("\n\n");
   expect(record).toMatch(/^State +unpublished$/m);
   expect(present).toMatch(
-    /^Present secret\n {2}Made .*Z\)\n {2}Last used {4}never\n {2}Valid until {2}the key is rotated$/,
+    /^Current secret\n {2}Created .*Z\)\n {2}Last used {4}never\n {2}Valid until {2}the key is rotated$/,
   );
   expect(old).toMatch(/Valid until {2}in 2 days \(/);
-  expect(old).toContain("It has to stay: nobody has used the present one yet.");
+  expect(old).toContain("Do not retire it yet: the current secret was never used.");
   expect((await run(["key", "show", app_id, "-q"])).stdout).toBe(`${app_id}\n`);
 });
 

@@ -35,7 +35,9 @@ test("a webhook is shown by its address with how it fares, and those that fail a
   expect(shown).toMatchObject({ failed: 1, last_error: "answered 503" });
   expect(shown).not.toHaveProperty("secret");
   const { stderr } = await cli.run(["webhook", "show", "-n", "demo", shop.webhookId]);
-  expect(stderr).toBe(`What failed: bodega webhook deliveries -n demo ${shop.webhookId} --status failed\n`);
+  expect(stderr).toBe(
+    `List the failed deliveries: bodega webhook deliveries -n demo ${shop.webhookId} --status failed\n`,
+  );
   expect(await cli.failure("webhook", "show", "-n", "second-shop", shop.webhookId)).toMatchObject({ code: 3 });
 });
 

@@ -103,8 +103,12 @@ describe("a command that needs one of several flags asks which, and for its valu
     const hook = ["--url", "http://127.0.0.1:9/hooks", "--allow-private"];
     const { webhook_id } = await cli.json<{ webhook_id: string }>("webhook", "add", "-n", "demo", ...hook);
     const replay = ["webhook", "replay", webhook_id, "-n", "demo"];
-    expect(await runAtTerminal(replay, [["Which events?", "\r"]], { env })).toMatchObject({ code: 0 });
-    expect(await runAtTerminal(replay, [["Which events?", ctrlC]], { env })).toMatchObject({ code: 130 });
+    expect(await runAtTerminal(replay, [["Which events should be delivered again?", "\r"]], { env })).toMatchObject({
+      code: 0,
+    });
+    expect(await runAtTerminal(replay, [["Which events should be delivered again?", ctrlC]], { env })).toMatchObject({
+      code: 130,
+    });
   });
 });
 

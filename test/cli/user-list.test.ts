@@ -48,7 +48,7 @@ describe("a limit", () => {
     expect(stdout.match(/^usr_[0-9a-z]{26}$/gm)).toHaveLength(limit);
     expect(stderr).toBe("");
     const shown = await run(["user", "list", "-n", "demo", "--limit", String(limit)]);
-    expect(shown.stderr).toContain(`more than ${limit}`);
+    expect(shown.stderr).toContain(`Only the first ${limit} rows`);
   });
 
   test("that all fit is silent", async () => {

@@ -240,7 +240,7 @@ test("resetting two-factor needs a yes, and says so when there was none", async 
   const reset = ["user", "reset-two-factor", "-n", "demo", user_id];
   expect(await failure(...reset)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
   const { code, stdout, stderr } = await run([...reset, "--yes"]);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "Two-factor was not on; nothing has changed.\n" });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "Two-factor sign-in was not enabled. Nothing was changed.\n" });
   expect(stdout).toMatch(/Two factor enabled +no/);
 });
 

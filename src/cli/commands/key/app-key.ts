@@ -11,7 +11,7 @@ export type AppKey = Awaited<ReturnType<typeof publishKey>>;
 export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
 type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;
 
-/** The key that a command is about. */
+/** The key that a command works on. */
 export const appIdArg = {
   type: "positional",
   required: true,
@@ -19,13 +19,12 @@ export const appIdArg = {
   description: "Id of the key; with -n also its name",
 } as const satisfies PositionalArg;
 
-/** `-n` where an id names the tenant already: there it is a check, not a choice. */
+/** `-n` of a command that takes a key's id. The key must belong to that store. */
 export const expectedNamespaceArg = {
   ...namespaceArg,
-  description: "Tenant that the key belongs to",
+  description: "Store of the key; required to name a key instead of its id",
 } as const satisfies FlagArg;
 
-/** Where a new secret goes instead of the screen. */
 export const secretFileArg = {
   type: "string",
   valueHint: "path",
@@ -36,8 +35,8 @@ export const secretFileArg = {
 type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };
 
 /**
- * Runs work on the key that is named by id, or by name where `-n` says in which tenant.
- * @throws notFound when there is none, or it is another tenant's; conflict for a name that several keys have.
+ * Runs work on the key with this id, or with this name in the store of `-n`.
+ * @throws notFound for an unknown key or one of another store; conflict for a name of several keys.
  */
 export function withKey<T>(
   args: KeyArgs,

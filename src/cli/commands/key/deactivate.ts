@@ -3,13 +3,10 @@ import { appIdArg, expectedNamespaceArg, printKey, withKey } from "./app-key.ts"
 
 export default defineCommand({
   name: "deactivate",
-  description: "Switch an app key off",
+  description: "Deactivate an app key, so that requests with it fail",
   args: { app_id: appIdArg, namespace: expectedNamespaceArg },
-  examples: [
-    "bodega key deactivate app_01k8z3v5x2f1rt9m6q7wbn4hcd",
-    "bodega key deactivate app_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
-  ],
-  notes: ["It takes effect on the next request, with the server running."],
+  examples: ["bodega key deactivate app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key deactivate -n demo web"],
+  notes: ["Takes effect on the server's next request."],
   async run(args, console) {
     const { deactivateKey } = await import("../../../server/modules/app-keys/service.ts");
     await printKey(console, await withKey(args, console, deactivateKey));

@@ -1,29 +1,29 @@
-import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseTime } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
 import { deliverKey, secretFileArg } from "./app-key.ts";
 
 export default defineCommand({
   name: "issue",
-  description: "Issue an app key to a tenant",
+  description: "Issue an app key for a store",
   args: {
-    namespace: { ...namespaceArg, required: true },
-    name: { type: "string", valueHint: "text", required: true, description: "What the key is for" },
+    namespace: requiredNamespaceArg,
+    name: { type: "string", valueHint: "text", required: true, description: "Name of the key, such as web" },
     scope: {
       type: "string",
       valueHint: "scope",
       multiple: true,
       field: "scopes",
       completes: "scope",
-      description: "What the key may do, such as products:read (default: everything)",
+      description: "Permission, such as products:read (default: all)",
     },
-    publish: { type: "boolean", description: "Publish it at once" },
+    publish: { type: "boolean", description: "Publish the key now" },
     expires: {
       type: "string",
       valueHint: "duration|time",
       field: "expires_at",
-      description: "When it ends: 90d, or 2030-01-31T00:00:00Z (default: never)",
+      description: "Expiry: 90d (from now), or 2030-01-31T00:00:00Z (default: never)",
     },
     "secret-file": secretFileArg,
   },
@@ -32,10 +32,7 @@ export default defineCommand({
     "bodega key issue -n demo --name import --scope products:read --scope products:write --expires 90d",
     "bodega key issue -n demo --name backend --secret-file backend.secret --json",
   ],
-  notes: [
-    "A key is issued active and unpublished: calls with it fail until it is published. " +
-      "The secret is shown once and stored only as a hash.",
-  ],
+  notes: ["Requests with an unpublished key fail. The secret is shown once and stored only as a hash."],
   async run(args, console) {
     const expiresAt = args.expires === undefined ? undefined : parseTime("--expires", args.expires, Date.now());
     const { issueKey, listKeys } = await import("../../../server/modules/app-keys/service.ts");
@@ -47,7 +44,7 @@ export default defineCommand({
       hasNamesake = alike.some((other) => other.name === name && other.revoked_at === null);
       return issueKey(ctx, { namespace, name, scopes, publish, expiresAt });
     });
-    if (hasNamesake) await info(console, "Another key has this name, so that it names neither: use their ids.");
-    if (!publish) await info(console, `It is not published yet: bodega key publish ${key.app_id}`);
+    if (hasNamesake) await info(console, "Another key has the same name. Use the ids of both keys instead.");
+    if (!publish) await info(console, `The key is not published. Publish it: bodega key publish ${key.app_id}`);
   },
 });

@@ -1,7 +1,7 @@
 import { keyState, keyStates } from "../../../server/modules/app-keys/key-state.ts";
 import { withContext } from "../../context/context.ts";
-import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
@@ -9,13 +9,13 @@ import { warnOfKeys } from "./print.ts";
 
 export default defineCommand({
   name: "list",
-  description: "List the app keys of a tenant, oldest first",
+  description: "List the app keys of a store, oldest first",
   args: {
-    namespace: { ...namespaceArg, required: true },
-    state: { type: "enum", options: keyStates, description: "Only those that stand so" },
-    name: { type: "string", valueHint: "text", description: "Only those whose name holds this" },
-    scope: { type: "string", valueHint: "scope", completes: "scope", description: "Only those that may do this" },
-    expiring: { type: "string", valueHint: "duration", description: "Only those that expire within this, such as 30d" },
+    namespace: requiredNamespaceArg,
+    state: { type: "enum", options: keyStates, description: "Filter by state" },
+    name: { type: "string", valueHint: "text", description: "Filter by text in the name" },
+    scope: { type: "string", valueHint: "scope", completes: "scope", description: "Filter by permission" },
+    expiring: { type: "string", valueHint: "duration", description: "Filter by expiry within a duration, such as 30d" },
   },
   examples: [
     "bodega key list -n demo",
@@ -24,7 +24,7 @@ export default defineCommand({
     "bodega key list -n demo --json",
   ],
   notes: [
-    "It warns of keys that have expired or will within 30 days, and of old secrets that end within a day and are still used.",
+    "Warns of keys that have expired or expire within 30 days, and of old secrets that expire within a day but are still used.",
   ],
   async run(args, console) {
     const { namespace, state, name, scope, expiring } = args;
@@ -37,8 +37,8 @@ export default defineCommand({
     await printList(console, keys, {
       id: (key) => key.app_id,
       empty: isFiltered
-        ? "There is no such key."
-        : `There is no key yet. Issue one: bodega key issue -n ${namespace} --name <text>`,
+        ? "No app keys found."
+        : `No app keys found. Issue one: bodega key issue -n ${namespace} --name <text>`,
       columns: [
         { header: "APP ID", value: (key) => key.app_id, whole: true },
         { header: "NAME", value: (key) => key.name },

@@ -9,7 +9,7 @@ type Secret = AppKeyDetails["secrets"][number];
 const dayMs = 86_400_000;
 const soonMs = 30 * dayMs;
 
-/** Prints one key: a JSON object, its id only, or all of it for people: what it is, then a paragraph for each secret. */
+/** Prints a key as JSON, as its id, or as its fields and a paragraph for each secret. */
 export async function printKeySheet(console: Console, key: AppKeyDetails, now: number): Promise<void> {
   if (console.json) return printJson(console, key);
   const { active: _active, published: _published, secrets, ...rest } = key;
@@ -39,33 +39,33 @@ function describeSecret(secret: Secret, key: AppKeyDetails, now: number): string
   const hasEnded = expires_at !== null && Date.parse(expires_at) <= now;
   const until = expires_at === null ? "the key is rotated" : formatTime(expires_at, now);
   const lines = [
-    isNewest ? "Present secret" : "Old secret",
-    `  Made         ${formatTime(secret.created_at, now)}`,
+    isNewest ? "Current secret" : "Old secret",
+    `  Created      ${formatTime(secret.created_at, now)}`,
     `  Last used    ${formatTime(secret.last_used_at, now)}`,
     `  Valid until  ${until}`,
   ];
-  if (!isNewest && !hasEnded) lines.push(`  ${judge(secret, key, now)}`);
+  if (!isNewest && !hasEnded) lines.push(`  ${assessSecret(secret, key, now)}`);
   return lines;
 }
 
-/** Whether an old secret can be ended now, why, and how. */
-function judge(secret: Secret, key: AppKeyDetails, now: number): string {
+/** Whether an old secret can be retired now, and why. */
+function assessSecret(secret: Secret, key: AppKeyDetails, now: number): string {
   const newest = key.secrets[0] as Secret;
   const retire = `bodega key retire ${key.app_id}`;
   const isUsedSince = secret.last_used_at !== null && secret.last_used_at >= newest.created_at;
   if (secret.may_go) {
-    const why = isUsedSince ? "it has not been used for a day" : "it has not been used since the present one was made";
-    return `It may go now: ${why}, and the present one is in use. End it: ${retire}`;
+    const why = isUsedSince ? "it was not used for a day" : "it was not used since the current one was created";
+    return `It can be retired: ${why}, and the current one is in use. Retire it: ${retire}`;
   }
-  if (newest.last_used_at === null) return "It has to stay: nobody has used the present one yet.";
+  if (newest.last_used_at === null) return "Do not retire it yet: the current secret was never used.";
   const last = formatRelativeTime(secret.last_used_at, now);
-  if (isUsedSince) return `It has to stay: it was used ${last}, since the present one was made. Somebody still has it.`;
-  return `Look again in a minute or two: it was used ${last}, just before the present one was made.`;
+  if (isUsedSince) return `Do not retire it yet: it was used ${last}, after the current one was created.`;
+  return `Check again in two minutes: it was used ${last}, just before the current one was created.`;
 }
 
 /**
- * Says of each key in force that expires within thirty days or has expired, and which overlap ends while it is used;
- * with `-q` nothing, since they are remarks to a list.
+ * Warns of keys that have expired or expire within 30 days, and of old secrets that expire within a day but are still
+ * used. Prints nothing with `-q` or `--json`.
  */
 export async function warnOfKeys(console: Console, keys: readonly AppKeyDetails[], now: number): Promise<void> {
   if (console.json || console.quiet) return;
@@ -76,20 +76,19 @@ function findWarnings(key: AppKeyDetails, now: number): string[] {
   if (key.revoked_at !== null) return [];
   const subject = `${key.name} (${key.app_id})`;
   const leftMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now;
-  const prolong = `bodega key update ${key.app_id} --expires 90d`;
+  const extend = `bodega key update ${key.app_id} --expires 90d`;
   if (leftMs <= 0) {
-    return [`${subject} expired ${formatTime(key.expires_at, now)}: calls with it fail. Prolong it: ${prolong}`];
+    return [`${subject} expired ${formatTime(key.expires_at, now)}: requests with it fail. Extend it: ${extend}`];
   }
   const warnings = key.secrets
     .filter(({ may_go, expires_at }) => may_go === false && Date.parse(expires_at ?? "") - now <= dayMs)
     .map(({ expires_at, last_used_at }) => {
       const used =
         last_used_at === null
-          ? "the present one was never used"
+          ? "the current one was never used"
           : `it was used ${formatRelativeTime(last_used_at, now)}`;
-      return `an old secret of ${subject} ends ${formatTime(expires_at, now)}, and ${used}.`;
+      return `an old secret of ${subject} expires ${formatTime(expires_at, now)}, and ${used}.`;
     });
-  if (leftMs <= soonMs)
-    warnings.unshift(`${subject} expires ${formatTime(key.expires_at, now)}. Prolong it: ${prolong}`);
+  if (leftMs <= soonMs) warnings.unshift(`${subject} expires ${formatTime(key.expires_at, now)}. Extend it: ${extend}`);
   return warnings;
 }

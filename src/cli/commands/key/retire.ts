@@ -7,15 +7,15 @@ import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "
 
 export default defineCommand({
   name: "retire",
-  description: "End the old secrets of a rotated app key before their time",
+  description: "Expire the old secrets of a rotated app key now",
   args: { app_id: appIdArg, namespace: expectedNamespaceArg },
   examples: ["bodega key retire app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key retire -n demo web --yes --json"],
   notes: [
-    "It takes effect on the next request, with the server running. The present secret stays as it is; bodega key show says " +
-      "when the old ones were last used.",
+    "Takes effect on the server's next request. The current secret stays valid. To see when old secrets were last used: " +
+      "bodega key show <app_id>",
   ],
   async run(args, console) {
-    requireAnswer(console, `End the old secrets of ${args.app_id}?`);
+    requireAnswer(console, `Expire the old secrets of key ${args.app_id}?`);
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
     const { retireSecrets } = await import("../../../server/modules/app-keys/rotation.ts");
     const key = await withKey(args, console, getKey);
@@ -26,14 +26,14 @@ export default defineCommand({
           .map(({ last_used_at }) => last_used_at ?? "")
           .toSorted()
           .at(-1) || null;
-      const used = `${old.length === 1 ? "It was" : "They were"} last used: ${formatRelativeTime(last, Date.now())}`;
+      const used = `Last used: ${formatRelativeTime(last, Date.now())}`;
       await confirmAction(
         console,
-        `End ${old.length === 1 ? "the old secret" : `${old.length} old secrets`} of ${describeKey(key)}? ${used}.`,
+        `Expire ${old.length === 1 ? "the old secret" : `${old.length} old secrets`} of key ${describeKey(key)}? ${used}.`,
       );
     }
     const after = await withContext(args, console, (ctx) => retireSecrets(ctx, key.app_id));
     await printKey(console, after);
-    if (after.retired === 0) await info(console, "It has no old secret; nothing has changed.");
+    if (after.retired === 0) await info(console, "The key has no old secret. Nothing was changed.");
   },
 });

@@ -6,14 +6,14 @@ import { appIdArg, deliverKey, describeKey, expectedNamespaceArg, secretFileArg,
 
 export default defineCommand({
   name: "rotate",
-  description: "Give an app key a new secret",
+  description: "Replace the secret of an app key",
   args: {
     app_id: appIdArg,
     overlap: {
       type: "string",
       valueHint: "duration",
       default: "0",
-      description: "How long the old secrets stay valid, such as 24h",
+      description: "How long old secrets stay valid, such as 24h",
     },
     "secret-file": secretFileArg,
     namespace: expectedNamespaceArg,
@@ -23,8 +23,8 @@ export default defineCommand({
     "bodega key rotate app_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --secret-file backend.secret",
   ],
   notes: [
-    "Without --overlap the old secrets end at once: right after a leak, and an outage for callers otherwise. " +
-      "It is asked for, and needs --yes where nobody can be asked.",
+    "Without --overlap the old secrets expire immediately, and requests with them fail. Use that after a leak. It needs a " +
+      "confirmation or --yes.",
   ],
   async run(args, console) {
     const overlapMs = parseDuration("--overlap", args.overlap);
@@ -32,12 +32,15 @@ export default defineCommand({
     requireOverlap(overlapMs);
     const { getKey } = await import("../../../server/modules/app-keys/service.ts");
     const question = (key: string) =>
-      `End the present secret of ${key} at once? --overlap 24h would give its callers a day.`;
+      `Expire the current secret of key ${key} immediately? With --overlap 24h it stays valid for a day.`;
     if (overlapMs === 0) requireAnswer(console, question(args.app_id));
     const key = await withKey(args, console, getKey);
     if (overlapMs === 0) await confirmAction(console, question(describeKey(key)));
     await deliverKey(args, console, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs }));
-    if (overlapMs === 0) return info(console, "The old secrets have ended.");
-    await info(console, `The old secrets end in ${args.overlap}; sooner with: bodega key retire ${key.app_id}`);
+    if (overlapMs === 0) return info(console, "The old secrets have expired.");
+    await info(
+      console,
+      `The old secrets expire in ${args.overlap}. To expire them now: bodega key retire ${key.app_id}`,
+    );
   },
 });

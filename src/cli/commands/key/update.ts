@@ -6,23 +6,23 @@ import { printKeySheet } from "./print.ts";
 
 export default defineCommand({
   name: "update",
-  description: "Change what an app key is called, what it may do, and when it ends",
+  description: "Update the name, permissions or expiry of an app key",
   args: {
     app_id: appIdArg,
-    name: { type: "string", valueHint: "text", description: "What the key is for" },
+    name: { type: "string", valueHint: "text", description: "Name of the key" },
     scope: {
       type: "string",
       valueHint: "scope",
       multiple: true,
       field: "scopes",
       completes: "scope",
-      description: "What it may do from now on, instead of all it could; * is everything",
+      description: "Permission, such as products:read; replaces all current ones, * means all",
     },
     expires: {
       type: "string",
       valueHint: "duration|time|never",
       field: "expires_at",
-      description: "When it ends: 90d, 2030-01-31T00:00:00Z, or never",
+      description: "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never",
     },
     namespace: expectedNamespaceArg,
   },
@@ -31,12 +31,12 @@ export default defineCommand({
     "bodega key update -n demo import --scope products:read --scope products:write",
     "bodega key update -n demo web --name storefront --expires never --json",
   ],
-  notes: ["It takes effect on the next request, with the server running. Only the flags given change anything."],
+  notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
   async run(args, console) {
     const now = Date.now();
     const { name, scope, expires } = args;
     if (name === undefined && scope.length === 0 && expires === undefined) {
-      throw new UsageError("Nothing to change.", { hint: "Give one of --name, --scope, --expires." });
+      throw new UsageError("Nothing to change.", { hint: "Give at least one of --name, --scope and --expires." });
     }
     const patch = {
       name,

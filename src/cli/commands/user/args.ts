@@ -1,15 +1,6 @@
-import {
-  type ArgValues,
-  type CommandArgs,
-  type FlagArg,
-  namespaceArg,
-  type PositionalArg,
-} from "../../framework/args.ts";
+import type { ArgValues, CommandArgs, PositionalArg } from "../../framework/args.ts";
 
-/** The tenant whose users or tokens a command is about. */
-export const userNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
-
-/** The user that a command is about. */
+/** The user that a command works on. */
 export const userArg = {
   type: "positional",
   required: true,
@@ -17,24 +8,24 @@ export const userArg = {
   description: "Id or email of the user",
 } as const satisfies PositionalArg;
 
-/** What can be said of a user besides the email. */
+/** Fields of a user besides the email. */
 export const userFlags = {
   name: { type: "string", valueHint: "text", allowEmpty: true, description: "Name of the user" },
-  phone: { type: "string", valueHint: "number", allowEmpty: true, description: "Telephone number" },
+  phone: { type: "string", valueHint: "number", allowEmpty: true, description: "Phone number" },
   role: {
     type: "enum",
     options: ["customer", "staff", "owner"],
-    description: "Customers buy, staff serve customers, owners also manage staff",
+    description: "Role: customers buy, staff manage the store, owners also manage staff",
   },
   lang: { type: "string", valueHint: "tag", description: "Language of mail to the user, such as en or pt-BR" },
   "email-verified": {
     type: "enum",
     options: ["yes", "no"],
-    description: "Whether the email is known to be the user's",
+    description: "Whether the email is verified",
   },
 } as const satisfies CommandArgs;
 
-/** The user's fields as the service takes them; a flag given empty clears its field. */
+/** The user's fields for the service; an empty flag clears its field. */
 export function readUserFlags(args: ArgValues<typeof userFlags>) {
   return {
     ...(args.name !== undefined && { name: args.name || null }),

@@ -1,23 +1,24 @@
 import { withTenant } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../secrets/passwords.ts";
-import { readUserFlags, userFlags, userNamespaceArg } from "./args.ts";
+import { readUserFlags, userFlags } from "./args.ts";
 import { deliverPassword, printUser } from "./print.ts";
 
 export default defineCommand({
   name: "create",
-  description: "Create a user of a tenant",
+  description: "Create a user of a store",
   args: {
-    namespace: userNamespaceArg,
+    namespace: requiredNamespaceArg,
     email: { type: "string", valueHint: "address", required: true, description: "Email to sign in with" },
     ...userFlags,
     ...passwordFlags,
     "password-hash-stdin": {
       type: "boolean",
       field: "password_hash",
-      description: "Read a bcrypt or argon2 hash of another system from standard input, as one line",
+      description: "Read a bcrypt or argon2 hash from standard input, as one line",
     },
-    password: { type: "boolean", default: true, description: "Set no password: the user signs in after a reset" },
+    password: { type: "boolean", default: true, description: "Set no password; the user resets it to sign in" },
   },
   examples: [
     "bodega user create -n demo --email ada@example.com --name Ada --random-password",
@@ -25,8 +26,8 @@ export default defineCommand({
     "bodega user create -n demo --email ada@example.com --password-file ada.password",
   ],
   notes: [
-    "At a terminal the password is asked for, hidden. A password has at least 16 characters with lower case, upper " +
-      "case, digit and special character, and is not a common one.",
+    "At a terminal it asks for the password and hides it. A password needs at least 16 characters with a lowercase " +
+      "letter, an uppercase letter, a digit and a special character, and must not be a common one.",
   ],
   async run(args, console) {
     const { email, "password-hash-stdin": isHash } = args;

@@ -1,11 +1,12 @@
 import { defineCommand } from "../../framework/command.ts";
-import { userArg, userNamespaceArg } from "./args.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
+import { userArg } from "./args.ts";
 import { printUser, withUser } from "./print.ts";
 
 export default defineCommand({
   name: "enable",
-  description: "Let a disabled user sign in again",
-  args: { user: userArg, namespace: userNamespaceArg },
+  description: "Enable a disabled user",
+  args: { user: userArg, namespace: requiredNamespaceArg },
   examples: ["bodega user enable -n demo ada@example.com"],
   async run(args, console) {
     const { setStatus } = await import("../../../server/modules/users/change.ts");

@@ -1,19 +1,21 @@
 import { withTenant } from "../../context/context.ts";
+import { collectPages } from "../../framework/collect-pages.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { formatValue, info, printList } from "../../terminal/output.ts";
-import { userNamespaceArg } from "./args.ts";
-import { listUserRecords } from "./print.ts";
+import { formatValue, printList } from "../../terminal/output.ts";
+
+import { toUserRecord, type User } from "./print.ts";
 
 export default defineCommand({
   name: "list",
-  description: "List the users of a tenant, newest first",
+  description: "List the users of a store, newest first",
   args: {
-    namespace: userNamespaceArg,
-    query: { type: "string", valueHint: "text", field: "q", description: "Only those whose email or name begins so" },
-    role: { type: "enum", options: ["customer", "staff", "owner"], description: "Only those of this role" },
-    status: { type: "enum", options: ["active", "disabled"], description: "Only those of this status" },
-    limit: { type: "string", valueHint: "number", default: "1000", description: "How many at most" },
+    namespace: requiredNamespaceArg,
+    query: { type: "string", valueHint: "text", field: "q", description: "Filter by the beginning of email or name" },
+    role: { type: "enum", options: ["customer", "staff", "owner"], description: "Filter by role" },
+    status: { type: "enum", options: ["active", "disabled"], description: "Filter by status" },
+    limit: limitArg("1000"),
   },
   examples: ["bodega user list -n demo --role staff", "bodega user list -n demo --query ada --limit 100000 --json"],
   async run(args, console) {
@@ -23,10 +25,13 @@ export default defineCommand({
       ...(args.role !== undefined && { role: args.role }),
       ...(args.status !== undefined && { status: args.status }),
     };
-    const { users, hasMore } = await withTenant(args, console, (ctx) => listUserRecords(ctx, filter, limit));
-    await printList(console, users, {
+    const { listUsers } = await import("../../../server/modules/users/list.ts");
+    const { records, hasMore } = await withTenant(args, console, (ctx) =>
+      collectPages<User>(limit, (page) => listUsers(ctx, { ...filter, ...page })),
+    );
+    await printList(console, records.map(toUserRecord), {
       id: (user) => user.user_id,
-      empty: `There is no such user. Make one: bodega user create -n ${args.namespace} --email <address>`,
+      empty: `No users found. Create one: bodega user create -n ${args.namespace} --email <address>`,
       columns: [
         { header: "USER ID", value: (user) => user.user_id, whole: true },
         { header: "EMAIL", value: (user) => user.email },
@@ -37,6 +42,6 @@ export default defineCommand({
         { header: "LAST SIGN-IN", value: (user) => formatValue(user.last_login_at) },
       ],
     });
-    if (hasMore) await info(console, `There are more than ${limit}: give a greater --limit.`);
+    if (hasMore) await noteLimit(console, limit);
   },
 });

@@ -1,5 +1,4 @@
 import type { Ctx } from "../../../server/context.ts";
-import type { listUsers } from "../../../server/modules/users/list.ts";
 import type { getUser } from "../../../server/modules/users/service.ts";
 import { withTenant } from "../../context/context.ts";
 import type { SharedValues } from "../../framework/args.ts";
@@ -11,17 +10,16 @@ import { printRecord } from "../../terminal/output.ts";
 export type User = Awaited<ReturnType<typeof getUser>>;
 type UserArgs = SharedValues & { namespace: string; user: string };
 
-/** A user as the terminal prints it: the API's record, with the id named as everywhere in the terminal. */
+/** A user in JSON: the API's record with `user_id` as its id. */
 export type UserRecord = { user_id: string } & Omit<User, "id">;
 
-/** The terminal's record of the API's. */
 export function toUserRecord({ id, ...rest }: User): UserRecord {
   return { user_id: id, ...rest };
 }
 
 /**
- * Runs work on the user that is named by id or email.
- * @throws notFound when the tenant has no such user.
+ * Runs work on the user with this id or email.
+ * @throws notFound for an unknown user.
  */
 export function withUser<T>(args: UserArgs, console: Console, work: (ctx: Ctx, id: string) => Promise<T>): Promise<T> {
   return withTenant(args, console, async (ctx) => {
@@ -30,12 +28,11 @@ export function withUser<T>(args: UserArgs, console: Console, work: (ctx: Ctx, i
   });
 }
 
-/** Prints one user. */
 export function printUser(console: Console, user: User): Promise<void> {
   return printRecord(console, toUserRecord(user), "user_id");
 }
 
-/** Changes a user's password to one made here, and delivers it once: into a file, or on standard output. */
+/** Sets a generated password and delivers it once: to a file, or on standard output. */
 export async function deliverPassword(
   args: { namespace: string; "password-file": string | undefined },
   console: Console,
@@ -51,32 +48,4 @@ export async function deliverPassword(
   } as const;
   const place = { flag: "--password-file", path: args["password-file"] } as const;
   await deliverSecret(console, place, shape, async () => ({ ...toUserRecord(await change()), password }));
-}
-
-/** So many a page; the service's most. */
-const pageSize = 100;
-
-/**
- * The newest users that fit, at most `limit`, gathered from as many pages as that takes.
- * @returns also whether there are more.
- */
-export async function listUserRecords(
-  ctx: Ctx,
-  filter: Omit<Parameters<typeof listUsers>[1], "limit" | "cursor">,
-  limit: number,
-): Promise<{ users: UserRecord[]; hasMore: boolean }> {
-  const { listUsers } = await import("../../../server/modules/users/list.ts");
-  const users: UserRecord[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = {
-      ...filter,
-      limit: Math.min(pageSize, limit - users.length),
-      ...(cursor !== undefined && { cursor }),
-    };
-    const page = await listUsers(ctx, query);
-    users.push(...(JSON.parse(page.json) as User[]).map(toUserRecord));
-    cursor = page.page.next_cursor ?? undefined;
-  } while (cursor !== undefined && users.length < limit);
-  return { users, hasMore: cursor !== undefined };
 }

@@ -1,17 +1,18 @@
 import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { checkPasswordFlags, passwordFlags, takePassword } from "../../secrets/passwords.ts";
-import { userArg, userNamespaceArg } from "./args.ts";
+import { userArg } from "./args.ts";
 import { deliverPassword, printUser, withUser } from "./print.ts";
 
 export default defineCommand({
   name: "set-password",
-  description: "Give a user another password, and sign them out everywhere",
-  args: { user: userArg, namespace: userNamespaceArg, ...passwordFlags },
+  description: "Set a user's password and end all their sessions",
+  args: { user: userArg, namespace: requiredNamespaceArg, ...passwordFlags },
   examples: [
     "bodega user set-password -n demo ada@example.com --random-password",
     "bodega user set-password -n demo ada@example.com --password-stdin < password.txt",
   ],
-  notes: ["At a terminal the password is asked for, hidden. Two-factor sign-in stays as it is."],
+  notes: ["At a terminal it asks for the password and hides it. Two-factor sign-in stays enabled."],
   async run(args, console) {
     checkPasswordFlags(args);
     const { getUser, setPassword } = await import("../../../server/modules/users/service.ts");

@@ -1,21 +1,21 @@
-import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { secretFileArg } from "../key/app-key.ts";
 import { deliverSigningSecret } from "./args.ts";
 
 export default defineCommand({
   name: "add",
-  description: "Have an address told of a store's events",
+  description: "Add a webhook that receives a store's events",
   args: {
-    namespace: { ...namespaceArg, required: true },
-    url: { type: "string", valueHint: "url", required: true, description: "Where events are posted to, by https" },
+    namespace: requiredNamespaceArg,
+    url: { type: "string", valueHint: "url", required: true, description: "URL that events are posted to (https)" },
     types: {
       type: "string",
       valueHint: "pattern",
       multiple: true,
-      description: "Which events, such as order.paid or order.* (default: all)",
+      description: "Event type, such as order.paid or order.* (default: all)",
     },
-    "allow-private": { type: "boolean", description: "Permit private addresses, this machine's own, and http" },
+    "allow-private": { type: "boolean", description: "Allow private addresses, this machine's own, and http" },
     "secret-file": secretFileArg,
   },
   examples: [
@@ -24,9 +24,8 @@ export default defineCommand({
     "bodega webhook add -n demo --url http://127.0.0.1:9000/hooks --allow-private --secret-file hook.secret",
   ],
   notes: [
-    "It is told of what happens from now on. Each message is signed as the Standard Webhooks have it; the signing secret " +
-      "is shown once.",
-    "An answer of 2xx within ten seconds is success. Otherwise a message is tried twelve times over about a day.",
+    "The webhook receives events from now on, signed according to Standard Webhooks. The signing secret is shown once.",
+    "A delivery succeeds with a 2xx reply within ten seconds. Otherwise it is retried, twelve attempts in about a day.",
   ],
   async run(args, console) {
     const { addWebhook } = await import("../../../server/modules/webhooks/service.ts");

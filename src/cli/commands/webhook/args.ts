@@ -7,17 +7,17 @@ import type { Console } from "../../terminal/console.ts";
 
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
-/** The webhook that a command is about. */
+/** The webhook that a command works on. */
 export const webhookIdArg = {
   type: "positional",
   required: true,
   completes: "webhook",
-  description: "Id of the webhook, or its address",
+  description: "Id or URL of the webhook",
 } as const satisfies PositionalArg;
 
 /**
- * Runs work on the webhook that is named by id or address.
- * @throws notFound when the store has no such webhook, conflict for an address that several have.
+ * Runs work on the webhook with this id or URL.
+ * @throws notFound for an unknown webhook, conflict for a URL of several.
  */
 export function withWebhook<T>(
   args: SharedValues & { namespace: string; webhook_id: string },
@@ -30,7 +30,7 @@ export function withWebhook<T>(
   });
 }
 
-/** Makes a signing secret, and delivers it once: into a file, or on standard output. */
+/** Creates a signing secret and delivers it once: to a file, or on standard output. */
 export async function deliverSigningSecret(
   args: SharedValues & { namespace: string; "secret-file": string | undefined },
   console: Console,

@@ -1,23 +1,23 @@
-import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
 import { formatValue, printList } from "../../terminal/output.ts";
 import { webhookIdArg, withWebhook } from "./args.ts";
 
 export default defineCommand({
   name: "deliveries",
-  description: "List what a webhook was told and has still to be told, newest event first",
+  description: "List the deliveries of a webhook, newest event first",
   args: {
     webhook_id: webhookIdArg,
-    namespace: { ...namespaceArg, required: true },
-    status: { type: "enum", options: ["waiting", "delivered", "failed"], description: "Only what this became of" },
-    limit: { type: "string", valueHint: "number", default: "50", description: "How many at most, up to 1000" },
+    namespace: requiredNamespaceArg,
+    status: { type: "enum", options: ["waiting", "delivered", "failed"], description: "Filter by status" },
+    limit: limitArg("50", 1000),
   },
   examples: [
     "bodega webhook deliveries -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd",
     "bodega webhook deliveries -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --status failed --json",
   ],
-  notes: ["What was delivered is listed for seven days, what failed for thirty."],
+  notes: ["Successful deliveries are kept for 7 days, failed ones for 30."],
   async run(args, console) {
     const limit = parseCount("--limit", args.limit);
     const { listDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
@@ -25,9 +25,9 @@ export default defineCommand({
     const deliveries = await withWebhook(args, console, (ctx, id) => listDeliveries(ctx, id, { status, limit }));
     await printList(console, deliveries, {
       id: (delivery) => delivery.delivery_id,
-      empty: "There is no such delivery.",
+      empty: "No deliveries found.",
       columns: [
-        { header: "EVENT_ID", value: (delivery) => formatValue(delivery.event_id), whole: true },
+        { header: "EVENT ID", value: (delivery) => formatValue(delivery.event_id), whole: true },
         { header: "TYPE", value: (delivery) => formatValue(delivery.type) },
         { header: "STATUS", value: (delivery) => delivery.status, state: true },
         { header: "ATTEMPTS", value: (delivery) => String(delivery.attempts) },

@@ -1,32 +1,26 @@
-import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { secretFileArg } from "../key/app-key.ts";
 import { deliverSigningSecret, webhookIdArg, withWebhook } from "./args.ts";
 
 export default defineCommand({
   name: "rotate",
-  description: "Give a webhook a new signing secret",
+  description: "Replace the signing secret of a webhook",
   args: {
     webhook_id: webhookIdArg,
-    namespace: { ...namespaceArg, required: true },
+    namespace: requiredNamespaceArg,
     "secret-file": secretFileArg,
   },
-  examples: [
-    "bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd",
-    "bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --json",
-  ],
+  examples: ["bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   notes: [
-    "What is sent from now on is signed with the new secret only; what the receiver refuses until then is tried again.",
+    "New deliveries are signed with the new secret only. Deliveries that the receiver rejects meanwhile are retried.",
   ],
   async run(args, console) {
-    requireAnswer(console, `Replace the secret of ${args.webhook_id}? Its receiver must then have the new one.`);
+    requireAnswer(console, `Replace the secret of webhook ${args.webhook_id}? The receiver must use the new one.`);
     const { getWebhook, rotateWebhook } = await import("../../../server/modules/webhooks/service.ts");
     const { webhook_id: id, url } = await withWebhook(args, console, getWebhook);
-    await confirmAction(
-      console,
-      `Replace the secret of ${id}, which goes to ${url}? Its receiver must then have the new one.`,
-    );
+    await confirmAction(console, `Replace the secret of webhook ${id} to ${url}? The receiver must use the new one.`);
     await deliverSigningSecret(args, console, (ctx) => rotateWebhook(ctx, id));
   },
 });
