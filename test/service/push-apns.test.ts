@@ -108,7 +108,7 @@ for (const [what, answer, expected] of [
   [
     "an account that is refused",
     { status: 403, reason: "InvalidProviderToken" },
-    { status: null, error: "Apple refuses the account (403 InvalidProviderToken): see the BODEGA_APNS_ settings" },
+    { status: null, error: "Apple rejects the account (403 InvalidProviderToken): check the BODEGA_APNS_ options" },
   ],
 ] as const satisfies [string, ApnsService["answers"][number], Partial<PushAnswer>][]) {
   test(`${what} is told for what it is`, async () => {

@@ -86,7 +86,7 @@ const ofField = (field: string) => [
 ];
 const account = (error: string) => ({
   status: null,
-  error: `Google refuses the account (${error}): see BODEGA_FCM_CREDENTIALS`,
+  error: `Google rejects the account (${error}): check BODEGA_FCM_CREDENTIALS`,
 });
 for (const [what, answer, expected] of [
   [
@@ -142,7 +142,7 @@ test("an account that Google refuses leaves messages waiting, and says nothing o
     status: null,
     retryAfterMs: 0,
     isGone: false,
-    error: "Google refuses the account (400 invalid_grant): see BODEGA_FCM_CREDENTIALS",
+    error: "Google rejects the account (400 invalid_grant): check BODEGA_FCM_CREDENTIALS",
   });
   service.tokenAnswers.push({ status: 503, body: {} });
   expect((await deliver()).status).toBeNull();

@@ -272,8 +272,8 @@ onDatabase("file", (suite) => {
     const errors = (await deliveries()).map((row) => [row.status, row.last_error]);
     expect(new Set(errors.map(String))).toEqual(
       new Set([
-        "failed,No provider for Android is set: BODEGA_FCM_CREDENTIALS",
-        "failed,No provider for iOS is set: BODEGA_APNS_KEY",
+        "failed,No FCM account is configured for Android: set BODEGA_FCM_CREDENTIALS",
+        "failed,No APNs account is configured for iOS: set BODEGA_APNS_KEY",
       ]),
     );
     expect(notices).toHaveLength(2);

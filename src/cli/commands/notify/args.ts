@@ -1,5 +1,7 @@
-import type { AcceptedMessage } from "../../../server/modules/notifications/messages/message.ts";
-import type { MessageWithDeliveries } from "../../../server/modules/notifications/messages/message-model.ts";
+import type {
+  AcceptedMessage,
+  MessageWithDeliveries,
+} from "../../../server/modules/notifications/messages/message-model.ts";
 import type { Console } from "../../terminal/console.ts";
 import { formatValue, printRecord, warn } from "../../terminal/output.ts";
 

@@ -8,12 +8,11 @@ export type Lookup = (name: string) => Promise<string[]>;
 export const lookupAddresses: Lookup = async (name) =>
   (await lookupName(name, { all: true, order: "ipv4first" })).map(({ address }) => address);
 
-/** Why an address is not connected to; the message is for operators. */
+/** An address that is not allowed; the message is for operators. */
 export class RefusedAddress extends Error {}
 
 /**
- * The addresses that a URL's host has now, each fit to be connected to. A name is looked up this once: whoever
- * connects must use what is answered here, since the next answer may be another.
+ * The addresses of a URL's host, all of them allowed. Connect to these: another name resolution may answer others.
  * @throws RefusedAddress when one of them is not public and private ones are not allowed; the error of `lookup`.
  */
 export async function resolveAddresses(url: URL, allowPrivate: boolean, lookup: Lookup): Promise<string[]> {
@@ -32,7 +31,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
-/** Where IPv6 hands out public addresses; everything else there is for special use. */
+/** The public addresses of IPv6. */
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
 /**

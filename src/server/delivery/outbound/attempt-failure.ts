@@ -2,7 +2,7 @@ import { RefusedAddress } from "./address.ts";
 import type { PostAnswer } from "./post.ts";
 
 const maxLength = 300;
-/** A receiver that asks for more is tried again after this. */
+/** The longest Retry-After that is honoured. */
 const longestWaitMs = 3_600_000;
 
 /** The receiver has not answered in time. */
@@ -12,17 +12,17 @@ export class TimedOut extends Error {
   }
 }
 
-/** What is needed to send was sealed with a key that the server has not any more. */
+/** The secret for a message was sealed with another key. */
 export class LostSecret extends Error {}
 
-/** What an answer that is no success means, for operators. */
+/** Describes an unsuccessful status, for operators. */
 export function describeStatus(status: number): string {
-  if (status === 410) return "410: the receiver is gone for good";
-  if (status >= 300 && status < 400) return `${status}: redirects are not followed; give the final address`;
+  if (status === 410) return "410: the receiver does not exist any more";
+  if (status >= 300 && status < 400) return `${status}: redirects are not followed; use the final address`;
   return `${status}: the receiver did not accept it`;
 }
 
-/** Why there was no answer, for operators. */
+/** Describes why there was no answer, for operators. */
 export function describeFailure(error: unknown): string {
   const isOurs = error instanceof RefusedAddress || error instanceof TimedOut || error instanceof LostSecret;
   if (isOurs) return error.message;
@@ -30,14 +30,14 @@ export function describeFailure(error: unknown): string {
   return `${code ?? "failed"}: ${message}`.slice(0, maxLength);
 }
 
-/** Whether other messages would fare no better now; a refusal (4xx, a redirect) may be about the one message. */
+/** Whether other messages would fail too; a refusal (4xx, a redirect) may concern one message only. */
 export function isDown(status: number | null): boolean {
   return status === null || status >= 500 || status === 429 || status === 408;
 }
 
 /**
- * How long a receiver asks to be left alone, in milliseconds, an hour at most; 0 if it does not.
- * @param answer heeded is the header Retry-After, seconds or a date, of a 429 or 503.
+ * The wait that a receiver asks for, in milliseconds, an hour at most; 0 if it asks for none.
+ * @param answer its Retry-After (seconds or a date) counts with status 429 or 503.
  * @param now epoch milliseconds.
  */
 export function readRetryAfter(answer: Pick<PostAnswer, "status" | "retryAfter"> | undefined, now: number): number {

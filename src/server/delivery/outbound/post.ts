@@ -3,16 +3,16 @@ import { request as requestSecure } from "node:https";
 import ipaddr from "ipaddr.js";
 import { hostOf } from "./address.ts";
 
-/** What of an answer's body is read, and for how long, so that the connection ends politely; nothing of it is kept. */
+/** How much of a body is read, and for how long, so that the connection ends cleanly. */
 const maxBodyBytes = 16_384;
 const lingerMs = 500;
-/** These say that nothing has been sent: the name's next address may do better. */
+/** With these errors nothing was sent, so the next address of the name is tried. */
 const unreached = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENETDOWN"]);
 
 /** A message, and where it goes. */
 export interface Post {
   url: URL;
-  /** The addresses that were judged; the connection goes to one of these, whatever the name says by now. */
+  /** The checked addresses; the connection goes to one of these. */
   addresses: readonly string[];
   headers: Record<string, string>;
   body: string | Uint8Array;
@@ -22,18 +22,17 @@ export interface Post {
   ca?: string | undefined;
 }
 
-/** What a receiver has answered, as far as it matters. */
+/** The answer of a receiver. */
 export interface PostAnswer {
   status: number;
-  /** The header Retry-After as it came. */
+  /** The header Retry-After, unparsed. */
   retryAfter: string | undefined;
   /** Settles, soon after, when the connection is closed. */
   closed: Promise<void>;
 }
 
 /**
- * Posts a message and follows no redirect. The status is the answer: the body is not waited for. Certificates are
- * checked for the name of the URL.
+ * Posts a message, without following redirects or waiting for the body. Certificates are verified for the host of the URL.
  * @throws the error of the connection, or the reason of the signal.
  */
 export async function postMessage(post: Post): Promise<PostAnswer> {
@@ -59,7 +58,7 @@ function postTo(address: string, { url, headers, body, signal, ca }: Post): Prom
     port: url.port === "" ? (isSecure ? 443 : 80) : Number(url.port),
     path: `${url.pathname}${url.search}`,
     headers: { ...headers, Host: url.host, "Content-Length": String(Buffer.byteLength(body)) },
-    // A connection that is kept could be one that was made for another name.
+    // A reused connection could be one to another name.
     agent: false as const,
     signal,
   };
@@ -74,7 +73,7 @@ function postTo(address: string, { url, headers, body, signal, ca }: Post): Prom
       retryAfter: response.headers["retry-after"],
       closed: closed.promise,
     });
-    // Nothing that becomes of the body changes the answer.
+    // Errors of the body do not change the answer.
     response.on("error", () => {});
     const leaving = setTimeout(leave, lingerMs);
     let bytes = 0;

@@ -12,9 +12,9 @@ export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
   if (!url || !isWeb) throw invalidField("url", `must be an address such as https://example.com/hooks`);
   if (url.protocol === "http:" && !allowPrivate) {
-    throw invalidField("url", "must be https; http is for private addresses only, which must be allowed");
+    throw invalidField("url", "must be https; http is only for private addresses, which must be allowed");
   }
-  if (url.username !== "" || url.password !== "") throw invalidField("url", "must hold no user name or password");
-  if (url.hash !== "") throw invalidField("url", "must have no part after #");
+  if (url.username !== "" || url.password !== "") throw invalidField("url", "must not contain a user name or password");
+  if (url.hash !== "") throw invalidField("url", "must not contain #");
   return url.href;
 }

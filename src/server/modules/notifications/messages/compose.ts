@@ -6,7 +6,7 @@ import { orderText, type ToldEvent } from "./texts.ts";
 /** A notification shows one line of its title. */
 const maxTitle = 100;
 
-/** What the outbox keeps of an order's new state. */
+/** The stored content of a notification about an order. */
 interface OrderContent {
   type: ToldEvent;
   order_id: string;
@@ -14,7 +14,7 @@ interface OrderContent {
   status: string;
 }
 
-/** What a device is told, in its language, else in that of the store. */
+/** The payload for a device, in its language, else in the store's. */
 export function composePayload(
   task: Pick<PushTask, "kind" | "content" | "message_id" | "lang" | "store" | "language">,
 ): PushPayload {
@@ -24,7 +24,7 @@ export function composePayload(
     return { title: clip(task.store), body, tag: data.order_id, data: { ...data } };
   }
   const { title, body, url, data } = JSON.parse(task.content) as MessageContent;
-  // With its tag, what arrives twice is shown once.
+  // A device shows messages with the same tag once.
   return { title, body, url, tag: task.message_id, data };
 }
 

@@ -3,14 +3,14 @@ import { checkNote, requireText } from "../../../values/text.ts";
 import { type MessageInput, messageBounds } from "./message-model.ts";
 import type { MessageContent } from "./outbox.ts";
 
-/** With what encryption adds, each push service takes that much. */
+/** Every push service accepts this much, with what encryption adds. */
 const maxBytes = 3000;
 const dataName = /^[A-Za-z]\w{0,63}$/;
-/** Firebase keeps these for itself. */
+/** Names that Firebase reserves. */
 const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
 
 /**
- * What a device is told of a message: texts without control characters, small enough for every push service.
+ * The content of a message: texts without control characters, small enough for every push service.
  * @throws validationFailed naming the field.
  */
 export function messageContent({ title, body, url, data }: Pick<MessageInput, "title" | "body" | "url" | "data">) {
@@ -25,7 +25,6 @@ export function messageContent({ title, body, url, data }: Pick<MessageInput, "t
   return content;
 }
 
-/** A page of the shop, which its own code opens, or any https address. */
 function requireLink(url: string): void {
   requireText("url", url, messageBounds.url);
   const isPath = /^\/(?![/\\])/.test(url);
@@ -37,9 +36,9 @@ function requireLink(url: string): void {
 function requireData(data: Record<string, string>): void {
   for (const [name, value] of Object.entries(data)) {
     if (!dataName.test(name)) throw invalidField("data", "has names that are not letters, digits and underscores");
-    if (reservedName.test(name)) throw invalidField(`data.${name}`, "is a name that push services keep for themselves");
+    if (reservedName.test(name)) throw invalidField(`data.${name}`, "is a name that push services reserve");
     if (value.includes("\0") || !value.isWellFormed()) {
-      throw invalidField(`data.${name}`, "must not hold NUL or broken Unicode");
+      throw invalidField(`data.${name}`, "must not contain NUL or invalid Unicode");
     }
   }
 }

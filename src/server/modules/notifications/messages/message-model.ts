@@ -3,28 +3,32 @@ import { listParts } from "../../../pagination/list-query.ts";
 import { nullable, timestamp } from "../../../values/schema.ts";
 import { topicExpects, topicForm } from "../registrations/registration-model.ts";
 
-/** Bounds of a message; times in seconds. */
+/** Limits of a message; times in seconds. */
 export const messageBounds = { title: 200, body: 1000, url: 2000, leastTtl: 60, maxTtl: 2_419_200, ttl: 86_400 };
 
 const data = Type.Record(Type.String(), Type.String({ maxLength: 1000 }), {
   maxProperties: 20,
-  description: "For the shop's own code; texts by names of letters, digits and underscores.",
+  description: "Values for the shop's own code; names are letters, digits and underscores.",
 });
 
-/** Something that the store has to say, and to whom: exactly one of `topic`, `customer_id` and `everyone`. */
+/** A message, and its recipients: exactly one of `topic`, `customer_id` and `everyone`. */
 export const MessageInput = Type.Object(
   {
     title: Type.String({ minLength: 1, maxLength: messageBounds.title }),
     body: Type.String({ minLength: 1, maxLength: messageBounds.body }),
     topic: Type.Optional(
-      Type.String({ pattern: topicForm, expects: topicExpects, description: "To those who want to hear of it." }),
+      Type.String({
+        pattern: topicForm,
+        expects: topicExpects,
+        description: "Sends to the devices that chose this topic.",
+      }),
     ),
     customer_id: Type.Optional(
-      Type.String({ maxLength: 100, description: "To the devices of this user (app keys: also by `user_id`)." }),
+      Type.String({ maxLength: 100, description: "Sends to the devices of this user (app keys: also by `user_id`)." }),
     ),
-    everyone: Type.Optional(Type.Literal(true, { description: "To every device of the store." })),
+    everyone: Type.Optional(Type.Literal(true, { description: "Sends to every device of the store." })),
     url: Type.Optional(
-      Type.String({ maxLength: messageBounds.url, description: "Where it leads: an https address or a path." }),
+      Type.String({ maxLength: messageBounds.url, description: "Page to open: an https address or a path." }),
     ),
     data: Type.Optional(data),
     ttl: Type.Optional(
@@ -32,7 +36,7 @@ export const MessageInput = Type.Object(
         minimum: messageBounds.leastTtl,
         maximum: messageBounds.maxTtl,
         default: messageBounds.ttl,
-        description: "For how many seconds anybody wants to hear of it.",
+        description: "After this many seconds the message expires.",
       }),
     ),
   },
@@ -50,24 +54,28 @@ const messageParts = {
   data: Type.Record(Type.String(), Type.String()),
   topic: nullable(Type.String()),
   user_id: nullable(Type.String()),
-  lang: nullable(Type.String({ description: "Only registrations of this language, or a variety of it." })),
+  lang: nullable(Type.String({ description: "Sent only to registrations of this language, or a variety of it." })),
   created_at: timestamp,
   expires_at: timestamp,
 };
 
-/** A message that was accepted, or tried, and how many devices it is for. */
+/** An accepted message, or the result of a dry run, and how many devices it is for. */
 export const AcceptedMessage = Type.Object(
   {
-    id: nullable(Type.String({ description: "`msg_…`; null where it was only tried." })),
+    id: nullable(Type.String({ description: "`msg_…`; null for a dry run." })),
     ...messageParts,
-    recipients: Type.Object({ web: count, ios: count, android: count }, { description: "Devices that fit now." }),
+    recipients: Type.Object(
+      { web: count, ios: count, android: count },
+      { description: "Devices that it goes to now." },
+    ),
     undeliverable: Type.Array(
-      Type.Object({ platform, message: Type.String({ description: "What is missing for it." }) }),
-      { description: "The platforms among them that this server cannot send to." },
+      Type.Object({ platform, message: Type.String({ description: "The missing configuration." }) }),
+      { description: "Platforms of these devices that this server cannot send to." },
     ),
   },
   { $id: "AcceptedNotification" },
 );
+export type AcceptedMessage = Static<typeof AcceptedMessage>;
 
 /** A message of the store. */
 export const Message = Type.Object(
@@ -75,17 +83,17 @@ export const Message = Type.Object(
   { $id: "Notification" },
 );
 
-/** A message of the store, and what became of it. */
+/** A message of the store, and the states of its deliveries. */
 export const MessageWithDeliveries = Type.Object(
   {
     ...Message.properties,
-    is_complete: Type.Boolean({ description: "Whether its deliveries are all made; until then more will be counted." }),
+    is_complete: Type.Boolean({ description: "Whether all deliveries were created; until then the counts grow." }),
     deliveries: Type.Object(
       { waiting: count, sent: count, failed: count, dropped: count, expired: count },
       {
         description:
-          "Devices: not tried or to be tried again; taken by their push service; refused for good; gone, so that their " +
-          "registration was removed; not reached in time.",
+          "Devices by state. waiting: not tried yet, or to be retried; sent: accepted by the push service; failed: rejected; " +
+          "dropped: the registration was removed; expired: not delivered in time.",
       },
     ),
   },
@@ -94,13 +102,12 @@ export const MessageWithDeliveries = Type.Object(
 
 export type MessageWithDeliveries = Static<typeof MessageWithDeliveries>;
 
-/** A malformed id is answered as unknown (notFound). */
 export const MessageParams = Type.Object({ id: Type.String() });
 
 export const SendQuery = Type.Object(
   {
     dry_run: Type.Optional(
-      Type.Boolean({ description: "Checks it and counts the devices, answers 200, sends nothing." }),
+      Type.Boolean({ description: "Checks the message, counts its devices and sends nothing; the status is 200." }),
     ),
   },
   { additionalProperties: false },

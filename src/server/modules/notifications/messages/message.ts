@@ -8,14 +8,14 @@ import { requireSubject } from "../../users/subject.ts";
 import { noProvider } from "../providers/providers.ts";
 import { topicExpects, topicForm } from "../registrations/registration-model.ts";
 import { messageContent } from "./message-input.ts";
-import { type MessageInput, messageBounds } from "./message-model.ts";
+import { type AcceptedMessage, type MessageInput, messageBounds } from "./message-model.ts";
 import { type MessageContent, queueMessage } from "./outbox.ts";
 import { countRecipients, type Recipients } from "./recipients.ts";
 
-/** What a store wants to say: the fields of the API, `user_id` beside app credentials, and whose language it is meant for. */
+/** The fields of the API, `user_id` beside app credentials, and the language of the devices that it is for. */
 export type MessageRequest = MessageInput & { subject?: string | undefined; lang?: string | undefined };
 
-/** A message that may be sent: checked, and its devices counted. */
+/** A checked message, and the devices that it would go to now. */
 export interface PreparedMessage {
   content: MessageContent;
   recipients: Recipients;
@@ -24,26 +24,8 @@ export interface PreparedMessage {
   ttlMs: number;
 }
 
-/** A message as it was accepted. `id` is null where it was only tried. */
-export interface AcceptedMessage {
-  id: string | null;
-  title: string;
-  body: string;
-  url: string | null;
-  data: Record<string, unknown>;
-  topic: string | null;
-  user_id: string | null;
-  lang: string | null;
-  created_at: string;
-  expires_at: string;
-  /** How many devices fit now. */
-  recipients: Record<PushPlatform, number>;
-  /** The platforms among them that the server cannot send to, and what is missing. */
-  undeliverable: { platform: PushPlatform; message: string }[];
-}
-
 /**
- * The part of sending that looks: before the transaction, as counting the devices of a large store takes its time.
+ * Checks a message and counts its devices. It runs before the transaction, because counting takes time in a large store.
  * @throws validationFailed naming the field, notFound for an unknown user.
  */
 export async function prepareMessage(ctx: Ctx, request: MessageRequest): Promise<PreparedMessage> {
@@ -57,13 +39,13 @@ export async function prepareMessage(ctx: Ctx, request: MessageRequest): Promise
 }
 
 /**
- * Sends a message: puts it into the outbox, from which the running server sends it to each device, and tries again for as
- * long as anybody wants to hear of it. A message to more than one user is written into the audit log, without its text.
+ * Puts a message into the outbox. The running server sends it to each device, and retries until the message expires. A
+ * message to more than one user gets an audit record, without its text.
  */
 export async function sendMessage(ctx: Ctx, prepared: PreparedMessage): Promise<AcceptedMessage> {
   const { content, recipients, counts, ttlMs } = prepared;
   const at = ctx.now();
-  // One moment, so that the reply says the times that are kept.
+  // The reply and the row have the same times.
   return inTransaction({ ...ctx, now: () => at }, async (tx) => {
     const id = await queueMessage(tx, { kind: "message", content, ...recipients, expiresAt: at + ttlMs });
     if (recipients.userId === null) {
@@ -79,7 +61,7 @@ export async function sendMessage(ctx: Ctx, prepared: PreparedMessage): Promise<
   });
 }
 
-/** What sending a message would answer now. */
+/** The reply to a message; `id` is null for a dry run. */
 export function describeMessage(ctx: Ctx, prepared: PreparedMessage, id: string | null = null): AcceptedMessage {
   const { content, recipients, counts, ttlMs } = prepared;
   const { platforms } = ctx.push ?? defaultPushOptions;
@@ -91,7 +73,7 @@ export function describeMessage(ctx: Ctx, prepared: PreparedMessage, id: string 
     title: content.title,
     body: content.body,
     url: content.url ?? null,
-    data: content.data ?? {},
+    data: (content.data ?? {}) as Record<string, string>,
     topic: recipients.topic,
     user_id: recipients.userId,
     lang: recipients.lang,
@@ -107,7 +89,7 @@ async function readRecipients(ctx: Ctx, request: MessageRequest): Promise<Recipi
   if (ctx.actor.kind === "user" && ctx.actor.role === "customer") throw forbidden();
   const isToUser = customerId !== undefined || subject !== undefined;
   if ([topic !== undefined, isToUser, everyone === true].filter(Boolean).length !== 1) {
-    throw invalidField("topic", "or customer_id or everyone: exactly one of them says who is told");
+    throw invalidField("topic", "or customer_id or everyone is required: exactly one of them");
   }
   if (topic !== undefined && !new RegExp(topicForm).test(topic)) throw invalidField("topic", `must be ${topicExpects}`);
   const userId = isToUser ? await requireSubject(ctx, customerId, subject) : null;

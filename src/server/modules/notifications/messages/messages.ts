@@ -12,7 +12,7 @@ import { Message, type MessageListQuery, type MessageWithDeliveries } from "./me
 const messageParts = sql`'id', id, 'title', content ->> '$.title', 'body', content ->> '$.body', 'url', content ->> '$.url',
   'data', json(coalesce(content -> '$.data', '{}')), 'topic', topic, 'user_id', user_id, 'lang', lang,
   'created_at', created_at, 'expires_at', expires_at`;
-/** Notices of orders are the store's own doing, and no messages of anybody. */
+/** Notifications about orders are not messages that somebody sent. */
 const ofTenant = sql`tenant_id = ${param("tenantId")} and kind = 'message'`;
 
 const countOf = (status: string) => sql`count(*) filter (where status = ${sql.raw(`'${status}'`)})`;
@@ -43,11 +43,7 @@ const listOf = (position: ReturnType<typeof sql>) =>
 const selectFirst = listOf(sql``);
 const selectNext = listOf(sql` and id < ${param("after")}`);
 
-/**
- * A message of the store as JSON text, and what became of it: how many devices wait, were told, failed, are gone, or were
- * not reached in time. It is kept for thirty days.
- * @throws notFound.
- */
+/** A message with the states of its deliveries, as JSON text. It is kept for thirty days. @throws notFound. */
 export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }> {
   const row = isId("msg", id) ? await get(ctx.db, selectMessage, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("message");
@@ -55,7 +51,7 @@ export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }
 }
 
 /**
- * One page of what the store had to say, newest first; notices of orders are not among it.
+ * A page of the messages of the store, newest first, without notifications about orders.
  * @throws malformedRequest for a cursor that is broken or belongs to another list, validationFailed for fields.
  */
 export async function listMessages(ctx: Ctx, query: MessageListQuery): Promise<ListPage> {
@@ -74,7 +70,7 @@ export async function listMessages(ctx: Ctx, query: MessageListQuery): Promise<L
 }
 
 /**
- * The newest messages that fit with what became of each, as the terminal shows them.
+ * The newest messages that match, with the states of their deliveries, as the terminal prints them.
  * @param limit from 1 to 1000.
  * @throws validationFailed for a limit out of range.
  */

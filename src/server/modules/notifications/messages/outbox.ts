@@ -5,7 +5,7 @@ import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { pushMessages, pushRegistrations } from "../table.ts";
 
-/** What a store has to say, as it is kept. */
+/** The content of a message, as it is stored. */
 export interface MessageContent {
   title: string;
   body: string;
@@ -13,15 +13,15 @@ export interface MessageContent {
   data?: Record<string, unknown> | undefined;
 }
 
-/** What is to be told, to whom: all who fit `topic`, `userId` and `lang`, as far as these are given. */
+/** A message to all devices that match `topic`, `userId` and `lang`, as far as these are given. */
 export interface NewMessage {
   kind: "message";
   content: MessageContent;
   topic?: string | null | undefined;
   userId?: string | null | undefined;
-  /** BCP 47; its varieties are meant too. */
+  /** BCP 47; its varieties match too. */
   lang?: string | null | undefined;
-  /** Epoch milliseconds; later than this nobody wants to hear of it. */
+  /** Epoch milliseconds. */
   expiresAt: number;
 }
 
@@ -31,11 +31,7 @@ const insertMessage = statement(sql`
   values (${param("id")}, ${param("tenantId")}, ${param("kind")}, ${param("content")}, ${param("topic")},
     ${param("userId")}, ${param("lang")}, '', ${param("now")}, ${param("expiresAt")})`);
 
-/**
- * Puts a message into the outbox; the server that runs, or the next one, makes its deliveries and sends them. Inside a
- * transaction it goes out when that stands.
- * @returns the id of the message.
- */
+/** Puts a message into the outbox, from which a server sends it once the transaction is committed. Returns its id. */
 export async function queueMessage(tx: Pick<Ctx, "db" | "tenant" | "now">, message: NewMessage): Promise<string> {
   const id = newId("msg");
   await run(tx.db, insertMessage, {
@@ -53,8 +49,8 @@ export async function queueMessage(tx: Pick<Ctx, "db" | "tenant" | "now">, messa
 }
 
 /**
- * A statement that tells a user what has become of something of theirs, for a batch in the transaction of the change; for
- * a user without devices it writes nothing. Its placeholders are `messageId`, `now`, `expiresAt` and those of `notice`.
+ * A statement that queues a notification to one user, for a batch in the transaction of a change; it writes nothing for a
+ * user without devices. Its parameters are `messageId`, `now`, `expiresAt` and those of `notice`.
  * @param notice a `select` of one row or none: `tenant_id`, `user_id` and `content`, a JSON text.
  */
 export function compileNotice(notice: SQL): CompiledStatement<never> {

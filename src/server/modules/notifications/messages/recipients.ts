@@ -5,25 +5,25 @@ import { all, param, statement } from "../../../db/statement.ts";
 import { tenants } from "../../tenants/table.ts";
 import { pushRegistrations, pushTopics } from "../table.ts";
 
-/** Whom a message is for: those who fit all that is not null; `lang` is a BCP 47 tag that stands for its varieties too. */
+/** The recipients of a message match everything that is not null; varieties of `lang`, a BCP 47 tag, match too. */
 export interface Recipients {
   topic: string | null;
   userId: string | null;
   lang: string | null;
 }
 
-/** A registration that a page of them holds. */
+/** A registration on a page of recipients. */
 export interface Recipient {
   id: string;
   platform: PushPlatform;
   is_proven: number;
-  /** Whether its language fits. */
+  /** Whether its language matches. */
   is_meant: number;
 }
 
 const fromTopic = sql`from ${pushTopics} p join ${pushRegistrations} r on r.id = p.registration_id
   where p.tenant_id = ${param("tenantId")} and p.topic = ${param("topic")}`;
-// Otherwise the planner prefers to go through all of the store's, in order.
+// Otherwise the planner reads all registrations of the store, in order.
 const fromUser = sql`from ${pushRegistrations} r indexed by push_registrations_by_user
   where r.user_id = ${param("userId")} and r.tenant_id = ${param("tenantId")}`;
 const fromAll = sql`from ${pushRegistrations} r where r.tenant_id = ${param("tenantId")}`;
@@ -31,7 +31,7 @@ const spoken = sql`lower(coalesce(r.lang, (select language from ${tenants} where
 const isMeant = sql`(${param("lang")} is null or ${spoken} = lower(${param("lang")})
   or ${spoken} like lower(${param("lang")}) || '-%')`;
 
-// A page is so many registrations whether their language fits or not, so that no look takes long.
+// A page counts registrations of other languages too, so that none takes long to read.
 const pageOf = (from: SQL, id: SQL) =>
   statement<Recipient>(sql`
     select r.id, r.platform, r.is_proven, ${isMeant} as is_meant ${from} and ${id} > ${param("after")}
@@ -48,18 +48,17 @@ const counts = { topic: countOf(fromTopic), user: countOf(fromUser), all: countO
 
 const kindOf = ({ topic, userId }: Recipients) => (userId !== null ? "user" : topic !== null ? "topic" : "all");
 
-/** The next registrations of those, by id. @param after the last id of the page before, empty for the first. */
+/** A page of registrations, by id. @param page after: the last id of the previous page, empty for the first. */
 export function pageRecipients(
   db: Ctx["db"],
   tenantId: string,
   recipients: Recipients,
-  after: string,
-  limit: number,
+  page: { after: string; limit: number },
 ): Promise<Recipient[]> {
-  return all(db, pages[kindOf(recipients)], { ...recipients, tenantId, after, limit });
+  return all(db, pages[kindOf(recipients)], { ...recipients, tenantId, ...page });
 }
 
-/** How many devices a message would go to now, by platform. */
+/** The number of devices that match, by platform. */
 export async function countRecipients(
   ctx: Pick<Ctx, "db" | "tenant">,
   recipients: Recipients,

@@ -1,16 +1,13 @@
 import type { ApnsAccount } from "../../../config/push-config.ts";
 
-/** Apple takes a token for an hour, and a new one not more often than every twenty minutes. */
+/** Apple accepts a token for an hour, and a new one every twenty minutes at most. */
 const lifeMs = 50 * 60_000;
 const leastMs = 20 * 60_000;
 
-/** The token by which Apple knows who sends; one for all messages of an hour. */
+/** Provider tokens; each is used for most of an hour. */
 export interface ApnsTokens {
   get(): Promise<string>;
-  /**
-   * Has another one made, since Apple calls this one too old.
-   * @returns false where that would be sooner than Apple permits.
-   */
+  /** Discards a token that Apple calls expired. Returns false if that is sooner than Apple permits a new one. */
   renew(refused: string): boolean;
 }
 
@@ -20,7 +17,7 @@ export function createApnsTokens(account: ApnsAccount, now: () => number): ApnsT
   let making: Promise<string> | undefined;
 
   async function make(): Promise<string> {
-    // Read only by those who send: it is needed by few.
+    // Loaded only by servers that send to devices.
     const { importPKCS8, SignJWT } = await import("jose");
     const at = now();
     const token = await new SignJWT({})

@@ -5,7 +5,7 @@ import { createHttp2Connection, type Http2Answer } from "./http2-connection.ts";
 import type { PushAnswer, PushOptions, PushPayload, PushProvider } from "./provider.ts";
 
 const origins = { production: "https://api.push.apple.com", sandbox: "https://api.sandbox.push.apple.com" };
-/** Reasons that are about the account or the settings, and will be the same for every message until these are put right. */
+/** Reasons about the account or its options: every message fails until these are corrected. */
 const aboutAccount = new Set([
   "BadCertificate",
   "BadCertificateEnvironment",
@@ -29,7 +29,7 @@ interface ApnsDeps {
   ca?: string;
 }
 
-/** Sends to devices by Apple's push service, over one connection that is kept. */
+/** Sends to devices by Apple's push service, over one open connection. */
 export function createApnsProvider(account: ApnsAccount, deps: ApnsDeps): PushProvider {
   const { now } = deps;
   const tokens = createApnsTokens(account, now);
@@ -37,7 +37,7 @@ export function createApnsProvider(account: ApnsAccount, deps: ApnsDeps): PushPr
     deps.origin ?? (account.isSandbox ? origins.sandbox : origins.production),
     deps.ca,
   );
-  /** Whether a device was reached: until then a token that Apple does not know may be one of its other service. */
+  /** Whether a message was accepted: until then an unknown token may belong to Apple's other environment. */
   let hasReached = false;
 
   async function post(device: string, payload: PushPayload, options: PushOptions, token: string) {
@@ -59,7 +59,7 @@ export function createApnsProvider(account: ApnsAccount, deps: ApnsDeps): PushPr
     return post(device, payload, options, await tokens.get());
   }
 
-  function judge(answer: Http2Answer): PushAnswer {
+  function readAnswer(answer: Http2Answer): PushAnswer {
     const { status, retryAfter } = answer;
     if (status === 200) {
       hasReached = true;
@@ -68,7 +68,7 @@ export function createApnsProvider(account: ApnsAccount, deps: ApnsDeps): PushPr
     const reason = reasonOf(answer);
     const error = `${status}${reason === "" ? "" : ` ${reason}`}`;
     if (aboutAccount.has(reason)) {
-      const what = `Apple refuses the account (${error}): see the BODEGA_APNS_ settings`;
+      const what = `Apple rejects the account (${error}): check the BODEGA_APNS_ options`;
       return { status: null, retryAfterMs: 0, isGone: false, error: what };
     }
     const isGone = status === 410 || (reason === "BadDeviceToken" && hasReached);
@@ -77,9 +77,10 @@ export function createApnsProvider(account: ApnsAccount, deps: ApnsDeps): PushPr
 
   return {
     async deliver(target, payload, options) {
-      if (!("token" in target)) return { status: 400, retryAfterMs: 0, isGone: true, error: "it is no device token" };
+      if (!("token" in target))
+        return { status: 400, retryAfterMs: 0, isGone: true, error: "the target is not a device token" };
       try {
-        return judge(await attempt(target.token, payload, options));
+        return readAnswer(await attempt(target.token, payload, options));
       } catch (error) {
         if (options.signal.aborted) throw error;
         return { status: null, retryAfterMs: 0, isGone: false, error: describeFailure(error) };
@@ -89,7 +90,7 @@ export function createApnsProvider(account: ApnsAccount, deps: ApnsDeps): PushPr
   };
 }
 
-/** The message as iOS shows it; what else there is stands beside `aps`, for the app. */
+/** The request body; everything beside `aps` is for the app. */
 function apnsText({ title, body, url, data }: PushPayload): string {
   return JSON.stringify({
     aps: { alert: { title, body }, sound: "default" },
@@ -98,7 +99,7 @@ function apnsText({ title, body, url, data }: PushPayload): string {
   });
 }
 
-/** Apple's word for what is wrong, such as `BadDeviceToken`; empty where there is none. */
+/** Apple's reason, such as `BadDeviceToken`; empty if there is none. */
 function reasonOf({ status, text }: Http2Answer): string {
   if (status === 200) return "";
   try {

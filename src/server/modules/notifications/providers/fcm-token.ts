@@ -9,13 +9,13 @@ const lifeSeconds = 3600;
 /** Google does not give a token for the account. The message is for operators. */
 export class TokenRefused extends Error {}
 
-/** The tokens by which Google knows who sends; one for all messages of an hour. */
+/** OAuth access tokens; each is used for an hour. */
 export interface AccessTokens {
   /** @throws TokenRefused, or the error of the connection. */
   get(): Promise<string>;
-  /** Has another one asked for, since this one is not taken any more. */
+  /** Discards a token that Google rejected. */
   renew(refused: string): void;
-  /** Breaks off what is under way. */
+  /** Aborts a request in progress. */
   close(): void;
 }
 
@@ -26,7 +26,7 @@ interface AccessTokenDeps {
   ca?: string | undefined;
 }
 
-/** Asks for access tokens with assertions that the account's key signs (RFC 7523). */
+/** Requests access tokens with assertions signed by the account's key (RFC 7523). */
 export function createAccessTokens(account: FcmAccount, { now, ca }: AccessTokenDeps): AccessTokens {
   let current: { token: string; until: number } | undefined;
   let asking: Promise<string> | undefined;
@@ -68,7 +68,7 @@ export function createAccessTokens(account: FcmAccount, { now, ca }: AccessToken
 }
 
 async function signAssertion(account: FcmAccount, now: number): Promise<string> {
-  // Read only by those who send: it is needed by few.
+  // Loaded only by servers that send to devices.
   const { importPKCS8, SignJWT } = await import("jose");
   return new SignJWT({ scope })
     .setProtectedHeader({ alg: "RS256", typ: "JWT", ...(account.privateKeyId && { kid: account.privateKeyId }) })
@@ -82,15 +82,15 @@ async function signAssertion(account: FcmAccount, now: number): Promise<string> 
 function refusal(status: number, text: string): Error {
   const { error } = parse(text);
   const word = typeof error === "string" && /^[\w-]{1,60}$/.test(error) ? ` ${error}` : "";
-  // Google's own trouble passes by itself.
-  if (status >= 500 || status === 429) return new Error(`Google gives no access token now (${status}${word})`);
-  return new TokenRefused(`Google refuses the account (${status}${word}): see BODEGA_FCM_CREDENTIALS`);
+  // An outage at Google ends by itself.
+  if (status >= 500 || status === 429) return new Error(`Google issues no access token now (${status}${word})`);
+  return new TokenRefused(`Google rejects the account (${status}${word}): check BODEGA_FCM_CREDENTIALS`);
 }
 
 function readToken(text: string): { token: string; seconds: number } {
   const { access_token: token, expires_in: seconds } = parse(text);
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
-    throw new TokenRefused("Google has answered without an access token: see token_uri in BODEGA_FCM_CREDENTIALS");
+    throw new TokenRefused("Google answered without an access token: check token_uri in BODEGA_FCM_CREDENTIALS");
   }
   return { token, seconds: typeof seconds === "number" && seconds > 0 ? Math.min(seconds, lifeSeconds) : lifeSeconds };
 }

@@ -52,9 +52,10 @@ export function createFcmProvider(account: FcmAccount, deps: FcmDeps): PushProvi
 
   return {
     async deliver(target, payload, options) {
-      if (!("token" in target)) return { status: 400, retryAfterMs: 0, isGone: true, error: "it is no device token" };
+      if (!("token" in target))
+        return { status: 400, retryAfterMs: 0, isGone: true, error: "the target is not a device token" };
       try {
-        return judge(await attempt(target.token, payload, options), now());
+        return readAnswer(await attempt(target.token, payload, options), now());
       } catch (error) {
         if (options.signal.aborted) throw error;
         const text = error instanceof TokenRefused ? error.message : describeFailure(error);
@@ -65,21 +66,21 @@ export function createFcmProvider(account: FcmAccount, deps: FcmDeps): PushProvi
   };
 }
 
-function judge({ status, retryAfter, text }: Answer, now: number): PushAnswer {
+function readAnswer({ status, retryAfter, text }: Answer, now: number): PushAnswer {
   if (status === 200) return { status, retryAfterMs: 0, isGone: false, error: null };
   const { code, isAboutToken } = readError(text);
   const error = `${status}${code === "" ? "" : ` ${code}`}`;
-  // A project that is not there is answered by 404 too: only Google's word for it says that the device is gone.
+  // A missing project is a 404 too: only these codes say that the device is gone.
   const isGone = code === "UNREGISTERED" || isAboutToken;
   const isAboutAccount = status === 401 || ((status === 403 || status === 404) && code !== "SENDER_ID_MISMATCH");
   if (isAboutAccount && !isGone) {
-    const what = `Google refuses the account (${error}): see BODEGA_FCM_CREDENTIALS`;
+    const what = `Google rejects the account (${error}): check BODEGA_FCM_CREDENTIALS`;
     return { status: null, retryAfterMs: 0, isGone, error: what };
   }
   return { status, retryAfterMs: readRetryAfter({ status, retryAfter }, now), isGone, error };
 }
 
-/** The message as Android shows it; what else there is goes to the app as `data`, whose values can be texts only. */
+/** The request body; `data` is for the app, and may hold strings only. */
 function fcmText(token: string, { title, body, url, tag, data = {} }: PushPayload, options: PushOptions): string {
   const own = url === undefined ? data : { ...data, url };
   const texts = Object.entries(own).map(([name, value]) => [
@@ -107,7 +108,7 @@ interface ErrorDetail {
   fieldViolations?: { field?: unknown }[];
 }
 
-/** Google's word for what is wrong, empty where there is none, and whether it says that the device's token is none. */
+/** Google's error code, empty if there is none, and whether it rejects the device's token. */
 function readError(text: string): { code: string; isAboutToken: boolean } {
   try {
     const { error } = JSON.parse(text) as { error: { status?: unknown; details?: ErrorDetail[] } };

@@ -1,21 +1,21 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 
-/** An answer's text is read up to here; what a push service says of a message is a line. */
+/** The answer of a push service is one line. */
 const maxText = 4096;
 
-/** What a service has answered by HTTP/2. */
+/** An answer by HTTP/2. */
 export interface Http2Answer {
   status: number;
-  /** The header Retry-After as it came. */
+  /** The header Retry-After, unparsed. */
   retryAfter: string | undefined;
   text: string;
 }
 
-/** One connection that is kept, and made anew when it has ended. */
+/** A connection that stays open, and is opened again when it has ended. */
 export interface Http2Connection {
   /** Posts a message. @throws the error of the connection, or the reason of the signal. */
   post(path: string, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<Http2Answer>;
-  /** Ends it, with what is under way. */
+  /** Closes it, and aborts requests in progress. */
   close(): void;
 }
 
@@ -27,12 +27,12 @@ export function createHttp2Connection(origin: string, ca?: string): Http2Connect
   let current: Promise<ClientHttp2Session> | undefined;
   const open = new Set<ClientHttp2Session>();
 
-  /** Settles once the other side has said how much it takes at once: until then nothing would be queued for it. */
+  /** Waits for the peer's SETTINGS, because Bun ignores its stream limit until then. */
   function begin(): Promise<ClientHttp2Session> {
     const session = connect(origin, ca === undefined ? {} : { ca });
     open.add(session);
     const { promise, resolve, reject } = Promise.withResolvers<ClientHttp2Session>();
-    // Whoever waited for it may have given up by now.
+    // A caller that timed out does not wait for it any more.
     promise.catch(() => {});
     const leave = () => retire(promise);
     session.on("error", (error) => {
@@ -52,7 +52,7 @@ export function createHttp2Connection(origin: string, ca?: string): Http2Connect
     return promise;
   }
 
-  /** Has the next message go over another connection. */
+  /** Makes the next request open another connection. */
   function retire(used: Promise<ClientHttp2Session>): void {
     if (current === used) current = undefined;
   }
@@ -64,7 +64,7 @@ export function createHttp2Connection(origin: string, ca?: string): Http2Connect
       const session = await withSignal(used, signal);
       return await exchange(session.request({ ":method": "POST", ":path": path, ...headers }), body, signal);
     } catch (error) {
-      // Whatever did not answer in time may never answer again.
+      // A connection that did not answer in time may be dead.
       if (signal.aborted) {
         retire(used);
         used.then(
@@ -115,7 +115,7 @@ function exchange(stream: ClientHttp2Stream, body: string, signal: AbortSignal):
   return promise;
 }
 
-/** The promise's outcome, or the signal's reason once that comes first. */
+/** The result of the promise, unless the signal aborts first. @throws the signal's reason. */
 export function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();

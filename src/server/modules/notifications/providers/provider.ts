@@ -1,54 +1,49 @@
 import type { Target } from "./target.ts";
 
-/** What a device is told, in its language. */
+/** A notification in the language of its device. */
 export interface PushPayload {
   title: string;
   body: string;
   /** A page of the store: https, or a path of the shop. */
   url?: string | undefined;
-  /** What is told later with the same tag takes its place. */
+  /** A later notification with the same tag replaces this one. */
   tag?: string | undefined;
-  /** For the shop's own code. */
+  /** Values for the shop's own code. */
   data?: Record<string, unknown> | undefined;
 }
 
 export interface PushOptions {
-  /** How long a device that is off may still be told, in seconds. */
+  /** How long the service keeps the message for a device that is off, in seconds. */
   ttlSeconds: number;
   urgency: "normal" | "high";
-  /** What waits at the push service under the same topic is replaced: at most 32 characters of base64url. */
+  /** Replaces a message that waits at the service under the same topic: at most 32 characters of base64url. */
   topic?: string | undefined;
-  /** Whom a push service may write to about the messages: an https or mailto address. */
+  /** Contact address for the push service: https or mailto. */
   contact: string;
   /** Ends the attempt. */
   signal: AbortSignal;
 }
 
-/** What came of an attempt. A status of 2xx is a success; none, 408, 429 and 5xx are tried again; the rest is final. */
+/** The result of an attempt. A status of 2xx is a success; none, 408, 429 and 5xx are retried; others are final. */
 export interface PushAnswer {
-  /** That of the answer; null where there was none. */
+  /** Null where there was no answer. */
   status: number | null;
-  /** How long the service asks to be left alone, 0 if it does not. */
+  /** From Retry-After; 0 without it. */
   retryAfterMs: number;
-  /** Nobody is at that target any more: its registration goes. */
+  /** The target does not exist any more; its registration is removed. */
   isGone: boolean;
-  /** Whatever the status, another attempt would fare no better. */
+  /** Another attempt would fail too, whatever the status. */
   isFinal?: boolean | undefined;
-  /** What went wrong, for operators; null for a success. Holds neither targets nor secrets. */
+  /** For operators; null for a success. Contains neither targets nor secrets. */
   error: string | null;
 }
 
-/** What sends to the devices of one platform. */
+/** Sends to the devices of one platform. */
 export interface PushProvider {
-  /**
-   * What answers for the target, such as the endpoint's host, where that is not the same for all: who is slow or down
-   * there holds up nobody elsewhere.
-   */
+  /** The service of a target, such as the endpoint's host, if it is not the same for all. Each has a circuit of its own. */
   serviceOf?(target: Target): string;
-  /**
-   * Makes one attempt. What the network does is answered, never thrown; the signal's abort may reject.
-   */
+  /** Makes one attempt. Network errors are returned in the answer; only the signal's abort may reject. */
   deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<PushAnswer>;
-  /** Lets go of what is kept between attempts. */
+  /** Closes connections. */
   stop?(): Promise<void> | void;
 }

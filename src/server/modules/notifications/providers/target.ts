@@ -1,6 +1,6 @@
 import type { Vault } from "../../../security/vault.ts";
 
-/** Where a browser is reached, and with which keys a message is encrypted for it (RFC 8291). */
+/** The endpoint of a browser, and the keys that encrypt messages to it (RFC 8291). */
 export interface Subscription {
   /** The address at its push service. */
   endpoint: string;
@@ -8,15 +8,15 @@ export interface Subscription {
   keys: { p256dh: string; auth: string };
 }
 
-/** What a message is sent to: a browser's subscription, or the token of a device. Whoever knows it can send. */
+/** A browser's subscription, or the token of a device. It is secret: anyone who knows it can send to the device. */
 export type Target = Subscription | { token: string };
 
-/** The target as it is kept: sealed for its registration, and of no use elsewhere. Errors: unavailable without the key. */
+/** The stored form of a target, sealed for its registration. @throws unavailable without the key. */
 export function sealTarget(vault: Vault, registrationId: string, target: Target): string {
   return vault.seal("push", registrationId, JSON.stringify(target));
 }
 
-/** The target of a registration; null where it was sealed with another key or for another. Errors: unavailable without the key. */
+/** The target of a registration; null if it was sealed with another key. @throws unavailable without the key. */
 export function openTarget(vault: Vault, registrationId: string, sealed: string): Target | null {
   const text = vault.open("push", registrationId, sealed);
   return text === null ? null : (JSON.parse(text) as Target);

@@ -16,7 +16,7 @@ const insertKeys = statement(sql`
   values (1, ${param("publicKey")}, ${param("privateKey")}, ${param("now")})
   on conflict (id) do nothing`);
 
-/** The keys by which push services know this server (RFC 8292), in base64url without padding. */
+/** The keys that identify this server to push services (RFC 8292), in base64url without padding. */
 export interface VapidKeys {
   /** 65 bytes: the uncompressed point. Browsers subscribe with it. */
   publicKey: string;
@@ -27,8 +27,8 @@ export interface VapidKeys {
 type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
 
 /**
- * Makes the keys where there are none. Of several processes that start at once, one's stand.
- * @throws unavailable where there are none and the vault is closed.
+ * Makes the keys if there are none. If several processes start at once, one of them makes them.
+ * @throws unavailable if there are none and the vault is closed.
  */
 export async function makeVapidKeys({ db, vault, now }: VapidCtx): Promise<void> {
   if (await get(db, selectKeys)) return;
@@ -37,21 +37,21 @@ export async function makeVapidKeys({ db, vault, now }: VapidCtx): Promise<void>
 }
 
 /**
- * The keys, which are made first where there are none.
- * @throws unavailable where the vault is closed; wrongState when they were sealed with another key.
+ * The keys; makes them if there are none.
+ * @throws unavailable if the vault is closed, wrongState if they were sealed with another key.
  */
 export async function ensureVapidKeys(ctx: VapidCtx): Promise<VapidKeys> {
   await makeVapidKeys(ctx);
   const kept = await get(ctx.db, selectKeys);
   const privateKey = kept && ctx.vault.open("push", place, kept.privateKey);
   if (!kept || !privateKey) {
-    throw wrongState("The keys for Web Push were made with another secret key; see bodega db rekey.");
+    throw wrongState("The Web Push keys were sealed with another secret key. Replace them: bodega db rekey");
   }
   return { publicKey: kept.publicKey, privateKey };
 }
 
 /**
- * The public key alone, which is no secret, also where the vault is closed.
+ * The public key, also if the vault is closed.
  * @returns null when there are no keys and none can be made.
  */
 export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> {
@@ -68,7 +68,7 @@ export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> 
 function generateKeys(): VapidKeys {
   const pair = createECDH("prime256v1");
   const publicKey = pair.generateKeys("base64url");
-  // One in 256 begins with a zero byte, which is left out.
+  // getPrivateKey omits leading zero bytes.
   const bytes = Buffer.alloc(privateBytes);
   const made = pair.getPrivateKey();
   made.copy(bytes, privateBytes - made.length);

@@ -4,7 +4,7 @@ import { type PostAnswer, postMessage } from "../../../delivery/outbound/post.ts
 import type { PushAnswer, PushProvider } from "./provider.ts";
 import type { Target } from "./target.ts";
 
-/** Tokens are valid for twelve hours; signing one costs more than all else. */
+/** Tokens are valid for twelve hours; signing one costs more than the rest of an attempt. */
 const tokenMs = 6 * 3_600_000;
 const maxTokens = 1000;
 const encoding = "aes128gcm";
@@ -22,8 +22,8 @@ export interface WebPushDeps {
 }
 
 /**
- * Sends to browsers: encrypted for the one (RFC 8291), with a token signed by the server's keys (RFC 8292). The endpoint
- * is judged at every attempt, because strangers name it.
+ * Sends to browsers: encrypted (RFC 8291), with a token signed by the server's keys (RFC 8292). The addresses of an endpoint
+ * are checked at every attempt, because strangers choose it.
  */
 export function createWebPush(deps: WebPushDeps): PushProvider {
   const { lookup = lookupAddresses } = deps;
@@ -59,7 +59,7 @@ export function createWebPush(deps: WebPushDeps): PushProvider {
       };
       try {
         if (url.protocol !== "https:" && !deps.allowPrivate)
-          throw new RefusedAddress("only https endpoints are sent to");
+          throw new RefusedAddress("only https endpoints are allowed");
         const addresses = await resolveAddresses(url, deps.allowPrivate, lookup);
         const answer = await postMessage({ url, addresses, headers, body: cipherText, signal, ca: deps.ca });
         return describeAnswer(answer, deps.now());
@@ -76,12 +76,16 @@ function describeAnswer(answer: PostAnswer, now: number): PushAnswer {
   const { status } = answer;
   const isGone = status === 404 || status === 410;
   const isSent = status >= 200 && status < 300;
-  const error = isSent ? null : isGone ? `${status}: nobody is there any more` : describeRefusal(status);
+  const error = isSent
+    ? null
+    : isGone
+      ? `${status}: the subscription does not exist any more`
+      : describeRefusal(status);
   return { status, retryAfterMs: readRetryAfter(answer, now), isGone, error };
 }
 
 function describeRefusal(status: number): string {
-  if (status === 401 || status === 403) return `${status}: the push service does not take this server's keys for it`;
+  if (status === 401 || status === 403) return `${status}: the push service rejects this server's keys`;
   if (status === 413) return `${status}: the message is too long`;
   if (status >= 300 && status < 400) return `${status}: redirects are not followed`;
   return `${status}: the push service did not accept it`;
@@ -92,7 +96,7 @@ function requireSubscription(target: Target): Extract<Target, { endpoint: string
   throw new TypeError("A browser has an endpoint.");
 }
 
-/** Only a server that has something to send loads what that takes. */
+/** Loaded with the first message. */
 async function loadLibrary() {
   return (await import("web-push")).default;
 }

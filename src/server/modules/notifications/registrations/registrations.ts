@@ -10,15 +10,15 @@ import { parseTopics, type RegistrationRow, registrationColumns } from "./regist
 
 const usualLimit = 100;
 
-/** A registration as the terminal prints it. Where the device is reached is not among it. */
+/** A registration as the terminal prints it, without its target. */
 export interface RegistrationRecord {
   registration_id: string;
   platform: PushPlatform;
-  /** BCP 47; the store's own where the device has named none. */
+  /** BCP 47; the store's if the device named none. */
   lang: string;
   topics: string[];
   user_id: string | null;
-  /** Whether something has arrived there. */
+  /** Whether it has received a message. */
   is_proven: boolean;
   created_at: string;
   updated_at: string;
@@ -39,12 +39,12 @@ const selectOne = statement<Row>(sql`
 const remove = statement(sql`
   delete from ${pushRegistrations} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
 
-/** Which registrations are meant; what is left out leaves nobody out. */
+/** Filters registrations by all fields that are given. */
 export interface RegistrationFilter {
   topic?: string | undefined;
   userId?: string | undefined;
   platform?: PushPlatform | undefined;
-  /** How many at most; 100 unless it is said. */
+  /** 100 unless given. */
   limit?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function listRegistrations(ctx: Ctx, filter: RegistrationFilter = {
 }
 
 /**
- * Removes a registration, whose device hears nothing more until it registers again.
+ * Removes a registration; its device receives nothing until it registers again.
  * @throws notFound when there is none with this id.
  */
 export function removeRegistration(ctx: Ctx, id: string): Promise<RegistrationRecord> {

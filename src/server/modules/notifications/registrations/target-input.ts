@@ -6,7 +6,7 @@ import { invalidField } from "../../../errors.ts";
 import type { Subscription, Target } from "../providers/target.ts";
 
 const maxEndpoint = 2000;
-/** Names that mean something on some private network, and nothing on the public internet. */
+/** Top-level names of private networks. */
 const privateNames =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|onion)$/i;
 
@@ -17,8 +17,7 @@ export interface GivenTarget {
 }
 
 /**
- * The target of a platform, in one form for all ways to write it. Nothing is looked up: a name's addresses are judged
- * when something is sent.
+ * The target of a platform in canonical form. No name is resolved: its addresses are checked when a message is sent.
  * @param allowPrivate permits http and addresses of this machine and private networks.
  * @throws validationFailed naming the field.
  */
@@ -37,7 +36,7 @@ export function parseTarget(platform: PushPlatform, given: GivenTarget, allowPri
 function parseSubscription({ endpoint, keys }: Subscription, allowPrivate: boolean): Subscription {
   const p256dh = parseBytes("p256dh", keys.p256dh, 65);
   const auth = parseBytes("auth", keys.auth, 16);
-  if (!isPoint(p256dh)) throw invalidField("subscription.keys.p256dh", "is no public key of the curve P-256");
+  if (!isPoint(p256dh)) throw invalidField("subscription.keys.p256dh", "is not a public key of the curve P-256");
   return {
     endpoint: parseEndpoint(endpoint, allowPrivate),
     keys: { p256dh: p256dh.toString("base64url"), auth: auth.toString("base64url") },
@@ -50,8 +49,8 @@ function parseEndpoint(given: string, allowPrivate: boolean): string {
   const url = isPlain && given.length <= maxEndpoint && URL.canParse(given) ? new URL(given) : undefined;
   if (!url) throw refuse(`must be an https address of at most ${maxEndpoint} characters`);
   if (url.protocol === "http:" && !allowPrivate) throw refuse("must be https");
-  if (url.username !== "" || url.password !== "") throw refuse("must hold no user name or password");
-  if (given.includes("#")) throw refuse("must have no part after #");
+  if (url.username !== "" || url.password !== "") throw refuse("must not contain a user name or password");
+  if (given.includes("#")) throw refuse("must not contain #");
   if (!allowPrivate && !isPublicHost(hostOf(url))) throw refuse("must be on the public internet");
   return url.href;
 }
@@ -86,7 +85,7 @@ function parseAppleToken(token: string): string {
   return token.toLowerCase();
 }
 
-/** Google calls its tokens opaque; all have the id of the installation, a colon, and some hundred characters. */
+/** FCM tokens are the id of an installation, a colon, and some hundred characters. */
 function parseGoogleToken(token: string): string {
   if (token.length < 100 || token.length > 4096 || !/^[\w-]{8,64}:[\w:-]+$/.test(token)) {
     throw invalidField("token", "must be a registration token of FCM, such as c1Zb…:APA91b…");

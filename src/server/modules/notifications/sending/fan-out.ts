@@ -64,7 +64,7 @@ export async function fanOut(
   return isMore;
 }
 
-/** Answers whether all of the message's deliveries are made. */
+/** Returns whether all deliveries of the message are made. */
 function fanOutMessage(ctx: Pick<SystemCtx, "db" | "now">, id: string): Promise<boolean> {
   return inTransaction(ctx, async ({ db }) => {
     const message = await get(db, selectMessage, { id });
@@ -72,7 +72,9 @@ function fanOutMessage(ctx: Pick<SystemCtx, "db" | "now">, id: string): Promise<
     const { tenantId, topic, userId, lang, position } = message;
     const now = toTimestamp(ctx.now());
     const page =
-      message.expiresAt <= now ? [] : await pageRecipients(db, tenantId, { topic, userId, lang }, position, batchSize);
+      message.expiresAt <= now
+        ? []
+        : await pageRecipients(db, tenantId, { topic, userId, lang }, { after: position, limit: batchSize });
     const next = page.length === batchSize ? (page.at(-1)?.id ?? null) : null;
     const rows = page.filter(({ is_meant }) => is_meant === 1).map((recipient) => toRow(message, recipient));
     await db.batch([
