@@ -22,7 +22,7 @@ onDatabase("file", (suite) => {
     return { shop, product, eve, order };
   }
 
-  test("customers see, list and cancel their own orders, and of others not even that there are any", async () => {
+  test("customers see, list and cancel their own orders; those of others are not found", async () => {
     const { shop, product, eve, order } = await open();
     const other = await openAccount(shop);
     const guest = await makeOrder(shop, [{ product_id: product }]);
@@ -42,7 +42,7 @@ onDatabase("file", (suite) => {
     expect((await eve.call<OrderReply>(`POST /orders/${order.id}/cancel/`)).data.status).toBe("cancelled");
   });
 
-  test("customers cannot say that an order is paid, sent or refunded, whether or not it is theirs", async () => {
+  test("customers cannot mark an order as paid or fulfilled, or refund it", async () => {
     const { shop, eve, order } = await open();
     const other = await openAccount(shop);
     const before = await countOrderRows(shop);
@@ -59,7 +59,7 @@ onDatabase("file", (suite) => {
   });
 
   for (const act of acts) {
-    test(`${act}: staff and keys with orders:write may, others may not, and another store's order is not there`, async () => {
+    test(`${act}: staff and keys with orders:write may, others may not, and another store's order is not found`, async () => {
       const { shop, order, product } = await open();
       const request = `POST /orders/${order.id}/${act}/`;
       await prepare(shop, order, act);
@@ -81,7 +81,7 @@ onDatabase("file", (suite) => {
       expect((await staff.call(`POST /orders/${next.id}/${act}/`, { body: {} })).status).toBe(200);
     });
 
-    test(`${act} honours If-Match, answers the new ETag, and moves the version by one`, async () => {
+    test(`${act} honours If-Match, returns the new ETag, and increases the version by one`, async () => {
       const { shop, order } = await open();
       await prepare(shop, order, act);
       const { headers } = await shop.call(`GET /orders/${order.id}/`);
@@ -97,7 +97,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("reading asks for orders:read, ordering for orders:write, and both for credentials", async () => {
+  test("reading needs orders:read, ordering orders:write, and both need credentials", async () => {
     const { shop, order, product } = await open();
     const reader = bearer(await shop.issueKey({ scopes: ["orders:read"] }));
     const writer = bearer(await shop.issueKey({ scopes: ["orders:write"] }));

@@ -51,7 +51,7 @@ const scenarios: ApiScenario[] = [
     }),
   ),
   {
-    name: "an item that names nothing",
+    name: "an item without product and variant",
     request: "POST /orders/",
     send: { body: { items: [{ quantity: 1 }] } },
     expect: 5102,
@@ -67,7 +67,7 @@ const scenarios: ApiScenario[] = [
     }),
   ),
   {
-    name: "a variant that does not exist",
+    name: "an unknown variant",
     request: "POST /orders/",
     send: { body: { items: [{ variant_id: absent.replace("prod", "var"), quantity: 1 }] } },
     expect: 5102,
@@ -83,7 +83,7 @@ const scenarios: ApiScenario[] = [
     }),
   ),
   {
-    name: "more than there is, saying how many are left",
+    name: "more than the stock, with the number left",
     request: "POST /orders/",
     send: async (shop) => {
       const { id } = await shop.createProduct({ stock: 3 });
@@ -94,7 +94,7 @@ const scenarios: ApiScenario[] = [
     has: ["only 3 in stock"],
   },
   {
-    name: "more than there is on two lines together",
+    name: "more than the stock on two lines together",
     request: "POST /orders/",
     send: async (shop) => {
       const other = await shop.createProduct();
@@ -153,7 +153,7 @@ const scenarios: ApiScenario[] = [
     }),
   ),
   {
-    name: "a price or title of one's own",
+    name: "a price or title given by the caller",
     request: "POST /orders/",
     send: itemsWith({ price: 0.01, title: "Cheap" }),
     expect: 5102,
@@ -164,7 +164,7 @@ const scenarios: ApiScenario[] = [
 onEachDatabase((suite) => {
   runScenarios(suite, scenarios);
 
-  test("an order is a snapshot of what was sold, and stays so when the product changes and goes", async () => {
+  test("an order is a snapshot that stays when the product is changed or deleted", async () => {
     const shop = await suite.shop();
     const images = [{ url: "https://example.com/s.png" }, { url: "https://example.com/t.png" }];
     const shirt = await shop.createProduct({ title: "Shirt", price: 19.9, sku: "S-1", stock: 5, images });
@@ -245,7 +245,7 @@ onEachDatabase((suite) => {
     expect(read.headers.get("etag")).toBe('"1"');
   });
 
-  test("pieces are held without moving the product's version, and the feed tells of both", async () => {
+  test("reserving stock does not change the product's version, and is recorded as an event", async () => {
     const shop = await suite.shop();
     const lamp = await shop.createProduct({ stock: 5 });
     const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 2 }, { product_id: lamp.id }]);
@@ -269,7 +269,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("what is not counted is sold without end, and what may be back-ordered is sold beyond its stock", async () => {
+  test("uncounted products have no limit, and backorders go beyond the stock", async () => {
     const shop = await suite.shop();
     const song = await shop.createProduct({ price: 0 });
     const chair = await shop.createProduct({ stock: 1, allow_backorder: true });
@@ -283,7 +283,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, chair.id)).toEqual({ stock: -2, reserved: 0 });
   });
 
-  test("a product with variants is sold by variant only, each from its own stock", async () => {
+  test("a product with variants is ordered by variant only, each from its own stock", async () => {
     const shop = await suite.shop();
     const shirt = (await shop.createProduct({
       title: "Shirt",
@@ -318,7 +318,7 @@ onEachDatabase((suite) => {
     expect(data.variants.map(({ version }) => version)).toEqual([2, 2]);
   });
 
-  test("the lines are in the order's language where the product speaks it, else in its own", async () => {
+  test("lines are in the order's language if the product has it, else in its own", async () => {
     const shop = await suite.shop();
     const lamp = await shop.createProduct({ title: "Lamp", translations: { pt: { title: "Candeeiro" } } });
     const chair = await shop.createProduct({ title: "Chair" });
@@ -328,7 +328,7 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, items)).items.map(({ title }) => title)).toEqual(["Lamp", "Chair"]);
   });
 
-  test("a dry run answers what the order would be, and leaves nothing behind, not even a number", async () => {
+  test("a dry run returns the order, and leaves nothing, not even a number", async () => {
     const shop = await suite.shop();
     const lamp = await shop.createProduct({ stock: 5 });
     const before = await countOrderRows(shop);
@@ -345,7 +345,7 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, [{ product_id: lamp.id }])).number).toBe(1);
   });
 
-  test("an order that is refused uses no number and holds nothing", async () => {
+  test("a refused order uses no number and reserves nothing", async () => {
     const shop = await suite.shop();
     const plenty = await shop.createProduct({ stock: 5 });
     const scarce = await shop.createProduct({ stock: 0 });
@@ -360,7 +360,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, plenty.id)).toEqual({ stock: 5, reserved: 0 });
   });
 
-  test("numbers are counted by store", async () => {
+  test("each store has its own numbers", async () => {
     const [one, other] = [await suite.shop(), await suite.shop()];
     const [lamp, chair] = [await one.createProduct(), await other.createProduct()];
     for (const number of [1, 2]) {
@@ -373,7 +373,7 @@ onEachDatabase((suite) => {
     expect([code, fields]).toEqual([5102, ["items.0.product_id"]]);
   });
 
-  test("customers order for themselves, and set neither shipping nor tax; keys and staff say for whom", async () => {
+  test("customers order for themselves, without shipping and tax; keys and staff name the customer", async () => {
     const shop = await suite.shop();
     const lamp = await shop.createProduct();
     const customer = await openAccount(shop);

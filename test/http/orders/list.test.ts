@@ -25,7 +25,7 @@ onDatabase("file", (suite) => {
     return { numbers: data.map(({ number }) => number), data, page };
   };
 
-  test("newest first; by creation, change and number either way", async () => {
+  test("a list is newest first, and can be sorted by creation, update and number", async () => {
     const { shop, made } = await fill(3);
     await actOn(shop, made[0] as OrderReply, "pay");
     expect((await list(shop)).numbers).toEqual([3, 2, 1]);
@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
     expect((await list(shop, { sort: "-updated_at" })).numbers).toEqual([1, 3, 2]);
   });
 
-  test("pages by cursor hold each order once, whatever is added meanwhile", async () => {
+  test("pages have each order once, also during concurrent creates", async () => {
     const { shop, product } = await fill(7);
     for (const sort of ["-created_at", "number", "updated_at"]) {
       const seen: number[] = [];
@@ -59,7 +59,7 @@ onDatabase("file", (suite) => {
     expect((await elsewhere.call("GET /orders/", { query: { sort: "number", cursor } })).code).toBe(5100);
   });
 
-  test("filters by states, number, ids and times, with the total of all that match", async () => {
+  test("a list filters by status, number, ids and times, with the total of matches", async () => {
     const { shop, made } = await fill(5);
     const [first, next, third] = made as [OrderReply, OrderReply, OrderReply];
     await actOn(shop, first, "pay");
@@ -96,7 +96,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("keys and staff see one customer's orders, by customer_id or a key's user_id", async () => {
+  test("keys and staff list one customer's orders by customer_id, keys also by user_id", async () => {
     const { shop, product } = await fill(2);
     const eve = await makeUser(shop);
     const staff = await openAccount(shop, { role: "staff" });
@@ -111,7 +111,7 @@ onDatabase("file", (suite) => {
     expect(own.data.map(({ number }) => number)).toEqual([3]);
   });
 
-  test("fields shows some fields only, and the id", async () => {
+  test("fields selects fields, with the id", async () => {
     const { shop, made } = await fill(1);
     const [order] = made as [OrderReply];
     const part = { id: order.id, number: 1, total: 19 };

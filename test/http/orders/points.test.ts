@@ -19,7 +19,7 @@ onEachDatabase((suite) => {
     return { shop, eve, product };
   }
 
-  test("points take their worth off the goods, frozen on the lines, and leave the account at once", async () => {
+  test("points reduce the price of the goods, split over the lines, and are spent at once", async () => {
     const { shop, eve, product } = await open();
     const { id: cheap } = await shop.createProduct({ price: 5 });
     const items = [{ product_id: product, quantity: 1 }, { product_id: cheap }];
@@ -32,7 +32,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(212);
   });
 
-  test("too many points, more than the goods are worth, and points of a guest are refused, and nothing is held", async () => {
+  test("too many points, more than the goods are worth, and points of a guest are refused, and nothing is reserved", async () => {
     const { shop, eve, product } = await open();
     const items = [{ product_id: product, quantity: 1 }];
     const cases: [Record<string, unknown>, number][] = [
@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(500);
   });
 
-  test("an order that is cancelled or expires gives its points back, once", async () => {
+  test("a cancelled or expired order returns its points once", async () => {
     const { shop, eve, product } = await open();
     const fields = { customer_id: eve, use_points: 100 };
     const cancelled = await makeOrder(shop, [{ product_id: product }], fields);
@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(500);
   });
 
-  test("refunds give used points back and take earned ones back in proportion, exactly in the end", async () => {
+  test("refunds return used points and reverse earned ones in proportion, exactly in the end", async () => {
     const { shop, eve, product } = await open();
     const order = await makeOrder(shop, [{ product_id: product, quantity: 3 }], { customer_id: eve, use_points: 100 });
     const paid = await actOn(shop, order, "pay");
@@ -83,7 +83,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(500);
   });
 
-  test("earned points that are spent already are taken back as far as there are any", async () => {
+  test("earned points that are already spent are reversed up to the balance", async () => {
     const shop = await suite.shop();
     const { id: product } = await shop.createProduct({ price: 100 });
     const eve = await openAccount(shop);
@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve.id)).toBe(0);
   });
 
-  test("what points pay in full has no total, and each piece given back returns its share of them", async () => {
+  test("an order paid entirely with points has no total, and each refunded piece returns its share of points", async () => {
     const { shop, eve, product } = await open();
     const { id: half } = await shop.createProduct({ price: 2.5 });
     const items = [{ product_id: half, quantity: 2 }];
@@ -110,7 +110,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(500);
   });
 
-  test("50 orders at once with 30 points each spend no more than there are", async () => {
+  test("50 concurrent orders with 30 points each spend no more than the balance", async () => {
     const { shop, eve, product } = await open();
     const body = { items: [{ product_id: product, quantity: 1 }], customer_id: eve, use_points: 30 };
     const replies = await Promise.all(Array.from({ length: 50 }, () => shop.call("POST /orders/", { body })));

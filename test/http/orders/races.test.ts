@@ -14,7 +14,7 @@ async function ordersOf({ call }: Shop): Promise<OrderReply[]> {
 
 for (const kind of ["file", "server"] as const) {
   onDatabase(kind, (suite) => {
-    test("64 buyers with 25 attempts each, some with the item on two lines, get exactly the 50 pieces there are", async () => {
+    test("64 buyers with 25 attempts each, some with the item on two lines, get exactly the stock of 50", async () => {
       const shop = await suite.shop();
       const product = await shop.createProduct({ stock: 50 });
       const codes = new Set<number>();
@@ -36,7 +36,7 @@ for (const kind of ["file", "server"] as const) {
       expect(made.map(({ number }) => number)).toEqual(made.map((_, index) => index + 1));
     }, 60_000);
 
-    test("50 cancels at once cancel once", async () => {
+    test("50 concurrent cancellations cancel once", async () => {
       const shop = await suite.shop();
       const product = await shop.createProduct({ stock: 9 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
@@ -48,7 +48,7 @@ for (const kind of ["file", "server"] as const) {
       expect(await readEvents(shop, "order.cancelled")).toHaveLength(1);
     });
 
-    test("50 payments at once with one reference are one payment, and all are answered alike", async () => {
+    test("50 concurrent payments with one reference are one payment, with equal replies", async () => {
       const shop = await suite.shop();
       const product = await shop.createProduct({ stock: 9 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
@@ -62,7 +62,7 @@ for (const kind of ["file", "server"] as const) {
       expect(await readEvents(shop, "order.paid")).toHaveLength(1);
     });
 
-    test("50 payments at once with references of their own are one payment, and one reference pays one order", async () => {
+    test("50 concurrent payments with different references are one payment, and one reference pays one order", async () => {
       const shop = await suite.shop();
       const product = await shop.createProduct({ stock: 99 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
@@ -81,7 +81,7 @@ for (const kind of ["file", "server"] as const) {
       expect(await stockOf(shop, product.id)).toEqual({ stock: 94, reserved: 9 });
     });
 
-    test("50 refunds at once of one piece each give back the three pieces there are, and what they cost", async () => {
+    test("50 concurrent refunds of one piece each refund exactly the three pieces ordered", async () => {
       const shop = await suite.shop();
       const product = await shop.createProduct({ stock: 9, price: 10 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 3 }]);
@@ -96,7 +96,7 @@ for (const kind of ["file", "server"] as const) {
       expect(data.refunds).toHaveLength(3);
     });
 
-    test("of payment and cancellation at once one wins, and the stock fits it", async () => {
+    test("of concurrent payment and cancellation one succeeds, and the stock is consistent", async () => {
       const shop = await suite.shop();
       const product = await shop.createProduct({ stock: 9 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);

@@ -20,7 +20,7 @@ onEachDatabase((suite) => {
   const refund = (shop: Shop, order: OrderReply, body: Record<string, unknown>) =>
     actOn(shop, order, "refund", { body });
 
-  test("parts of a line add up to its total, and what is left comes with the last refund, shipping included", async () => {
+  test("partial refunds of a line add up to its total, and the last refund includes the rest and shipping", async () => {
     const shop = await suite.shop();
     const { lamp, order, lines } = await paidOrder(shop);
     const one = { lines: [{ line_id: lines[0], quantity: 1 }] };
@@ -46,7 +46,7 @@ onEachDatabase((suite) => {
     expect(totals).toEqual(["partially_refunded", "partially_refunded", "partially_refunded", "refunded"]);
   });
 
-  test("all at once gives back all that was paid, and with restock all pieces", async () => {
+  test("a full refund returns all that was paid, and with restock all stock", async () => {
     const shop = await suite.shop();
     const { lamp, order } = await paidOrder(shop);
     const { version } = (await shop.call<{ version: number }>(`GET /products/${lamp}/`)).data;
@@ -61,7 +61,7 @@ onEachDatabase((suite) => {
     expect((await readEvents(shop, "stock.changed")).at(-1)).toMatchObject({ reason: "restock", stock: 10 });
   });
 
-  test("pieces that are put back beyond the most that can be counted do not keep money from being given back", async () => {
+  test("restocking beyond the maximum stock does not block a refund", async () => {
     const shop = await suite.shop();
     const { lamp, order } = await paidOrder(shop);
     const most = 1_000_000_000_000;
@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, lamp)).toEqual({ stock: most, reserved: 0 });
   });
 
-  test("all lines without the shipping leave it to be given back; a completed order stays completed", async () => {
+  test("refunding all lines leaves the shipping; a completed order stays completed", async () => {
     const shop = await suite.shop();
     const { order, lines } = await paidOrder(shop);
     await actOn(shop, order, "fulfill");
@@ -85,7 +85,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`POST /orders/${order.id}/refund/`)).code).toBe(5306);
   });
 
-  test("more than is left, foreign lines and malformed ones are refused, and nothing is given back", async () => {
+  test("more than is left, foreign and malformed lines are refused, and nothing is refunded", async () => {
     const shop = await suite.shop();
     const { order, lines } = await paidOrder(shop);
     const other = await paidOrder(shop);
@@ -121,7 +121,7 @@ onEachDatabase((suite) => {
     expect((await shop.call<OrderReply>(`GET /orders/${order.id}/`)).data).toMatchObject({ version: 3, refunded: 7.1 });
   });
 
-  test("a dry run answers what would be given back, and gives nothing back", async () => {
+  test("a dry run returns the refund, and refunds nothing", async () => {
     const shop = await suite.shop();
     const { lamp, order } = await paidOrder(shop);
     const before = await countOrderRows(shop);
@@ -134,7 +134,7 @@ onEachDatabase((suite) => {
     expect(data).toMatchObject({ status: "paid", refunded: 0, version: 2 });
   });
 
-  test("currencies without decimals are split and given back in whole units", async () => {
+  test("currencies without decimals are split and refunded in whole units", async () => {
     const shop = await suite.shop({ tenant: { currency: "JPY" } as never });
     const { id } = await shop.createProduct({ price: 100, stock: 9 });
     const order = await makeOrder(shop, [{ product_id: id, quantity: 3 }], { tax: 25 });

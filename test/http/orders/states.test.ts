@@ -39,7 +39,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("pay books the pieces and moves the product's version; cancel gives them free and does not", async () => {
+  test("pay commits stock and increases the product's version; cancel releases stock and does not", async () => {
     const shop = await suite.shop();
     const { product, made } = await order(shop, 3);
     suite.app.clock.advance(minute);
@@ -74,7 +74,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("the same payment again is answered and not booked again; another, or another order's, is refused", async () => {
+  test("a repeated payment reference is not booked again; another one, or that of another order, is refused", async () => {
     const shop = await suite.shop();
     const { product, made } = await order(shop);
     const send = { body: { payment_reference: "card-1" } };
@@ -97,7 +97,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("what was not counted when it was ordered takes nothing off a count that began later", async () => {
+  test("an order made before stock was counted does not reduce stock", async () => {
     const shop = await suite.shop();
     const { id } = await shop.createProduct();
     const [kept, given] = [await makeOrder(shop, [{ product_id: id }]), await makeOrder(shop, [{ product_id: id }])];
@@ -109,7 +109,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, id)).toEqual({ stock: 5, reserved: 3 });
   });
 
-  test("what costs nothing can be paid, fulfilled and refunded", async () => {
+  test("a free order can be paid, fulfilled and refunded", async () => {
     const shop = await suite.shop();
     const { id } = await shop.createProduct({ price: 0, stock: 1 });
     const made = await makeOrder(shop, [{ product_id: id }]);

@@ -132,7 +132,7 @@ onEachDatabase((suite) => {
     expect(await patch(1, { stock: 1 })).toBe("Big");
   });
 
-  test("with its last variant gone a product is sold by its own stock again, and takes stock and SKU again", async () => {
+  test("without variants a product is sold by its own stock again, and accepts stock and SKU", async () => {
     const shop = await suite.shop();
     const product = await shop.createProduct({ stock: 8, sku: "own" });
     const add = await shop.call<VariantReply>(`POST /products/${product.id}/variants/`, {
@@ -158,7 +158,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH /products/${product.id}/`, { body: { stock: 1, sku: "b" } })).status).toBe(200);
   });
 
-  test("a SKU names one thing in the store, be it product or variant, until that is deleted", async () => {
+  test("a SKU is unique among products and variants of the store, until its owner is deleted", async () => {
     const shop = await suite.shop();
     const { call } = shop;
     const shirts = await shirt(shop);
@@ -202,7 +202,7 @@ onEachDatabase((suite) => {
     expect((await shirt(await suite.shop())).variants).toHaveLength(2);
   });
 
-  test("no two variants of a product are the same choice, in whatever order it is written", async () => {
+  test("two variants of a product cannot have the same options, in any order", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
     const turned = { colour: "Red", size: "M" };
@@ -218,7 +218,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH ${path(product, 1)}`, { body: { options: turned } })).status).toBe(200);
   });
 
-  test("a SKU that twenty callers want at once, for products and variants, is given once", async () => {
+  test("of twenty concurrent creates of products and variants with one SKU, one succeeds", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop, [{ title: "x" }]);
     const replies = await Promise.all(
@@ -232,7 +232,7 @@ onEachDatabase((suite) => {
     expect(replies.filter(({ code }) => code === 5302)).toHaveLength(19);
   });
 
-  test("a product has a hundred variants at most, however many add to it at once", async () => {
+  test("a product has at most a hundred variants, also under concurrent adds", async () => {
     const shop = await suite.shop();
     const variants = Array.from({ length: 97 }, (_, n) => ({ options: { size: `${n}` } }));
     const product = await shirt(shop, variants);
@@ -245,7 +245,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, product.id)).variants).toHaveLength(100);
   });
 
-  test("a version that has passed is 412 for a variant, and nothing is written", async () => {
+  test("an outdated version is 412 for a variant, and nothing is written", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
     const at = path(product);
@@ -263,7 +263,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`DELETE ${at}`, { headers: { "if-match": '"2"' } })).status).toBe(200);
   });
 
-  test("customers read the variants of published products only, and write none", async () => {
+  test("customers read variants of published products only, and cannot write them", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
     const { call } = await openAccount(shop);
@@ -288,7 +288,7 @@ onEachDatabase((suite) => {
     expect((await staff.call(`PATCH ${path(product)}`, { body: { stock: 1 } })).status).toBe(200);
   });
 
-  test("a variant is found under its own product and in its own store only, and not once it is deleted", async () => {
+  test("a variant is found only under its own product and store, and not after it is deleted", async () => {
     const shop = await suite.shop();
     const other = await suite.shop();
     const product = await shirt(shop);
@@ -317,7 +317,7 @@ onEachDatabase((suite) => {
     expect(await read(other, foreign.id)).toEqual(foreign);
   });
 
-  test("a product is found by the words it has now: its own, its translations' and its variants'", async () => {
+  test("a product is found by its current words, those of translations and variants included", async () => {
     const shop = await suite.shop();
     const find = async (q: string) => (await shop.call<ProductReply[]>("GET /products/", { query: { q } })).data.length;
     const translations = { de: { title: "Hemd" } };
@@ -335,7 +335,7 @@ onEachDatabase((suite) => {
     expect([await find("shirt"), await find("lamp")]).toEqual([0, 1]);
   });
 
-  test("every write of a variant tells the feed, and an edit of its stock tells the pieces", async () => {
+  test("every write of a variant records an event, and an edit of its stock a stock.changed event", async () => {
     const shop = await suite.shop();
     const product = await shirt(shop);
     const at = path(product);
@@ -466,7 +466,7 @@ onEachDatabase((suite) => {
       has: ['"variants":[]', '"stock":1'],
     },
     {
-      name: "variants are no field of a change",
+      name: "variants are not a field of PATCH",
       request: "PATCH /products/prod_01h455vb4pex5vsknk084sn02q/",
       send: { body: { variants: [] } },
       expect: 5102,

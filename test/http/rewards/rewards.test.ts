@@ -29,7 +29,7 @@ onEachDatabase((suite) => {
     return data;
   }
 
-  test("an account begins empty and shows what its points are worth", async () => {
+  test("a new account is empty, and a balance shows its value", async () => {
     const { shop, customer, own, account } = await openShop();
     expect(await account()).toEqual({
       user_id: customer.id,
@@ -47,7 +47,7 @@ onEachDatabase((suite) => {
     expect(headers.get("etag")).toBe('"1"');
   });
 
-  test("points are earned when an order is paid, at the store's rate, and taken back in proportion by refunds", async () => {
+  test("points are earned when an order is paid, at the store's rate, and reversed in proportion by refunds", async () => {
     const { shop, customer, account } = await openShop({ points_rate: 1500 });
     const { id } = await shop.createProduct({ price: 10.5, stock: 10 });
     const order = await makeOrder(shop, [{ product_id: id, quantity: 2 }], { customer_id: customer.id });

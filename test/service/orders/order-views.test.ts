@@ -6,7 +6,7 @@ import { makeOrder } from "../../support/orders.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 onEachDatabase((suite) => {
-  test("orders are read with their customer, digits and sign, page by page, without those of other stores", async () => {
+  test("order views have customer, decimals and currency sign, page by page, without other stores' orders", async () => {
     const shop = await suite.shop({ tenant: { currency: "KWD", currencySign: "KD" } });
     const other = await suite.shop();
     for (const one of [shop, other]) {

@@ -10,7 +10,7 @@ import { events } from "./table.ts";
 import { eventTypes, matchTypes, parsePatterns } from "./types.ts";
 
 /** SQL for an event as JSON text, in the feed and in webhooks. */
-export const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'data', json(data),
+const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'data', json(data),
   'created_at', created_at)`;
 
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;

@@ -12,7 +12,7 @@ const insertEvent = statement(sql`
   values (${param("id")}, ${param("tenantId")}, ${param("type")}, ${param("subject")}, ${param("data")}, ${param("now")})`);
 
 /** An event to record. `subject` is the id of the record; `data` has no personal data and no secrets. */
-export interface NewEvent {
+interface NewEvent {
   type: EventType;
   subject: string;
   data: Record<string, unknown>;

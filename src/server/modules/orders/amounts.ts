@@ -2,13 +2,13 @@ import { internalError, invalidField } from "../../errors.ts";
 import { largestMinor, splitAmount } from "../../values/money.ts";
 
 /** Price in minor units, and quantity, of a line. */
-export interface PricedItem {
+interface PricedItem {
   priceMinor: number;
   quantity: number;
 }
 
 /** Amounts of a line, in minor units: total = subtotal − discount + tax. */
-export interface LineAmounts {
+interface LineAmounts {
   subtotal: number;
   discount: number;
   tax: number;
@@ -16,7 +16,7 @@ export interface LineAmounts {
 }
 
 /** Amounts of an order, in minor units: total = subtotal − discount + shipping + tax. */
-export interface OrderAmounts {
+interface OrderAmounts {
   subtotal: number;
   discount: number;
   shipping: number;
@@ -35,17 +35,17 @@ export function orderAmounts(
   items: readonly PricedItem[],
   given: { shipping: number; tax: number; points: { count: number; value: number }; digits: number },
 ): OrderAmounts {
-  const most = BigInt(largestMinor(given.digits));
+  const max = BigInt(largestMinor(given.digits));
   const subtotals = items.map(({ priceMinor, quantity }, index) => {
     const subtotal = BigInt(priceMinor) * BigInt(quantity);
-    if (subtotal > most) throw invalidField(`items.${index}.quantity`, "makes an amount that is too large to be exact");
+    if (subtotal > max) throw invalidField(`items.${index}.quantity`, "makes an amount that is too large to be exact");
     return subtotal;
   });
   const subtotal = subtotals.reduce((sum, one) => sum + one, 0n);
   const discount = BigInt(given.points.count) * BigInt(given.points.value);
   if (discount > subtotal) throw invalidField("use_points", "are worth more than the goods");
   const total = subtotal - discount + BigInt(given.shipping) + BigInt(given.tax);
-  if (subtotal > most || total > most) throw invalidField("items", "make a total that is too large to be exact");
+  if (subtotal > max || total > max) throw invalidField("items", "make a total that is too large to be exact");
   const discounts = splitAmount(Number(discount), subtotals.map(Number));
   const nets = subtotals.map((one, index) => Number(one) - (discounts[index] as number));
   const taxes = splitAmount(given.tax, nets);

@@ -59,7 +59,7 @@ const selectUser = statement<{ id: string }>(sql`
   select id from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")}`);
 
 /** The body of a create, and the parameters that count beside it. */
-export type NewOrder = OrderInput & {
+type NewOrder = OrderInput & {
   lang?: string | undefined;
   /** The customer, from `user_id` beside app credentials. */
   subject?: string | undefined;

@@ -12,7 +12,6 @@ const paymentStatus = Type.Union(
 );
 
 const ShippingAddress = Type.Omit(Address, ["is_default"], { additionalProperties: false });
-export type ShippingAddress = Static<typeof ShippingAddress>;
 
 const OrderItem = Type.Object(
   {
@@ -186,7 +185,7 @@ export const DryRunQuery = Type.Object(
 );
 
 /** Sort keys; a leading hyphen sorts in descending order. */
-export const orderSortKeys = ["created_at", "updated_at", "number"] as const;
+const orderSortKeys = ["created_at", "updated_at", "number"] as const;
 export type OrderSortKey = (typeof orderSortKeys)[number];
 
 export const OrderListQuery = Type.Object(

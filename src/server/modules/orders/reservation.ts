@@ -5,7 +5,7 @@ import type { WantedLine } from "./input.ts";
 import type { OrderCtx } from "./statements.ts";
 
 /** The reserved item of each line, in order, and each item once. */
-export interface Reservation {
+interface Reservation {
   lines: ReservedItem[];
   items: ReservedItem[];
 }

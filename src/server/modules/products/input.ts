@@ -1,3 +1,4 @@
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { invalidField } from "../../errors.ts";
 import { metadataText } from "../../values/metadata.ts";
@@ -60,6 +61,16 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
   if (input.translations !== undefined) columns.translations = translationsText(input.translations);
   return columns;
+}
+
+/** The names of the columns that a write sets, in the order in which they were added. */
+export function columnsOf<Columns extends object>(columns: Columns): (keyof Columns & string)[] {
+  return (Object.keys(columns) as (keyof Columns & string)[]).filter((name) => columns[name] !== undefined);
+}
+
+/** SQL for a column: `priceMinor` is `price_minor`. */
+export function columnName(name: string): SQL {
+  return sql.raw(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }
 
 /** Minor units of a compare-at price in the store's current currency. Errors: validationFailed naming the field. */

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { moneyJson } from "../../values/money.ts";
 
 /** SQL for the stock that can be ordered; null when it is not counted. */
-export const availableJson = "case when stock is null then null else stock - reserved end";
+const availableJson = "case when stock is null then null else stock - reserved end";
 
 /**
  * SQL for a product as JSON text, in the order of the API. A product with variants shows the sum of their stock, or null

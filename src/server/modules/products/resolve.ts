@@ -8,7 +8,7 @@ import { products, productVariants } from "./table.ts";
 const selectById = statement<{ id: string }>(sql`
   select id from ${products}
   where tenant_id = ${param("tenantId")} and id = ${param("name")} and deleted_at is null`);
-// A slug may read like another product's SKU.
+// A slug may equal another product's SKU.
 const selectByName = statement<{ id: string }>(sql`
   select id from ${products}
   where tenant_id = ${param("tenantId")} and slug = ${param("name")} and deleted_at is null
@@ -19,12 +19,11 @@ const selectByName = statement<{ id: string }>(sql`
 const selectNames = statement<{ slug: string; sku: string | null }>(sql`
   select slug, case when has_variants then null else sku end as sku from ${products}
   where tenant_id = ${param("tenantId")} and deleted_at is null order by created_at desc, id desc
-  limit ${param("most")}`);
+  limit ${param("max")}`);
 
 /**
  * The id of a product named by id, by slug, or by the SKU that it or one of its variants has.
- * @throws notFound, with the name that was most likely meant; conflict where the name is one product's slug and another's
- * SKU.
+ * @throws notFound with the most similar name; conflict if the name is one product's slug and another's SKU.
  */
 export async function resolveProductId(ctx: Ctx, named: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
@@ -33,7 +32,7 @@ export async function resolveProductId(ctx: Ctx, named: string): Promise<string>
   const [only, ...others] = await all(ctx.db, select, { tenantId, name: named });
   const quoted = JSON.stringify(named);
   if (only === undefined) {
-    const rows = isProductId ? [] : await all(ctx.db, selectNames, { tenantId, most: maxCompared });
+    const rows = isProductId ? [] : await all(ctx.db, selectNames, { tenantId, max: maxCompared });
     throw unknownName("product", named, {
       store: namespace,
       names: rows.flatMap(({ slug, sku }) => (sku === null ? [slug] : [slug, sku])),
@@ -42,7 +41,7 @@ export async function resolveProductId(ctx: Ctx, named: string): Promise<string>
   }
   if (others.length === 0) return only.id;
   throw ambiguousName(
-    `${1 + others.length} products of tenant ${namespace} are named ${quoted}.`,
+    `${1 + others.length} products in store ${JSON.stringify(namespace)} have the name ${quoted}.`,
     [only, ...others].map(({ id }) => id),
   );
 }

@@ -121,7 +121,7 @@ export async function getProduct(ctx: Ctx, id: string, lang?: string): Promise<R
 }
 
 /** What a write of a product depends on. */
-export interface WriteOptions {
+interface WriteOptions {
   /** The version that the product must have; null for any. */
   ifMatch: number | null;
   /** The language of the texts given. */

@@ -15,9 +15,7 @@ export function slugFrom(title: string): string {
   return [...words.join("-")].slice(0, maxLength).join("").replace(/-+$/, "");
 }
 
-export const slugPattern = "^[\\p{L}\\p{M}\\p{N}]+(?:[-_][\\p{L}\\p{M}\\p{N}]+)*$";
-
-const valid = new RegExp(slugPattern, "u");
+const valid = /^[\p{L}\p{M}\p{N}]+(?:[-_][\p{L}\p{M}\p{N}]+)*$/u;
 
 /** Whether a text can be a slug: letters and digits in lowercase, single hyphens or underscores between them. */
 export function isSlug(text: string): boolean {

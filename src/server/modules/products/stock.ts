@@ -17,7 +17,7 @@ export interface StockItem {
 }
 
 /** An item to order: a product, or a variant with or without the id of its product. */
-export interface WantedItem {
+interface WantedItem {
   productId: string | null;
   variantId: string | null;
   quantity: number;
@@ -48,7 +48,7 @@ type ItemRow = Omit<ReservedItem, "isCounted"> & { isCounted: number };
 export type StockReason = "order" | "cancel" | "expire" | "pay" | "restock" | "edit" | "repair";
 
 /** What a transaction that moves stock needs. */
-export type StockCtx = Pick<Ctx, "db" | "tenant" | "now">;
+type StockCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
 // One statement checks the stock and reserves it, so that two buyers cannot both get the last one.
 const reserved = sql`reserved = reserved + case when stock is null then 0 else ${param("quantity")} end`;

@@ -3,31 +3,13 @@ import type { Ctx } from "../../context.ts";
 import { type CompiledStatement, get, param, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, notFound, preconditionFailed } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { maxLanguages, type ProductColumns, tooManyLanguages } from "./input.ts";
+import { columnName, columnsOf, maxLanguages, type ProductColumns, tooManyLanguages } from "./input.ts";
 import { explainConflicts } from "./product-errors.ts";
 import type { RenderedProduct } from "./rendering.ts";
 import { products } from "./table.ts";
 import { languageChain, pathOf, servedJson, servedLanguage } from "./translation.ts";
 
 const living = sql`tenant_id = ${param("tenantId")} and id = ${param("id")} and deleted_at is null`;
-
-const columnNames: Record<keyof ProductColumns, string> = {
-  title: "title",
-  slug: "slug",
-  description: "description",
-  status: "status",
-  priceMinor: "price_minor",
-  currency: "currency",
-  currencyDigits: "currency_digits",
-  compareAtMinor: "compare_at_minor",
-  sku: "sku",
-  stock: "stock",
-  allowBackorder: "allow_backorder",
-  images: "images",
-  tags: "tags",
-  metadata: "metadata",
-  translations: "translations",
-};
 
 /** A write of a product. */
 export interface ProductChange {
@@ -50,7 +32,7 @@ const updates = new Map<string, CompiledStatement<RenderedProduct>>();
  */
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange): Promise<RenderedProduct> {
   const { columns, merge, lang, ifMatch } = change;
-  const names = (Object.keys(columnNames) as (keyof ProductColumns)[]).filter((name) => columns[name] !== undefined);
+  const names = columnsOf(columns);
   // A replacement without SKU and stock keeps those of a product with variants, where they are not visible.
   const own = (["sku", "stock"] as const).filter((name) => names.includes(name) && (merge || columns[name] !== null));
   const target = lang ?? ctx.tenant.language;
@@ -78,7 +60,7 @@ function updateStatement(names: (keyof ProductColumns)[], own: readonly string[]
   const kept = updates.get(key);
   if (kept) return kept;
   const changes = names.flatMap((name) => {
-    const column = sql.raw(columnNames[name]);
+    const column = columnName(name);
     if (merge && (name === "title" || name === "description")) {
       return sql`${column} = case when ${isOwnText(name)} then ${param(name)} else ${column} end`;
     }

@@ -16,7 +16,7 @@ import { reactions } from "./table.ts";
 const maxOfActor = 10_000;
 
 /** The resource of a call, and its visitor unless a user is signed in. */
-export interface ReactionTarget {
+interface ReactionTarget {
   /** Required, but optional in the schema of GET. */
   resource_type?: string | undefined;
   resource_id: string;

@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 const never = "~";
 
 /** Points to book on a user's account; positive unless said otherwise. */
-export interface Booking {
+interface Booking {
   userId: string;
   points: number;
   /** The reason, such as `order:ord_…:earn`; each source is booked once. */

@@ -65,12 +65,12 @@ const selectObstacles = statement<Obstacles>(sql`select
   exists (select 1 ${candidate} and ${isVariantOfIt}) as hasVariant`);
 
 /** An item after a write; `isNew` if the write added it. */
-export interface SavedItem extends RenderedItem {
+interface SavedItem extends RenderedItem {
   isNew: boolean;
 }
 
 /** The owner of a list: `customer_id` of the call, or `user_id` beside app credentials. */
-export interface ListOwner {
+interface ListOwner {
   customerId: string | undefined;
   subject: string | undefined;
 }
@@ -81,7 +81,7 @@ export interface ItemKey extends ListOwner {
 }
 
 /** Variant and note of an item, and the preferred language of the reply. */
-export interface WishlistChoice extends WishlistReplacement {
+interface WishlistChoice extends WishlistReplacement {
   lang?: string | undefined;
 }
 

@@ -31,7 +31,7 @@ export interface BatchRow extends PageRow {
 }
 
 /** The matches counted among a batch of rows; `cut` as in `BatchRow`. */
-export interface CountRow {
+interface CountRow {
   found: number;
   cut: string | null;
 }

@@ -8,7 +8,7 @@ export const productFields = Object.keys(Product.properties);
 export const ProductQuery = Type.Object(fieldsPart, { additionalProperties: false });
 
 /** Sort keys; a leading hyphen sorts in descending order. */
-export const productSortKeys = ["created_at", "updated_at", "price", "title"] as const;
+const productSortKeys = ["created_at", "updated_at", "price", "title"] as const;
 export type ProductSortKey = (typeof productSortKeys)[number];
 
 const price = Type.Optional(Type.Number({ minimum: 0, description: "In the store's currency.", examples: [19.99] }));

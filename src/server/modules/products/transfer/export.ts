@@ -18,7 +18,7 @@ const selectPage = statement<{ id: string; created_at: string; json: string }>(s
 const countChosen = statement<{ found: number }>(sql`select count(*) as found from ${products} where ${chosen}`);
 
 /** Which products to export. */
-export interface ExportFilter {
+interface ExportFilter {
   status?: "draft" | "published" | "archived" | null | undefined;
 }
 

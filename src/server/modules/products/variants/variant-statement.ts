@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type CompiledStatement, param, statement } from "../../../db/statement.ts";
+import { columnName } from "../input.ts";
 import type { Rendered } from "../rendering.ts";
 import { products, productVariants } from "../table.ts";
 import type { VariantColumns } from "./variant-input.ts";
@@ -28,24 +29,7 @@ export const followPrice = statement<{ id: string }>(sql`
 
 type Name = keyof VariantColumns;
 
-const columnNames: Record<Name, string> = {
-  title: "title",
-  sku: "sku",
-  options: "options",
-  optionsKey: "options_key",
-  priceMinor: "price_minor",
-  compareAtMinor: "compare_at_minor",
-  currency: "currency",
-  currencyDigits: "currency_digits",
-  stock: "stock",
-  position: "position",
-};
 const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "currencyDigits"];
-
-/** The columns of a write, always in the same order. */
-export function changedNames(columns: VariantColumns): Name[] {
-  return (Object.keys(columnNames) as Name[]).filter((name) => columns[name] !== undefined);
-}
 
 /** Which price a write gives a variant: its own, the product's, or the one it has. */
 type PriceChange = "own" | "product" | "same";
@@ -80,7 +64,7 @@ export function updateVariantStatement(names: Name[], price: PriceChange): Compi
 }
 
 function set(name: Name): SQL {
-  return sql`${sql.raw(columnNames[name])} = ${param(name)}`;
+  return sql`${columnName(name)} = ${param(name)}`;
 }
 
 function priceChanges(names: Name[], price: PriceChange): SQL[] {

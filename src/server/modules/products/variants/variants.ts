@@ -6,6 +6,7 @@ import { type AppError, notFound, preconditionFailed, wrongState } from "../../.
 import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { compileEvent } from "../../events/service.ts";
+import { columnsOf } from "../input.ts";
 import { indexProduct } from "../list/search.ts";
 import { explainConflicts, requireProductId } from "../product-errors.ts";
 import type { Rendered } from "../rendering.ts";
@@ -21,7 +22,7 @@ import {
 } from "./variant-input.ts";
 import { insertVariant, maxVariants } from "./variant-insert.ts";
 import type { VariantInput, VariantPatch } from "./variant-model.ts";
-import { changedNames, livingVariant as living, ofProduct, updateVariantStatement } from "./variant-statement.ts";
+import { livingVariant as living, ofProduct, updateVariantStatement } from "./variant-statement.ts";
 
 const seen = sql`(${param("seesDrafts")} or status = 'published')`;
 
@@ -48,7 +49,7 @@ const productUpdated = compileEvent({
 });
 
 /** Names a variant and its product. */
-export interface VariantIds {
+interface VariantIds {
   productId: string;
   variantId: string;
 }
@@ -140,7 +141,7 @@ export async function deleteVariant(ctx: Ctx, ids: VariantIds, ifMatch: number |
 
 function update(ctx: Ctx, ids: VariantIds, columns: VariantColumns, ifMatch: number | null): Promise<Rendered> {
   requireIds(ids);
-  const names = changedNames(columns);
+  const names = columnsOf(columns);
   const price = columns.priceMinor === undefined ? "same" : columns.priceMinor === null ? "product" : "own";
   return inTransaction(ctx, async (tx) => {
     const key = idsOf(tx, ids);
