@@ -3,41 +3,47 @@ import type { SystemCtx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { recordAudit } from "../../src/server/modules/audit/service.ts";
 import { type AuditVerdict, verifyAudit } from "../../src/server/modules/audit/verify.ts";
+import type { TestApp } from "../support/app.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
 const rows = 5;
 
+class Undone extends Error {}
+
+const triggers = ["audit_log_unchanged", "audit_log_kept"];
+
+/** What verify says after someone has written to the file past the triggers; all of it is undone afterwards. */
+async function verifyAfter(ctx: SystemCtx, statements: string[], head?: string): Promise<AuditVerdict> {
+  let verdict: AuditVerdict | undefined;
+  const work = inTransaction(ctx, async (tx) => {
+    const { rows: made } = await tx.db.execute(
+      "select sql from sqlite_schema where type = 'trigger' and tbl_name = 'audit_log'",
+    );
+    for (const trigger of triggers) await tx.db.execute(`drop trigger ${trigger}`);
+    for (const statement of statements) await tx.db.execute(statement);
+    for (const { sql } of made) await tx.db.execute(String(sql));
+    verdict = await verifyAudit(tx, head === undefined ? {} : { expect: head });
+    throw new Undone();
+  });
+  expect(await failureOf(work)).toBeInstanceOf(Undone);
+  return verdict as AuditVerdict;
+}
+
+/** Writes the rows that the tests expect. */
+async function recordRows({ clock, system }: TestApp): Promise<SystemCtx> {
+  for (let n = 1; n <= rows; n++) {
+    clock.advance(1000);
+    await recordAudit(system, { event: "login.failed", namespace: "demo", error: "invalidLogin", details: { n } });
+  }
+  return system;
+}
+
 onEachDatabase((suite) => {
   let ctx: SystemCtx;
   beforeAll(async () => {
-    ctx = suite.app.system;
-    for (let n = 1; n <= rows; n++) {
-      suite.app.clock.advance(1000);
-      await recordAudit(ctx, { event: "login.failed", namespace: "demo", error: "invalidLogin", details: { n } });
-    }
+    ctx = await recordRows(suite.app);
   });
-
-  class Undone extends Error {}
-
-  const triggers = ["audit_log_unchanged", "audit_log_kept"];
-
-  /** What verify says after someone has written to the file past the triggers; all of it is undone afterwards. */
-  async function verifyAfter(statements: string[], head?: string): Promise<AuditVerdict> {
-    let verdict: AuditVerdict | undefined;
-    const work = inTransaction(ctx, async (tx) => {
-      const { rows: made } = await tx.db.execute(
-        "select sql from sqlite_schema where type = 'trigger' and tbl_name = 'audit_log'",
-      );
-      for (const trigger of triggers) await tx.db.execute(`drop trigger ${trigger}`);
-      for (const statement of statements) await tx.db.execute(statement);
-      for (const { sql } of made) await tx.db.execute(String(sql));
-      verdict = await verifyAudit(tx, head === undefined ? {} : { expect: head });
-      throw new Undone();
-    });
-    expect(await failureOf(work)).toBeInstanceOf(Undone);
-    return verdict as AuditVerdict;
-  }
 
   const headNow = async () => {
     const { last } = await verifyAudit(ctx);
@@ -80,7 +86,7 @@ onEachDatabase((suite) => {
       ["hash", "lower(hex(randomblob(32)))"],
     ];
     test.each(columns)("%s set to %s", async (column, value) => {
-      const verdict = await verifyAfter([`update audit_log set ${column} = ${value} where seq = 3`]);
+      const verdict = await verifyAfter(ctx, [`update audit_log set ${column} = ${value} where seq = 3`]);
       expect(verdict).toMatchObject({ intact: false, rows: 2, broken_at: 3, last: { seq: 2 } });
       expect(verdict.problem).toMatch(/\S/);
     });
@@ -99,7 +105,7 @@ onEachDatabase((suite) => {
       ],
     ];
     test.each(others)("%s", async (_what, statement, place) => {
-      const verdict = await verifyAfter([statement, "update audit_log set seq = -seq where seq < 0"]);
+      const verdict = await verifyAfter(ctx, [statement, "update audit_log set seq = -seq where seq < 0"]);
       expect(verdict).toMatchObject({ intact: false, rows: place - 1, broken_at: place });
     });
 
@@ -108,8 +114,8 @@ onEachDatabase((suite) => {
         "delete from audit_log where seq > 3",
         "update sqlite_sequence set seq = 3 where name = 'audit_log'",
       ];
-      expect(await verifyAfter(cut)).toMatchObject({ intact: true, rows: 3 });
-      expect(await verifyAfter(cut, await headNow())).toMatchObject({ intact: false, rows: 3, broken_at: 4 });
+      expect(await verifyAfter(ctx, cut)).toMatchObject({ intact: true, rows: 3 });
+      expect(await verifyAfter(ctx, cut, await headNow())).toMatchObject({ intact: false, rows: 3, broken_at: 4 });
     });
   });
 
@@ -163,6 +169,14 @@ onEachDatabase((suite) => {
       expect(await failureOf(verifyAudit(ctx, { expect: head }))).toMatchObject({ details: [{ field: "expect" }] });
     }
   });
+});
+
+// In a database of its own, since these tests add rows for good.
+onEachDatabase((suite) => {
+  let ctx: SystemCtx;
+  beforeAll(async () => {
+    ctx = await recordRows(suite.app);
+  });
 
   test("an act that fails leaves neither row nor gap, and rows written at once still make one chain", async () => {
     const elsewhere: SystemCtx = { ...ctx, db: await suite.database.openAgain() };
@@ -186,7 +200,7 @@ onEachDatabase((suite) => {
       for (let n = before; n < 2001; n++) await recordAudit(tx, { event: "token.refreshed" });
     });
     expect(await verifyAudit(ctx)).toMatchObject({ intact: true, rows: 2001 });
-    const verdict = await verifyAfter(["update audit_log set subject = 'x' where seq = 2000"]);
+    const verdict = await verifyAfter(ctx, ["update audit_log set subject = 'x' where seq = 2000"]);
     expect(verdict).toMatchObject({ intact: false, broken_at: 2000 });
   });
 });

@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("while the key is the right one nothing is lost, and nothing is written down", async () => {
+  test("rekeying drops nothing with the right key, and with another one all that only the old key opens", async () => {
     expect(await rekeyDatabase(suite.app.system, oldKey)).toEqual({
       rekeyed: false,
       mail_dropped: 0,
@@ -78,9 +78,8 @@ onEachDatabase((suite) => {
     expect(await rows("select topic from push_topics")).toEqual([{ topic: "sale" }]);
     expect((await ensureVapidKeys(ctx)).publicKey).toBe(vapidKey);
     expect(await rekeyings()).toEqual([]);
-  });
 
-  test("another key drops what only the old one opens, keeps second factors closed, and names whom that locks out", async () => {
+    // Another key drops all that only the old one opens, and names the users whose second factor that locks.
     expect(String(await failureOf(async () => (await openVault(newKey, ctx.db)).fingerprint()))).toContain("db rekey");
     expect(await rekeyDatabase(suite.app.system, newKey)).toEqual({
       rekeyed: true,
@@ -98,9 +97,8 @@ onEachDatabase((suite) => {
     const dropped = { mail_dropped: 1, reset_codes_dropped: 1, registrations_dropped: 1 };
     const details = { ...dropped, two_factor_users: 1, webhooks: 1 };
     expect(await rekeyings()).toMatchObject([{ details, namespace: null }]);
-  });
 
-  test("with another key, browsers are served new keys to subscribe with, and the old registrations are gone", async () => {
+    // Browsers get a new key to subscribe with, and the old registrations are gone.
     const { db, now } = ctx;
     expect(
       await rows("select (select count(*) from push_registrations) as r, (select count(*) from push_topics) as t"),

@@ -33,10 +33,16 @@ export function twinOf(call: RouteCall): RouteCall {
   return JSON.parse(text) as RouteCall;
 }
 
-/** What a reply tells its caller; of a success that may make something, only that it is one. */
-export function verdictOf({ request }: RouteCall, { status, error, data, page }: ApiReply): unknown {
-  if (error) return { status, ...error };
-  return request.startsWith("GET") ? { status, data, page } : { status };
+/** A reply's text. An error may repeat the ids that the call itself named; those are left out. */
+export function textWithoutEcho(call: RouteCall, { error, text }: Pick<ApiReply, "error" | "text">): string {
+  const sent = JSON.stringify({ ...call, by: null });
+  return error ? text.replace(idForm, (id) => (sent.includes(id) ? "(id)" : id)) : text;
+}
+
+/** The content of a reply that two callers may compare; of a success that may make something, only its status. */
+export function verdictOf(call: RouteCall, { status, error, data, page }: ApiReply): unknown {
+  if (error) return { status, ...JSON.parse(textWithoutEcho(call, { error, text: JSON.stringify(error) })) };
+  return call.request.startsWith("GET") ? { status, data, page } : { status };
 }
 
 /** The rows of every table that belong to a store, each as a line. */

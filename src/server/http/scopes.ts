@@ -1,6 +1,6 @@
 import { invalidField } from "../errors.ts";
 
-/** What an app key can be allowed to do; `*` is everything, now and later. */
+/** Scopes of app keys; `*` is all of them, also future ones. */
 export const knownScopes = [
   "*",
   "products:read",
@@ -17,27 +17,27 @@ export const knownScopes = [
   "notifications:write",
 ] as const;
 
-/** A scope that a route can ask for. */
+/** A scope that a route requires. */
 export type Scope = Exclude<(typeof knownScopes)[number], "*">;
 
 /**
- * Scopes without doubles, in the order of the list above; `orders:*` stands for all of the orders' scopes.
- * @throws validationFailed naming `scopes` for one that does not exist.
+ * Scopes without duplicates, in the order above; `orders:*` expands to all scopes of orders.
+ * @throws validationFailed naming `scopes` for an unknown scope.
  */
 export function parseScopes(scopes: readonly string[]): string[] {
   const wanted = new Set(scopes.flatMap((scope) => parseScope("scopes", scope)));
-  if (wanted.size === 0) throw invalidField("scopes", "must hold at least one scope");
+  if (wanted.size === 0) throw invalidField("scopes", "must contain at least one scope");
   return knownScopes.filter((scope) => wanted.has(scope));
 }
 
 /**
- * What one scope, or a family of them, stands for.
- * @throws validationFailed naming `field` for one that does not exist.
+ * The scopes of one name, which may be a family.
+ * @throws validationFailed naming `field` for an unknown scope.
  */
 export function parseScope(field: string, scope: string): string[] {
   const meant = knownScopes.filter((known) => known === scope || isFamilyOf(scope, known));
   if (meant.length > 0) return meant;
-  throw invalidField(field, `does not know ${JSON.stringify(scope)}; there are ${knownScopes.join(", ")}`);
+  throw invalidField(field, `has no scope ${JSON.stringify(scope)}. Scopes: ${knownScopes.join(", ")}`);
 }
 
 function isFamilyOf(pattern: string, scope: string): boolean {

@@ -1,10 +1,10 @@
 import type { AppKeyDetails } from "./model.ts";
 
-/** How a key stands, the first that holds: only a published one can be used. */
+/** States of a key, the first that applies; only a published key can be used. */
 export const keyStates = ["revoked", "expired", "inactive", "unpublished", "published"] as const;
 export type KeyState = (typeof keyStates)[number];
 
-/** How a key stands at this moment, in epoch milliseconds. */
+/** The state of a key at a time in epoch milliseconds. */
 export function keyState(key: AppKeyDetails, now: number): KeyState {
   if (key.revoked_at !== null) return "revoked";
   if (key.expires_at !== null && Date.parse(key.expires_at) <= now) return "expired";
@@ -12,19 +12,19 @@ export function keyState(key: AppKeyDetails, now: number): KeyState {
   return key.published ? "published" : "unpublished";
 }
 
-/** Which keys of a store are wanted; all of what is given must hold. */
+/** Filter of a store's keys; a key must match all of it. */
 export interface KeyFilter {
   namespace: string;
   state?: KeyState | undefined;
-  /** A part of the name, in any case. */
+  /** Part of the name, ignoring case. */
   name?: string | undefined;
-  /** Those that expire within so many milliseconds from now, and have not yet; none that is revoked. */
+  /** Expires within this many milliseconds, has not expired yet, and is not revoked. */
   expiringMs?: number | undefined;
-  /** What the key may do: a scope, or all of a family such as `orders:*`. */
+  /** A scope that the key has, or a family such as `orders:*`. */
   scope?: string | undefined;
 }
 
-/** Whether a key is wanted; `scopes` are those that the filter's stands for. */
+/** Whether a key matches; `scopes` are those of the filter, families expanded. */
 export function fitsFilter(
   key: AppKeyDetails,
   { state, name, expiringMs }: KeyFilter,

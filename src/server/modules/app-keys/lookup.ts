@@ -52,28 +52,28 @@ const selectKey = statement<KeyRow>(sql`
   from ${appKeys} k where id = ${param("appId")}`);
 const selectRevision = statement<{ value: number }>(sql`select value from ${revision} where id = 1`);
 
-/** More kept entries than this mean that someone is guessing; starting over costs less than remembering. */
+/** With more cached entries than this, somebody is guessing ids; the cache is cleared. */
 const maxKept = 10_000;
 
-/** What a request's names stand for; null for what does not exist. */
+/** The store and key of a request; null for what does not exist. */
 export interface Known {
   tenant: KnownTenant | null;
   key: KnownKey | null;
 }
 
-/** What has been asked of the database in one turn of the event loop. */
+/** One turn of the event loop, in which the cache is confirmed once. */
 interface Turn {
-  /** While it is being found out whether what is kept still stands. */
+  /** Pending while the cache is checked for changes. */
   confirming?: Promise<void> | undefined;
 }
 
-/** Looks up a tenant and, where an id was sent, a key: always as the database has them at this moment. */
+/** Looks up a tenant and, where an id was sent, a key, as currently stored. */
 export type CredentialLookup = (namespace: string, appId: string | undefined) => Known | Promise<Known>;
 
 /**
- * Makes the look-up of tenants and keys. Beside a local file they are kept in memory, and every look asks SQLite whether
- * another connection has committed since: if so, and the `revision` row has moved, everything kept is dropped. So what
- * a command writes holds from the next request on. On a libSQL server every check asks the server, in one round trip.
+ * Creates the look-up of tenants and keys. With a local file they are cached, and each look-up asks SQLite whether
+ * another connection has committed since; if so, and the `revision` row has changed, the cache is cleared. So a change
+ * by a command takes effect at the next request. With a libSQL server each look-up is one round trip to it.
  */
 export function createCredentialLookup(db: Database): CredentialLookup {
   const keptTenants = new Map<string, KnownTenant>();
@@ -93,15 +93,15 @@ export function createCredentialLookup(db: Database): CredentialLookup {
   }
 
   /**
-   * Undefined when what is kept stands; otherwise the promise that it will. Asked once a turn of the event loop: the
-   * requests of one turn had all arrived before the first of them asked, so none can have followed a later commit.
+   * Undefined when the cache is valid; otherwise a promise that it will be. Runs once a turn of the event loop: all
+   * requests of a turn had arrived before its first check, so none can have followed a later commit.
    */
   function confirm(): Promise<void> | undefined {
     if (turn) return turn.confirming;
     const version = db.dataVersion();
-    // Nothing is ever kept where the database cannot say whether it has changed.
+    // Nothing is cached where the database cannot report changes.
     if (version === null) return undefined;
-    // An object of its own for each turn: what ends late ends its own turn, and never makes another one trusted.
+    // Each turn has its own object, so that a late end ends only its own turn.
     const mine: Turn = {};
     turn = mine;
     const end = () => {
@@ -140,7 +140,7 @@ export function createCredentialLookup(db: Database): CredentialLookup {
     const tenantRow = tenants?.rows[0] as unknown as TenantRow | undefined;
     const keyRow = keys?.rows[0] as unknown as KeyRow | undefined;
     const known = { tenant: tenantRow ? toTenant(tenantRow) : null, key: keyRow ? toKey(keyRow) : null };
-    // A refresh while this was loading may have dropped what it would bring back.
+    // A refresh during this load may have cleared what it would put back.
     if (seenVersion !== null && at === seenRevision) {
       if (known.tenant) keep(keptTenants, namespace, known.tenant);
       if (known.key) keep(keptKeys, known.key.appId, known.key);
@@ -154,7 +154,7 @@ export function createCredentialLookup(db: Database): CredentialLookup {
   };
 }
 
-/** Whether there is a tenant of this name, suspended or not; asks the database itself. */
+/** Whether a tenant of this name is stored, suspended or not. */
 export async function hasTenant(db: Database, namespace: string): Promise<boolean> {
   return (await get(db, selectTenant, { namespace })) !== undefined;
 }

@@ -12,25 +12,25 @@ export interface AppKey {
   created_at: string;
 }
 
-/** A key at the one moment that its secret is known: when it is issued or rotated. */
+/** A key with its secret, as issue and rotate answer it. */
 export type IssuedAppKey = AppKey & { app_secret: string };
 
-/** A key with what only a look at it needs. */
+/** A key with its details. */
 export interface AppKeyDetails extends AppKey {
   expires_at: string | null;
   revoked_at: string | null;
   last_used_at: string | null;
-  /** The secrets that are valid or will be swept, newest first. */
+  /** The secrets that are valid or not yet purged, newest first. */
   secrets: KeySecret[];
 }
 
-/** What is told of a secret, which itself is nowhere. */
+/** A secret of a key, without the secret itself. */
 export interface KeySecret {
   created_at: string;
-  /** Null: until the key is rotated. */
+  /** Null until the key is rotated. */
   expires_at: string | null;
-  /** Noted at most once a minute. */
+  /** Recorded at most once a minute. */
   last_used_at: string | null;
-  /** Whether an old one can be ended without harm, as far as can be seen; null for the newest. */
+  /** Whether an old secret can be retired without harm, as far as known; null for the newest. */
   may_go: boolean | null;
 }

@@ -5,20 +5,20 @@ import { type OriginVerdict, verifyOrigin } from "./origins.ts";
 import { listRejections, type RejectedOrigin } from "./rejections.ts";
 import { getKey } from "./service.ts";
 
-/** What one entry of the list says to an origin. */
+/** The result of one entry of the allowlist. */
 export interface EntryVerdict {
   pattern: string;
   matches: boolean;
   why: string;
 }
 
-/** A verdict with all that explains it. */
+/** A verdict with its explanation. */
 export interface OriginExplanation extends OriginVerdict {
-  /** Entry by entry, in the order of the list; empty where there is no web origin to compare. */
+  /** Results in the order of the list; empty where there is no web origin to compare. */
   entries: EntryVerdict[];
-  /** What would be sent or could be listed instead; null where there is nothing to say. */
+  /** A suggestion; null where there is none. */
   advice: string | null;
-  /** What was refused to the key in the last thirty days, newest first. */
+  /** Origins refused in the last thirty days, newest first. */
   rejected: RejectedOrigin[];
 }
 
@@ -27,8 +27,7 @@ type Parsed = NonNullable<ReturnType<typeof parseOrigin>>;
 const defaultPort: Record<string, string> = { http: "80", https: "443" };
 
 /**
- * Says what the server would say to this `Origin` (null: none sent), by the same code, and why: what each entry makes of
- * it, and what helps.
+ * Explains how the server would answer this `Origin` (null: none sent): the result of each entry, and what would help.
  * @throws notFound.
  */
 export async function explainOrigin(
@@ -97,7 +96,7 @@ function advise(appId: string, entries: readonly string[], origin: string | null
   return `To allow it: bodega origin add ${appId} ${quoteWord(sent)}`;
 }
 
-/** What a browser would send from a page at this address, with https where it names no scheme; null for what is no address. */
+/** The origin that a browser sends from a page at this address, https without a scheme; null for an invalid address. */
 function originOf(text: string): string | null {
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(address)) return null;

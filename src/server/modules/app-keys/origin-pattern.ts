@@ -1,11 +1,11 @@
 import { invalidField } from "../../errors.ts";
 
-/** An entry of a key's allowlist, taken apart. A part that is null fits anything. */
+/** A parsed entry of a key's allowlist. A null part matches anything. */
 export interface OriginPattern {
   /** As stored and shown. */
   text: string;
   scheme: "http" | "https" | null;
-  /** Lower-case; without the `*.` of a wildcard. */
+  /** In lower case, without the `*.` of a wildcard. */
   host: string;
   wildcard: boolean;
   port: string | null;
@@ -21,13 +21,13 @@ const form = /^(?:(https?):\/\/)?(\*\.)?([^\s/:?#@*[\]]+|\[[0-9a-f:.]+\])(?::(\d
 export function parseOriginPattern(entry: string): OriginPattern {
   const match = form.exec(entry.trim());
   const refuse = () =>
-    invalidField("origins", `${JSON.stringify(entry)} is neither a host such as shop.example.com nor *.example.com`);
+    invalidField("origins", `${JSON.stringify(entry)} is not a host such as shop.example.com or *.example.com`);
   if (!match) throw refuse();
   const [, scheme = null, star, name = "", port = null] = match;
   const probe = `http://${name}`;
   if (!URL.canParse(probe) || Number(port ?? 0) > 65535) throw refuse();
   const host = new URL(probe).hostname;
-  // A comma or the word `null` would only ever be a slip: no browser sends such a host.
+  // A comma or the word `null` is a mistake: no browser sends such a host.
   const isHost = host !== "null" && /^(?:[\w.-]+|\[.+\])$/.test(host);
   if (!isHost || (star && !host.includes("."))) throw refuse();
   const fixedScheme = scheme ? (scheme.toLowerCase() as "http" | "https") : null;
@@ -37,10 +37,10 @@ export function parseOriginPattern(entry: string): OriginPattern {
   return { text, scheme: fixedScheme, host, wildcard: star !== undefined, port: fixedPort };
 }
 
-// Only what a browser sends: a parser of addresses would also forgive tabs, missing slashes and user names.
+// Only the form that browsers send: a URL parser also accepts tabs, missing slashes and user names.
 const originForm = /^https?:\/\/(?!\.)[^\s/?#@\\%]+$/i;
 
-/** The origin of a request, taken apart; null for `null` and for whatever is not an http(s) origin. */
+/** The parsed origin of a request; null for `null` and for anything but an http(s) origin. */
 export function parseOrigin(origin: string): { scheme: string; host: string; port: string } | null {
   if (!originForm.test(origin) || !URL.canParse(origin)) return null;
   const url = new URL(origin);
@@ -49,7 +49,7 @@ export function parseOrigin(origin: string): { scheme: string; host: string; por
 
 const defaultPort = { http: "80", https: "443" } as Record<string, string>;
 
-/** The first entry that an origin fits, or null. A default port and no port are the same. */
+/** The first entry that matches an origin, or null. A default port equals no port. */
 export function matchOrigin(patterns: readonly OriginPattern[], origin: string): OriginPattern | null {
   const parsed = parseOrigin(origin);
   if (!parsed) return null;

@@ -28,17 +28,17 @@ const setEnforcement = statement(sql`
 export interface OriginVerdict {
   allowed: boolean;
   reason: string;
-  /** The entry that it fits. */
+  /** The matching entry. */
   matched: string | null;
 }
 
 /**
- * Adds entries to a key's allowlist and enforces it from now on. Entries that stand already are left alone.
- * @throws notFound, wrongState for a revoked key, validationFailed for an entry at fault.
+ * Adds entries to a key's allowlist and enforces it. Existing entries stay as they are.
+ * @throws notFound, wrongState for a revoked key, validationFailed for an invalid entry.
  */
 export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKey> {
   const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
-  if (patterns.length === 0) throw invalidField("origins", "must hold at least one origin");
+  if (patterns.length === 0) throw invalidField("origins", "must contain at least one origin");
   return change(ctx, input.appId, async (tx, tenantId) => {
     await insertAll(tx, tenantId, input.appId, patterns);
     await enforce(tx, input.appId, true, null);
@@ -46,8 +46,8 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
 }
 
 /**
- * Takes entries off the allowlist. Enforcement stays on even when the list is empty: removing the last origin must not
- * open the key to the world.
+ * Removes entries of the allowlist. It stays enforced even when empty: removing the last origin must not open the key
+ * to all origins.
  * @throws notFound for the key, or for an entry that is not on the list.
  */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKey> {
@@ -61,8 +61,8 @@ export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: s
 }
 
 /**
- * Replaces the allowlist and enforces it. An empty list with `enforce: false` opens the key to every origin.
- * @throws notFound, wrongState for a revoked key, validationFailed for an entry at fault.
+ * Replaces the allowlist and enforces it. An empty list with `enforce: false` allows every origin.
+ * @throws notFound, wrongState for a revoked key, validationFailed for an invalid entry.
  */
 export function setOrigins(
   ctx: SystemCtx,
@@ -82,7 +82,7 @@ export function listOrigins(ctx: SystemCtx, appId: string): Promise<AppKey> {
 }
 
 /**
- * Says what the server would say to this `Origin` (null: none sent), by the same code.
+ * Checks this `Origin` (null: none sent) as the server does.
  * @throws notFound.
  */
 export async function checkOrigin(
@@ -100,7 +100,7 @@ export async function checkOrigin(
   );
 }
 
-/** Domain enforcement (specification, section 5). */
+/** Checks an origin against the allowlist of a key (specification, section 5). */
 export function verifyOrigin(
   key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
   origin: string | null,
@@ -129,7 +129,7 @@ function change(
     if (key.revoked_at) throw wrongState(`The key ${appId} is revoked; issue a new one.`);
     await work(tx, key.tenant_id);
     const after = toAppKey(await requireKey(tx, appId));
-    if (after.origins.length > maxOrigins) throw invalidField("origins", `must hold at most ${maxOrigins} entries`);
+    if (after.origins.length > maxOrigins) throw invalidField("origins", `must contain at most ${maxOrigins} entries`);
     const { enforce_origins, allow_no_origin } = after;
     const details = { ...compareLists(toAppKey(key).origins, after.origins), enforce_origins, allow_no_origin };
     await recordAudit(tx, { event: "origins.changed", namespace: key.namespace, subject: appId, details });

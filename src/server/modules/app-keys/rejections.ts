@@ -5,17 +5,17 @@ import { all, bind, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { appKeys, rejectedOrigins } from "./table.ts";
 
-/** A second is soon enough for whoever looks why the shop's page gets no answer. */
+/** A second is soon enough for somebody who looks for the cause. */
 const pauseMs = 1000;
 const maxPerKey = 50;
 const maxCharacters = 200;
-/** Origins of all keys that may wait; what comes beyond them is not noted. */
+/** Maximum number of origins that wait; further ones are not recorded. */
 const maxWaiting = 1000;
 const keptMs = 30 * 86_400_000;
 
 const rows = sql`(select value ->> 0 as app_id, value ->> 1 as origin, value ->> 2 as attempts, value ->> 3 as first_at,
   value ->> 4 as last_at from json_each(${param("rows")})) r`;
-// A key that is gone meanwhile is left out.
+// Deleted keys are skipped.
 const addRows = statement(sql`
   insert into ${rejectedOrigins} (tenant_id, app_id, origin, attempts, first_at, last_at)
   select k.tenant_id, k.id, r.origin, r.attempts, r.first_at, r.last_at from ${rows} join ${appKeys} k on k.id = r.app_id
@@ -42,17 +42,17 @@ export interface RejectedOrigin {
   last_at: string;
 }
 
-/** Gathers the origins from which keys were used and refused, and writes them down together. */
+/** Buffers the origins from which keys were used and refused, and writes them together. */
 export interface RejectionBuffer {
   /**
-   * Notes one, which is written down within a second or two; some are left out when very many wait.
+   * Records one within a second or two; some are dropped when very many wait.
    * @param origin null where the request had none.
    * @param now epoch milliseconds.
    */
   note(appId: string, origin: string | null, now: number): void;
-  /** Writes down what waits. Errors: those of the database; what was not written waits on. */
+  /** Writes what waits. Errors: those of the database; unwritten rows stay. */
   flush(): Promise<void>;
-  /** Writes down what waits, if it can, and ends. */
+  /** Writes what waits, if possible, and stops. */
   stop(): Promise<void>;
 }
 
@@ -69,8 +69,8 @@ interface Waiting {
 }
 
 /**
- * Makes the gatherer of one process: refusals wait in memory and are written down together, outside of any request. Any
- * number of processes may do so beside one another. What cannot be written waits on, within the same bounds.
+ * Creates the write-behind buffer of a process: refusals wait in memory and are written together, outside requests. A
+ * failed write is retried, within the same bounds.
  */
 export function createRejectionBuffer(db: Database): RejectionBuffer {
   let waiting = new Map<string, Map<string, Waiting>>();
@@ -121,7 +121,7 @@ export function createRejectionBuffer(db: Database): RejectionBuffer {
     flush,
     async stop() {
       isStopped = true;
-      // They only help whoever looks for a cause: no server waits at its end until they are written.
+      // They only help to find a cause, so shutdown does not wait for a failed write.
       await flush().catch(() => {});
     },
   };
@@ -141,14 +141,14 @@ async function writeRejections(db: Database, taken: Map<string, Map<string, Wait
   await db.batch([bind(addRows, { rows: JSON.stringify(lines) }), ...bounds]);
 }
 
-/** What was refused to a key lately, newest first; at most fifty. Of a key that does not exist: nothing. */
+/** The latest refusals of a key, newest first; at most fifty. None for an unknown key. */
 export function listRejections(ctx: SystemCtx, appId: string): Promise<RejectedOrigin[]> {
   return all(ctx.db, selectRows, { appId, most: maxPerKey });
 }
 
 /**
- * Removes what has not been seen again for thirty days, at most a thousand a call.
- * @returns how many went.
+ * Deletes origins not seen for thirty days, at most a thousand a call.
+ * @returns how many.
  */
 export function purgeRejections(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
   return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });

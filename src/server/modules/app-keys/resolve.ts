@@ -15,10 +15,10 @@ const selectNames = statement<{ name: string }>(sql`
   limit ${param("most")}`);
 
 /**
- * The `app_id` of a key that is named by it, or by its name within a store. A key that is in force goes before revoked
- * ones of the same name.
- * @param namespace the store it must belong to; without it only an id names a key.
- * @throws notFound for a key or store that is not there, conflict for a name that several keys have.
+ * The `app_id` of a key named by it, or by its name within a store. A valid key takes precedence over revoked keys of
+ * the same name.
+ * @param namespace the store of the key; without it only an id names a key.
+ * @throws notFound for an unknown key or store, conflict for a name that several keys have.
  */
 export async function resolveKeyId(ctx: SystemCtx, named: string, namespace: string | undefined): Promise<string> {
   if (isId("app", named)) {
@@ -34,8 +34,8 @@ export async function resolveKeyId(ctx: SystemCtx, named: string, namespace: str
   }
   const tenant = await requireTenant(ctx, namespace);
   const found = await all(ctx.db, selectNamed, { tenantId: tenant.id, name: named });
-  const standing = found.filter(({ revoked_at }) => revoked_at === null);
-  const [only, ...others] = standing.length > 0 ? standing : found;
+  const valid = found.filter(({ revoked_at }) => revoked_at === null);
+  const [only, ...others] = valid.length > 0 ? valid : found;
   const quoted = JSON.stringify(named);
   if (only === undefined) {
     const rows = await all(ctx.db, selectNames, { tenantId: tenant.id, most: maxCompared });

@@ -17,24 +17,24 @@ const endSecrets = statement(sql`
 const removeEndedSecrets = statement(sql`
   delete from ${appKeySecrets} where app_id = ${param("appId")} and expires_at <= ${param("now")}`);
 const selectSecrets = statement<{ id: string }>(sql`select id from ${appKeySecrets} where app_id = ${param("appId")}`);
-/** Secrets of a key that may be valid at once, the one that a rotation makes not counted. */
+/** Maximum number of valid secrets of a key, without the one that a rotation makes. */
 const maxSecrets = 5;
 
 const removeOldSecrets = statement(sql`
   delete from ${appKeySecrets} where app_id = ${param("appId")} and id <> (
     select id from ${appKeySecrets} where app_id = ${param("appId")} order by created_at desc, id desc limit 1)`);
 
-/** Errors: AppError validationFailed for a time that is no overlap. */
+/** @throws validationFailed for an invalid overlap. */
 export function requireOverlap(ms: number): void {
   if (!Number.isSafeInteger(ms) || ms < 0 || ms > 365 * 86_400_000) {
-    throw invalidField("overlap", "must be from 0 to 365 days");
+    throw invalidField("overlap", "must be between 0 and 365 days");
   }
 }
 
 /**
- * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they end now), so that callers can be moved
+ * Gives a key a new secret. The old ones stay valid for `overlapMs` (0: they expire now), so that callers can change
  * over one by one.
- * @throws notFound, wrongState for a revoked key and for one whose last five secrets are all still valid.
+ * @throws notFound, wrongState for a revoked key and for one with five valid secrets.
  */
 export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: number }): Promise<IssuedAppKey> {
   const { appId, overlapMs } = input;
@@ -47,9 +47,9 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
     if (key.revoked_at) throw wrongState(`The key ${appId} is revoked; issue a new one.`);
     await run(tx.db, endSecrets, { appId, until: toTimestamp(moment + overlapMs) });
     await run(tx.db, removeEndedSecrets, { appId, now });
-    const standing = await all(tx.db, selectSecrets, { appId });
-    if (standing.length >= maxSecrets) {
-      throw wrongState(`${appId} has ${standing.length} valid secrets. Rotate without an overlap to end them.`);
+    const valid = await all(tx.db, selectSecrets, { appId });
+    if (valid.length >= maxSecrets) {
+      throw wrongState(`${appId} has ${valid.length} valid secrets. Rotate without an overlap to end them.`);
     }
     await run(tx.db, insertSecret, { id: newId("sec"), tenantId: key.tenant_id, appId, hash: hashSecret(secret), now });
     const details = { overlap_seconds: overlapMs / 1000 };
@@ -59,8 +59,8 @@ export function rotateKey(ctx: SystemCtx, input: { appId: string; overlapMs: num
 }
 
 /**
- * Ends the old secrets of a rotated key before their overlap does; the newest stays.
- * @returns the key, and how many secrets have ended.
+ * Retires the old secrets of a rotated key before they expire; the newest stays.
+ * @returns the key, and how many secrets were retired.
  * @throws notFound.
  */
 export function retireSecrets(ctx: SystemCtx, appId: string): Promise<AppKeyDetails & { retired: number }> {

@@ -3,12 +3,12 @@ import type { KeySecret } from "./model.ts";
 type StoredSecret = Omit<KeySecret, "may_go">;
 
 const dayMs = 86_400_000;
-/** A use is noted at most once a minute, so that what has just been used may look unused for as long. */
+/** A use is recorded at most once a minute, so a secret just used may look unused for that long. */
 const unnoticedMs = 120_000;
 
 /**
- * The secrets of a key, newest first, each with whether it may go: null for the newest, which callers are to use. An older
- * one may go once the newest is in use, and it was not used since that was made, or not for a day.
+ * The secrets of a key, newest first, each with whether it can be retired: null for the newest. An older one can be
+ * retired once the newest is in use, and it was not used since that was made, or not for a day.
  */
 export function describeSecrets(secrets: readonly StoredSecret[], now: number): KeySecret[] {
   const [newest] = secrets;

@@ -5,7 +5,7 @@ export function newSecret(): string {
   return `sk_${randomBytes(32).toString("base64url")}`;
 }
 
-/** What is stored of a secret. */
+/** The hash of a secret, as stored. */
 export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }

@@ -84,9 +84,9 @@ interface KeyRow {
 }
 
 /**
- * Makes a key for a tenant: active, unpublished unless asked, with every scope unless named. The reply is the only
- * place where the secret ever stands.
- * @throws notFound for an unknown tenant, validationFailed for a field at fault.
+ * Issues a key for a tenant: active, unpublished unless asked, with every scope unless named. Only this reply contains
+ * the secret.
+ * @throws notFound for an unknown tenant, validationFailed for an invalid field.
  */
 export async function issueKey(
   ctx: SystemCtx,
@@ -118,7 +118,7 @@ export async function issueKey(
 }
 
 /**
- * The keys of a tenant that fit, oldest first.
+ * The keys of a tenant that match, oldest first.
  * @throws validationFailed for an unknown scope, notFound for an unknown tenant.
  */
 export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKeyDetails[]> {
@@ -131,34 +131,34 @@ export async function listKeys(ctx: SystemCtx, filter: KeyFilter): Promise<AppKe
 
 /**
  * One key by its `app_id`.
- * @throws notFound when there is none.
+ * @throws notFound.
  */
 export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return toDetails(await requireKey(ctx, appId), ctx.now());
 }
 
-/** Lets the world use the key; without this, calls with it fail with appAuthFailed. */
+/** Publishes a key; calls with an unpublished one fail with appAuthFailed. */
 export function publishKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
-  return setFlag(ctx, appId, setPublished, true, "key.published");
+  return setFlag(ctx, appId, { change: setPublished, value: true, event: "key.published" });
 }
 
-/** Takes a published key back, from the next call on. */
+/** Unpublishes a key from the next call on. */
 export function unpublishKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
-  return setFlag(ctx, appId, setPublished, false, "key.unpublished");
+  return setFlag(ctx, appId, { change: setPublished, value: false, event: "key.unpublished" });
 }
 
-/** Switches a deactivated key on again. */
+/** Activates a deactivated key. */
 export function activateKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
-  return setFlag(ctx, appId, setActive, true, "key.activated");
+  return setFlag(ctx, appId, { change: setActive, value: true, event: "key.activated" });
 }
 
-/** Switches a key off, from the next call on. */
+/** Deactivates a key from the next call on. */
 export function deactivateKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
-  return setFlag(ctx, appId, setActive, false, "key.deactivated");
+  return setFlag(ctx, appId, { change: setActive, value: false, event: "key.deactivated" });
 }
 
 /**
- * Ends a key for good: its secrets are forgotten, and no command brings it back. Revoking again changes nothing.
+ * Revokes a key for good and deletes its secrets; it cannot be restored. Revoking again changes nothing.
  * @throws notFound.
  */
 export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
@@ -172,8 +172,8 @@ export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKey> {
 }
 
 /**
- * The stored row of a key, for the services of this module.
- * @throws notFound when there is none.
+ * The stored row of a key, for this module.
+ * @throws notFound.
  */
 export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow> {
   const row = await get(ctx.db, selectKey, { appId });
@@ -184,9 +184,7 @@ export async function requireKey(ctx: SystemCtx, appId: string): Promise<KeyRow>
 function setFlag(
   ctx: SystemCtx,
   appId: string,
-  change: typeof setPublished,
-  value: boolean,
-  event: AuditEvent,
+  { change, value, event }: { change: typeof setPublished; value: boolean; event: AuditEvent },
 ): Promise<AppKey> {
   return inTransaction(ctx, async (tx) => {
     const changed = await run(tx.db, change, { appId, value, now: toTimestamp(ctx.now()) });
@@ -197,7 +195,7 @@ function setFlag(
   });
 }
 
-/** The key of a stored row, as most verbs answer it. */
+/** The key of a stored row, as most commands print it. */
 export function toAppKey(row: KeyRow): AppKey {
   return {
     app_id: row.app_id,
@@ -219,19 +217,19 @@ function toDetails(row: KeyRow, now: number): AppKeyDetails {
   return { ...toAppKey(row), expires_at, revoked_at, last_used_at, secrets };
 }
 
-/** The key of a stored row with its secret, at the one moment that it is known. */
+/** The key of a stored row with its secret. */
 export function withSecret(row: KeyRow, app_secret: string): IssuedAppKey {
   const { app_id, ...rest } = toAppKey(row);
   return { app_id, app_secret, ...rest };
 }
 
 /**
- * When a key ends.
- * @throws validationFailed for what is no time, or has been.
+ * The time at which a key expires.
+ * @throws validationFailed for an invalid or past time.
  */
 export function parseExpiry(text: string, now: number): string {
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw invalidField("expires_at", "must be a time, such as 2030-01-31T00:00:00Z");
-  if (at <= now) throw invalidField("expires_at", "must lie in the future");
+  if (at <= now) throw invalidField("expires_at", "must be in the future");
   return toTimestamp(at);
 }

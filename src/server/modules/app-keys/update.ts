@@ -16,18 +16,18 @@ const changeKey = statement(sql`
     updated_at = ${param("now")}
   where id = ${param("appId")} and revoked_at is null`);
 
-/** What of a key can be changed; what is left out stays. */
+/** Changes of a key; omitted fields stay. */
 export interface KeyPatch {
   name?: string | undefined;
-  /** Instead of the present ones. */
+  /** Replaces the current scopes. */
   scopes?: string[] | undefined;
   /** RFC 3339, in the future; null: never. */
   expiresAt?: string | null | undefined;
 }
 
 /**
- * Changes what a key is called, may do, and when it ends, from the next request on. Its secrets stay as they are.
- * @throws notFound, wrongState for a revoked key, validationFailed for a field at fault.
+ * Changes a key's name, scopes and expiry from the next request on. Its secrets stay.
+ * @throws notFound, wrongState for a revoked key, validationFailed for an invalid field.
  */
 export function updateKey(ctx: SystemCtx, appId: string, patch: KeyPatch): Promise<AppKeyDetails> {
   const name = patch.name === undefined ? undefined : requireText("name", patch.name, 100);

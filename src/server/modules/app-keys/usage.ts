@@ -6,14 +6,14 @@ import { appKeySecrets } from "./table.ts";
 
 const everyMs = 60_000;
 
-// The guard keeps many processes to one write a minute together, not one each.
+// The guard limits all processes together to one write a minute.
 const touchSecret = statement(sql`
   update ${appKeySecrets} set last_used_at = ${param("now")}
   where id = ${param("id")} and (last_used_at is null or last_used_at <= ${param("before")})`);
 
 /**
- * Makes the function that notes the use of a secret, at most once a minute each and outside the request: nobody waits
- * for it, and a failure only means that the next minute's use is noted instead.
+ * Creates the function that records the use of a secret, at most once a minute each and outside the request. A failure
+ * only means that the next use is recorded instead.
  */
 export function createUsageRecorder(db: Database): (secret: { id: string; lastUsedAt: number }, now: number) => void {
   const noted = new Map<string, number>();

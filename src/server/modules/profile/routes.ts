@@ -6,14 +6,14 @@ import { getOwnProfile, updateOwnProfile } from "./service.ts";
 
 const tag = "Users";
 
-/** The signed-in user's own record. */
+/** The record of the calling user. */
 export const profileRoutes = [
   defineRoute({
     method: "GET",
     path: "/users/me/",
     id: "getOwnProfile",
     tag,
-    summary: "Get the signed-in user",
+    summary: "Get the calling user",
     access: [token],
     reply: { data: User },
     errors: ["notFound"],
@@ -27,7 +27,7 @@ export const profileRoutes = [
     path: "/users/me/",
     id: "patchOwnProfile",
     tag,
-    summary: "Change what the signed-in user may say of themselves",
+    summary: "Update the calling user",
     access: [token],
     body: ProfilePatch,
     reply: { data: User },

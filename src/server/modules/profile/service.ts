@@ -24,24 +24,25 @@ import type { ProfilePatch, User } from "../users/model.ts";
 import { getUser } from "../users/service.ts";
 import { endVoidCodes, recordChanges, writeColumns } from "../users/write-columns.ts";
 
-/** The answer conflict tells that somebody has an address, so nobody may try many. */
+/** The answer conflict reveals that an address is taken, so the number of tries is limited. */
 export const addressChanges: RateLimit = { name: "address-changes", most: 3, windowMs: 86_400_000 };
 
-// What was true before the transaction must still hold in it.
+// Conditions checked before the transaction must still hold in it.
 const ownRow = sql`${oneUser} and status = 'active' and version = coalesce(${param("ifMatch")}, version)
-  and (${param("isProved")} = 0 or password_hash is ${param("passwordHash")})`;
+  and (${param("verifiedPassword")} = 0 or password_hash is ${param("passwordHash")})`;
 
-/** The user who calls. Errors: notFound when they have just been removed. */
+/** The calling user. Errors: notFound when they were deleted meanwhile. */
 export function getOwnProfile(ctx: Ctx): Promise<User> {
   return getUser(ctx, ownIdOf(ctx));
 }
 
 /**
- * Changes what users may say of themselves; `metadata` is merged as RFC 7396 says. Another address needs the current
- * password, is unverified, and the old one is told of it by mail.
- * @param ifMatch the version that must stand; null for any.
- * @throws preconditionFailed; validationFailed; conflict for an address that is taken, tooManyRequests after three other addresses in a day; invalidLogin for a
- * wrong password, counted with failed logins; tooManyAttempts when these are spent; tokenExpired when the token has ended meanwhile.
+ * Changes the calling user's own fields; `metadata` is merged (RFC 7396). A new address needs the current password and
+ * is unverified; the old one gets a mail.
+ * @param ifMatch the required version; null for any.
+ * @throws preconditionFailed; validationFailed; conflict for a taken address; tooManyRequests after three new addresses
+ * in a day; invalidLogin for a wrong password, counted with failed logins; tooManyAttempts after too many of these;
+ * tokenExpired when the token has ended meanwhile.
  */
 export async function updateOwnProfile(
   ctx: Ctx,
@@ -53,12 +54,13 @@ export async function updateOwnProfile(
   const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
   if (!user) throw tokenExpired();
   if (columns.email === undefined) {
-    if (password !== undefined) throw invalidField("password", "is asked for only beside another email");
-    return inTransaction(ctx, (tx) => writeOwn(tx, user, columns, ifMatch, false));
+    if (password !== undefined) throw invalidField("password", "is accepted only with another email");
+    return inTransaction(ctx, (tx) => writeOwn(tx, user, { columns, ifMatch, verifiedPassword: false }));
   }
-  // A form that sends every field back as it was changes no address.
-  if (columns.email === user.email) return inTransaction(ctx, (tx) => writeOwn(tx, user, columns, ifMatch, false));
-  if (password === undefined) throw invalidField("password", "is required for another email");
+  // A form may send every field back unchanged.
+  if (columns.email === user.email)
+    return inTransaction(ctx, (tx) => writeOwn(tx, user, { columns, ifMatch, verifiedPassword: false }));
+  if (password === undefined) throw invalidField("password", "is required to change the email");
   return changeAddress(ctx, user, { columns, password, ifMatch });
 }
 
@@ -74,8 +76,8 @@ async function changeAddress(
       if (waitMs > 0) throw tooManyRequests(undefined, { retryAfter: Math.ceil(waitMs / 1000) });
       return inTransaction(ctx, async (tx) => {
         await requireFailuresLeft(tx, user.emailKey);
-        const changed = await writeOwn(tx, user, columns, ifMatch, true);
-        // Otherwise whoever has token and password would gain tries at the second factor with each change.
+        const changed = await writeOwn(tx, user, { columns, ifMatch, verifiedPassword: true });
+        // Otherwise each change would give a thief with token and password further guesses of the second factor.
         if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
         if (columns.emailKey !== user.emailKey) {
           const { email, name, lang } = user;
@@ -92,16 +94,15 @@ async function changeAddress(
   }
 }
 
-/** `isProved`: the password was checked, and must still be this one. */
+/** `verifiedPassword`: the password was verified, and its hash must still be stored. */
 async function writeOwn(
   tx: Ctx,
   user: SignInUser,
-  columns: UserColumns,
-  ifMatch: number | null,
-  isProved: boolean,
+  change: { columns: UserColumns; ifMatch: number | null; verifiedPassword: boolean },
 ): Promise<User> {
+  const { columns, ifMatch, verifiedPassword } = change;
   const { id, passwordHash } = user;
-  const values = { tenantId: tx.tenant.id, id, ifMatch, isProved: isProved ? 1 : 0, passwordHash };
+  const values = { tenantId: tx.tenant.id, id, ifMatch, verifiedPassword: verifiedPassword ? 1 : 0, passwordHash };
   const changed = await writeColumns(tx, columns, { name: "own", condition: ownRow, values });
   if (changed) {
     await endVoidCodes(tx, user, columns);
@@ -113,7 +114,7 @@ async function writeOwn(
   throw ifMatch !== null && ifMatch !== now.version ? preconditionFailed() : invalidLogin();
 }
 
-/** Whom this call is about; routes that come here admit signed-in users only. */
+/** The id of the calling user; the routes admit only users. */
 function ownIdOf({ actor }: Ctx): string {
   if (actor.kind !== "user") throw forbidden();
   return actor.userId;

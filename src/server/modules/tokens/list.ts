@@ -5,11 +5,11 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
 
-/** A token as the terminal shows it; the token itself is nowhere. */
+/** A token as the terminal shows it, without the secret. */
 export interface TokenRecord {
   token_id: string;
   user_id: string;
-  /** Null when the user is gone. */
+  /** Null when the user was deleted. */
   email: string | null;
   state: "active" | "expired" | "rotated" | "replaced" | "revoked";
   created_at: string;
@@ -27,7 +27,7 @@ const selectTokens = statement<TokenRecord>(sql`
   order by t.created_at desc, t.id desc limit ${param("limit")}`);
 
 /**
- * The tokens of a tenant, newest first: those that can be used, or with `allStates` also those that have ended.
+ * The tokens of a tenant, newest first: the valid ones, or with `allStates` also the ended ones.
  * @param filter.limit 1,000 unless given.
  */
 export function listTokens(

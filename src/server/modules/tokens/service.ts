@@ -12,7 +12,7 @@ import { userTokens } from "./table.ts";
 import { hashToken, newToken } from "./token.ts";
 
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
-/** How long a token is remembered after it would have run out: using it is tokenExpired until then, and tokenNotFound from then on. */
+/** How long an expired token is kept: until then its use is tokenExpired, afterwards tokenNotFound. */
 const rememberedMs = 400 * 86_400_000;
 const sweptAtOnce = 1000;
 
@@ -30,7 +30,7 @@ const endOne = statement<{ user_id: string; expires_at: string }>(sql`
   update ${userTokens} set ended_at = ${param("now")}, ended_as = 'revoked'
   where tenant_id = ${param("tenantId")} and id = ${param("tokenId")} and ended_at is null
   returning user_id, expires_at`);
-// Judged and ended in one statement: of any number of calls with one token, one finds it alive.
+// Checked and ended in one statement, so that of concurrent calls with one token only one succeeds.
 const endAlive = statement<{ id: string }>(sql`
   update ${userTokens} set ended_at = ${param("now")}, ended_as = ${param("endedAs")}
   where id = ${param("tokenId")} and ${ofUser} and ended_at is null and expires_at > ${param("now")}
@@ -43,7 +43,7 @@ const removeOld = statement(sql`
   delete from ${userTokens} where id in (
     select id from ${userTokens} where expires_at <= ${param("before")} limit ${sql.raw(String(sweptAtOnce))})`);
 
-/** A token on its way to its user: the only place where it ever stands. */
+/** A new token; only this object contains it. */
 export interface IssuedToken {
   tokenId: string;
   token: string;
@@ -51,15 +51,15 @@ export interface IssuedToken {
   expiresAt: string;
 }
 
-/** Whose token a call is about, once `authenticate` has proved it. */
+/** The token of a call, after `authenticate`. */
 export interface OwnToken {
   userId: string;
   tokenId: string;
 }
 
 /**
- * Gives a user a new token, for as long as the tenant says, and ends the one before as replaced (specification, 3: one
- * is active per user). Only inside the transaction that proves who it is.
+ * Issues a token with the lifetime of the tenant and ends the one before as replaced (specification, 3: one active
+ * token per user). Only inside the transaction that authenticates the user.
  */
 export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> {
   const { tenant } = tx;
@@ -83,8 +83,8 @@ export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> 
 }
 
 /**
- * Puts a new token in the place of a living one (specification, section 4).
- * @throws userTokenInvalid when it has ended meanwhile: of calls that race with one token, one succeeds.
+ * Exchanges a valid token for a new one (specification, section 4).
+ * @throws userTokenInvalid when it has ended meanwhile: of concurrent calls with one token, one succeeds.
  */
 export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<IssuedToken> {
   return inTransaction(ctx, async (tx) => {
@@ -96,7 +96,7 @@ export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<Is
 }
 
 /**
- * Ends the token that a call was made with (specification, section 4).
+ * Revokes the token of a call (specification, section 4).
  * @throws userTokenInvalid when it has ended meanwhile.
  */
 export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<void> {
@@ -106,15 +106,15 @@ export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<vo
   });
 }
 
-/** Ends a token, inside the transaction of what it is spent for; false when it has ended or run out meanwhile. */
+/** Ends a token inside the transaction of an act; false when it has ended or expired meanwhile. */
 export async function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "revoked"): Promise<boolean> {
   const now = toTimestamp(tx.now());
   return (await get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now, endedAs })) !== undefined;
 }
 
 /**
- * Ends whatever token a user has, inside the transaction of the act that asks for it.
- * @returns how many could still have been used.
+ * Ends the tokens of a user inside the transaction of an act.
+ * @returns how many were still valid.
  */
 export async function endTokens(tx: Ctx, userId: string, endedAs: "revoked" | "rotated"): Promise<number> {
   const now = toTimestamp(tx.now());
@@ -125,7 +125,7 @@ export async function endTokens(tx: Ctx, userId: string, endedAs: "revoked" | "r
 /**
  * Revokes one token of the tenant.
  * @returns 1, or 0 when it had ended before.
- * @throws notFound when there is none with this id.
+ * @throws notFound.
  */
 export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
@@ -141,7 +141,7 @@ export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   });
 }
 
-/** Revokes what token a user has. Returns how many could still have been used: 0 or 1. */
+/** Revokes the token of a user. Returns how many were still valid: 0 or 1. */
 export function revokeTokensOf(ctx: Ctx, userId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const revoked = await endTokens(tx, userId, "revoked");
@@ -150,7 +150,7 @@ export function revokeTokensOf(ctx: Ctx, userId: string): Promise<number> {
   });
 }
 
-/** Revokes every token of the tenant. Returns how many could still have been used. */
+/** Revokes all tokens of the tenant. Returns how many were still valid. */
 export function revokeAllTokens(ctx: Ctx): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
@@ -160,12 +160,12 @@ export function revokeAllTokens(ctx: Ctx): Promise<number> {
   });
 }
 
-/** Forgets tokens that ran out over 400 days ago, at most a thousand a call. Returns how many went. */
+/** Deletes tokens that expired over 400 days ago, at most a thousand a call. Returns how many. */
 export function purgeTokens(ctx: { db: Session; now: () => number }): Promise<number> {
   return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - rememberedMs) });
 }
 
-/** Of what was ended, also what had run out before is ended, but only the rest counts. */
+/** Expired tokens are ended too, but only valid ones are counted. */
 function countAlive(ended: { expires_at: string }[], now: string): number {
   return ended.filter((token) => token.expires_at > now).length;
 }

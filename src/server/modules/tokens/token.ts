@@ -5,7 +5,7 @@ export function newToken(): string {
   return `v2.${randomBytes(32).toString("base64url")}`;
 }
 
-/** What is stored of a token. */
+/** The hash of a token, as stored. */
 export function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }

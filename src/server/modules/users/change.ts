@@ -9,11 +9,12 @@ import { isSelf, requireManageable } from "./permission.ts";
 import { endVoidCodes, recordChanges, writeColumns } from "./write-columns.ts";
 
 /**
- * Changes the fields given; `metadata` is merged as RFC 7396 says. Another address is unverified unless the change says
- * otherwise. Who is disabled is signed out.
- * @param ifMatch the version that must stand; null for any.
- * @throws notFound; forbidden for a user or role that the actor may not manage, and for the actor's own role and status;
- * preconditionFailed; wrongState for the last active owner, except from the terminal; conflict for an address that is taken; validationFailed.
+ * Changes the given fields; `metadata` is merged (RFC 7396). A new address is unverified unless the change says
+ * otherwise. Disabling a user revokes their token.
+ * @param ifMatch the required version; null for any.
+ * @throws notFound; forbidden for a user or role that the actor may not manage, and for the actor's own role and
+ * status; preconditionFailed; wrongState for the last active owner, except from the terminal; conflict for a taken
+ * address; validationFailed.
  */
 export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: number | null): Promise<User> {
   const columns = userColumns(patch);
@@ -21,7 +22,7 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
     const before = await requireStoredUser(tx, id);
     if (columns.role !== undefined) requireManageable(tx, columns.role);
     if (isSelf(tx, id) && (columns.role !== undefined || columns.status !== undefined)) {
-      throw forbidden("Nobody changes their own role or status.");
+      throw forbidden("You cannot change your own role or status.");
     }
     const endsOwner = (columns.role !== undefined && columns.role !== "owner") || columns.status === "disabled";
     const values = guardValues(tx, id, ifMatch, endsOwner);
@@ -34,7 +35,7 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
   });
 }
 
-/** Lets a user sign in, or no longer; the latter signs them out. Errors: those of `updateUser`. */
+/** Enables or disables a user; disabling revokes their token. Errors: those of `updateUser`. */
 export function setStatus(ctx: Ctx, id: string, status: UserStatus): Promise<User> {
   return updateUser(ctx, id, { status }, null);
 }

@@ -6,7 +6,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import type { Role, UserStatus } from "./model.ts";
 import { users } from "./table.ts";
 
-/** What proving a user needs; stays within the services. */
+/** The fields of a user that authentication needs; internal to the services. */
 export interface SignInUser {
   id: string;
   email: string;
@@ -30,21 +30,21 @@ const changeHash = statement(sql`
   update ${users} set password_hash = ${param("to")}, password_changed_at = ${param("now")} where ${guard}`);
 const renewHash = statement(sql`update ${users} set password_hash = ${param("to")} where ${guard}`);
 
-/** The user of an address (in its form for comparison), whatever their status; undefined for an address of nobody. */
+/** The user of an address in its comparable form, whatever their status; undefined for an unknown one. */
 export function findSignInUser(db: Executor, tenantId: string, emailKey: string): Promise<SignInUser | undefined> {
   return get(db, selectByEmail, { tenantId, emailKey });
 }
 
-/** The same by id. */
+/** The user of an id, whatever their status; undefined for an unknown one. */
 export function findSignInUserById(db: Executor, tenantId: string, id: string): Promise<SignInUser | undefined> {
   return get(db, selectById, { tenantId, id });
 }
 
 /**
- * Puts another password hash in its place, inside the transaction of the act. Ends no tokens by itself.
- * @param change `from`: only while this is still the hash (null: none yet). `isRenewal`: the same password in another
- * form, as after the sign-in of an imported user, which is no change of password.
- * @returns false when the user is gone or `from` no longer holds.
+ * Replaces the password hash, inside the transaction of the act. Revokes no tokens by itself.
+ * @param change `from`: the hash that must be stored (null: none). `isRenewal`: the same password with another hash, as
+ * after the first login of an imported user; it does not count as a password change.
+ * @returns false when the user was deleted or another hash is stored.
  */
 export async function changePasswordHash(
   tx: Ctx,

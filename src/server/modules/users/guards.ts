@@ -7,32 +7,32 @@ import type { Role, UserStatus } from "./model.ts";
 import { manageableRoles, requireManageable } from "./permission.ts";
 import { users } from "./table.ts";
 
-/** One user of one tenant. */
+/** The condition for one user of one tenant. */
 export const oneUser = sql`tenant_id = ${param("tenantId")} and id = ${param("id")}`;
 
-// These stand in the statements that write: between a read and a write there would be room for another.
+// Conditions of the writing statements themselves: between a read and a write, another write could come.
 const isManageable = sql`role in (select value from json_each(${param("roles")}))`;
 const hasVersion = sql`version = coalesce(${param("ifMatch")}, version)`;
 const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status <> 'active' or exists (
   select 1 from ${users} o where o.tenant_id = ${param("tenantId")} and o.role = 'owner' and o.status = 'active'
     and o.id <> ${param("id")}))`;
 
-/** The condition of every statement that changes or removes a user; its values come from `guardValues`. */
+/** The condition of every statement that changes or deletes a user; its values come from `guardValues`. */
 export const guardedUser = sql`${oneUser} and ${isManageable} and ${hasVersion} and ${ownerRemains}`;
 
-/** The values of `guardedUser`. `endsOwner`: the user will be an active owner no more, if they are one. */
+/** The values of `guardedUser`. `endsOwner`: whether the change ends an active owner. */
 export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOwner: boolean) {
   return {
     tenantId: ctx.tenant.id,
     id,
     roles: JSON.stringify(manageableRoles(ctx.actor)),
     ifMatch,
-    // Whoever has the machine can make another owner; over the network nobody could.
+    // From the terminal another owner can be created; over the network nobody could.
     endsOwner: endsOwner && ctx.actor.kind !== "terminal" ? 1 : 0,
   };
 }
 
-/** What stands of a user before a change. */
+/** A user as stored before a change. */
 export interface StoredUser {
   email: string;
   emailKey: string;
@@ -45,7 +45,7 @@ const selectStanding = statement<StoredUser>(sql`
   select email, email_key as emailKey, role, status, version from ${users} where ${oneUser}`);
 
 /**
- * A user as they stand, for an actor who may manage them; in the transaction of the change.
+ * A stored user, for an actor who may manage them; in the transaction of the change.
  * @throws notFound, forbidden.
  */
 export async function requireStoredUser(tx: Ctx, id: string): Promise<StoredUser> {
@@ -56,18 +56,18 @@ export async function requireStoredUser(tx: Ctx, id: string): Promise<StoredUser
   return stored;
 }
 
-/** Why a guarded statement found nothing to change in a user who stood there: preconditionFailed, else wrongState. */
+/** The reason why a guarded statement changed nothing: preconditionFailed, else wrongState. */
 export function explainRefusal(stored: StoredUser, ifMatch: number | null): AppError {
   if (ifMatch !== null && ifMatch !== stored.version) return preconditionFailed();
   return wrongState("The store must keep one active owner.");
 }
 
-/** Spares the database what cannot be an id, and what it could not hold, such as NUL. */
+/** Refuses texts that cannot be an id, such as one with NUL, before they reach the database. */
 export function requireUserId(id: string): void {
   if (!isId("usr", id)) throw noSuchUser();
 }
 
-/** The notFound of users. */
+/** The error about an unknown user. */
 export function noSuchUser(): AppError {
   return notFound("user");
 }

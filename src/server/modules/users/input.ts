@@ -8,7 +8,7 @@ import type { Address, Role, UserPatch, UserStatus } from "./model.ts";
 
 const maxAddresses = 20;
 
-/** Column values of the fields given, checked; whoever calls, the terminal included, comes through here. */
+/** Checked column values of the given fields; the terminal uses them too. */
 export interface UserColumns {
   email?: string;
   emailKey?: string;
@@ -23,11 +23,11 @@ export interface UserColumns {
   metadata?: string;
 }
 
-/** Fields of a user, with the language that the API takes from the common parameter. */
+/** Fields of a user and the common parameter `lang`. */
 export type UserFields = UserPatch & { lang?: string | undefined };
 
 /**
- * Checks what a schema cannot and turns fields into columns.
+ * Checks fields beyond their schema and turns them into columns.
  * @throws validationFailed naming the field.
  */
 export function userColumns(input: UserFields): UserColumns {
@@ -47,12 +47,12 @@ export function userColumns(input: UserFields): UserColumns {
   return columns;
 }
 
-/** The form in which names are searched: composed, and in lower case in every script. */
+/** A name as searches compare it: composed and in lower case. */
 export function nameKey(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
 
-/** The terminal has no schema before it. */
+/** The terminal passes values that no schema has checked. */
 function oneOf<const T extends string>(field: string, value: T, known: readonly T[]): T {
   if (!known.includes(value)) throw invalidField(field, `must be ${known.join(" or ")}`);
   return value;
@@ -60,7 +60,7 @@ function oneOf<const T extends string>(field: string, value: T, known: readonly 
 
 function phoneNumber(field: string, value: string): string {
   if (value.length > 32 || !/^[\d +()-]+$/.test(value) || !/\d/.test(value)) {
-    throw invalidField(field, "must be at most 32 digits, spaces, +, - and brackets");
+    throw invalidField(field, "must be at most 32 digits, spaces, +, - and parentheses");
   }
   return value;
 }
@@ -72,7 +72,7 @@ function addressesText(addresses: readonly Address[]): string {
     const field = `addresses.${index}`;
     const postal = postalAddress(field, address);
     if (address.is_default && hasDefault) {
-      throw invalidField(`${field}.is_default`, "is true of an earlier one already");
+      throw invalidField(`${field}.is_default`, "is already set on an earlier address");
     }
     hasDefault ||= address.is_default ?? false;
     return { ...postal, ...(address.is_default !== undefined && { is_default: address.is_default }) };
@@ -81,8 +81,8 @@ function addressesText(addresses: readonly Address[]): string {
 }
 
 /**
- * A postal address, checked, with its fields in one order; orders are sent to one of the same form.
- * @param field where it stands in the body.
+ * A checked postal address, with its fields in a fixed order; orders use the same form.
+ * @param field its path in the body.
  * @throws validationFailed naming the field.
  */
 export function postalAddress(field: string, address: Omit<Address, "is_default">): Omit<Address, "is_default"> {

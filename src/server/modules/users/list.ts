@@ -12,10 +12,10 @@ import { type UserListQuery, type UserSortKey, userFields } from "./model.ts";
 import { userJson } from "./rendering.ts";
 import { users } from "./table.ts";
 
-// The comparison form of an address is unique in the store, so nothing need stand behind it.
+// The comparable form of an address is unique in the store, so it needs no second sort key.
 const sortColumns: Record<UserSortKey, SQL> = { created_at: sql`created_at`, email: sql`email_key` };
 
-// Ranges, since these can use an index in whatever script.
+// Ranges, because they can use an index in any script.
 const emailBegins = sql`email_key >= ${param("q")} and email_key < ${param("qEnd")}`;
 const nameBegins = sql`name_key >= ${param("q")} and name_key < ${param("qEnd")}`;
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;
@@ -37,8 +37,8 @@ interface Filters {
 const statements = new LruCache<CompiledStatement<PageRow>>(200);
 
 /**
- * One page of the tenant's users by keyset. `q` is what an address or a name begins with, whatever its case.
- * @throws malformedRequest for a cursor that is broken or belongs to another list, validationFailed for a filter at fault.
+ * One page of the tenant's users by keyset. `q` matches the beginning of an address or a name, ignoring case.
+ * @throws malformedRequest for an invalid cursor or that of another list, validationFailed for an invalid filter.
  */
 export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPage> {
   const fields = parseFields(query.fields, userFields);
@@ -57,11 +57,11 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPag
   const values = {
     tenantId: ctx.tenant.id,
     ...filters,
-    // The highest character there is: whatever begins with `q` sorts before `q` and this.
+    // The highest character: all texts that begin with `q` sort between `q` and this.
     qEnd: q === undefined ? undefined : `${q}\u{10ffff}`,
     most: fewMatches,
   };
-  // Few are looked up and sorted; many are met soon enough on the way through all.
+  // A few matches are looked up and sorted; many are found quickly by walking all users in order.
   const found = q === undefined || ids !== undefined ? undefined : await get(ctx.db, countMatches, values);
   const isRare = found !== undefined && found.emails + found.names < fewMatches;
   const shape = { isContinued: after !== undefined, isCounted: query.include_total ?? false, isRare };
@@ -75,7 +75,7 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPag
   return toListPage(row, { asked, limit, fields });
 }
 
-/** Page, last position, total and whether more follows are one statement, and so one snapshot, whatever others write. */
+/** Page, last position, total and the next page come from one statement, and so from one snapshot. */
 function listStatement(
   sort: string,
   filters: Filters,
@@ -87,7 +87,7 @@ function listStatement(
   if (kept) return kept;
   const descending = sort.startsWith("-");
   const column = sortColumns[(descending ? sort.slice(1) : sort) as UserSortKey];
-  // The sign keeps SQLite from walking all users in order where the ids of a few are known.
+  // The plus sign keeps SQLite from walking all users in order when a few ids are known.
   const conditions = [isRare || filters.ids !== undefined ? sql`+${ofTenant}` : ofTenant];
   if (filters.ids !== undefined) conditions.push(sql`id in (select value from json_each(${param("ids")}))`);
   if (filters.status !== undefined) conditions.push(sql`status = ${param("status")}`);

@@ -48,7 +48,7 @@ export const Address = Type.Object(
 );
 export type Address = Static<typeof Address>;
 
-/** What a person may say of themselves. */
+/** Fields that users may change of themselves. */
 const ownFields = {
   name: nullable(name),
   phone: nullable(phone),
@@ -64,7 +64,7 @@ const fields = {
   email_verified: Type.Boolean({ description: "Whether the user has proved that the email address is theirs." }),
 };
 
-/** What makes a user. The language of their mail is the common parameter `lang`. */
+/** The body that creates a user. The language of their mail is the common parameter `lang`. */
 export const UserInput = Type.Composite(
   [
     Type.Object({ email }),
@@ -84,14 +84,14 @@ export const UserInput = Type.Composite(
 );
 export type UserInput = Static<typeof UserInput>;
 
-/** What changes a user: any of these fields. */
+/** The body that changes a user: any of these fields. */
 export const UserPatch = Type.Partial(Type.Object({ email, ...fields }), {
   $id: "UserPatch",
   additionalProperties: false,
 });
 export type UserPatch = Static<typeof UserPatch>;
 
-/** What signed-in users may change of themselves; another address needs the current password. */
+/** The body by which users change themselves; another address needs the current password. */
 export const ProfilePatch = Type.Partial(
   Type.Object({ ...ownFields, email, password: Type.String({ maxLength: 1024 }) }),
   {
@@ -101,14 +101,14 @@ export const ProfilePatch = Type.Partial(
 );
 export type ProfilePatch = Static<typeof ProfilePatch>;
 
-/** A user as every reply shows them; never with a hash or secret. */
+/** A user in replies, without hashes and secrets. */
 export const User = Type.Object(
   {
-    id: Type.String({ description: "`usr_…`, sorts by age." }),
+    id: Type.String({ description: "`usr_…`; ids sort by age." }),
     email,
     name: fields.name,
     phone: fields.phone,
-    lang: nullable(Type.String({ description: "BCP 47; null: the store's." })),
+    lang: nullable(Type.String({ description: "BCP 47; null for the language of the store." })),
     role,
     status,
     email_verified: fields.email_verified,
@@ -116,7 +116,7 @@ export const User = Type.Object(
     metadata: fields.metadata,
     two_factor_enabled: Type.Boolean(),
     last_login_at: nullable(timestamp),
-    version: Type.Integer({ minimum: 1, description: "Moves by one with every change; sent as `ETag`." }),
+    version: Type.Integer({ minimum: 1, description: "Increases by one with every change; sent as `ETag`." }),
     created_at: timestamp,
     updated_at: timestamp,
   },
@@ -124,20 +124,20 @@ export const User = Type.Object(
 );
 export type User = Static<typeof User>;
 
-/** What a delete answers. */
+/** The reply to a delete. */
 export const DeletedUser = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { $id: "DeletedUser" });
 
-/** The id as it stands in the path; one that no user can have is answered as unknown (notFound). */
+/** The id in the path; a malformed one is answered with notFound. */
 export const UserParams = Type.Object({ id: Type.String() });
 
-/** Keys that a list of users can be sorted by; a hyphen before it turns it round. */
+/** Sort keys of a list of users; a leading hyphen reverses the order. */
 export const userSortKeys = ["created_at", "email"] as const;
 export type UserSortKey = (typeof userSortKeys)[number];
 
-/** Names that `fields` can hold. */
+/** Field names that `fields` accepts. */
 export const userFields = Object.keys(User.properties);
 
-/** What one user can be asked for. */
+/** Query parameters of one user. */
 export const UserQuery = Type.Object(fieldsPart, { additionalProperties: false });
 
 export const UserListQuery = Type.Object(
@@ -152,8 +152,10 @@ export const UserListQuery = Type.Object(
     ),
     status: Type.Optional(status),
     role: Type.Optional(role),
-    email: Type.Optional(Type.String({ maxLength: 254, description: "Exactly this address, whatever its case." })),
-    q: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: "How an email or a name begins." })),
+    email: Type.Optional(Type.String({ maxLength: 254, description: "Exactly this address, ignoring case." })),
+    q: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, description: "Beginning of an email or a name, ignoring case." }),
+    ),
   },
   { additionalProperties: false },
 );

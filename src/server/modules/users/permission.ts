@@ -5,7 +5,7 @@ import type { Role } from "./model.ts";
 const everyone: readonly Role[] = ["customer", "staff", "owner"];
 const customers: readonly Role[] = ["customer"];
 
-/** Whose records an actor may make, change and remove: a key needs the scope `*` to touch more than customers. */
+/** The roles that an actor may create, change and delete: a key needs the scope `*` for more than customers. */
 export function manageableRoles(actor: Actor): readonly Role[] {
   switch (actor.kind) {
     case "terminal":
@@ -21,17 +21,14 @@ export function manageableRoles(actor: Actor): readonly Role[] {
   }
 }
 
-/**
- * Refuses work on users of a role that the actor may not manage.
- * @throws forbidden.
- */
+/** @throws forbidden for a role that the actor may not manage. */
 export function requireManageable(ctx: Pick<Ctx, "actor">, role: Role): void {
   if (manageableRoles(ctx.actor).includes(role)) return;
   const who = ctx.actor.kind === "app" ? "A key without the scope * manages" : "Staff manage";
   throw forbidden(`${who} customers only.`);
 }
 
-/** Whether the actor is this very user. */
+/** Whether the actor is this user. */
 export function isSelf(ctx: Ctx, userId: string): boolean {
   return ctx.actor.kind === "user" && ctx.actor.userId === userId;
 }

@@ -17,7 +17,7 @@ const selectEmails = statement<{ email: string }>(sql`
 
 /**
  * The id of a user named by id or by email.
- * @throws notFound, with the address that was most likely meant.
+ * @throws notFound, with the most similar address.
  */
 export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string> {
   const tenantId = ctx.tenant.id;
@@ -35,8 +35,8 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
 }
 
 /**
- * The same within the store of that namespace. What names nobody is answered as it stands: an account of the operating
- * system may read like an email.
+ * The id of a user of a store, named by id or email. An unknown name is returned unchanged: an operating system account
+ * may look like an email.
  * @throws notFound for an unknown store.
  */
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {

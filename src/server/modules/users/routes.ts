@@ -16,7 +16,7 @@ function answer(user: User) {
   return reply(user, { version: user.version });
 }
 
-/** The endpoints by which keys and staff manage users. */
+/** The endpoints for keys and staff to manage users. */
 export const userRoutes = [
   defineRoute({
     method: "GET",
@@ -52,7 +52,7 @@ export const userRoutes = [
     path: "/users/",
     id: "createUser",
     tag,
-    summary: "Create a user, or import one with a password hash",
+    summary: "Create or import a user",
     access: writers,
     body: UserInput,
     reply: { status: 201, data: User },
@@ -65,7 +65,7 @@ export const userRoutes = [
     path: "/users/:id/",
     id: "patchUser",
     tag,
-    summary: "Change some fields of a user",
+    summary: "Update a user",
     access: writers,
     params: UserParams,
     body: UserPatch,
@@ -80,7 +80,7 @@ export const userRoutes = [
     path: "/users/:id/",
     id: "deleteUser",
     tag,
-    summary: "Delete a user for good",
+    summary: "Delete a user",
     access: writers,
     params: UserParams,
     reply: { data: DeletedUser },

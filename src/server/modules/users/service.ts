@@ -40,7 +40,7 @@ const insertUser = statement<RenderedUser>(sql`
   returning ${userJson} as json`);
 const removeUser = statement(sql`delete from ${users} where ${guardedUser}`);
 
-/** A user who may be made: checked, and their password hashed. */
+/** A checked new user, with the hash of their password. */
 export interface NewUser {
   columns: UserColumns;
   email: string;
@@ -50,15 +50,16 @@ export interface NewUser {
 }
 
 /**
- * Makes a user: a customer unless the role says otherwise. `password_hash` takes one of another system; without either
- * the user signs in after a password reset.
- * @throws forbidden for a role that the actor may not manage, conflict for an address that is taken, validationFailed, weakPassword, unavailable.
+ * Creates a user, a customer unless the role says otherwise. `password_hash` imports a hash of another system; without
+ * hash and password, the user logs in after a password reset.
+ * @throws forbidden for a role that the actor may not manage, conflict for a taken address, validationFailed,
+ * weakPassword, unavailable.
  */
 export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
   return addUser(ctx, await prepareUser(ctx, input));
 }
 
-/** The part of `createUser` that hashes: before any transaction, as it would hold up every writer there. */
+/** Checks and hashes, before any transaction, because hashing in one would block all writers. */
 export async function prepareUser(
   ctx: Pick<Ctx, "actor">,
   input: UserInput & { lang?: string | undefined },
@@ -71,7 +72,7 @@ export async function prepareUser(
   return { columns, email, emailKey, role, passwordHash: await firstHash(password, imported) };
 }
 
-/** The part of `createUser` that writes. */
+/** Writes a prepared user. */
 export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash }: NewUser): Promise<User> {
   const id = newId("usr");
   const now = toTimestamp(ctx.now());
@@ -117,16 +118,16 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
 }
 
 /**
- * Removes a user for good and ends their token.
- * @param ifMatch the version that must stand; null for any.
- * @throws notFound; forbidden for a user that the actor may not manage, and for the actor; preconditionFailed; wrongState for the last
- * active owner, except from the terminal.
+ * Deletes a user for good and revokes their token.
+ * @param ifMatch the required version; null for any.
+ * @throws notFound; forbidden for a user that the actor may not manage, and for the actor; preconditionFailed;
+ * wrongState for the last active owner, except from the terminal.
  */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const stored = await requireStoredUser(tx, id);
-    if (isSelf(tx, id)) throw forbidden("Nobody removes themselves.");
-    // Tokens first: their rows stay, so that using one is still told apart from using one that never was.
+    if (isSelf(tx, id)) throw forbidden("You cannot delete yourself.");
+    // Tokens first: their rows stay, so that a revoked token is still told apart from an unknown one.
     await endTokens(tx, id, "revoked");
     await endResetCode(tx, stored.emailKey);
     const removed = await run(tx.db, removeUser, guardValues(tx, id, ifMatch, true));
@@ -137,20 +138,20 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
 }
 
 /**
- * Gives a user another password without asking for the old one, and signs them out.
+ * Sets the password of a user without asking for the old one, and revokes their token.
  * @throws notFound, forbidden, weakPassword, validationFailed, unavailable.
  */
 export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
   await changePassword(ctx, id, await preparePassword(password));
 }
 
-/** The part of `setPassword` that hashes: before any transaction, as it would hold up every writer there. */
+/** Checks and hashes, before any transaction, because hashing in one would block all writers. */
 export function preparePassword(password: string): Promise<string> {
   requireStrongPassword("password", password);
   return hashPassword(password);
 }
 
-/** The part of `setPassword` that writes. */
+/** Writes a prepared password. */
 export function changePassword(ctx: Ctx, id: string, to: string): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const { emailKey } = await requireStoredUser(tx, id);
@@ -164,7 +165,7 @@ export function changePassword(ctx: Ctx, id: string, to: string): Promise<void> 
 
 async function firstHash(password: string | undefined, imported: string | undefined): Promise<string | null> {
   if (imported !== undefined) {
-    if (password !== undefined) throw invalidField("password_hash", "cannot stand beside password");
+    if (password !== undefined) throw invalidField("password_hash", "cannot be combined with password");
     return parsePasswordHash("password_hash", imported);
   }
   return password === undefined ? null : preparePassword(password);

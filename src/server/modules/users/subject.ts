@@ -8,10 +8,10 @@ import { users } from "./table.ts";
 const selectId = statement<{ id: string }>(sql`select id from ${users} where ${oneUser}`);
 
 /**
- * Whose record a call is about. Customers act for themselves; staff for themselves unless they name somebody by
- * `customer_id`; app keys name somebody by `customer_id`, or by `user_id` beside their credentials.
- * @throws validationFailed for an app key that names nobody, or two, notFound for a user who is not there, or is not the customer who
- * calls.
+ * The user that a call is about. Customers act for themselves; staff for themselves or `customer_id`; app keys for
+ * `customer_id`, or `user_id` beside their credentials.
+ * @throws validationFailed for an app key that names no user or two; notFound for an unknown user, and for a customer
+ * who names another.
  */
 export async function requireSubject(
   ctx: Ctx,
@@ -21,12 +21,12 @@ export async function requireSubject(
   const { actor } = ctx;
   const own = actor.kind === "user" ? actor.userId : undefined;
   if (customerId !== undefined && subject !== undefined && customerId !== subject) {
-    throw invalidField("customer_id", "names somebody else than user_id does");
+    throw invalidField("customer_id", "names another user than user_id");
   }
   const named = customerId ?? subject ?? own;
-  if (named === undefined) throw invalidField("user_id", "is required: it says whose record this is about");
+  if (named === undefined) throw invalidField("user_id", "is required: it names the user that the call is about");
   if (named === own) return named;
-  // Whether somebody else is there is nothing that a customer learns.
+  // Customers must not learn whether another user exists.
   if (actor.kind === "user" && actor.role === "customer") throw noSuchUser();
   requireUserId(named);
   const user = await get(ctx.db, selectId, { tenantId: ctx.tenant.id, id: named });

@@ -2,10 +2,10 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenants } from "../tenants/table.ts";
 
-/** Holds for a password hash that is not in our own form. */
+/** Condition for an imported password hash. */
 export const imported = sql.raw("password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%'");
 
-/** Someone who can sign in to one store. */
+/** A user of one store. */
 export const users = sqliteTable(
   "users",
   {
@@ -13,12 +13,12 @@ export const users = sqliteTable(
     tenantId: text("tenant_id")
       .notNull()
       .references(() => tenants.id, { onDelete: "cascade" }),
-    /** As it was given. */
+    /** As entered. */
     email: text("email").notNull(),
-    /** The same in the one form that is compared (`emailKey`), so that case makes no second account. */
+    /** The comparable form (`emailKey`), so that case makes no second account. */
     emailKey: text("email_key").notNull(),
     name: text("name"),
-    /** The same in the form that searches compare (`nameKey`). */
+    /** The searchable form (`nameKey`). */
     nameKey: text("name_key"),
     phone: text("phone"),
     lang: text("lang"),
@@ -27,7 +27,7 @@ export const users = sqliteTable(
     emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
     addresses: text("addresses").notNull().default("[]"),
     metadata: text("metadata").notNull().default("{}"),
-    /** Argon2id in the PHC form, or an imported hash until the next sign-in; null for who has no password yet. */
+    /** Argon2id in the PHC form, or an imported hash until the next login; null without a password. */
     passwordHash: text("password_hash"),
     passwordChangedAt: text("password_changed_at"),
     lastLoginAt: text("last_login_at"),
@@ -38,7 +38,7 @@ export const users = sqliteTable(
   (t) => [
     uniqueIndex("users_email").on(t.tenantId, t.emailKey),
     index("users_by_created").on(t.tenantId, t.createdAt, t.id),
-    // Passwords of other systems that nobody has signed in with yet: as many as there are kinds have to be found quickly.
+    // Imported passwords: login has to find which kinds of hashes a store has.
     index("users_imported").on(t.tenantId, t.passwordHash).where(imported),
     index("users_by_name").on(t.tenantId, t.nameKey, t.id),
     index("users_by_status").on(t.tenantId, t.status, t.createdAt, t.id),

@@ -28,21 +28,21 @@ const columnNames: Record<keyof UserColumns, string> = {
   metadata: "metadata",
 };
 
-/** Which user, on what conditions; the name tells conditions apart. */
+/** Selects the user and adds conditions; the name tells conditions apart. */
 interface Guard {
   name: "managed" | "own";
   condition: SQL;
   values: Params;
 }
 
-/** One statement for each set of columns that callers have changed together. */
+/** One statement for each set of columns changed together. */
 const updates = new Map<string, CompiledStatement<RenderedUser>>();
 
 /**
- * Writes the columns given, in one guarded statement; metadata is merged. Another address is unverified unless the
- * columns say otherwise.
- * @returns the user as they are then; undefined when the guard does not hold.
- * @throws conflict for an address that is taken, validationFailed for metadata that has grown too large.
+ * Writes the given columns in one guarded statement; metadata is merged. A new address is unverified unless the columns
+ * say otherwise.
+ * @returns the changed user; undefined when the guard does not hold.
+ * @throws conflict for a taken address, validationFailed for metadata that has grown too large.
  */
 export async function writeColumns(tx: Ctx, columns: UserColumns, guard: Guard): Promise<User | undefined> {
   const names = (Object.keys(columnNames) as (keyof UserColumns)[]).filter((name) => columns[name] !== undefined);
@@ -76,7 +76,7 @@ function updateStatement(names: (keyof UserColumns)[], guard: Guard): CompiledSt
   return made;
 }
 
-/** Tells the feed of a user who was made, changed or removed; in the transaction of that, and without personal data. */
+/** Records an event about a user, in the transaction of the change and without personal data. */
 export function recordUserEvent(
   tx: Ctx,
   type: "user.created" | "user.updated" | "user.deleted",
@@ -86,8 +86,8 @@ export function recordUserEvent(
 }
 
 /**
- * Writes down what a change made of a user, in its transaction: for the feed, and in the audit log the names of fields,
- * and values only of roles.
+ * Records a change of a user, in its transaction: an event, and in the audit log the names of fields, with values only
+ * of roles.
  */
 export async function recordChanges(tx: Ctx, before: StoredUser, columns: UserColumns, after: User): Promise<void> {
   const { id } = after;
@@ -106,14 +106,14 @@ export async function recordChanges(tx: Ctx, before: StoredUser, columns: UserCo
   if (fields.length > 0) await recordAudit(tx, { event: "user.updated", subject: id, details: { fields } });
 }
 
-/** Ends reset codes that a change makes void, in its transaction: of an address left or taken, of who is disabled. */
+/** Ends the reset codes that a change makes void, in its transaction: of an old or new address, or a disabled user. */
 export async function endVoidCodes(tx: Ctx, before: StoredUser, { emailKey, status }: UserColumns): Promise<void> {
   const isMoved = emailKey !== undefined && emailKey !== before.emailKey;
   if (isMoved || status === "disabled") await endResetCode(tx, before.emailKey);
   if (isMoved) await endResetCode(tx, emailKey);
 }
 
-/** The error to throw for one of a write to the table of users. */
+/** The public error for an error of a write to the table of users. */
 export function explainUserConflict(error: unknown): unknown {
   if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (!isUniqueViolation(error, "users.email_key")) return error;

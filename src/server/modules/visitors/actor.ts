@@ -2,23 +2,23 @@ import type { Ctx } from "../../context.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { mintVisitor, readVisitor } from "./token.ts";
 
-/** Who likes, bookmarks or views: the id of a user or a visitor. */
+/** The user or visitor who likes, bookmarks or views. */
 export interface ContentActor {
   id: string;
-  /** The token of a visitor who was made for this call, to be answered once. */
+  /** The token of a visitor created by this call, answered once. */
   visitor?: string;
 }
 
 /**
- * Who reads: the signed-in user, else the visitor of a valid token; null for anyone else. A token that is not valid is
- * that of nobody, and is not told apart from none.
+ * The caller of a read: the authenticated user, else the visitor of a valid token, else null. An invalid token is
+ * treated like none.
  */
 export function findActor(ctx: Ctx, visitor: string | undefined): string | null {
   if (ctx.actor.kind === "user") return ctx.actor.userId;
   return visitor === undefined ? null : findVisitor(ctx, visitor);
 }
 
-/** The visitor of a valid token, else null; also at a server without the database's key, which cannot tell. */
+/** The visitor of a valid token, else null; also null on a server without the database's key. */
 export function findVisitor({ vault, tenant }: Ctx, token: string): string | null {
   try {
     return readVisitor(vault, tenant.id, token);
@@ -29,8 +29,8 @@ export function findVisitor({ vault, tenant }: Ctx, token: string): string | nul
 }
 
 /**
- * Who writes: as `findActor`, and a new visitor where that is nobody.
- * @throws unavailable at a server without the database's key.
+ * The caller of a write: as `findActor`, with a new visitor instead of null.
+ * @throws unavailable on a server without the database's key.
  */
 export function requireActor({ actor, vault, tenant }: Ctx, visitor: string | undefined): ContentActor {
   if (actor.kind === "user") return { id: actor.userId };
@@ -41,9 +41,9 @@ export function requireActor({ actor, vault, tenant }: Ctx, visitor: string | un
 }
 
 /**
- * Refuses `user_id` beside app credentials: in a user's name acts only who has their token.
+ * Refuses `user_id` beside app credentials: acting in a user's name takes their token.
  * @throws validationFailed.
  */
 export function refuseSubject(subject: string | undefined): void {
-  if (subject !== undefined) throw invalidField("user_id", "acts only with that user's token");
+  if (subject !== undefined) throw invalidField("user_id", "needs the token of that user");
 }

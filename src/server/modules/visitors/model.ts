@@ -1,16 +1,17 @@
 import { Type } from "@sinclair/typebox";
 
-/** Who acts where no user is signed in; a token that is not valid counts as none. */
+/** The visitor of a call without a user; an invalid token is ignored. */
 export const visitorPart = {
   visitor: Type.Optional(
     Type.String({
       maxLength: 1000,
-      description: "`vis_…`, as the first write answered it. Kept like a token: who has it is that visitor.",
+      description:
+        "`vis_…`, from the reply to the visitor's first write. Keep it like a token: it identifies the visitor.",
     }),
   ),
 };
 
-/** The token of a visitor who was made for a call. */
+/** The token of a new visitor. */
 export const newVisitor = Type.Optional(
-  Type.String({ description: "Of a new visitor, and shown here only: to be kept, and sent with later calls." }),
+  Type.String({ description: "Token of a new visitor, answered only once. Keep it and send it with later calls." }),
 );

@@ -2,26 +2,26 @@ import { timingSafeEqual } from "node:crypto";
 import type { Vault } from "../../security/vault.ts";
 import { newId } from "../../values/ids.ts";
 
-// No dot between the two: an id that ends in "v2" would look like a user's token.
+// No dot in between: an id that ends in "v2" would look like a user's token.
 const form = /^vis_[0-7][0-9a-hjkmnp-tv-z]{25}-[0-9a-f]{64}$/;
 const idLength = 30;
 
-/** A visitor's id, and the token that proves it. */
+/** A visitor and their token. */
 export interface NewVisitor {
   id: string;
   token: string;
 }
 
 /**
- * Makes a visitor of one tenant. Nothing is stored: the token is the id with a signature by the server's key, so that
- * nobody can make one, and none is worth anything in another store.
+ * Creates a visitor of one tenant. Nothing is stored: the token is the id with a signature of the server, so it cannot
+ * be forged and is worthless in other stores.
  */
 export function mintVisitor(vault: Vault, tenantId: string): NewVisitor {
   const id = newId("vis");
   return { id, token: `${id}-${sign(vault, tenantId, id)}` };
 }
 
-/** The id that a token proves; null for anything that this server has not made for this tenant. */
+/** The id in a token; null for a token that this server has not made for this tenant. */
 export function readVisitor(vault: Vault, tenantId: string, token: string): string | null {
   if (!form.test(token)) return null;
   const id = token.slice(0, idLength);
