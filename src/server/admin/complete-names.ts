@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Session } from "../db/session.ts";
 import { all, type CompiledStatement, get, param, statement } from "../db/statement.ts";
-import { knownScopes } from "../http/scopes.ts";
 import { appKeys } from "../modules/app-keys/table.ts";
 import { auditEvents } from "../modules/audit/events.ts";
 import { orders } from "../modules/orders/table.ts";
@@ -10,6 +9,7 @@ import { tenants } from "../modules/tenants/table.ts";
 import { nameKey } from "../modules/users/input.ts";
 import { users } from "../modules/users/table.ts";
 import { webhooks } from "../modules/webhooks/table.ts";
+import { knownScopes } from "../security/scopes.ts";
 
 /** What a shell can offer: a name, and a few words about what has it. */
 export interface OfferedName {

@@ -2,11 +2,11 @@ import type { Actor, ProcessMemory, Tenant } from "../context.ts";
 import type { Session } from "../db/session.ts";
 import { AppError, appAuthFailed, type ErrorKind, forbidden, notAuthenticated, userTokenInvalid } from "../errors.ts";
 import { type Access, asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
-import { hasScope } from "../http/scopes.ts";
 import type { KnownKey } from "../modules/app-keys/lookup.ts";
 import { verifyOrigin } from "../modules/app-keys/origins.ts";
 import { sameHash } from "../modules/app-keys/secret.ts";
 import { verifyToken } from "../modules/tokens/verify.ts";
+import { hasScope } from "../security/scopes.ts";
 import type { CountAttempt } from "./attempts.ts";
 import { type AppCredentials, type Sent, type TokenCredentials, tokenCredentialsOf } from "./credentials.ts";
 

@@ -1,4 +1,4 @@
-import type { Scope } from "./scopes.ts";
+import type { Scope } from "../security/scopes.ts";
 
 /** Who may call a route: an app key with a scope, a signed-in user, or anyone at all. */
 export type Access =

@@ -4,7 +4,7 @@ import { routes } from "../../../src/server/api/routes.ts";
 import { anyone, isUnsigned } from "../../../src/server/http/access.ts";
 import { reply } from "../../../src/server/http/envelope.ts";
 import { defineRoute, type Route } from "../../../src/server/http/route.ts";
-import { knownScopes } from "../../../src/server/http/scopes.ts";
+import { knownScopes } from "../../../src/server/security/scopes.ts";
 import { startTestApp } from "../../support/app.ts";
 import { createClient, newAddress } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";

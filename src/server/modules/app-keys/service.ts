@@ -4,7 +4,7 @@ import { build } from "../../db/build.ts";
 import { all, get, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, notFound, wrongState } from "../../errors.ts";
-import { parseScope, parseScopes } from "../../http/scopes.ts";
+import { parseScope, parseScopes } from "../../security/scopes.ts";
 import { newId } from "../../values/ids.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";

@@ -3,7 +3,7 @@ import type { SystemCtx } from "../../context.ts";
 import { param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { wrongState } from "../../errors.ts";
-import { parseScopes } from "../../http/scopes.ts";
+import { parseScopes } from "../../security/scopes.ts";
 import { requireText } from "../../values/text.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { recordAudit } from "../audit/service.ts";
