@@ -93,7 +93,7 @@ test("a call that says how it arrived is found in whichever worker took it, and 
     Array.from({ length: 6 }, async (_, number) => {
       const id = `doctor-0000000${number}`;
       await fetch(`${server.url}/health/live`, { headers: { "x-request-id": id }, keepalive: false });
-      const reply = await fetch(`http://localhost/seen?request_id=${id}`, { unix: socket });
+      const reply = await fetch(`http://localhost/requests?id=${id}`, { unix: socket });
       return ((await reply.json()) as { request_id: string }).request_id === id;
     }),
   );

@@ -200,7 +200,7 @@ export const commandCalls: Record<string, CommandCall> = {
     quiet: /before-restore-.*\.db$/,
   }),
   "db check": record(() => [], { quiet: /^$/ }),
-  "db rekey": record(() => [], { asks: () => confirmed("Give the old key up?"), instead: yes, quiet: /^$/ }),
+  "db rekey": record(() => [], { asks: () => confirmed("Give up the old key?"), instead: yes, quiet: /^$/ }),
   version: record(() => [], { needsNoShop: true }),
   completion: record(() => ["bash"], { quiet: /completion/, needsNoShop: true }),
 };

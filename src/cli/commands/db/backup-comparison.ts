@@ -4,17 +4,14 @@ import { formatValue } from "../../terminal/output.ts";
 
 const names = ["stores", "users", "products", "orders", "last_act_at"] as const;
 
-/**
- * What is in a backup beside what is here, or above it where the terminal is too narrow for both: whoever is asked next
- * whether one may replace the other sees the two whole.
- */
+/** Renders the content of a backup beside the present database, or above it on a narrow terminal. Nothing is cut. */
 export async function renderComparison(
   { columns, color }: Pick<Console, "columns" | "color">,
   { fetched, present }: Pick<RestorePlan, "fetched" | "present">,
 ): Promise<string> {
   const { manifest, inspection } = fetched;
   const rows = [
-    { what: "made at", backup: formatValue(manifest?.created_at), here: undefined },
+    { what: "created at", backup: formatValue(manifest?.created_at), here: undefined },
     { what: "schema", backup: formatValue(inspection.schema.at(-1)?.name), here: undefined },
     ...names.map((name) => ({
       what: name.replaceAll("_", " "),
@@ -27,8 +24,8 @@ export async function renderComparison(
     rows,
     [
       { header: "", value: ({ what }) => what },
-      { header: "IN THE BACKUP", value: ({ backup }) => backup },
-      { header: "HERE NOW", value: ({ here = "" }) => here },
+      { header: "BACKUP", value: ({ backup }) => backup },
+      { header: "PRESENT", value: ({ here = "" }) => here },
     ],
     { width: undefined, color },
   );
@@ -39,9 +36,9 @@ export async function renderComparison(
   const here = rows.flatMap(({ what, here }): [string, string][] => (here === undefined ? [] : [[what, here]]));
   return [
     section(
-      "IN THE BACKUP",
+      "BACKUP",
       rows.map(({ what, backup }) => [what, backup]),
     ),
-    section("HERE NOW", present === null ? [["nothing", ""]] : here),
+    section("PRESENT", present === null ? [["none", ""]] : here),
   ].join("\n");
 }

@@ -4,10 +4,10 @@ import { printJson } from "../../terminal/output.ts";
 
 export default defineCommand({
   name: "migrate",
-  description: "Bring the database schema up to date",
+  description: "Update the database schema",
   args: {},
   examples: ["bodega db migrate", "bodega db migrate --data-dir /var/lib/bodega --json"],
-  notes: ["bodega serve does the same when it starts."],
+  notes: ["bodega serve also does this when it starts."],
   async run(args, console) {
     const { migrate } = await import("../../../server/db/migrate.ts");
     const { applied } = await withDatabase(args, console, async (db, config) => {

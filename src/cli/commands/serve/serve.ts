@@ -19,20 +19,20 @@ export default defineCommand({
       type: "string",
       valueHint: "number",
       configEnv: "BODEGA_WORKERS",
-      description: "Processes that share the port (default: 1)",
+      description: "Number of worker processes (default: 1)",
     },
     ...addressFlags,
     metrics: {
       type: "string",
       valueHint: "host:port",
       configEnv: "BODEGA_METRICS",
-      description: "Serve /metrics for Prometheus on a listener of its own",
+      description: "Serve Prometheus metrics on a separate address",
     },
     "backup-every": {
       type: "string",
       valueHint: "duration",
       configEnv: "BODEGA_BACKUP_EVERY",
-      description: "Back the database up again and again, such as every 24h (default: never)",
+      description: "Make a backup at this interval, such as 24h (default: never)",
     },
     "backup-to": {
       type: "string",
@@ -45,12 +45,12 @@ export default defineCommand({
       type: "string",
       valueHint: "number",
       configEnv: "BODEGA_BACKUP_KEEP",
-      description: "How many backups stay (default: 7)",
+      description: "Number of backups to keep (default: 7)",
     },
     "allow-private-push": {
       type: "boolean",
       configEnv: "BODEGA_PUSH_PRIVATE",
-      description: "Permit Web Push endpoints on this machine and private networks, and http: for development",
+      description: "Allow Web Push endpoints on private networks and http, for development",
     },
   },
   examples: [
@@ -61,9 +61,9 @@ export default defineCommand({
     "bodega serve --host 0.0.0.0 --port 443 --tls-cert fullchain.pem --tls-key privkey.pem",
   ],
   notes: [
-    "The schema is brought up to date first. SIGTERM and SIGINT let requests that have begun finish, for ten seconds; " +
-      "a second signal ends the server at once. The log goes to standard error.",
-    "A certificate that changes is presented within seconds to who connects from then on; SIGHUP looks for it at once.",
+    "The server updates the database schema first, and logs to standard error. On SIGTERM or SIGINT it gives requests in " +
+      "flight ten seconds; a second signal ends it at once.",
+    "When the certificate files change, new connections get the new certificate within seconds, or at once on SIGHUP.",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console, {

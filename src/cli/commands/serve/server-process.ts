@@ -15,48 +15,48 @@ export const serverFlags = {
     type: "string",
     valueHint: "number",
     configEnv: "BODEGA_PORT",
-    description: "Port to listen on; 0 takes a free one (default: 8080)",
+    description: "Port to listen on; 0 picks a free one (default: 8080)",
   },
   log: {
     type: "enum",
     options: ["text", "json"],
     configEnv: "BODEGA_LOG",
-    description: "Form of the log (default: text)",
+    description: "Log format (default: text)",
   },
   "log-level": {
     type: "enum",
     options: logLevels,
     configEnv: "BODEGA_LOG_LEVEL",
-    description: "How much the log says (default: info)",
+    description: "Lowest level of log messages (default: info)",
   },
 } as const satisfies CommandArgs;
 
-/** The same as the configuration takes them. */
+/** The values for the configuration. */
 export function readServerFlags({ host, port, log, "log-level": logLevel }: ArgValues<typeof serverFlags>) {
   return { host, port, log, logLevel };
 }
 
-/** The flags that say how the world reaches a server: who starts one has them, and who looks whether it does. */
+/** The flags for the public address of a server, which `doctor` takes too. */
 export const addressFlags = {
   "public-url": {
     type: "string",
     valueHint: "url",
     configEnv: "BODEGA_PUBLIC_URL",
-    description: "Address under which the world sees the server",
+    description: "Public URL of the server",
   },
   "trusted-proxy": {
     type: "string",
     valueHint: "cidr",
     multiple: true,
     configEnv: "BODEGA_TRUSTED_PROXY",
-    description: "Proxies whose X-Forwarded-For is believed",
+    description: "Address or CIDR range of proxies whose X-Forwarded-For is trusted",
   },
   "tls-cert": {
     type: "string",
     valueHint: "file",
     configEnv: "BODEGA_TLS_CERT",
     completes: "file",
-    description: "Certificate chain (PEM) to serve https with; read again when it changes",
+    description: "Certificate chain (PEM) for HTTPS; reloaded when it changes",
   },
   "tls-key": {
     type: "string",
@@ -67,13 +67,13 @@ export const addressFlags = {
   },
 } as const satisfies CommandArgs;
 
-/** The same as the configuration takes them. */
+/** The values for the configuration. */
 export function readAddressFlags(args: ArgValues<typeof addressFlags>) {
   const { "public-url": publicUrl, "trusted-proxy": proxies, "tls-cert": tlsCert, "tls-key": tlsKey } = args;
   return { publicUrl, trustedProxy: proxies.length > 0 ? proxies : undefined, tlsCert, tlsKey };
 }
 
-/** How a server speaks and is started again; its announcement in words gives way to `--json` and `-q`. */
+/** The process that a server runs in. `--json` and `-q` suppress its announcement. */
 export function describeServerProcess(console: Console) {
   return {
     version: buildInfo.version,

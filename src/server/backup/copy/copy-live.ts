@@ -14,33 +14,33 @@ interface CopyLiveOptions {
 const chunkBytes = 1 << 20;
 
 /**
- * Copies a database file while others write: first the file, then its log. Nobody empties the log meanwhile, so that
- * whatever is moved into the file in between stands in the log as well; the copy is the database as of the log's last
- * commit. `VACUUM INTO` would do it in one call, and writes as fast as it can: a server's commits then wait for the disk.
- * @param target a path where nothing is.
+ * Copies a database file while others write: first the file, then its WAL. Nobody resets the WAL meanwhile, so that pages
+ * checkpointed in between are in the WAL as well; the copy is the database as of the last commit in the WAL. `VACUUM INTO`
+ * would write as fast as it can, and a server's commits would wait for the disk.
+ * @param target a path that does not exist.
  * @throws unavailable for a full or faulty disk.
  */
 export async function copyLive(path: string, target: string, { onProgress, signal }: CopyLiveOptions): Promise<void> {
   const users = await shareFile(path);
   const libsql = await loadLibsql();
   const readers = new FileLock(libsql, `${path}-readers`);
-  // Opened first and closed last: closing any descriptor of the file drops this process's locks on it.
+  // Closed last: closing any descriptor of the file drops this process's locks on it.
   const source = await open(path, "r");
   try {
     while (!readers.tryShared()) await Bun.sleep(10);
     const connection = new Connection(libsql, path, { readOnly: true });
     const pacer = createPacer(signal);
     try {
-      // As long as somebody reads, the log is not begun anew, whoever else has the file open.
+      // While somebody reads, no process resets the WAL.
       connection.run("BEGIN");
       connection.run("SELECT 1 FROM sqlite_schema LIMIT 1");
-      const log = await open(`${path}-wal`, "r").catch(() => undefined);
+      const wal = await open(`${path}-wal`, "r").catch(() => undefined);
       try {
-        const total = (await source.stat()).size + ((await log?.stat())?.size ?? 0);
+        const total = (await source.stat()).size + ((await wal?.stat())?.size ?? 0);
         const copied = await copyBytes(source, target, pacer, (done) => onProgress(done, total));
-        if (log) await copyBytes(log, `${target}-wal`, pacer, (done) => onProgress(copied + done, total));
+        if (wal) await copyBytes(wal, `${target}-wal`, pacer, (done) => onProgress(copied + done, total));
       } finally {
-        await log?.close();
+        await wal?.close();
       }
     } finally {
       connection.close();
@@ -53,7 +53,7 @@ export async function copyLive(path: string, target: string, { onProgress, signa
   await mergeWal(target);
 }
 
-/** Copies what a file holds at this moment; answers how much that is. */
+/** Copies the present size of a file; returns it. */
 async function copyBytes(
   source: FileHandle,
   target: string,

@@ -1,33 +1,33 @@
-/** Spreads writing out over time. */
+/** Spreads writes to a disk over time. */
 export interface Pacer {
-  /** @param sync sends what has been written to the disk. */
+  /** @param sync flushes what has been written to the disk. */
   wrote(bytes: number, sync: () => Promise<void>): Promise<void>;
 }
 
-/** What goes to the disk in one go: small enough that a commit which waits behind it hardly feels it. */
-const portionBytes = 1 << 20;
-/** For how long the disk and the processor belong to the others, compared with the time that a portion took. */
-const restShare = 3;
-const leastRestMs = 5;
-const maxRestMs = 50;
+/** Small enough that a commit which waits behind one batch hardly slows down. */
+const batchBytes = 1 << 20;
+/** How long to pause after a batch, relative to the time that the batch took. */
+const pauseRatio = 3;
+const minPauseMs = 5;
+const maxPauseMs = 50;
 
 /**
- * Makes a pacer: after each portion what was written goes to the disk, and then there is a rest. Otherwise the system
- * gathers hundreds of megabytes and sends them at once, and every commit on that disk waits until they are through.
+ * Makes a pacer, which flushes each batch and then pauses. Otherwise the system would collect hundreds of megabytes and
+ * flush them at once, and every commit on that disk would wait.
  */
 export function createPacer(signal: AbortSignal): Pacer {
   let waiting = 0;
-  let begun = performance.now();
+  let startedAt = performance.now();
   return {
     async wrote(bytes, sync) {
       waiting += bytes;
       signal.throwIfAborted();
-      if (waiting < portionBytes) return;
+      if (waiting < batchBytes) return;
       await sync();
-      const took = performance.now() - begun;
-      await Bun.sleep(Math.min(maxRestMs, Math.max(leastRestMs, took * restShare)));
+      const tookMs = performance.now() - startedAt;
+      await Bun.sleep(Math.min(maxPauseMs, Math.max(minPauseMs, tookMs * pauseRatio)));
       waiting = 0;
-      begun = performance.now();
+      startedAt = performance.now();
     },
   };
 }
