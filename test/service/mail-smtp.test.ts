@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import type { AppError, ErrorCode } from "../../src/server/errors.ts";
 import { queueMail } from "../../src/server/modules/mail/outbox.ts";
-import type { SmtpPatience } from "../../src/server/modules/mail/smtp.ts";
+import type { SmtpTimeouts } from "../../src/server/modules/mail/smtp.ts";
 import { smtpOptions } from "../../src/server/modules/mail/smtp.ts";
 import { readSmtpFailure } from "../../src/server/modules/mail/smtp-failure.ts";
 import { type TestMail, testMail } from "../../src/server/modules/mail/test-mail.ts";
@@ -35,7 +35,7 @@ async function startMute(words = ""): Promise<string> {
 
 onDatabase("file", (suite) => {
   /** Queues one mail, lets a sender try it once, and answers what became of it. */
-  async function sendOne(url: string, more: { trusted?: string; patience?: Partial<SmtpPatience> } = {}) {
+  async function sendOne(url: string, more: { trusted?: string; timeouts?: Partial<SmtpTimeouts> } = {}) {
     await suite.app.db.execute("delete from mail_outbox");
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);
@@ -153,10 +153,10 @@ onDatabase("file", (suite) => {
   });
 
   test("a server that hangs is given up, wherever it stops to answer", async () => {
-    const patience = { connect: 100, greeting: 100, silence: 100 };
+    const timeouts = { connect: 100, greeting: 100, silence: 100 };
     const hanging = await startServer({ behave: (stage) => (stage === "rcpt" ? "hang" : undefined) });
     for (const url of [await startMute(), await startMute("220 hello\r\n"), hanging.url]) {
-      const { status, error } = await sendOne(url, { patience });
+      const { status, error } = await sendOne(url, { timeouts });
       expect({ status, error }).toEqual({
         status: "queued",
         error: expect.stringMatching(/\((ETIMEDOUT|ECONNECTION)\)$/),
@@ -166,7 +166,7 @@ onDatabase("file", (suite) => {
 
   test("what speaks another protocol is an outage, not an end of the mail", async () => {
     for (const words of ["HTTP/1.1 400 Bad Request\r\n\r\n", "\u0000\u0001\u0002\r\n", "220-".repeat(2000)]) {
-      const { status } = await sendOne(await startMute(words), { patience: { greeting: 200, silence: 200 } });
+      const { status } = await sendOne(await startMute(words), { timeouts: { greeting: 200, silence: 200 } });
       expect(status).toBe("queued");
     }
   });
@@ -247,7 +247,7 @@ onDatabase("file", (suite) => {
     const smtp = {
       ...(url !== undefined && { url }),
       trusted,
-      patience: { connect: 200, greeting: 200, silence: 200 },
+      timeouts: { connect: 200, greeting: 200, silence: 200 },
     };
     return testMail(ctx, { to: "ada@example.org", language: "fr", mailFrom: "shop@example.com", smtp });
   }

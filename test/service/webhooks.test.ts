@@ -249,7 +249,7 @@ onDatabase("file", (suite) => {
     await record();
     await sender.runUntilIdle();
     expect(await deliveries()).toMatchObject([{ status: "failed", attempts: 1, last_status: 410 }]);
-    expect(notices.join()).toContain("gone");
+    expect(notices.join()).toContain("does not exist any more");
   });
 
   test("a receiver that never answers is left after the time for an attempt", async () => {

@@ -1,4 +1,4 @@
-/** What each mail must be told, by name: the placeholders of its templates beside those of the store. */
+/** The values that each kind of mail needs: the placeholders of its templates beside those of the store. */
 export const mailKinds = {
   reset_code: ["code"],
   password_changed: [],
@@ -7,8 +7,8 @@ export const mailKinds = {
   test: [],
 } as const satisfies Record<string, readonly string[]>;
 
-/** A mail of any kind, the one that only tries the way included. */
+/** A mail of any kind, test mail included. */
 export type AnyMailKind = keyof typeof mailKinds;
 
-/** A mail that something in a store gives rise to. */
+/** A mail about an event in a store. */
 export type MailKind = Exclude<AnyMailKind, "test">;

@@ -10,10 +10,9 @@ import { openContents } from "./outbox.ts";
 import { mailOutbox } from "./table.ts";
 
 const maxRows = 1000;
-/** So many of the newest are opened to see whom they are for. */
+/** A search by recipient decrypts this many of the newest mails. */
 const maxOpened = 10_000;
 
-/** What can have become of a mail. */
 export const mailStatuses = ["queued", "sent", "failed", "expired", "dropped"] as const;
 export type MailStatus = (typeof mailStatuses)[number];
 
@@ -22,7 +21,7 @@ export interface MailRecord {
   id: string;
   namespace: string;
   kind: string;
-  /** Null once the contents are erased, or where the key cannot open them. */
+  /** Null once the contents are erased, or if the key cannot open them. */
   to: string | null;
   status: MailStatus;
   attempts: number;
@@ -32,7 +31,7 @@ export interface MailRecord {
   last_error: string | null;
   created_at: string;
   sent_at: string | null;
-  /** Only where codes are asked for: of a reset mail whose contents are not erased. */
+  /** Only with `showCodesOf`: of a reset mail whose contents are not erased. */
   code?: string;
 }
 
@@ -42,7 +41,7 @@ interface MailFilter extends MailView {
   kind?: AnyMailKind | undefined;
   /** RFC 3339; not older. */
   since?: string | undefined;
-  /** A whole address; fits only what still has its recipient. */
+  /** A whole address; matches mail whose contents are not erased. */
   to?: string | undefined;
   /** From 1 to 1000. */
   limit: number;
@@ -63,7 +62,6 @@ const columns = sql`m.id, t.namespace, m.kind, m.status, m.attempts,
   from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id`;
 const selectOne = statement<MailRow>(sql`
   select ${columns} where m.id = ${param("id")} and (${param("namespace")} is null or t.namespace = ${param("namespace")})`);
-// Who it is for can only be judged once the row is opened.
 const selectMail = statement<MailRow>(sql`
   select ${columns}
   where (${param("namespace")} is null or t.namespace = ${param("namespace")})
@@ -90,13 +88,13 @@ export async function listMail(ctx: SystemCtx, filter: MailFilter): Promise<Mail
   }
   const wanted = emailKey(to);
   const rows = await all(ctx.db, selectMail, { ...asked, isOpened: 1, limit: maxOpened });
-  const fitting = rows.filter((row) => wanted !== null && emailKey(addressOf(ctx, row) ?? "") === wanted);
-  return fitting.slice(0, limit).map((row) => toRecord(ctx, row, filter));
+  const matching = rows.filter((row) => wanted !== null && emailKey(addressOf(ctx, row) ?? "") === wanted);
+  return matching.slice(0, limit).map((row) => toRecord(ctx, row, filter));
 }
 
 /**
  * One mail.
- * @throws notFound when there is none with this id, or it is of another store than the one that is named.
+ * @throws notFound if no mail has this id, or it belongs to another store than the named one.
  */
 export async function getMail(
   ctx: SystemCtx,

@@ -9,7 +9,7 @@ import { toTimestamp } from "../../values/timestamp.ts";
 import { type MailKind, mailKinds } from "./kinds.ts";
 import { mailOutbox } from "./table.ts";
 
-/** A store whose server can send again after weeks must not flood its customers with what happened long ago. */
+/** After a long outage customers must not receive old mail. */
 const usefulMs = 7 * 86_400_000;
 
 const insertMail = statement(
@@ -30,28 +30,24 @@ const expireReplaced = statement(sql`
   update ${mailOutbox} set status = 'expired', sealed = null, updated_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and subject_key = ${param("subjectKey")} and status = 'queued'`);
 
-/**
- * Whom a mail is for: the active user who has this address when it is sent, if there is one, or somebody whose address
- * is known now and may be another by then.
- */
+/** The active user who has this address when the mail is sent, if there is one; or a fixed address. */
 export type MailRecipient =
   | { emailKey: string }
   | { email: string; name?: string | null | undefined; lang?: string | null | undefined };
 
-/** What a queued row holds, sealed. */
+/** The sealed contents of a row. */
 export interface MailContents {
   to: MailRecipient;
-  /** BCP 47 tag that was asked for. */
+  /** BCP 47 tag of the request. */
   language?: string | undefined;
   values: Record<string, string>;
 }
 
 /**
- * Puts a mail into the outbox, from which a server sends it soon. It costs the same whether or not anyone has the
- * address, since that is looked up when it is sent.
- * @param mail `usefulUntil` in epoch milliseconds: later it is not sent any more. Unless given, that is after a week.
- * `replaces` is what it is about: mail of its kind about the same that still waits is ended, in the same transaction; one
- * that is being sent at that moment may still arrive.
+ * Puts a mail into the outbox, from which a server sends it. That takes the same time whether or not a user has the
+ * address, because the user is looked up when it is sent.
+ * @param mail `usefulUntil` in epoch milliseconds: it expires then, after a week unless given. `replaces`: waiting mail of
+ * this kind with the same value is ended in the same transaction; one that is being sent may still arrive.
  * @returns its id.
  */
 export async function queueMail(
@@ -64,7 +60,7 @@ export async function queueMail(
   const { to, language, values, kind, replaces } = mail;
   const tenantId = ctx.tenant.id;
   const now = toTimestamp(ctx.now());
-  // Keyed, so that the database does not tell whose mail it is.
+  // Keyed, so that the database does not reveal the recipient.
   const subjectKey = replaces === undefined ? null : ctx.vault.mac("mail", `${tenantId}:${kind}:${replaces}`);
   await inTransaction(ctx, async ({ db }) => {
     if (subjectKey !== null) await run(db, expireReplaced, { tenantId, subjectKey, now });
@@ -81,12 +77,12 @@ export async function queueMail(
   return id;
 }
 
-/** Contents as a row holds them; only in that row they can be opened. */
+/** Seals contents for one row. */
 export function sealContents(vault: Vault, id: string, contents: MailContents): string {
   return vault.seal("mail", id, JSON.stringify(contents));
 }
 
-/** The contents of a row; null when they were sealed with another key. */
+/** The contents of a row; null if they were sealed with another key. */
 export function openContents(vault: Vault, id: string, sealed: string): MailContents | null {
   const text = vault.open("mail", id, sealed);
   return text === null ? null : (JSON.parse(text) as MailContents);

@@ -13,10 +13,10 @@ const selectStore = statement<MailStore & { email: string | null; name: string |
     on u.tenant_id = t.id and u.email_key = ${param("emailKey")} and u.status = 'active'
   where t.id = ${param("tenantId")}`);
 
-/** Whom a mail goes to, and the language that they have chosen. */
+/** The recipient of a mail, and the language of their account. */
 export type Recipient = Addressee & { lang: string | null };
 
-/** The store that a mail comes from, and whom it is for now; null where that is nobody. */
+/** The store of a mail, and its recipient; null if no active user has the address. */
 export async function findRecipient(
   db: Executor,
   tenantId: string,

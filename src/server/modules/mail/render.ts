@@ -1,7 +1,7 @@
 import { type AnyMailKind, mailKinds } from "./kinds.ts";
 import { chooseTemplates, type MailTemplates } from "./templates.ts";
 
-/** What a mail shows of the store that it comes from. */
+/** The fields of its store that a mail shows. */
 export interface MailStore {
   title: string;
   domain: string | null;
@@ -24,19 +24,19 @@ interface RenderInput {
   store: MailStore;
   /** The recipient's name, if known. */
   name: string | null;
-  /** BCP 47 tags, the most wanted first; the store's language comes after them. */
+  /** BCP 47 tags in order of preference; the store's language comes after them. */
   languages: readonly (string | null | undefined)[];
   values: Record<string, string>;
 }
 
-/** Text → text of one placeholder's value. */
+/** Formats the value of a placeholder. */
 type Show = (name: string, value: string) => string;
 
 const maxNameCharacters = 60;
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 /**
- * Writes a mail. Everything in it comes from the store, the recipient's record and `values`, never from a request.
+ * Renders a mail from the store, the recipient's record and `values`, never from a request.
  * @throws TypeError when a value that the kind needs is missing.
  */
 export function renderMail({ kind, store, name, languages, values }: RenderInput): RenderedMail {
@@ -58,7 +58,7 @@ export function renderMail({ kind, store, name, languages, values }: RenderInput
 }
 
 function renderText(lines: string[], templates: MailTemplates, store: MailStore, values: Record<string, string>) {
-  // Only where directions meet: invisible characters would be copied with a code, and stand in the way of a search.
+  // Only where directions meet: invisible characters would be copied with a code, and break text search.
   const show: Show = (name, value) =>
     name !== "code" && (templates.direction === "rtl" || rightToLeft.test(value)) ? isolate(value) : value;
   const address = storeAddress(store);
@@ -66,7 +66,7 @@ function renderText(lines: string[], templates: MailTemplates, store: MailStore,
   return `${[...parts, ...(address === null ? [] : [address])].join("\n\n")}\n`;
 }
 
-/** Between U+2068 and U+2069 a text finds its own direction, and does not disturb that around it. */
+/** Isolates the direction of a text from the text around it. */
 function isolate(text: string): string {
   return `\u2068${text}\u2069`;
 }
@@ -120,7 +120,7 @@ const codeStyle =
   "display:inline-block;padding:12px 20px;background:#f4f5f6;border-radius:6px;color:#1f2328;" +
   "font-family:Consolas,Menlo,monospace;font-size:28px;font-weight:bold;letter-spacing:4px";
 
-/** The text with its placeholders filled in, in one pass, so that no value is taken for a placeholder. */
+/** Fills placeholders in one pass, so that no value is read as a placeholder. */
 function fill(text: string, values: Record<string, string>, show: Show): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name];
@@ -128,22 +128,22 @@ function fill(text: string, values: Record<string, string>, show: Show): string 
   });
 }
 
-/** The page that a mail leads to; only http and https, whatever stands in the record. */
+/** The page that a mail links to; only http and https. */
 function storeAddress({ url, domain }: MailStore): string | null {
   const address = url ?? (domain === null ? null : `https://${domain}`);
   return address !== null && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? address : null;
 }
 
 /**
- * A name as a greeting can hold it, empty where it is better left out: people name themselves, and a name that is an
- * advertisement would be sent with the store's good name.
+ * The name for a greeting; empty if it could be an advertisement, because people choose their names and the mail is the
+ * store's.
  */
 function greetingName(name: string | null): string {
   const text = oneLine(name ?? "");
   return text.length > maxNameCharacters || /[@/\\<>]|www\.|\.\p{L}{2,}/iu.test(text) ? "" : text;
 }
 
-/** A text without line breaks and other control characters, as it may stand in a header. */
+/** A text without line breaks and other control characters, for a header. */
 export function oneLine(text: string): string {
   return text
     .toWellFormed()

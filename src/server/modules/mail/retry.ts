@@ -25,9 +25,9 @@ const selectNamespace = statement<{ namespace: string }>(sql`
   select namespace from ${tenants} where id = ${param("id")}`);
 
 /**
- * Queues failed mail again, from the first attempt on: that of the ids, all of it or none, or whatever can be sent.
+ * Queues failed mail again, from the first attempt on: either all of the given ids, or all mail that has not expired.
  * @returns how many.
- * @throws notFound for an unknown tenant or mail, wrongState for one that has not failed, or that nobody wants any more.
+ * @throws notFound for an unknown tenant or mail, wrongState for a mail that has not failed or has expired.
  */
 export function retryMail(
   ctx: SystemCtx,
@@ -36,7 +36,7 @@ export function retryMail(
   return inTransaction(ctx, async (tx) => {
     const tenantId = namespace === undefined ? null : (await requireTenant(tx, namespace)).id;
     const now = toTimestamp(ctx.now());
-    if (which === "all") return retryWhatFailed(tx, { tenantId, now });
+    if (which === "all") return retryAllFailed(tx, { tenantId, now });
     const ids = new Set(which);
     for (const id of ids) {
       const mail = await get(tx.db, selectMail, { id, tenantId });
@@ -48,7 +48,7 @@ export function retryMail(
   });
 }
 
-async function retryWhatFailed(tx: SystemCtx, params: { tenantId: string | null; now: string }): Promise<number> {
+async function retryAllFailed(tx: SystemCtx, params: { tenantId: string | null; now: string }): Promise<number> {
   const retried = await all(tx.db, retryAll, params);
   const counts = Map.groupBy(retried, ({ tenant_id }) => tenant_id);
   for (const [id, { length: count }] of counts) {
@@ -59,6 +59,6 @@ async function retryWhatFailed(tx: SystemCtx, params: { tenantId: string | null;
 }
 
 function explainRefusal(id: string, status: string): AppError {
-  const reason = status === "failed" ? "has had its time" : `is ${status}; only what failed can be tried again`;
-  return wrongState(`The mail ${id} ${reason}.`);
+  const reason = status === "failed" ? "has expired" : `is ${status}; only failed mail can be retried`;
+  return wrongState(`Mail ${id} ${reason}.`);
 }

@@ -1,11 +1,11 @@
 import type { SMTPPoolOptions, SMTPPoolSentMessageInfo } from "nodemailer";
 import { createTransport, type Transporter } from "nodemailer";
 
-/** How long the steps of a conversation with a mail server may take, in milliseconds. */
-export interface SmtpPatience {
+/** Time limits of the steps of an SMTP session, in milliseconds. */
+export interface SmtpTimeouts {
   /** Name look-up and connection. */
   connect: number;
-  /** Its first words. */
+  /** The server's greeting. */
   greeting: number;
   /** Silence after that. */
   silence: number;
@@ -14,7 +14,7 @@ export interface SmtpPatience {
 export interface SmtpServer {
   /** `smtp:` or `smtps:` address, checked by the configuration. */
   url: string;
-  patience?: Partial<SmtpPatience> | undefined;
+  timeouts?: Partial<SmtpTimeouts> | undefined;
   /** Certificates to trust instead of the system's, in PEM. */
   trusted?: string | undefined;
 }
@@ -22,14 +22,14 @@ export interface SmtpServer {
 /** Connections kept at once; also the number of mails in flight. */
 export const maxConnections = 4;
 
-const defaultPatience: SmtpPatience = { connect: 15_000, greeting: 15_000, silence: 20_000 };
+const defaultTimeouts: SmtpTimeouts = { connect: 15_000, greeting: 15_000, silence: 20_000 };
 
-/** What nodemailer needs to reach a server. Built here in full: an address cannot switch any check off. */
-export function smtpOptions({ url, patience, trusted }: SmtpServer) {
+/** Options of nodemailer. They are built here in full, so that a URL cannot turn a check off. */
+export function smtpOptions({ url, timeouts, trusted }: SmtpServer) {
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const hasCredentials = username !== "" || password !== "";
-  const { connect, greeting, silence } = { ...defaultPatience, ...patience };
+  const { connect, greeting, silence } = { ...defaultTimeouts, ...timeouts };
   return {
     host,
     port: port === "" ? (protocol === "smtps:" ? 465 : 587) : Number(port),
@@ -47,19 +47,19 @@ export function smtpOptions({ url, patience, trusted }: SmtpServer) {
   };
 }
 
-/** Opens nothing yet: connections are made when there is something to send, and kept for what comes next. */
+/** A pool that connects with the first mail, and keeps its connections. */
 export function createSmtpPool(server: SmtpServer): Transporter<SMTPPoolSentMessageInfo, SMTPPoolOptions> {
   return createTransport({
     ...smtpOptions(server),
     pool: true,
     maxConnections: maxConnections,
     maxMessages: 100,
-    // The outbox tries again by itself, and knows when.
+    // The outbox schedules retries.
     maxRequeues: 0,
   });
 }
 
-/** The credentials of an address, as texts that must not be repeated anywhere; too short ones would be found in any text. */
+/** The credentials of a URL, to be removed from texts; those of three characters or fewer would match any text. */
 export function secretsOf(url: string): string[] {
   const { username, password } = new URL(url);
   return [password, username].flatMap((text) => [decodeURIComponent(text), text]).filter((text) => text.length > 3);

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenants } from "../tenants/table.ts";
 
-/** Mail that waits to be sent, and for a while what became of it. */
+/** Mail in the outbox: waiting, or ended less than thirty days ago. */
 export const mailOutbox = sqliteTable(
   "mail_outbox",
   {
@@ -12,15 +12,15 @@ export const mailOutbox = sqliteTable(
       .references(() => tenants.id, { onDelete: "cascade" }),
     /** Name of the template. */
     kind: text("kind").notNull(),
-    /** Keyed hash of what it is about; a later mail about the same takes its place while it waits. */
+    /** Keyed hash of the subject; a later mail with the same one replaces this one while it waits. */
     subjectKey: text("subject_key"),
-    /** Recipient and contents, sealed with the server's key; null once nothing will be sent any more. */
+    /** Recipient and contents, sealed with the server's key; erased once the mail has ended. */
     sealed: text("sealed"),
     status: text("status", { enum: ["queued", "sent", "failed", "expired", "dropped"] }).notNull(),
     attempts: integer("attempts").notNull().default(0),
-    /** From when on it may be tried; a sender that takes it moves this on, so that no other takes it meanwhile. */
+    /** When it is due; a claim moves this to the end of its lease. */
     nextAttemptAt: text("next_attempt_at").notNull(),
-    /** After this time nobody wants it any more. */
+    /** After this time the mail expires. */
     usefulUntil: text("useful_until"),
     lastError: text("last_error"),
     createdAt: text("created_at").notNull(),

@@ -3,7 +3,7 @@ import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } fro
 import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
-/** The pair of keys by which push services know this server (VAPID, RFC 8292); one for all stores. */
+/** The keys that identify this server to push services (VAPID, RFC 8292); one pair for all stores. */
 export const vapidKeys = sqliteTable(
   "vapid_keys",
   {
@@ -17,7 +17,7 @@ export const vapidKeys = sqliteTable(
   (t) => [check("vapid_keys_single_row", sql`${t.id} = 1`)],
 );
 
-/** A browser or device that wants to be told. */
+/** A browser or device that receives notifications. */
 export const pushRegistrations = sqliteTable(
   "push_registrations",
   {
@@ -26,18 +26,18 @@ export const pushRegistrations = sqliteTable(
       .notNull()
       .references(() => tenants.id, { onDelete: "cascade" }),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
-    /** Keyed hash of the endpoint or token, so that the same one is found again. */
+    /** Keyed hash of the endpoint or token, to find it again. */
     targetKey: text("target_key").notNull(),
-    /** Keyed hash of a subscription's own keys; null for tokens. Who knows these may register it again. */
+    /** Keyed hash of a subscription's keys, which permit to register it again; null for tokens. */
     proofKey: text("proof_key"),
-    /** JSON of the subscription or token, sealed with the server's key: whoever knows it can send. */
+    /** JSON of the subscription or token, sealed with the server's key. */
     target: text("target").notNull(),
-    /** Whose device it is, where somebody is signed in. */
+    /** The user who was signed in when it registered. */
     userId: text("user_id").references(() => users.id, { onDelete: "cascade" }),
     lang: text("lang"),
     /** SHA-256, in hex. */
     secretHash: text("secret_hash").notNull(),
-    /** Whether something has arrived there before: strangers may register what never answers. */
+    /** Whether it has received a message: strangers may register endpoints that never answer. */
     isProven: integer("is_proven", { mode: "boolean" }).notNull().default(false),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
@@ -50,7 +50,7 @@ export const pushRegistrations = sqliteTable(
   ],
 );
 
-/** What a registration wants to hear of. */
+/** A topic that a registration subscribes to. */
 export const pushTopics = sqliteTable(
   "push_topics",
   {
@@ -68,7 +68,7 @@ export const pushTopics = sqliteTable(
   ],
 );
 
-/** What is to be told, to whom. */
+/** A message in the outbox. */
 export const pushMessages = sqliteTable(
   "push_messages",
   {
@@ -76,20 +76,19 @@ export const pushMessages = sqliteTable(
     tenantId: text("tenant_id")
       .notNull()
       .references(() => tenants.id, { onDelete: "cascade" }),
-    /** An order's new state, or something that the store has to say. */
+    /** A change of an order, or a message of the store. */
     kind: text("kind", { enum: ["order", "message"] }).notNull(),
-    /** JSON object: title, body and address of a message; id, number and event of an order. */
+    /** JSON object: title, body and url of a message; id, number and event of an order. */
     content: text("content").notNull(),
-    /** Only those who want to hear of it; null for all. */
+    /** Only registrations with this topic; null for all. */
     topic: text("topic"),
     /** Only the devices of this user; null for all. */
     userId: text("user_id"),
-    /** Only those of this language; null for all. */
+    /** Only registrations of this language; null for all. */
     lang: text("lang"),
-    /** Up to which registration deliveries have been made; null once all are. */
+    /** The last registration whose delivery is made; null once all are. */
     position: text("position"),
     createdAt: text("created_at").notNull(),
-    /** Later than this nobody wants to hear of it. */
     expiresAt: text("expires_at").notNull(),
   },
   (t) => [
@@ -116,16 +115,16 @@ export const pushDeliveries = sqliteTable(
     registrationId: text("registration_id").references(() => pushRegistrations.id, { onDelete: "set null" }),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
     /**
-     * What comes first: 0 for orders, 1 for messages; 2 and 3 for those that go where nothing has arrived yet; 4 and 5 for
-     * those of them that got no answer.
+     * 0 for orders, 1 for messages; 2 and 3 for the same to registrations that never received a message; 4 and 5 for those
+     * of them that got no answer.
      */
     priority: integer("priority").notNull(),
     status: text("status", { enum: ["waiting", "sent", "failed", "dropped", "expired"] }).notNull(),
     attempts: integer("attempts").notNull().default(0),
     nextAttemptAt: text("next_attempt_at").notNull(),
-    /** Until when one sender has it. */
+    /** The end of a process's lease. */
     leasedUntil: text("leased_until"),
-    /** HTTP status of the last answer, or null where there was none; and what went wrong, in words. */
+    /** HTTP status of the last answer, null where there was none; and its error in words. */
     lastStatus: integer("last_status"),
     lastError: text("last_error"),
     createdAt: text("created_at").notNull(),

@@ -12,16 +12,15 @@ import { getWebhook } from "./service.ts";
 import { webhookDeliveries } from "./table.ts";
 
 const maxRows = 1000;
-const portion = 500;
+const batchSize = 500;
 
-/** What can have become of a delivery. */
 export const deliveryStatuses = ["waiting", "delivered", "failed"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** A delivery as the terminal prints it. */
 export interface DeliveryRecord {
   delivery_id: string;
-  /** Null, with its type, once the event is not kept any more. */
+  /** Null, as the type, once the event is purged. */
   event_id: string | null;
   type: string | null;
   status: DeliveryStatus;
@@ -49,7 +48,7 @@ const selectAfter = statement<{ sequence: number }>(sql`
   select sequence from ${events} where tenant_id = ${param("tenantId")} and sequence > ${param("position")}
     and sequence <= (select w.position from webhooks w where w.id = ${param("webhookId")})
     and type in (select value from json_each(${param("types")})) order by sequence limit ${param("limit")}`);
-// What somebody is sending at this moment is left to them.
+// Not deliveries that a process is sending now.
 const queueAgain = statement(sql`
   insert into ${webhookDeliveries} (id, tenant_id, webhook_id, event, status, next_attempt_at, created_at)
   select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("webhookId")}, json_extract(value, '$[1]'),
@@ -65,7 +64,7 @@ const queueFailed = statement(sql`
     and exists(select 1 from ${events} e where e.sequence = ${webhookDeliveries.event})`);
 
 /**
- * The deliveries of a webhook as far as they are kept, newest event first.
+ * The deliveries of a webhook, newest event first.
  * @param filter `limit` from 1 to 1000.
  * @throws notFound for an unknown webhook, validationFailed for a limit out of range.
  */
@@ -81,14 +80,13 @@ export async function listDeliveries(
   return all(ctx.db, selectDeliveries, { tenantId: ctx.tenant.id, webhookId, status, limit });
 }
 
-/** Which deliveries are sent again: of one event, of all events after one, or those that failed. */
+/** Selects the deliveries of one event, of all events after one, or all that failed. */
 export type ReplayChoice = { event: string } | { after: string } | "failed";
 
 /**
- * Queues deliveries again, from the first attempt on. Events that the webhook does not ask for are left out, save the
- * one that is named.
- * @returns how many; those that are being sent at this moment are not counted.
- * @throws notFound for an unknown webhook, or an event that this store has not or does not keep any more.
+ * Queues deliveries again, from the first attempt on: of events that the webhook subscribes to, or of the named event.
+ * @returns how many, without deliveries that are being sent now.
+ * @throws notFound for an unknown webhook, or an event that is unknown or purged.
  */
 export function replayDeliveries(ctx: Ctx, webhookId: string, choice: ReplayChoice): Promise<number> {
   return inTransaction(ctx, async (tx) => {
@@ -106,9 +104,7 @@ async function queue(tx: Ctx, webhookId: string, choice: ReplayChoice, types: st
   if (choice === "failed") return run(tx.db, queueFailed, { tenantId, webhookId, now });
   const eventId = "event" in choice ? choice.event : choice.after;
   const known = await get(tx.db, selectSequence, { tenantId, eventId });
-  if (!known) {
-    throw notFound("event", eventId);
-  }
+  if (!known) throw notFound("event", eventId);
   const insert = (sequences: number[]) => {
     const rows = JSON.stringify(sequences.map((sequence) => [newId("dlv"), sequence]));
     return run(tx.db, queueAgain, { tenantId, webhookId, rows, now });
@@ -117,7 +113,7 @@ async function queue(tx: Ctx, webhookId: string, choice: ReplayChoice, types: st
   const matching = JSON.stringify(matchTypes(types));
   let count = 0;
   for (let position = known.sequence; ; ) {
-    const found = await all(tx.db, selectAfter, { tenantId, webhookId, position, types: matching, limit: portion });
+    const found = await all(tx.db, selectAfter, { tenantId, webhookId, position, types: matching, limit: batchSize });
     const last = found.at(-1);
     if (!last) return count;
     count += await insert(found.map(({ sequence }) => sequence));

@@ -11,7 +11,7 @@ import { webhookDeliveries, webhooks } from "./table.ts";
 
 /** How many events one transaction reads. */
 const batchSize = 500;
-/** What waits for one webhook at most; further events wait where they are. */
+/** Waiting deliveries of one webhook; further deliveries are made once some have ended. */
 export const maxWaiting = 10_000;
 
 const selectBehind = statement<{ id: string }>(sql`
@@ -19,7 +19,7 @@ const selectBehind = statement<{ id: string }>(sql`
   where t.status = 'active'
     and exists(select 1 from ${events} e where e.tenant_id = w.tenant_id and e.sequence > w.position)
     and (select count(*) from (select 1 from ${webhookDeliveries} d
-      where d.webhook_id = w.id and d.status = 'waiting' limit ${param("most")})) < ${param("most")}
+      where d.webhook_id = w.id and d.status = 'waiting' limit ${param("max")})) < ${param("max")}
   order by w.id`);
 const selectWebhook = statement<{ tenant_id: string; types: string; position: number }>(sql`
   select tenant_id, types, position from ${webhooks} where id = ${param("id")}`);
@@ -36,11 +36,11 @@ const movePosition = statement(sql`
   update ${webhooks} set position = ${param("position")} where id = ${param("id")}`);
 
 /**
- * Makes the deliveries of what has happened since: for each webhook, in the transaction that moves its position, so
- * that no event is left out or made twice, whoever else does the same.
+ * Makes the deliveries of new events for each webhook, in the transaction that moves its position, so that no event is left
+ * out or sent twice, however many processes do the same.
  */
 export async function fanOut(ctx: Pick<SystemCtx, "db" | "now">, isStopping = () => false): Promise<boolean> {
-  for (const { id } of await all(ctx.db, selectBehind, { most: maxWaiting })) {
+  for (const { id } of await all(ctx.db, selectBehind, { max: maxWaiting })) {
     // One batch for each at a time: a store with many events must not keep the others waiting.
     if (isStopping()) break;
     await fanOutTo(ctx, id);

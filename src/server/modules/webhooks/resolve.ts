@@ -4,13 +4,12 @@ import { all, param, statement } from "../../db/statement.ts";
 import { ambiguousName, unknownName } from "../../values/unknown-name.ts";
 import { webhooks } from "./table.ts";
 
-// A store has at most twenty.
 const selectAll = statement<{ id: string; url: string }>(sql`
   select id, url from ${webhooks} where tenant_id = ${param("tenantId")} order by id`);
 
 /**
  * The id of a webhook named by id or by its whole address.
- * @throws notFound, with the address that was most likely meant; conflict for an address that several webhooks have.
+ * @throws notFound with the closest address, conflict if several webhooks have the address.
  */
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
@@ -28,7 +27,7 @@ export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<strin
   }
   if (others.length === 0) return only.id;
   throw ambiguousName(
-    `${1 + others.length} webhooks of tenant ${namespace} go to ${quoted}.`,
+    `${1 + others.length} webhooks of tenant ${namespace} have the address ${quoted}.`,
     [only, ...others].map(({ id }) => id),
   );
 }

@@ -14,7 +14,7 @@ import { webhookDeliveries, webhooks } from "./table.ts";
 import { parseWebhookUrl } from "./url.ts";
 
 const maxWebhooks = 20;
-/** A name that cannot be resolved now may be later; nobody waits at the terminal for it. */
+/** A name that cannot be resolved in this time is accepted: it may be later. */
 const lookupMs = 3000;
 
 /** A webhook as the terminal prints it. */
@@ -28,17 +28,17 @@ export interface WebhookRecord {
   created_at: string;
 }
 
-/** A webhook with what has become of its deliveries, as far as they are kept. */
+/** A webhook with the number of its deliveries in each state. */
 export interface WebhookDetails extends WebhookRecord {
   waiting: number;
   delivered: number;
   failed: number;
   last_delivered_at: string | null;
-  /** Of the attempt that failed last, among those that still wait or have failed; null when there is none. */
+  /** The latest error of a delivery that waits or has failed; null if there is none. */
   last_error: string | null;
 }
 
-/** With its signing secret, which is shown this once. */
+/** A webhook with its signing secret, which is shown only here. */
 export type WebhookWithSecret = WebhookRecord & { secret: string };
 
 type WebhookRow = Omit<WebhookRecord, "namespace" | "types" | "allow_private"> & {
@@ -53,16 +53,16 @@ const insertRow = statement(sql`
   select ${param("id")}, ${param("tenantId")}, ${param("url")}, ${param("types")}, ${param("secret")},
     ${param("allowPrivate")}, coalesce((select max(sequence) from ${events} where tenant_id = ${param("tenantId")}), 0),
     ${param("now")}
-  where (select count(*) from ${webhooks} where tenant_id = ${param("tenantId")}) < ${param("most")}`);
+  where (select count(*) from ${webhooks} where tenant_id = ${param("tenantId")}) < ${param("max")}`);
 const shown = sql`w.id as webhook_id, w.url, w.types, w.allow_private, w.created_at`;
-const ofWebhook = sql`from ${webhookDeliveries} d where d.webhook_id = w.id`;
+const deliveriesOf = sql`from ${webhookDeliveries} d where d.webhook_id = w.id`;
 const selectWebhooks = statement<DetailsRow>(sql`
   select ${shown},
-    (select count(*) ${ofWebhook} and d.status = 'waiting') as waiting,
-    (select count(*) ${ofWebhook} and d.status = 'delivered') as delivered,
-    (select count(*) ${ofWebhook} and d.status = 'failed') as failed,
-    (select max(d.finished_at) ${ofWebhook} and d.status = 'delivered') as last_delivered_at,
-    (select d.last_error ${ofWebhook} and d.last_error is not null order by d.event desc limit 1) as last_error
+    (select count(*) ${deliveriesOf} and d.status = 'waiting') as waiting,
+    (select count(*) ${deliveriesOf} and d.status = 'delivered') as delivered,
+    (select count(*) ${deliveriesOf} and d.status = 'failed') as failed,
+    (select max(d.finished_at) ${deliveriesOf} and d.status = 'delivered') as last_delivered_at,
+    (select d.last_error ${deliveriesOf} and d.last_error is not null order by d.event desc limit 1) as last_error
   from ${webhooks} w
   where w.tenant_id = ${param("tenantId")} and (${param("id")} is null or w.id = ${param("id")}) order by w.id`);
 const selectWebhook = statement<WebhookRow>(sql`
@@ -72,16 +72,15 @@ const removeRow = statement(sql`
 const changeSecret = statement(sql`
   update ${webhooks} set secret = ${param("secret")} where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
 
-/** What somebody wants to be told, and where. */
 export interface WebhookInput {
   url: string;
   /** Event types or patterns; none means all. */
   types?: readonly string[] | undefined;
-  /** Permits addresses of this machine and of private networks, and http. */
+  /** Allows addresses of this machine and of private networks, and http. */
   allowPrivate?: boolean | undefined;
 }
 
-/** A webhook that may be added: checked, and its address looked up. */
+/** A checked webhook. */
 export interface PreparedWebhook {
   url: string;
   types: string[];
@@ -89,14 +88,14 @@ export interface PreparedWebhook {
 }
 
 /**
- * Adds a webhook, which is told of what happens from now on.
+ * Adds a webhook, which receives the events from now on.
  * @throws validationFailed naming `url` or `types`, wrongState when the store has twenty already.
  */
 export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup?: Lookup): Promise<WebhookWithSecret> {
   return insertWebhook(ctx, await prepareWebhook(input, lookup));
 }
 
-/** The part of `addWebhook` that asks for addresses: before any transaction, as it would hold up every writer there. */
+/** Checks a webhook and resolves its host. Call it outside transactions, because it may take seconds. */
 export async function prepareWebhook(
   { url: given, types = [], allowPrivate = false }: WebhookInput,
   lookup: Lookup = lookupAddresses,
@@ -107,7 +106,7 @@ export async function prepareWebhook(
   return { url, types: patterns, allowPrivate };
 }
 
-/** The part of `addWebhook` that writes. */
+/** Writes a checked webhook. */
 export function insertWebhook(ctx: Ctx, { url, types, allowPrivate }: PreparedWebhook): Promise<WebhookWithSecret> {
   const id = newId("whk");
   const secret = newSigningSecret();
@@ -120,10 +119,13 @@ export function insertWebhook(ctx: Ctx, { url, types, allowPrivate }: PreparedWe
       secret: ctx.vault.seal("webhook", id, secret),
       allowPrivate: allowPrivate ? 1 : 0,
       now: toTimestamp(ctx.now()),
-      most: maxWebhooks,
+      max: maxWebhooks,
     });
-    if (added === 0) throw wrongState(`The store has ${maxWebhooks} webhooks already; remove one first.`);
-    // Only the host: a path can hold what lets others in.
+    if (added === 0)
+      throw wrongState(
+        `Store ${JSON.stringify(ctx.tenant.namespace)} already has ${maxWebhooks} webhooks. Remove one first: bodega webhook remove`,
+      );
+    // Only the host: a path can contain a secret.
     const details = { host: new URL(url).host, types };
     await recordAudit(tx, { event: "webhook.added", subject: id, details });
     return { ...(await getWebhook(tx, id)), secret };
@@ -131,26 +133,27 @@ export function insertWebhook(ctx: Ctx, { url, types, allowPrivate }: PreparedWe
 }
 
 async function refusePrivate(url: URL, lookup: Lookup): Promise<void> {
-  const given = Promise.withResolvers<string[]>();
-  const timer = setTimeout(() => given.reject(new Error("no answer")), lookupMs);
+  const expired = Promise.withResolvers<string[]>();
+  const timer = setTimeout(() => expired.reject(new Error("no answer")), lookupMs);
   try {
-    await Promise.race([resolveAddresses(url, false, lookup), given.promise]);
+    await Promise.race([resolveAddresses(url, false, lookup), expired.promise]);
   } catch (error) {
-    if (error instanceof RefusedAddress) throw invalidField("url", `${error.message}; private ones must be allowed`);
+    if (error instanceof RefusedAddress)
+      throw invalidField("url", `${error.message}; allow private addresses to use it`);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** The store's webhooks, oldest first, with what has become of their deliveries. */
+/** The store's webhooks, oldest first, with the number of their deliveries in each state. */
 export async function listWebhooks(ctx: Ctx): Promise<WebhookDetails[]> {
   const rows = await all(ctx.db, selectWebhooks, { tenantId: ctx.tenant.id, id: null });
   return rows.map((row) => toRecord(ctx, row));
 }
 
 /**
- * One webhook with what has become of its deliveries.
- * @throws notFound when there is none with this id.
+ * One webhook with the number of its deliveries in each state.
+ * @throws notFound.
  */
 export async function getWebhookDetails(ctx: Ctx, id: string): Promise<WebhookDetails> {
   const row = await get(ctx.db, selectWebhooks, { tenantId: ctx.tenant.id, id });
@@ -160,7 +163,7 @@ export async function getWebhookDetails(ctx: Ctx, id: string): Promise<WebhookDe
 
 /**
  * One webhook of the store, without its secret.
- * @throws notFound when there is none with this id.
+ * @throws notFound.
  */
 export async function getWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
   const row = await get(ctx.db, selectWebhook, { tenantId: ctx.tenant.id, id });
@@ -173,8 +176,8 @@ function noSuchWebhook({ tenant }: Ctx, id: string): AppError {
 }
 
 /**
- * Removes a webhook and its deliveries; what is being sent at that moment may still arrive.
- * @throws notFound when there is none with this id.
+ * Removes a webhook and its deliveries; an attempt in progress may still arrive.
+ * @throws notFound.
  */
 export function removeWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
   return inTransaction(ctx, async (tx) => {
@@ -186,8 +189,8 @@ export function removeWebhook(ctx: Ctx, id: string): Promise<WebhookRecord> {
 }
 
 /**
- * Gives a webhook a new signing secret; the next attempt is signed with it.
- * @throws notFound when there is none with this id.
+ * Gives a webhook a new signing secret, used from the next attempt on.
+ * @throws notFound.
  */
 export function rotateWebhook(ctx: Ctx, id: string): Promise<WebhookWithSecret> {
   const secret = newSigningSecret();

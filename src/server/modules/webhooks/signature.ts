@@ -3,14 +3,14 @@ import { createHmac, randomBytes } from "node:crypto";
 const prefix = "whsec_";
 const secretBytes = 32;
 
-/** A new signing secret: `whsec_` and 256 random bits in base64, as the Standard Webhooks have it. */
+/** A new signing secret (Standard Webhooks): `whsec_` and 256 random bits in base64. */
 export function newSigningSecret(): string {
   return `${prefix}${randomBytes(secretBytes).toString("base64")}`;
 }
 
 /**
- * The headers by which a receiver knows who sent a message and when (Standard Webhooks).
- * @param id the event's: the same in every attempt, so that what arrives twice can be dropped.
+ * The headers that sign a message (Standard Webhooks).
+ * @param id the event's: the same in every attempt, so that a receiver can drop duplicates.
  * @param at epoch milliseconds.
  */
 export function signatureHeaders(secret: string, id: string, at: number, body: string): Record<string, string> {

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenants } from "../tenants/table.ts";
 
-/** An address that is told of a store's events. */
+/** An address that receives a store's events. */
 export const webhooks = sqliteTable(
   "webhooks",
   {
@@ -13,11 +13,11 @@ export const webhooks = sqliteTable(
     url: text("url").notNull(),
     /** JSON array of event types; `*` and `order.*` are patterns. */
     types: text("types").notNull(),
-    /** The signing secret, sealed with the server's key: it has to be read again to sign. */
+    /** The signing secret, sealed with the server's key. */
     secret: text("secret").notNull(),
     /** Whether the address may be in a private network. */
     allowPrivate: integer("allow_private", { mode: "boolean" }).notNull().default(false),
-    /** Up to which event deliveries have been made. */
+    /** The sequence of the last event whose deliveries are made. */
     position: integer("position").notNull(),
     createdAt: text("created_at").notNull(),
   },
@@ -35,14 +35,14 @@ export const webhookDeliveries = sqliteTable(
     webhookId: text("webhook_id")
       .notNull()
       .references(() => webhooks.id, { onDelete: "cascade" }),
-    /** The event's sequence; the event may have been swept once it is delivered. */
+    /** The event's sequence; the event may be purged already. */
     event: integer("event").notNull(),
     status: text("status", { enum: ["waiting", "delivered", "failed"] }).notNull(),
     attempts: integer("attempts").notNull().default(0),
     nextAttemptAt: text("next_attempt_at").notNull(),
-    /** Until when one sender has it. */
+    /** The end of a process's lease. */
     leasedUntil: text("leased_until"),
-    /** HTTP status of the last answer, or null where there was none; and what went wrong, in words. */
+    /** HTTP status of the last answer, null where there was none; and its error in words. */
     lastStatus: integer("last_status"),
     lastError: text("last_error"),
     createdAt: text("created_at").notNull(),
