@@ -46,7 +46,7 @@ interface Incoming {
 }
 
 /**
- * Answers one request of a route. The steps are those of design.md, section 3, in its order. An error of any step
+ * Answers one request of a route. The steps run in the order of the specification's conventions. An error of any step
  * becomes the error envelope; for it and for the log, the function keeps what the earlier steps have found.
  */
 export async function answerRoute(
