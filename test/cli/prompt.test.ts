@@ -51,7 +51,7 @@ test("questions can be read and answered where the terminal has 40 columns", asy
   ];
   const { code, screen } = await runAtTerminal(["key", "issue"], steps, { env, columns: 40 });
   expect(code).toBe(0);
-  expect(stripEscapes(screen)).toContain("What the key is for (--name)");
+  expect(stripEscapes(screen)).toContain("Name of the key, such as web (--name)");
   const destroyed = await runAtTerminal(["tenant", "delete", "demo"], [["Type demo to go on:", "demo\r"]], {
     env,
     columns: 40,

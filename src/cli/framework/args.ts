@@ -103,7 +103,7 @@ export const namespaceArg = {
   valueHint: "namespace",
   env: "BODEGA_NAMESPACE",
   completes: "namespace",
-  description: "Tenant to work in",
+  description: "Namespace of the store",
 } as const satisfies FlagArg;
 
 /** Flags that may stand before the command: those of every command, and the tenant's. */

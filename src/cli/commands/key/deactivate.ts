@@ -1,5 +1,6 @@
 import { defineCommand } from "../../framework/command.ts";
-import { appIdArg, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "./args.ts";
+import { printKey } from "./print.ts";
 
 export default defineCommand({
   name: "deactivate",

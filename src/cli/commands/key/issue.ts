@@ -2,7 +2,8 @@ import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseTime } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
-import { deliverKey, secretFileArg } from "./app-key.ts";
+import { secretFileArg } from "./args.ts";
+import { deliverKey } from "./print.ts";
 
 export default defineCommand({
   name: "issue",

@@ -1,8 +1,17 @@
+import type { SystemCtx } from "../../../server/context.ts";
 import { keyState } from "../../../server/modules/app-keys/key-state.ts";
+import type { getKey, issueKey, publishKey } from "../../../server/modules/app-keys/service.ts";
+import { withContext } from "../../context/context.ts";
+import type { SharedValues } from "../../framework/args.ts";
+import { deliverSecret } from "../../secrets/deliver.ts";
 import type { Console } from "../../terminal/console.ts";
 import { fitSentence, printJson, printRecord, warn } from "../../terminal/output.ts";
 import { formatRelativeTime, formatTime } from "../../terminal/relative-time.ts";
-import type { AppKeyDetails } from "./app-key.ts";
+
+/** A key as the services return it: from most functions, with its secrets' times, and with a new secret. */
+export type AppKey = Awaited<ReturnType<typeof publishKey>>;
+export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
+type IssuedAppKey = Awaited<ReturnType<typeof issueKey>>;
 
 type Secret = AppKeyDetails["secrets"][number];
 
@@ -91,4 +100,31 @@ function findWarnings(key: AppKeyDetails, now: number): string[] {
     });
   if (leftMs <= soonMs) warnings.unshift(`${subject} expires ${formatTime(key.expires_at, now)}. Extend it: ${extend}`);
   return warnings;
+}
+
+/** `"web" (app_…) of demo`, for questions. */
+export function describeKey({ name, app_id, namespace }: AppKey): string {
+  return `${JSON.stringify(name)} (${app_id}) of ${namespace}`;
+}
+
+/** Prints a key; outside JSON its secrets are only counted. */
+export function printKey(console: Console, key: AppKey | AppKeyDetails): Promise<void> {
+  if (console.json || !("secrets" in key)) return printRecord(console, key, "app_id");
+  return printRecord(console, { ...key, secrets: key.secrets.length }, "app_id");
+}
+
+/** Creates a secret and delivers it once: to a file, or on standard output. `-q` prints `<app_id>:<app_secret>`. */
+export function deliverKey(
+  args: SharedValues & { "secret-file": string | undefined },
+  console: Console,
+  make: (ctx: SystemCtx) => Promise<IssuedAppKey>,
+): Promise<IssuedAppKey> {
+  const shape = {
+    idField: "app_id",
+    secretField: "app_secret",
+    separator: ":",
+    renew: ({ app_id }: IssuedAppKey) => `key rotate ${app_id} --yes`,
+  } as const;
+  const place = { flag: "--secret-file", path: args["secret-file"] } as const;
+  return deliverSecret(console, place, shape, () => withContext(args, console, make));
 }

@@ -3,7 +3,8 @@ import { defineCommand } from "../../framework/command.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
 import { formatRelativeTime } from "../../terminal/relative-time.ts";
-import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "./args.ts";
+import { describeKey, printKey } from "./print.ts";
 
 export default defineCommand({
   name: "retire",

@@ -1,7 +1,8 @@
 import { withContext } from "../../context/context.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
-import { appIdArg, describeKey, expectedNamespaceArg, printKey, withKey } from "./app-key.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "./args.ts";
+import { describeKey, printKey } from "./print.ts";
 
 export default defineCommand({
   name: "revoke",

@@ -2,7 +2,8 @@ import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
 import { info } from "../../terminal/output.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
-import { appIdArg, deliverKey, describeKey, expectedNamespaceArg, secretFileArg, withKey } from "./app-key.ts";
+import { appIdArg, expectedNamespaceArg, secretFileArg, withKey } from "./args.ts";
+import { deliverKey, describeKey } from "./print.ts";
 
 export default defineCommand({
   name: "rotate",

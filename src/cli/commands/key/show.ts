@@ -1,5 +1,5 @@
 import { defineCommand } from "../../framework/command.ts";
-import { appIdArg, expectedNamespaceArg, withKey } from "./app-key.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "./args.ts";
 import { printKeySheet } from "./print.ts";
 
 export default defineCommand({

@@ -1,7 +1,7 @@
 import { defineCommand } from "../../framework/command.ts";
 import { parseTime } from "../../framework/parse-values.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { appIdArg, expectedNamespaceArg, withKey } from "./app-key.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "./args.ts";
 import { printKeySheet } from "./print.ts";
 
 export default defineCommand({

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../framework/command.ts";
-import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
 import { originsArg, printOrigins } from "./print.ts";
 
 export default defineCommand({

@@ -2,7 +2,7 @@ import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
 import { printJson } from "../../terminal/output.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
 import { printVerdict } from "./print.ts";
 
 export default defineCommand({

@@ -1,6 +1,6 @@
 import { defineCommand } from "../../framework/command.ts";
 import { info, printJson, printList } from "../../terminal/output.ts";
-import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
 import { formatOrigin } from "./print.ts";
 
 export default defineCommand({

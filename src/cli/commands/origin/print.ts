@@ -4,7 +4,7 @@ import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitSentence } from "../../terminal/output.ts";
 import { formatTime } from "../../terminal/relative-time.ts";
-import { type AppKey, printKey } from "../key/app-key.ts";
+import { type AppKey, printKey } from "../key/print.ts";
 
 /** Origins for an allowlist. */
 export const originsArg = {

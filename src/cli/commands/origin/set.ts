@@ -1,6 +1,6 @@
 import { defineCommand } from "../../framework/command.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { appIdArg, expectedNamespaceArg, withKey } from "../key/app-key.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
 import { originsArg, printOrigins } from "./print.ts";
 
 export default defineCommand({

@@ -1,6 +1,6 @@
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
-import { secretFileArg } from "../key/app-key.ts";
+import { secretFileArg } from "../key/args.ts";
 import { deliverSigningSecret } from "./args.ts";
 
 export default defineCommand({

@@ -1,7 +1,7 @@
 import { defineCommand } from "../../framework/command.ts";
 import { requiredNamespaceArg } from "../../framework/list-args.ts";
 import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
-import { secretFileArg } from "../key/app-key.ts";
+import { secretFileArg } from "../key/args.ts";
 import { deliverSigningSecret, webhookIdArg, withWebhook } from "./args.ts";
 
 export default defineCommand({

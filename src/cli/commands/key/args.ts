@@ -1,0 +1,42 @@
+import type { SystemCtx } from "../../../server/context.ts";
+import { withContext } from "../../context/context.ts";
+import { type FlagArg, namespaceArg, type PositionalArg, type SharedValues } from "../../framework/args.ts";
+import type { Console } from "../../terminal/console.ts";
+
+/** The key that a command works on. */
+export const appIdArg = {
+  type: "positional",
+  required: true,
+  completes: "key",
+  description: "Id of the key; with -n also its name",
+} as const satisfies PositionalArg;
+
+/** `-n` of a command that takes a key's id. The key must belong to that store. */
+export const expectedNamespaceArg = {
+  ...namespaceArg,
+  description: "Store of the key; required to name a key instead of its id",
+} as const satisfies FlagArg;
+
+export const secretFileArg = {
+  type: "string",
+  valueHint: "path",
+  completes: "file",
+  description: "Write the secret to this new file (mode 0600) and do not print it",
+} as const satisfies FlagArg;
+
+type KeyArgs = SharedValues & { app_id: string; namespace: string | undefined };
+
+/**
+ * Runs work on the key with this id, or with this name in the store of `-n`.
+ * @throws notFound for an unknown key or one of another store; conflict for a name of several keys.
+ */
+export function withKey<T>(
+  args: KeyArgs,
+  console: Console,
+  work: (ctx: SystemCtx, appId: string) => Promise<T>,
+): Promise<T> {
+  return withContext(args, console, async (ctx) => {
+    const { resolveKeyId } = await import("../../../server/modules/app-keys/resolve.ts");
+    return work(ctx, await resolveKeyId(ctx, args.app_id, args.namespace));
+  });
+}
