@@ -11,7 +11,7 @@ import { users } from "../modules/users/table.ts";
 import { webhooks } from "../modules/webhooks/table.ts";
 import { knownScopes } from "../security/scopes.ts";
 
-/** What a shell can offer: a name, and a few words about what has it. */
+/** A name for shell completion, with a short description. */
 export interface OfferedName {
   value: string;
   description: string;
@@ -29,7 +29,6 @@ const selectTenantId = statement<{ id: string }>(
 );
 const selectNamespaces = statement<OfferedName>(sql`
   select namespace as value, title as description from ${tenants} where ${begins("namespace")} order by 1 ${first}`);
-// Revoked keys are of use to nobody.
 const selectKeyIds = statement<OfferedName>(sql`
   select k.id as value, k.name || ' (' || t.namespace || ')' as description
   from ${appKeys} k join ${tenants} t on t.id = k.tenant_id
@@ -69,12 +68,12 @@ const selectUrls = statement<OfferedName>(sql`
 type Names = CompiledStatement<OfferedName>;
 
 interface Kind {
-  /** How its ids begin. */
+  /** The prefix of its ids. */
   id: string;
   ids: Names;
-  /** What else names it within a store. */
+  /** Other names within a store. */
   names: Names[];
-  /** Some have no name that can be typed, or share it; the names of the others are described by their ids. */
+  /** Whether some have no unique name that can be typed; names are then described by ids. */
   hasNameless?: boolean;
   toPrefix?: (text: string) => string;
 }
@@ -88,9 +87,9 @@ const kinds: Record<string, Kind> = {
 };
 
 /**
- * The names of a kind that begin so, at most a hundred of each sort: ids where an id has been begun, or for what has no
- * other name; those of one store only, save namespaces and the ids of keys. An unknown kind or store has none.
- * @param namespace of the store; undefined where the line names none.
+ * The names of a kind with a prefix, at most a hundred of each sort: ids where the prefix is that of an id or there is no
+ * other name. Except for namespaces and key ids they are those of one store. An unknown kind or store has none.
+ * @param namespace of the store; undefined where the command line has none.
  */
 export async function completeNames(
   db: Session,
@@ -117,7 +116,7 @@ export async function completeNames(
 }
 
 function rangeOf(prefix: string) {
-  // The highest character there is: whatever begins so sorts before this.
+  // The highest character: all words with the prefix sort before it.
   return { prefix, prefixEnd: `${prefix}\u{10ffff}`, most: maxOffered };
 }
 
@@ -125,7 +124,7 @@ function offerWords(words: readonly string[], prefix: string): OfferedName[] {
   return words.filter((word) => word.startsWith(prefix)).map((value) => ({ value, description: "" }));
 }
 
-/** Whether a shell takes the word as it stands: nothing in it may be run when the line is. */
+/** Whether a shell takes the word literally, so that nothing in it is executed. */
 function isTypable(value: string): boolean {
   return /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u.test(value);
 }

@@ -10,32 +10,32 @@ import type { User } from "../modules/users/model.ts";
 import { addUser, type NewUser } from "../modules/users/service.ts";
 import { claimDatabase } from "../security/secret-key.ts";
 
-/** A shop as somebody wants it; what is null is not made. */
+/** The parts of a shop to create; null leaves a part out. */
 export interface ShopPlan {
   namespace: string;
   store: { title: string; currency: string; language: string } | null;
-  /** Prepared before any transaction, since that hashes the password. */
+  /** Prepared before the transaction, because that hashes the password. */
   owner: NewUser | null;
-  /** Without origins no browser may use the key: only who sends no `Origin`. */
+  /** Without origins the key works only for clients that send no `Origin`, and so in no browser. */
   key: { name: string; publish: boolean; origins: string[] } | null;
 }
 
-/** What there is of a shop. */
+/** The existing parts of a shop. */
 export interface Shop {
   store: TenantDetails | null;
-  /** The first that is active, by age. */
+  /** The oldest active owner. */
   owner: User | null;
-  /** The oldest that is not revoked; with its secret only at the moment that it is made. */
+  /** The oldest key that is not revoked; with its secret only when it was just created. */
   key: AppKey | IssuedAppKey | null;
 }
 
-/** A shop after it was set up, and which of its parts that made. */
+/** A shop after setup, and the parts that were created. */
 export interface ShopSetup extends Shop {
   store: TenantDetails;
   made: { store: boolean; owner: boolean; key: boolean };
 }
 
-/** What stands of a shop already. */
+/** Finds the existing parts of a shop. */
 export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop> {
   const tenants = await listTenants(ctx);
   const store = tenants.find((tenant) => tenant.namespace === namespace) ?? null;
@@ -51,10 +51,10 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
 }
 
 /**
- * Makes what is missing of a shop, in one transaction, and changes nothing of what stands. So it can be repeated, and two
- * who do it at once make one shop.
- * @throws notFound for a store that is neither there nor planned, conflict for an owner's address that somebody else of
- * the store has, validationFailed for a field at fault; wrongState for a server's key that is not the database's.
+ * Creates the missing parts of a shop in one transaction, and leaves existing parts as they are. It can be repeated, and two
+ * callers at once create one shop.
+ * @throws notFound for a store that neither exists nor is planned, conflict when another user has the owner's address,
+ * validationFailed for an invalid field, wrongState for a server's key that is not the database's.
  */
 export async function setUpShop(ctx: SystemCtx, plan: ShopPlan): Promise<ShopSetup> {
   const { namespace } = plan;
@@ -65,13 +65,8 @@ export async function setUpShop(ctx: SystemCtx, plan: ShopPlan): Promise<ShopSet
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
     const owner = before.owner ?? (plan.owner && (await addUser(work, plan.owner)));
     const key = before.key ?? (plan.key && (await makeKey(tx, namespace, plan.key)));
-    const made = {
-      store: before.store === null,
-      owner: owner !== before.owner,
-      key: key !== before.key,
-    };
-    const setup = { store: await getTenant(tx, namespace), owner, key, made };
-    return setup;
+    const made = { store: before.store === null, owner: owner !== before.owner, key: key !== before.key };
+    return { store: await getTenant(tx, namespace), owner, key, made };
   });
 }
 

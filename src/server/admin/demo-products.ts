@@ -4,11 +4,11 @@ import type { ProductInput } from "../modules/products/model.ts";
 export interface DemoProduct extends ProductInput {
   description: string;
   tags: string[];
-  /** What its picture shows, in words. */
+  /** The alternative text of its picture. */
   picture: string;
 }
 
-/** The shelves of the demo store: a small shop for the home, with enough variety to filter and sort. */
+/** The products of the demo store, varied enough to filter and sort. */
 export const demoProducts: readonly DemoProduct[] = [
   {
     title: "T-shirt",

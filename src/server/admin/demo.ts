@@ -16,32 +16,31 @@ import { createUser, setPassword } from "../modules/users/service.ts";
 import type { Vault } from "../security/vault.ts";
 import { demoProducts } from "./demo-products.ts";
 
-/** What the demo's ready-made requests need. */
+/** The store of the demo, with the credentials for its sample requests. */
 export interface DemoStore {
   namespace: string;
   appId: string;
   appSecret: string;
   /** One of its products. */
   productId: string;
-  /** A customer who can sign in. */
+  /** Of a customer who can sign in. */
   email: string;
   password: string;
-  /** Whether this call made the store, or found it. */
+  /** Whether this call created the store. */
   isNew: boolean;
 }
 
-/** The store that the demo makes. */
+/** The namespace of the demo store. */
 export const demoNamespace = "demo";
 const namespace = demoNamespace;
 const email = "ada@example.com";
 const keyFile = "demo-key.json";
 
 /**
- * Fills an empty data directory with a store to try things on: a tenant, some twenty products, a customer and a published
- * key. A directory that has been filled keeps its data, and gets a new key where the old one is gone. The key's secret and the
- * customer's password are kept in a file of its own, readable by its owner only, because the demo has to print requests that work each time that it
- * starts; nobody else's ever are.
- * @throws conflict when the directory holds stores that the demo did not make.
+ * Fills an empty data directory with a sample store: a tenant, some twenty products, a customer and a published key. On
+ * later starts the data stays, and a missing key is replaced. The key's secret and the customer's password are kept in
+ * `demo-key.json`, readable by its owner only, because each start prints working requests.
+ * @throws conflict when the directory contains stores that the demo did not create.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, dataDir: string): Promise<DemoStore> {
   const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now, clientIp: null };
@@ -52,39 +51,39 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, da
   const store = await inTransaction(ctx, async (tx) => {
     const tenants = await listTenants(tx);
     const isNew = !tenants.some((tenant) => tenant.namespace === namespace);
-    // What the demo prints and shows is nobody's secret, so it stays away from real stores.
+    // The demo prints its secrets, so it must not run on real stores.
     if (!isOurs && tenants.length > 0) {
-      throw conflict(`${dataDir} holds stores of its own; choose another --data-dir for the demo.`);
+      throw conflict(`${dataDir} contains other stores. Choose another --data-dir for the demo.`);
     }
     if (isNew) await createTenant(tx, { namespace, title: "Demo store", currency: "EUR" });
     const kept = isNew ? null : await findKey(tx, before);
     const key = kept ?? (await issueKey(tx, { namespace, name: "Demo", publish: true }));
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
     const { app_id: appId, app_secret: appSecret } = key;
-    // Before the commit: a store whose secret nobody has could not be opened again, a stray file can be replaced.
+    // Before the commit: a stray file can be replaced, but a lost secret cannot be read again.
     if (!kept || !before.password) {
       writeFileSync(path, `${JSON.stringify({ appId, appSecret, password }, null, 2)}\n`, { mode: 0o600 });
     }
     return { namespace, appId, appSecret, productId: (await findProduct(work)) ?? (await fillShelves(work)), isNew };
   });
-  // Outside the transaction, in which nobody should wait for a hash.
+  // Hashing a password would block the transaction.
   await welcomeCustomer({ ...ctx, tenant: await requireTenant(ctx, namespace) }, password);
   return { ...store, email, password };
 }
 
-/** Makes sure that the customer is there and can sign in with the password that is printed. */
+/** Ensures that the customer exists and has the printed password. */
 async function welcomeCustomer(ctx: Ctx, password: string): Promise<void> {
   const user = await findSignInUser(ctx.db, ctx.tenant.id, email);
   if (!user) await createUser(ctx, { email, name: "Ada", password, email_verified: true });
   else if (!(await verifyPassword(password, user.passwordHash))) await setPassword(ctx, user.id, password);
 }
 
-/** Whether a data directory was made by the demo, where nothing is anybody's secret. */
+/** Whether the demo created a data directory, so that its secrets may be printed. */
 export function isDemoDir(dataDir: string): boolean {
   return existsSync(join(dataDir, keyFile));
 }
 
-/** The key that was kept, fit for use again if someone has withdrawn it; null when it is of no use any more. */
+/** The key of the last start, enabled and published again; null when it was removed or revoked. */
 async function findKey(
   ctx: SystemCtx,
   { appId, appSecret }: Kept,
@@ -95,13 +94,12 @@ async function findKey(
     await publishKey(ctx, appId);
     return { app_id: appId, app_secret: appSecret };
   } catch (error) {
-    // A key that is gone (notFound) or revoked (wrongState).
     if (error instanceof AppError && error.kind !== "unavailable") return null;
     throw error;
   }
 }
 
-/** What the demo's file holds; of a damaged one, what is left. */
+/** The content of the demo's file; a damaged file counts as empty. */
 type Kept = Partial<Record<"appId" | "appSecret" | "password", string>>;
 
 function readKept(path: string): Kept {
@@ -119,7 +117,7 @@ async function findProduct(ctx: Ctx): Promise<string | undefined> {
   return (JSON.parse(json) as { id: string }[])[0]?.id;
 }
 
-/** Creates the products; the last one made is returned, since newest stand first in lists. */
+/** Creates the products; returns the id of the last, which lists show first. */
 async function fillShelves(ctx: Ctx): Promise<string> {
   let id = "";
   for (const { picture, ...product } of demoProducts) {

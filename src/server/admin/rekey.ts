@@ -20,7 +20,7 @@ const dropMail = statement(sql`
   where sealed is not null`);
 const removeCodes = statement(sql`delete from ${passwordResetCodes}`);
 const removeRegistrations = statement(sql`delete from ${pushRegistrations}`);
-// The next start makes new ones; what browsers have subscribed with is of no use from here on.
+// The next start creates new ones; existing browser subscriptions no longer work.
 const removeVapidKeys = statement(sql`delete from ${vapidKeys}`);
 const selectTwoFactor = statement<TwoFactorUser>(sql`
   select t.namespace, u.id as user_id, u.email from ${twoFactor} f
@@ -30,39 +30,39 @@ const selectWebhooks = statement<SilentWebhook>(sql`
   select t.namespace, w.id as webhook_id, w.url from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
   order by t.namespace, w.id`);
 
-/** A user whose authenticator is of no use any more. */
+/** A user whose second factor no longer works. */
 export interface TwoFactorUser {
   namespace: string;
   user_id: string;
   email: string;
 }
 
-/** A webhook that tells nothing until it has a new signing secret. */
+/** A webhook that sends nothing until it has a new signing secret. */
 export interface SilentWebhook {
   namespace: string;
   webhook_id: string;
   url: string;
 }
 
-/** What a change of the server's key has cost. */
+/** The result of a change of the server's key. */
 export interface RekeyReport {
-  /** False when the database had the present key already; then nothing is lost. */
+  /** False when the database already used this key; then nothing was changed. */
   rekeyed: boolean;
-  /** Mail that waited, and is not sent any more. */
+  /** Queued mail that is not sent any more. */
   mail_dropped: number;
-  /** Reset codes that do not work any more; another can be asked for. */
+  /** Password reset codes that no longer work; users can request others. */
   reset_codes_dropped: number;
-  /** Browsers and devices that hear nothing until they subscribe and register again. */
+  /** Browsers and devices that must register again for push notifications. */
   registrations_dropped: number;
-  /** Who cannot sign in until their second factor is reset. */
+  /** Users who cannot sign in until their second factor is reset. */
   two_factor_users: TwoFactorUser[];
-  /** Which webhooks need a new signing secret; their events wait until then, as far as these are kept. */
+  /** Webhooks that need a new signing secret; their events wait until then. */
   webhooks: SilentWebhook[];
 }
 
 /**
- * Ties the database to the present key after the old one was lost, and removes what only the old one could open. Second
- * factors stay, though nobody can pass them: to remove them would let a password alone sign in. No server may be running.
+ * Ties the database to the present key after the old one was lost, and removes what only the old one could decrypt. Second
+ * factors stay although they no longer work: removing them would let a password alone sign in. No server may be running.
  */
 export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">): Promise<RekeyReport> {
   return inTransaction(ctx, async (tx) => {

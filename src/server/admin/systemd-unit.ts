@@ -1,14 +1,14 @@
 import { wrongState } from "../errors.ts";
 
-/** What a unit is made of. */
+/** The parts of a systemd unit. */
 export interface UnitOptions {
-  /** The program and its first words; the first is an absolute path. */
+  /** The program, as an absolute path, and its first arguments. */
   command: readonly string[];
   /** Absolute. */
   dataDir: string;
-  /** Who it runs as: an account that systemd makes for it, or one that there is. */
+  /** The account: one that systemd creates, or an existing one. */
   account: { kind: "dynamic" } | { kind: "static"; user: string; group: string };
-  /** Below 1024, it needs a right that it otherwise does not have. */
+  /** A port below 1024 needs an additional capability. */
   port: number;
 }
 
@@ -16,16 +16,16 @@ export const unitName = "bodega.service";
 
 const stateRoot = "/var/lib/";
 
-/** The folder's name below /var/lib, where systemd can look after it; undefined elsewhere. */
+/** The folder's name below /var/lib, which systemd can manage; undefined elsewhere. */
 export function stateDirectoryOf(dataDir: string): string | undefined {
   const name = dataDir.startsWith(stateRoot) ? dataDir.slice(stateRoot.length) : "";
   return /^[\w-][\w.-]*$/.test(name) && name !== "private" ? name : undefined;
 }
 
 /**
- * A unit that starts the server at boot, and lets it reach nothing but its own folder and the network. There is no
- * MemoryDenyWriteExecute: the engine compiles what it runs.
- * @throws wrongState for a path that no unit can name.
+ * Renders a unit that starts the server at boot and restricts it to its folder and the network. MemoryDenyWriteExecute is
+ * missing because the JavaScript engine compiles at run time.
+ * @throws wrongState for a path that a unit cannot contain.
  */
 export function renderUnit({ command, dataDir, account, port }: UnitOptions): string {
   const [program = "", ...words] = command;
@@ -43,7 +43,7 @@ Type=exec
 ExecStart=${exec}
 Restart=on-failure
 RestartSec=2
-# Requests that have begun are given ten seconds.
+# Requests in flight get ten seconds.
 TimeoutStopSec=30
 KillMode=mixed
 LimitNOFILE=65536
@@ -89,30 +89,30 @@ function renderAccount(dataDir: string, account: UnitOptions["account"]): string
   return `User=${escapeSpecifiers(user)}\nGroup=${escapeSpecifiers(group)}\nReadWritePaths=${quoteWord(dataDir)}`;
 }
 
-/** systemd takes no such path, however it is written: quotes in a program's, line breaks anywhere. */
+/** systemd cannot represent quotes in a program's path, nor line breaks in any path. */
 function requirePlain(path: string, unfit: RegExp): void {
   if (!unfit.test(path)) return;
   throw wrongState(
-    `A unit cannot name ${JSON.stringify(path)}: choose a path without quotes, backslashes and line breaks.`,
+    `A systemd unit cannot contain ${JSON.stringify(path)}. Choose a path without quotes, backslashes and line breaks.`,
   );
 }
 
-/** Homes stay out of sight, unless the data or the program lies in one. */
+/** Home directories are hidden, unless the data or the program is in one. */
 function protectHome(paths: readonly string[]): "yes" | "read-only" {
   return paths.some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path)) ? "read-only" : "yes";
 }
 
-/** Below a folder that a unit otherwise has one of its own for, where nothing of the machine's is seen, and that is emptied. */
+/** Whether a path is in a temporary folder, which PrivateTmp would hide and empty. */
 export function isTemporary(path: string): boolean {
   return /^\/(?:var\/)?tmp(?:\/|$)/.test(path);
 }
 
-/** An argument: `$` begins a variable there, but neither in the program's path nor in other settings. */
+/** Quotes an argument, in which `$` starts a variable, unlike in the program's path. */
 function quoteArgument(word: string): string {
   return quoteWord(word.replaceAll("$", "$$$$"));
 }
 
-/** A word as systemd reads it: `%` begins a specifier wherever it stands, between quotes too. */
+/** Quotes a word. `%` starts a specifier everywhere, between quotes too. */
 function quoteWord(word: string): string {
   const text = escapeSpecifiers(word);
   if (/^[\w@%+=:,./$-]+$/.test(text)) return text;
