@@ -75,7 +75,7 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
     bind(selectState[resource.type], values),
   ]);
   const state = selected?.rows[0] as unknown as State;
-  if (!state.isShown) throw noSuchResource();
+  if (!state.isShown) throw noSuchResource(resource);
   if (!state.hasActor) throw noSuchUser();
   if (!state.isActive) throw wrongState(`You have ${maxOfActor} ${kind}s, the maximum.`);
   return visitor === undefined ? toReply(state) : { ...toReply(state), visitor };
@@ -99,7 +99,7 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
     bind(selectState[resource.type], values),
   ]);
   const state = selected?.rows[0] as unknown as State;
-  if (!state.isShown && removed?.rowsAffected === 0) throw noSuchResource();
+  if (!state.isShown && removed?.rowsAffected === 0) throw noSuchResource(resource);
   return toReply(state);
 }
 
@@ -111,7 +111,7 @@ export async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionT
   const resource = readTarget(input);
   const values = valuesOf(ctx, kind, resource, findActor(ctx, input.visitor));
   const state = await get(ctx.db, selectState[resource.type], values);
-  if (!state?.isShown) throw noSuchResource();
+  if (!state?.isShown) throw noSuchResource(resource);
   return toReply(state);
 }
 

@@ -69,6 +69,6 @@ export function isResourceType(text: string): text is ResourceType {
 }
 
 /** The error for a resource that does not exist or is not public. */
-export function noSuchResource(): AppError {
-  return notFound("resource");
+export function noSuchResource(resource?: Resource): AppError {
+  return notFound(resource?.type ?? "resource", resource?.id);
 }
