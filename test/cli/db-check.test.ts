@@ -25,7 +25,7 @@ async function checkFile(bytes: Uint8Array | string, ...flags: string[]) {
   return run(["db", "check", "--data-dir", dataDir, ...flags]);
 }
 
-test("a sound database is exit code 0 and says so on standard error alone; its file stays as it is", async () => {
+test("a sound database is exit code 0 with a summary on standard error, and its file does not change", async () => {
   const before = hashOf(path);
   const sound = await run(["db", "check"]);
   expect(sound).toMatchObject({ code: 0, stderr: "17 checks: no problems found.\n" });
@@ -65,7 +65,7 @@ test("damage is exit code 1 with a remedy, never a crash: one value with --json,
   expect((await checkFile("", "-q")).stdout).toMatch(/^\/\S+bodega\.db\n$/);
 });
 
-test("a folder without a database is exit code 3, and stays without", async () => {
+test("a folder without a database is exit code 3, and none is created", async () => {
   const dir = join(makeDir(), "nothing");
   const { code, error } = await failure("db", "check", "--data-dir", dir);
   expect({ code, error: error.code }).toEqual({ code: 3, error: 5301 });
@@ -91,7 +91,7 @@ test("inconsistent values are exit code 1, with the command that fixes them", as
   expect((await run(["db", "check"])).code).toBe(0);
 });
 
-test("at a terminal it says what it is at, and ctrl-C ends it with 130 while it reads", async () => {
+test("a terminal shows the running check, and ctrl-C ends it with 130 while it reads", async () => {
   // Whoever takes the readers' lock alone holds the look up, as reading a large file would.
   const lock = new FileLock(await loadLibsql(), join(cli.dataDir, "bodega.db-readers"));
   expect(lock.tryExclusive()).toBe(true);
@@ -107,7 +107,7 @@ test("at a terminal it says what it is at, and ctrl-C ends it with 130 while it 
   expect(stripEscapes(whole.screen)).toContain("no problems found");
 });
 
-test("a file that ends early while a log stands beside it is told as well", async () => {
+test("a file that is cut off is reported also beside a WAL", async () => {
   const dataDir = makeDir();
   const file = join(dataDir, "bodega.db");
   writeFileSync(file, readFileSync(path));

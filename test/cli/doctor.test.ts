@@ -38,7 +38,7 @@ const records = [
   "search",
 ];
 
-test("a sound database is exit code 0, and everything is looked at", async () => {
+test("a sound database is exit code 0, and all checks run", async () => {
   const { checked, ...report } = await json<Report>("doctor");
   expect(report).toMatchObject({ ok: true, worst: "warning", database: { kind: "file" } });
   expect(report.findings.filter(({ group }) => group !== "environment")).toEqual([]);
@@ -68,7 +68,7 @@ test.each(["doctor", "doctor --fix"])(
   },
 );
 
-test("a log of nothing cannot be verified, and the folder stays without a database", async () => {
+test("the audit log of a missing database cannot be verified, and none is created", async () => {
   const dir = join(makeDir(), "nothing");
   const { code, stdout, stderr } = await run(["audit", "verify", "--data-dir", dir]);
   expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
@@ -97,9 +97,9 @@ test("inconsistent values are exit code 1 until they are fixed, and fixes are re
   expect(stderr).toEndWith("Fix what can be fixed with:\n    > bodega doctor --fix\n");
   expect(await json<unknown[]>("audit", "list", "--event", "doctor.fixed")).toEqual([]);
 
-  const mended = await run(["doctor", "--fix"]);
-  expect(mended.code).toBe(0);
-  expect(mended.stdout.match(/^ {2}✓ fixed: (?:stock|search): /gm)).toHaveLength(2);
+  const fixed = await run(["doctor", "--fix"]);
+  expect(fixed.code).toBe(0);
+  expect(fixed.stdout.match(/^ {2}✓ fixed: (?:stock|search): /gm)).toHaveLength(2);
   const again = await json<Report>("doctor", "--fix");
   expect(again.findings.filter(({ group }) => group === "records")).toEqual([]);
   expect(await json<unknown[]>("audit", "list", "--event", "doctor.fixed", "-n", "demo")).toMatchObject([
@@ -131,7 +131,7 @@ test("errors that cannot be fixed stay exit code 1, with a remedy", async () => 
   expect(stripEscapes(screen)).toContain("Checking: ");
 });
 
-test("ctrl-C while a mail server keeps silent is exit code 130 at once, and the screen says what is waited for", async () => {
+test("ctrl-C while a mail server stays silent is exit code 130 at once, and the screen shows the running check", async () => {
   const mute = createServer((socket) => socket.on("error", () => {}));
   await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", () => resolve()));
   const smtp = `smtp://127.0.0.1:${(mute.address() as { port: number }).port}`;

@@ -49,7 +49,7 @@ test("the server's own address comes from host and port", async () => {
   });
 });
 
-test("an address that is none is exit code 2", async () => {
+test("an invalid address is exit code 2", async () => {
   expect(await run(["health", "--url", "shop.example.com"])).toMatchObject({ code: 2, stdout: "" });
 });
 
@@ -63,7 +63,7 @@ describe("a server that speaks https", () => {
   afterAll(() => encrypted.stop(true));
   const address = `https://127.0.0.1:${encrypted.port}`;
 
-  test("is found on its own machine, whatever its certificate is for, and whether the settings tell of it or not", async () => {
+  test("is found on its own machine, with any certificate, with or without TLS options", async () => {
     const told = { BODEGA_TLS_CERT: "shop.crt", BODEGA_TLS_KEY: "shop.key" };
     for (const env of [undefined, told]) {
       const { code, stdout } = await run(["health", "--port", String(encrypted.port), "--json"], env && { env });
@@ -72,7 +72,7 @@ describe("a server that speaks https", () => {
     }
   });
 
-  test("is told to be one where it is asked over http", async () => {
+  test("is recognized when it is asked over http", async () => {
     const { code, stdout } = await run(["health", "--url", address.replace("https:", "http:")]);
     expect({ code, stdout }).toMatchObject({
       code: 1,
@@ -80,7 +80,7 @@ describe("a server that speaks https", () => {
     });
   });
 
-  test("is judged by its certificate where an address is given", async () => {
+  test("must have a valid certificate for --url", async () => {
     const untrusted = await run(["health", "--url", address]);
     expect(untrusted.code).toBe(1);
     expect(untrusted.stdout).toStartWith("unreachable: the certificate is refused: self signed certificate (https:");

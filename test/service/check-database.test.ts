@@ -72,7 +72,7 @@ async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   await db.close();
 }
 
-test("a sound database has nothing wrong, and stays byte for byte as it was", async () => {
+test("a sound database has no findings, and its file does not change", async () => {
   const { dataDir, path } = makeDataDir();
   const before = readFileSync(path);
   const report = await check(dataDir);
@@ -89,7 +89,7 @@ test("a sound database has nothing wrong, and stays byte for byte as it was", as
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 
-describe("what is damaged is told, whatever the damage:", () => {
+describe("damage is reported, whatever it is:", () => {
   const cut = (length: number) => (path: string) => writeFileSync(path, readFileSync(sound).subarray(0, length));
   const overwrite = (page: number, from: number, text: string) => (path: string) => {
     const bytes = readFileSync(sound);
@@ -179,7 +179,7 @@ test("tables, indexes and triggers that are missing, altered or foreign are each
   ]);
 });
 
-test("migrations that are newer, altered or waiting", async () => {
+test("newer, altered and pending migrations are reported", async () => {
   const { dataDir } = makeDataDir();
   await tamper(dataDir, "update __bodega_migrations set hash = 'x' where name = '0000_initial'");
   expect(await findingsOf(dataDir)).toEqual([expect.stringContaining("The migration 0000_initial")]);
@@ -193,7 +193,7 @@ test("migrations that are newer, altered or waiting", async () => {
   expect(found).toContainEqual(expect.stringContaining("must be applied to the database, from 0001_next"));
 });
 
-test("another program's database is told as that alone", async () => {
+test("the database of another program has only that finding", async () => {
   const { dataDir, path } = makeDataDir();
   rmSync(path);
   await tamper(dataDir, "create table diary (day text)", "create index diary_by_day on diary (day)");
@@ -219,7 +219,7 @@ test("rows that refer to missing ones are reported by table, and inconsistent va
   ]);
 });
 
-test("where there is no database it is 5301, and none is made", async () => {
+test("a missing database is 5301, and none is created", async () => {
   const dataDir = join(dir, "nothing");
   expect(await failureOf(check(dataDir))).toMatchObject({ code: 5301 });
   expect(existsSync(dataDir)).toBe(false);
@@ -264,7 +264,7 @@ describe.if(canTest("server"))("on a database server", () => {
   const checkServer = () =>
     runDatabaseCheck(readConfig({ dataDir: join(dir, "nothing"), databaseUrl: url }, {}), options);
 
-  test("everything but the file is looked at", async () => {
+  test("everything but the file is checked", async () => {
     const { ok, checked, database, findings } = await checkServer();
     expect({ ok, findings }).toEqual({ ok: true, findings: [] });
     expect(checked.slice(0, 4)).toEqual(["integrity", "references", "schema", "states"]);
@@ -276,7 +276,7 @@ describe.if(canTest("server"))("on a database server", () => {
     ]);
   });
 
-  test("one that a restore has filled in part only is told as that alone", async () => {
+  test("an incomplete restore is the only finding", async () => {
     await db.migrate([
       "delete from order_numbers",
       `create table ${restoreMarker} (id integer)`,

@@ -13,7 +13,7 @@ onEachDatabase((suite) => {
     return [rows[0]?.likes, rows[0]?.bookmarks, (await read(shop, id)).likes_count];
   };
 
-  test("counts of likes and bookmarks that do not follow from the rows, and what products show of them, are mended", async () => {
+  test("wrong counts of likes and bookmarks, and wrong copies of them in products, are fixed", async () => {
     const shop = await suite.shop();
     const other = await suite.shop();
     const [lamp, table, chair, stool] = await Promise.all(

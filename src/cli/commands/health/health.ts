@@ -7,22 +7,22 @@ import { formatServerUrl, probeHealth, probeOwnHealth } from "./probe-health.ts"
 
 export default defineCommand({
   name: "health",
-  description: "Ask a running server whether it is ready",
+  description: "Check whether a running server is ready",
   args: {
     url: { type: "string", valueHint: "url", description: "Address of the server (default: from --host and --port)" },
     host: { type: "string", valueHint: "address", configEnv: "BODEGA_HOST", description: "Host of the server" },
     port: { type: "string", valueHint: "number", configEnv: "BODEGA_PORT", description: "Port of the server" },
-    timeout: { type: "string", valueHint: "duration", default: "5s", description: "How long to wait for the answer" },
+    timeout: { type: "string", valueHint: "duration", default: "5s", description: "Time limit for the answer" },
   },
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],
   notes: [
-    "The exit code is 0 when the server is ready and 1 when it is not, or does not answer.",
-    "On its own machine a server is asked over https where it speaks that, and the name in its certificate is not judged; " +
-      "that of --url is, and NODE_EXTRA_CA_CERTS names further authorities.",
+    "The exit code is 0 when the server is ready, and 1 when it is not ready or does not answer.",
+    "The server of this machine is also tried over https, without verifying its certificate. The certificate of --url is " +
+      "verified; NODE_EXTRA_CA_CERTS adds authorities.",
   ],
   async run(args, console) {
     const timeoutMs = parseDuration("--timeout", args.timeout);
-    if (args.url !== undefined) refuseSecret("--url", args.url, "Health is asked without credentials.");
+    if (args.url !== undefined) refuseSecret("--url", args.url, "This check needs no credentials.");
     const own = () => formatServerUrl(readCliConfig(args, console, { host: args.host, port: args.port }));
     const health = await (args.url === undefined ? probeOwnHealth(own(), timeoutMs) : probeHealth(args.url, timeoutMs));
     if (console.json) await printJson(console, health);

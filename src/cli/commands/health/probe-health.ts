@@ -1,6 +1,6 @@
 import { UsageError } from "../../terminal/usage-error.ts";
 
-/** What a server said of itself, or why it said nothing. */
+/** The readiness of a server, or why it did not answer. */
 export interface Health {
   status: "ready" | "not ready" | "unreachable";
   url: string;
@@ -11,15 +11,15 @@ export interface Health {
   took_ms: number;
 }
 
-/** The address at which a server with this configuration is reached from its own machine. */
+/** The address of a server with this configuration for its own machine. */
 export function formatServerUrl({ host, port, tls }: { host: string; port: number; tls?: unknown }): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `${tls === undefined ? "http" : "https"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
 /**
- * Asks the server at its own machine's address. Its certificate is for the name that the world knows, so here it is not
- * judged; and a server whose certificate was named by flags is found as well.
+ * Checks the server of this machine. Its certificate is for its public name and is not verified here. https is tried too,
+ * because the certificate may be set by flags that this command does not have.
  */
 export async function probeOwnHealth(base: string, timeoutMs: number): Promise<Health> {
   const first = await askReady(base, timeoutMs, { isOwn: true });
@@ -29,8 +29,8 @@ export async function probeOwnHealth(base: string, timeoutMs: number): Promise<H
 }
 
 /**
- * Asks `/health/ready` once. Redirects are not followed: a sign-in page is no healthy server.
- * @throws UsageError for an address that is none.
+ * Requests `/health/ready` without following redirects, because a login page is no healthy server.
+ * @throws UsageError for an invalid address.
  */
 export async function probeHealth(base: string, timeoutMs: number): Promise<Health> {
   if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol)) {
@@ -38,13 +38,13 @@ export async function probeHealth(base: string, timeoutMs: number): Promise<Heal
   }
   const first = await askReady(base, timeoutMs, { isOwn: false });
   if (first.status !== "unreachable" || !first.isCut || !/^http:/i.test(base)) return first.health;
-  // Only whether it speaks TLS is asked here, so its certificate does not matter.
+  // This only finds out whether the port speaks TLS, so the certificate does not matter.
   const second = await askReady(base.replace(/^http:/i, "https:"), timeoutMs, { isOwn: true });
   if (second.status === "unreachable") return first.health;
   return { ...first.health, message: "no connection by http; this port speaks https" };
 }
 
-/** `isCut`: somebody listens there and spoke no HTTP, as who waits for TLS does. */
+/** `isCut`: the port is open but closed the connection, like a TLS port does. */
 async function askReady(base: string, timeoutMs: number, { isOwn }: { isOwn: boolean }) {
   const url = `${base.replace(/\/+$/, "")}/health/ready`;
   const started = performance.now();

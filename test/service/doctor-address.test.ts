@@ -71,17 +71,17 @@ afterAll(async () => {
   await Promise.all(closers.map((close) => close()));
 });
 
-describe("the public address", () => {
+describe("the public URL", () => {
   const look = async (publicUrl: string | undefined, dataDir = dirs.wary) =>
     tell((await addressCheck.run(about(dataDir, { publicUrl }))).filter(({ subject }) => subject !== peer));
 
-  test("that leads here is in order, and none at all is told", async () => {
+  test("that leads to this server has no finding; a missing one is a note", async () => {
     expect(await look(wary.url)).toEqual([]);
     expect(await look(front(wary, append))).toEqual([]);
     expect(await look(undefined)).toEqual([expect.stringMatching(/^note: No public URL is set/)]);
   });
 
-  test("at which nobody answers is an error; while no server runs here, a warning", async () => {
+  test("that does not answer is an error, or a warning while no server runs", async () => {
     expect(await look(unused)).toEqual([`error: Nothing answers at ${unused} (ECONNREFUSED).`]);
     expect(await look(unused, makeDir())).toEqual([
       expect.stringMatching(/^warning: .* No server runs on this data directory\.$/),
@@ -92,7 +92,7 @@ describe("the public address", () => {
     ]);
   });
 
-  test("at which somebody else answers, or sends on, is an error; another Bodega is a warning", async () => {
+  test("of another program, or with a redirect, is an error; another Bodega server is a warning", async () => {
     const reply = (response: () => Response) => {
       const server = Bun.serve({ port: 0, hostname: peer, fetch: response });
       closers.push(() => server.stop(true));
@@ -111,7 +111,7 @@ describe("the public address", () => {
     ]);
   });
 
-  test("with a certificate that nobody trusts is an error, and with one that ends soon a warning", async () => {
+  test("with an untrusted certificate is an error, and with one that expires soon a warning", async () => {
     const made = makeCertificate({ until: Date.now() + 5.5 * dayMs });
     const address = front(wary, append, { tls: made });
     expect(await look(address)).toEqual([
@@ -134,7 +134,7 @@ describe("a proxy in front of the server", () => {
   const look = async (server: Serving, publicUrl: string, trustedProxy: string[] = []) =>
     addressCheck.run(about(server === wary ? dirs.wary : dirs.trusting, { publicUrl, trustedProxy }));
 
-  test("that is trusted, and adds who calls, is in order; so is none", async () => {
+  test("that is trusted and adds the client has no finding, and neither has a missing proxy", async () => {
     expect(await look(trusting, front(trusting, append))).toEqual([]);
     expect(
       await look(
@@ -146,7 +146,7 @@ describe("a proxy in front of the server", () => {
     expect(await look(wary, wary.url)).toEqual([]);
   });
 
-  test("that is not trusted is an error, whose remedy is the very flag", async () => {
+  test("that is not trusted is an error with the flag as its remedy", async () => {
     const [finding, ...others] = await look(wary, front(wary, append), ["10.0.0.0/8"]);
     expect(others).toEqual([]);
     expect(finding).toMatchObject({ severity: "error", subject: peer });
@@ -156,7 +156,7 @@ describe("a proxy in front of the server", () => {
     expect(await look(trusting, front(trusting, append), ["127.0.0.1/32"])).toEqual([]);
   });
 
-  test("that changes nothing but the host, as nginx does by itself, is told all at once", async () => {
+  test("that only changes the host, like nginx by default, has all findings at once", async () => {
     const found = await look(
       wary,
       front(wary, (headers) => headers.set("host", "upstream")),
@@ -167,7 +167,7 @@ describe("a proxy in front of the server", () => {
     ]);
   });
 
-  test("is known by its address, in whichever form the socket tells it", () => {
+  test("is recognized by its address in any form", () => {
     const seen = { request_id: "doctor-1", at: "", client: peer, protocol: "http" as const, host: "shop.example.com" };
     const tellOf = (hops: string) =>
       checkArrival([`${peer}/32`], "https://shop.example.com", {
@@ -180,7 +180,7 @@ describe("a proxy in front of the server", () => {
     expect(tellOf("198.51.100.7")[0]?.remedy).toContain("--trusted-proxy 127.0.0.1/32 ");
   });
 
-  test("that is trusted and tells nothing of callers, or what they say themselves, is an error", async () => {
+  test("that is trusted and sends no client, or a forged one, is an error", async () => {
     const silent = front(trusting, (headers) => {
       headers.delete("x-forwarded-for");
       headers.set("via", "1.1 front");
@@ -194,7 +194,7 @@ describe("a proxy in front of the server", () => {
     ]);
   });
 
-  test("is none where callers are trusted as if they were one: they choose their address", async () => {
+  test("is missing, but clients are trusted as one: an error, because they can choose their address", async () => {
     expect(tell(await look(trusting, trusting.url))).toEqual([
       expect.stringContaining(`error: Requests arrive from ${peer} without a proxy`),
     ]);
@@ -208,7 +208,7 @@ describe("a proxy in front of the server", () => {
   });
 });
 
-test("the certificate that is served is looked at where it lies, and its key's mode mended", async () => {
+test("the certificate files are checked, and the mode of the key can be fixed", async () => {
   const dir = makeDir();
   const files = { tlsCert: join(dir, "cert.pem"), tlsKey: join(dir, "key.pem") };
   const look = (flags: ConfigFlags = files) => tls.run(about(dir, flags));

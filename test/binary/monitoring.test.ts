@@ -39,7 +39,7 @@ async function serveWatched() {
 const answered = (page: MetricsPage) => page.value("bodega_http_requests_total", products);
 const up = (page: MetricsPage) => page.samples.filter(({ name, value }) => name === "bodega_process_up" && value === 1);
 
-test("whichever process is asked answers for all, also when a worker is killed under load or hangs", async () => {
+test("each process answers for all, also when a worker is killed under load or hangs", async () => {
   const { binary, server, ask, load, fromListener, fromWorker } = await serveWatched();
   await load(60);
   for (const page of [await fromListener(), await fromWorker(), await fromWorker(), await fromWorker()]) {
@@ -85,7 +85,7 @@ test("whichever process is asked answers for all, also when a worker is killed u
   expect(await server.end()).toBe(0);
 }, 30_000);
 
-test("a call that says how it arrived is found in whichever worker took it, and top adds the workers up", async () => {
+test("a request of the doctor is found in any worker, and top adds up the workers", async () => {
   const { binary, server, load } = await serveWatched();
   await load(10);
   const socket = `${binary.dir}/bodega-data/server.sock`;

@@ -74,7 +74,7 @@ describe("counters go up by exactly what was done", () => {
     expect(after.value("bodega_http_requests_in_flight")).toBe(0);
   });
 
-  test("of what is no route by one name, however many paths and methods are tried", async () => {
+  test("of unmatched requests under one name, for any path and method", async () => {
     const before = await read();
     for (const path of ["/a", "/b/", "/c/d"]) await fetch(`${app.url}${path}`);
     await fetch(`${app.url}/products/`, { method: "PROPFIND" });
@@ -90,7 +90,7 @@ describe("counters go up by exactly what was done", () => {
     expect((await read()).samples.map(({ labels }) => labels.namespace)).not.toContain("no-such-store");
   });
 
-  test("of sign-ins by what came of them", async () => {
+  test("of sign-ins by result", async () => {
     const user = await openAccount(shop);
     const before = await read();
     const login = (password: string, otp?: string) =>
@@ -138,7 +138,7 @@ describe("/metrics at the server's own address", () => {
     await plain.stop();
   });
 
-  test("is 5001 while the process that adds up does not answer", async () => {
+  test("is 5001 while the main process does not answer", async () => {
     const text = () => Promise.reject(new Error("inside"));
     const waiting = startTestApp({ db: database.db, metrics: { token, text } });
     const reply = await fetch(`${waiting.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
@@ -147,20 +147,20 @@ describe("/metrics at the server's own address", () => {
     await waiting.stop();
   });
 
-  test("tells neither secrets nor who called", async () => {
+  test("contains neither secrets nor clients", async () => {
     const text = await (await ask()).text();
     for (const hidden of [token, shop.key.app_id, shop.key.app_secret, "127.0.0.1", "@"])
       expect(text).not.toContain(hidden);
   });
 });
 
-test("a database that is away holds up none of what is known without it", async () => {
+test("an unreachable database does not delay the other figures", async () => {
   const away = Object.assign(Object.create(database.db), { execute: () => new Promise(() => {}), first: undefined });
   const read = createDatabaseReader({ db: away, dataDir: "/nowhere", certificateEnd: () => 0, now: Date.now });
   expect(await read()).toMatchObject({ queues: null, certificate_expires_at: "1970-01-01T00:00:00.000Z" });
 });
 
-test("a call of those who watch is logged at the level debug only, and one that fails is", async () => {
+test("a probe is logged at level debug only, and one that fails at its own level", async () => {
   const quiet = startTestApp({ db: database.db, metrics: { token, text: async () => "" } });
   const loud = startTestApp({ db: database.db, logLevel: "debug" });
   for (const path of ["/health/live", "/health/ready"]) {
@@ -177,7 +177,7 @@ test("a call of those who watch is logged at the level debug only, and one that 
   await Promise.all([quiet.stop(), loud.stop()]);
 });
 
-test("what the log does not want to hear is counted all the same", async () => {
+test("requests below the log level are counted", async () => {
   const silent = startTestApp({ db: database.db, logLevel: "error", meter: watch.meter });
   const before = await read();
   await fetch(`${silent.url}/products/?namespace=none`);
@@ -188,7 +188,7 @@ test("what the log does not want to hear is counted all the same", async () => {
   await silent.stop();
 });
 
-test("at the level debug a line says when the caller was proved", async () => {
+test("at level debug a line has the time of authentication", async () => {
   const loud = startTestApp({ db: database.db, logLevel: "debug" });
   await fetch(`${loud.url}/products/?namespace=${shop.namespace}`, { headers: { authorization: shop.auth } });
   const [entry] = loud.entries;

@@ -23,7 +23,7 @@ const closers: (() => unknown)[] = [];
 let dataDir: string;
 
 beforeAll(() => {
-  dataDir = mkdtempSync(join(tmpdir(), "bodega-checkup-"));
+  dataDir = mkdtempSync(join(tmpdir(), "bodega-doctor-"));
 });
 afterAll(async () => {
   await Promise.all(closers.map((close) => close()));
@@ -43,7 +43,7 @@ function about(env: Record<string, string> = {}, more: Partial<CheckSubject> = {
   return { ...deps, config, ctx: null, tenant: null, ...more };
 }
 
-test("a folder of another account is a warning that says how to be that account", async () => {
+test("a data directory of another account is a warning with the command for that account", async () => {
   const { uid } = statSync(dataDir);
   expect(await directory.run(about({}, { uid: uid + 1 }))).toMatchObject([
     { severity: "warning", subject: dataDir, remedy: `sudo -u '#${uid}' bodega doctor --data-dir ${dataDir}` },
@@ -51,7 +51,7 @@ test("a folder of another account is a warning that says how to be that account"
   expect(await directory.run(about())).toEqual([]);
 });
 
-test("a folder that may not be written is an error, where the account is not above that", async () => {
+test("a data directory that is not writable is an error, except for root", async () => {
   const closed = join(dataDir, "closed");
   mkdirSync(closed, { mode: 0o500 });
   const config = readConfig({ dataDir: closed }, {});
@@ -61,7 +61,7 @@ test("a folder that may not be written is an error, where the account is not abo
   rmSync(closed, { recursive: true });
 });
 
-test("a file of another account than its folder's is a warning, and root can mend it", async () => {
+test("a file with another owner than its folder is a warning, and root can fix it", async () => {
   if (process.getuid?.() !== 0) return console.warn("Only root can give a file to another account.");
   const path = join(dataDir, "server.lock");
   writeFileSync(path, "", { mode: 0o600 });
@@ -74,7 +74,7 @@ test("a file of another account than its folder's is a warning, and root can men
   rmSync(path);
 });
 
-test("who may read locks and other people's files of the folder does not matter", async () => {
+test("modes of lock files and unknown files are not checked", async () => {
   for (const name of ["server.lock", "notes.txt"]) writeFileSync(join(dataDir, name), "", { mode: 0o644 });
   mkdirSync(join(dataDir, "other"), { mode: 0o755 });
   expect(await files.run(about())).toEqual([]);
@@ -93,7 +93,7 @@ describe("the disk", () => {
     ).map(({ severity, message }) => [severity, message]);
   const room = (bytes: number) => ({ bavail: bytes / 4096 });
 
-  test("with room for the database twice again and a tenth of the disk is in order", () => {
+  test("with free space for twice the database and a tenth of the disk has no finding", () => {
     expect(find({})).toEqual([]);
     expect(find({ blocks: (2000 * gibibyte) / 4096, ...room(60 * gibibyte) })).toEqual([]);
     // Some file systems count no blocks.
@@ -115,7 +115,7 @@ describe("the disk", () => {
     expect(find({ type }, { isLinux: false })).toEqual([]);
   });
 
-  test("of a container's own layer is a warning inside of the container only", () => {
+  test("of a container's own layer is a warning only inside the container", () => {
     expect(find({ type: 0x794c7630 })).toEqual([]);
     expect(find({ type: 0x794c7630 }, { isContainer: true })).toHaveLength(1);
   });
@@ -125,11 +125,11 @@ describe("the clock", () => {
   const severities = async (more: Partial<CheckSubject>, env = {}) =>
     (await clock.run(about(env, more))).map(({ severity, message }) => `${severity}: ${message}`);
 
-  test("is right where nothing contradicts it", async () => {
+  test("has no finding when nothing contradicts it", async () => {
     expect(await severities({})).toEqual([]);
   });
 
-  test("is compared with that of the public address", async () => {
+  test("is compared with that of the public URL", async () => {
     const date = () => new Date(Date.now() + 2 * hour).toUTCString();
     const server = Bun.serve({ port: 0, fetch: () => new Response("", { headers: { date: date() } }) });
     closers.push(() => server.stop(true));
@@ -142,7 +142,7 @@ describe("the clock", () => {
 describe("the mail server", () => {
   const credentials = { user: "mailer@example.com", password: "p@ss:w/ord%" };
 
-  test("is spoken with up to the login, over TLS where there is one, and is sent nothing", async () => {
+  test("is tried up to the login, over TLS if it has it, and gets no mail", async () => {
     for (const security of ["starttls", "tls"] as const) {
       const server = await startSmtpServer({ security, credentials });
       closers.push(server.close);
@@ -152,7 +152,7 @@ describe("the mail server", () => {
     }
   });
 
-  test("that refuses the credentials is told without them", async () => {
+  test("that refuses the credentials is reported without them", async () => {
     const server = await startSmtpServer({ credentials });
     closers.push(server.close);
     const url = server.url.replace(/p%40ss.*@/, "wrong-word@");
@@ -163,7 +163,7 @@ describe("the mail server", () => {
     expect(JSON.stringify(found)).not.toContain("wrong-word");
   });
 
-  test("that says nothing is waited for no longer than patience lasts", async () => {
+  test("that stays silent is an error after the time limit", async () => {
     const mute = createServer((socket) => socket.on("error", () => {}));
     closers.push(() => mute.close());
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", () => resolve()));
@@ -174,7 +174,7 @@ describe("the mail server", () => {
     expect(found[0]?.message).toContain("did not answer in time");
   });
 
-  test("elsewhere that offers no TLS is a warning", async () => {
+  test("on another machine without TLS is a warning", async () => {
     const server = await startSmtpServer();
     closers.push(server.close);
     const env = { BODEGA_SMTP_URL: `smtp://0.0.0.0:${server.port}`, BODEGA_MAIL_FROM: "shop@example.com" };
@@ -197,7 +197,7 @@ onEachDatabase((suite) => {
       ...more,
     });
 
-  test("a server at work is looked at, and nothing is an error", async () => {
+  test("a running server is checked, and has no errors", async () => {
     await openShop();
     const { findings, database, checked } = await look();
     expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);
@@ -206,7 +206,7 @@ onEachDatabase((suite) => {
     expect(checked).toContain("search");
   });
 
-  test("a look that fails is an error, and hides no other", async () => {
+  test("a check that fails is an error, and the others still run", async () => {
     await suite.app.db.execute("alter table mail_outbox rename to mail_outbox_gone");
     const { findings, checked } = await look();
     await suite.app.db.execute("alter table mail_outbox_gone rename to mail_outbox");
@@ -215,7 +215,7 @@ onEachDatabase((suite) => {
     expect(checked).toContain("webhooks");
   });
 
-  test("many alike are counted, not all told", async () => {
+  test("many findings of one kind are counted, not all listed", async () => {
     const shop = await openShop();
     const ctx = await tenantContext(shop);
     for (let index = 0; index < 23; index++) await createUser(ctx, { email: `${index}@example.com`, role: "staff" });

@@ -70,7 +70,7 @@ afterAll(async () => {
   for (const one of started) await one.end("SIGKILL");
 });
 
-test("metrics that everyone who reaches the port can read are warned of", async () => {
+test("metrics without a token on a public address are warned of", async () => {
   const open = await serve(["--metrics", "0.0.0.0:0", "--data-dir", makeDir()]);
   await until("the warning", () => /WARN http:\/\/0\.0\.0\.0:\d+\/metrics is open to everyone/.test(open.log()));
   expect(server.log()).not.toContain("open to everyone");
@@ -83,7 +83,7 @@ describe("the control socket", () => {
     expect((mode & 0o777).toString(8)).toBe("600");
   });
 
-  test("tells what the server is and what it has counted", async () => {
+  test("answers the status of the server with its counts", async () => {
     const said = await status();
     expect(said).toMatchObject({ pid: server.pid, url: server.url, workers: 1, queues: { mail: { waiting: 0 } } });
     expect(said.processes.map(({ name, pid }) => [name, pid])).toEqual([["main", server.pid]]);
@@ -92,7 +92,7 @@ describe("the control socket", () => {
     expect(Date.parse(said.at)).toBeGreaterThan(Date.parse(said.started_at));
   });
 
-  test("tells how a call arrived that asked for it, and 404 of any other", async () => {
+  test("answers how a request of the doctor arrived, and 404 for any other", async () => {
     const id = "doctor-0123456789";
     await fetch(`${server.url}/health/live`, { headers: { "x-request-id": id, "x-forwarded-for": "192.0.2.1" } });
     const reply = await askServer(cli.dataDir, `/requests?id=${id}`);
@@ -108,7 +108,7 @@ describe("the control socket", () => {
   });
 });
 
-test("the listener for metrics answers the token, and tells the same as the other two ways", async () => {
+test("the listener for metrics requires the token, and answers the same as the other two ways", async () => {
   const url = /^Metrics: (http:\S+\/metrics)$/m.exec(server.stdout())?.[1] ?? "";
   const headers = { authorization: `Bearer ${token}` };
   expect((await fetch(url)).status).toBe(401);
@@ -127,7 +127,7 @@ test("the listener for metrics answers the token, and tells the same as the othe
 });
 
 describe("top", () => {
-  test("looks once without a terminal, at a dumb one, with --once and with --json", async () => {
+  test("prints once without a terminal, with TERM=dumb, --once and --json", async () => {
     const [plain, dumb, once, json] = await Promise.all([
       cli.run(["top"]),
       runAtTerminal(["top"], [], { env: { ...env, TERM: "dumb" }, columns: 200 }),
@@ -148,7 +148,7 @@ describe("top", () => {
   test.each([
     ["q", "q", 40, 0],
     ["ctrl-C", "\u0003", 200, 130],
-  ])("draws on a screen of its own until %s, and gives the terminal back", async (_name, key, columns, code) => {
+  ])("draws on the alternate screen until %s, and restores the terminal", async (_name, key, columns, code) => {
     const left = await runAtTerminal(["top"], [["GET /products/", key]], { env, columns });
     expect(left.code).toBe(code);
     expect(left.screen).toStartWith("\u001b[?1049h\u001b[?25l");
@@ -161,7 +161,7 @@ describe("top", () => {
     }
   });
 
-  test("follows what happens, and the size of the terminal", async () => {
+  test("follows the activity and the size of the terminal", async () => {
     const top = openTop();
     await until("the first picture", () => top.picture().includes("GET /products/"));
     top.terminal.resize(50, 7);
@@ -186,7 +186,7 @@ describe("top", () => {
     expect(await top.exited).toBe(code);
   });
 
-  test("says what is wrong where no server answers, or the interval is none", async () => {
+  test("fails with a reason without a server, or with an invalid interval", async () => {
     const none = await openCli().failure("top");
     expect([none.code, none.error.message]).toEqual([1, expect.stringContaining("Start one with bodega serve")]);
     for (const interval of ["0", "999", "2h", "soon"]) {
@@ -197,7 +197,7 @@ describe("top", () => {
 });
 
 describe("the level of the log", () => {
-  test("warn hears refusals and nothing quieter", async () => {
+  test("warn logs refusals and nothing below", async () => {
     const other = openCli();
     await other.json("tenant", "create", "demo");
     const quiet = await serve(["--log-level", "warn", "--log", "json", "--data-dir", other.dataDir]);
@@ -214,7 +214,7 @@ describe("the level of the log", () => {
 });
 
 // Ends the server that the tests above share.
-test("the socket goes with its server, and one that a killed server left is replaced", async () => {
+test("the socket is removed with its server, and one that a killed server left behind is replaced", async () => {
   const before = await status();
   // Whoever watches meanwhile goes on with the server that comes after.
   const top = openTop();

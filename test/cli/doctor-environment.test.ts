@@ -24,7 +24,7 @@ import { runHere } from "./run-here.ts";
 const copyPrepared = usePreparedShop();
 type Expected = Partial<ReportedFinding> & { check: string };
 
-async function examine({ env }: Pick<PreparedShop, "env">, ...flags: string[]) {
+async function runDoctor({ env }: Pick<PreparedShop, "env">, ...flags: string[]) {
   const { code, stdout, stderr } = await runHere(["doctor", "--json", ...flags], { env });
   if (stderr !== "") throw new Error(stderr);
   return { code, ...(JSON.parse(stdout) as Report) };
@@ -80,12 +80,12 @@ const addDevice = `insert into push_registrations
 /** Faults that are gone once the remedy has been run as printed. */
 const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) => unknown][] = [
   [
-    "a folder that others may look into",
+    "a data directory that others can open",
     { check: "files", severity: "warning", fixable: true },
     ({ dataDir }) => chmodSync(dataDir, 0o755),
   ],
   [
-    "a backup that others may read",
+    "a backup that others can read",
     { check: "files", severity: "warning", fixable: true },
     ({ dataDir }) => {
       mkdirSync(join(dataDir, "backups"), { mode: 0o700 });
@@ -93,7 +93,7 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
     },
   ],
   [
-    "settings that others may read",
+    "an env file that others can read",
     { check: "files", severity: "warning", fixable: true },
     ({ dataDir }) => writeFileSync(join(dataDir, "bodega.env"), "BODEGA_LOG=json\n", { mode: 0o644 }),
   ],
@@ -103,7 +103,7 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
     (shop) => runHere(["tenant", "suspend", "demo", "--yes"], shop),
   ],
   ["no store at all", { check: "stores", severity: "note" }, (shop) => tamper(shop, "delete from tenants")],
-  ["a store that nobody owns", { check: "accounts", severity: "note", subject: "demo" }, () => {}],
+  ["a store without an owner", { check: "accounts", severity: "note", subject: "demo" }, () => {}],
   ["mail that failed", { check: "mail", severity: "warning", subject: "demo", namespace: "demo" }, () => {}],
   ["a webhook that failed", { check: "webhooks", severity: "warning", namespace: "demo" }, () => {}],
   [
@@ -112,7 +112,7 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
     (shop) => runHere(["origin", "set", shop.appId, "--any"], shop),
   ],
   [
-    "a published key that is not used any more",
+    "a published key that is no longer used",
     { check: "keys", severity: "warning" },
     (shop) =>
       tamper(
@@ -128,12 +128,12 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
     (shop) => tamper(shop, `update app_keys set updated_at = '${long}'`),
   ],
   [
-    "a published key that has ended",
+    "a published key that has expired",
     { check: "keys", severity: "warning" },
     (shop) => tamper(shop, `update app_keys set expires_at = '${long}'`),
   ],
   [
-    "an old secret that nobody uses any more",
+    "an old secret that is no longer used",
     { check: "keys", severity: "warning" },
     async (shop) => {
       await runHere(["key", "rotate", shop.appId, "--overlap", "7d"], shop);
@@ -142,20 +142,20 @@ const curable: [name: string, expected: Expected, fault: (shop: PreparedShop) =>
   ],
 ];
 
-test.each(curable)("%s is found, and the remedy mends it as printed", async (_name, expected, fault) => {
+test.each(curable)("%s is found, and the remedy fixes it as printed", async (_name, expected, fault) => {
   const shop = copyShop();
   chmodSync(shop.dataDir, 0o700);
   await fault(shop);
-  const { findings } = await examine(shop);
+  const { findings } = await runDoctor(shop);
   const [found, ...others] = pick(findings, expected);
   expect({ found, others }).toMatchObject({ found: expected, others: [] });
   await runRemedy(found?.remedy ?? null, shop);
-  expect(pick((await examine(shop)).findings, expected)).toEqual([]);
+  expect(pick((await runDoctor(shop)).findings, expected)).toEqual([]);
 });
 
 test("a pending migration is found, and the remedy applies it as printed", async () => {
   const shop = copyShop();
-  const schemaFindings = async () => pick((await examine(shop)).findings, { check: "schema" });
+  const schemaFindings = async () => pick((await runDoctor(shop)).findings, { check: "schema" });
   await inNextVersion(async () => {
     const [found, ...others] = await schemaFindings();
     expect({ found, others }).toMatchObject({ found: { severity: "error", subject: "0001_next" }, others: [] });
@@ -164,44 +164,44 @@ test("a pending migration is found, and the remedy applies it as printed", async
   });
 });
 
-test("--fix mends what is safe and nothing else, and writes down what", async () => {
+test("--fix fixes only what is safe, and records it in the audit log", async () => {
   const shop = copyShop();
   const backup = join(shop.dataDir, "backups", "bodega-old.tar.gz");
   mkdirSync(join(shop.dataDir, "backups"));
   writeFileSync(backup, "", { mode: 0o644 });
   chmodSync(shop.dataDir, 0o755);
-  const wrong = pick((await examine(shop)).findings, { check: "files" });
+  const wrong = pick((await runDoctor(shop)).findings, { check: "files" });
   expect(wrong.map(({ subject }) => subject)).toEqual([shop.dataDir, join(shop.dataDir, "backups"), backup]);
-  const { findings } = await examine(shop, "--fix");
+  const { findings } = await runDoctor(shop, "--fix");
   expect(pick(findings, { check: "files", fixed: true })).toHaveLength(3);
   expect(findings.filter(({ fixable, fixed }) => fixable !== fixed)).toEqual([]);
   expect([shop.dataDir, backup].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
-  expect(pick((await examine(shop)).findings, { check: "files" })).toEqual([]);
+  expect(pick((await runDoctor(shop)).findings, { check: "files" })).toEqual([]);
   const { stdout } = await runHere(["audit", "list", "--event", "doctor.fixed", "--json"], shop);
   expect(JSON.parse(stdout)).toMatchObject(
     [backup, join(shop.dataDir, "backups"), shop.dataDir].map((subject) => ({ subject, details: { check: "files" } })),
   );
 });
 
-test("files of the database that others may read are told and left, and --fix takes them away and writes that down", async () => {
+test("database files that others can read are reported and not changed; --fix changes their modes and records it", async () => {
   const shop = copyShop();
   await claim(shop);
   const paths = ["bodega.db", "secret.key"].map((name) => join(shop.dataDir, name));
   for (const path of paths) chmodSync(path, 0o666);
   chmodSync(shop.dataDir, 0o700);
   const modes = () => paths.map((path) => (statSync(path).mode & 0o777).toString(8));
-  const look = async (...flags: string[]) => pick((await examine(shop, ...flags)).findings, { check: "files" });
+  const find = async (...flags: string[]) => pick((await runDoctor(shop, ...flags)).findings, { check: "files" });
   const each = (fixed: boolean) => paths.map((subject) => ({ subject, fixable: true, fixed }));
-  expect(await look()).toMatchObject(each(false));
+  expect(await find()).toMatchObject(each(false));
   expect(modes()).toEqual(["666", "666"]);
-  expect(await look("--fix")).toMatchObject(each(true));
+  expect(await find("--fix")).toMatchObject(each(true));
   expect(modes()).toEqual(["600", "600"]);
   const { stdout } = await runHere(["audit", "list", "--event", "doctor.fixed", "--json"], shop);
   expect(JSON.parse(stdout).map(({ subject }: { subject: string }) => subject)).toEqual(paths.toReversed());
 });
 
 /** Faults whose remedy is not a command, or does not end them by itself. */
-const told: [
+const reported: [
   name: string,
   expected: Expected,
   remedy: RegExp,
@@ -214,7 +214,7 @@ const told: [
     ({ env }) => delete env.BODEGA_SMTP_URL,
   ],
   [
-    "a mail server that is not there",
+    "a mail server that does not answer",
     { check: "mail", severity: "error", subject: "127.0.0.1:1" },
     /host and port/,
     ({ env }) => {
@@ -232,7 +232,7 @@ const told: [
   ],
   ["staff without two-factor", { check: "accounts", severity: "warning", namespace: "demo" }, /two-factor/, () => {}],
   [
-    "a key that ends soon",
+    "a key that expires soon",
     { check: "keys", severity: "warning" },
     /^bodega key update app_\w{26} --expires 90d$/,
     (shop) => tamper(shop, `update app_keys set expires_at = '${inDays(20)}'`),
@@ -244,19 +244,19 @@ const told: [
     (shop) => runHere(["key", "rotate", shop.appId, "--overlap", "60d"], shop),
   ],
   [
-    "devices that nothing can be sent to",
+    "devices without push credentials",
     { check: "push", severity: "warning", subject: "ios" },
     /BODEGA_APNS_KEY/,
     (shop) => tamper(shop, addDevice),
   ],
   [
-    "a webhook that is not heard",
+    "a webhook with waiting deliveries",
     { check: "webhooks", severity: "warning" },
     /^bodega webhook deliveries -n demo whk_\w+ --status waiting$/,
     (shop) => tamper(shop, `update webhook_deliveries set status = 'waiting', created_at = '${long}'`),
   ],
   [
-    "a clock that runs behind what was written",
+    "a clock that is behind the data",
     { check: "clock", severity: "error" },
     /timedatectl/,
     (shop) => tamper(shop, `update events set created_at = '${inDays(1)}'`),
@@ -294,7 +294,7 @@ const told: [
     (shop) => tamper(shop, "insert into __bodega_migrations values ('9999_future', 'x', 'x')"),
   ],
   [
-    "a migration that was another",
+    "an altered migration",
     { check: "schema", severity: "error", subject: "0000_initial" },
     /version/,
     (shop) => tamper(shop, "update __bodega_migrations set hash = 'x' where name = '0000_initial'"),
@@ -318,21 +318,21 @@ const told: [
   ],
 ];
 
-test("a backup that is not where it was put is found, and one that is there or in object storage is not", async () => {
+test("a missing backup file is found; one that exists or is in object storage has no finding", async () => {
   const shop = copyShop();
-  const look = async (place: string) => {
+  const find = async (place: string) => {
     noteBackup(shop, { last_success: { at: inDays(0), place, bytes: 1 } });
-    return pick((await examine(shop)).findings, { check: "backups" });
+    return pick((await runDoctor(shop)).findings, { check: "backups" });
   };
-  expect(await look(shop.backupFile)).toEqual([]);
+  expect(await find(shop.backupFile)).toEqual([]);
   rmSync(shop.backupFile);
   const gone = { severity: "warning", remedy: "bodega db backup" } as const;
-  expect(await look(shop.backupFile)).toMatchObject([gone]);
-  expect(await look(join(shop.productFile, "no folder", "shop.tar.gz"))).toMatchObject([gone]);
-  expect(await look("s3://bucket/shop.tar.gz")).toEqual([]);
+  expect(await find(shop.backupFile)).toMatchObject([gone]);
+  expect(await find(join(shop.productFile, "no folder", "shop.tar.gz"))).toMatchObject([gone]);
+  expect(await find("s3://bucket/shop.tar.gz")).toEqual([]);
 });
 
-test("a backup is missed also where the folder that knew of it has gone, and where its file is empty", async () => {
+test("a missing backup is found through the audit log, and an empty file counts as missing", async () => {
   const shop = copyShop();
   const place = shop.backupFile;
   rmSync(join(shop.dataDir, "backups"), { recursive: true, force: true });
@@ -341,9 +341,9 @@ test("a backup is missed also where the folder that knew of it has gone, and whe
     `insert into audit_log (at, event, actor_kind, request_id, details, hash)
       values ('${inDays(0)}', 'database.backed_up', 'server', 'r', json_object('backup', '${place}'), '')`,
   );
-  expect(pick((await examine(shop)).findings, { check: "backups" })).toEqual([]);
+  expect(pick((await runDoctor(shop)).findings, { check: "backups" })).toEqual([]);
   truncateSync(place);
-  expect(pick((await examine(shop)).findings, { check: "backups" })).toMatchObject([{ severity: "warning" }]);
+  expect(pick((await runDoctor(shop)).findings, { check: "backups" })).toMatchObject([{ severity: "warning" }]);
 });
 
 function noteBackup({ dataDir }: PreparedShop, last: object): void {
@@ -351,56 +351,56 @@ function noteBackup({ dataDir }: PreparedShop, last: object): void {
   writeFileSync(join(dataDir, "backups", "last.json"), JSON.stringify(last), { mode: 0o600 });
 }
 
-test.each(told)("%s is found, with what to do", async (_name, expected, remedy, fault) => {
+test.each(reported)("%s is found, with a remedy", async (_name, expected, remedy, fault) => {
   const shop = copyShop();
   await fault(shop);
-  const { findings, worst, ok } = await examine(shop);
+  const { findings, worst, ok } = await runDoctor(shop);
   const [found, ...others] = pick(findings, expected).filter((one) => remedy.test(one.remedy ?? ""));
   expect({ found, others }).toMatchObject({ found: expected, others: [] });
   expect(found?.message).not.toContain("wrong-password");
   if (expected.severity === "error") expect({ worst, ok }).toEqual({ worst: "error", ok: false });
 });
 
-test("a key in a working tree of git is found, and --fix keeps it out", async () => {
+test("a key in a git working tree is found, and --fix adds it to .gitignore", async () => {
   const shop = copyShop();
   const { code } = await runShell("git init -q", shop.dir);
   if (code !== 0) return console.warn("There is no git here.");
   const expected = { check: "secret", severity: "warning" } as const;
-  expect(pick((await examine(shop)).findings, expected)).toMatchObject([{ fixable: true, fixed: false }]);
-  expect(pick((await examine(shop, "--fix")).findings, expected)).toMatchObject([{ fixed: true }]);
-  expect(pick((await examine(shop)).findings, expected)).toEqual([]);
+  expect(pick((await runDoctor(shop)).findings, expected)).toMatchObject([{ fixable: true, fixed: false }]);
+  expect(pick((await runDoctor(shop, "--fix")).findings, expected)).toMatchObject([{ fixed: true }]);
+  expect(pick((await runDoctor(shop)).findings, expected)).toEqual([]);
 });
 
-test("what is wrong with one store is looked at alone, and nothing around it", async () => {
+test("-n checks one store, without the environment", async () => {
   const shop = copyShop();
   chmodSync(shop.dataDir, 0o755);
   await runHere(["tenant", "create", "other"], shop);
   await runHere(["tenant", "suspend", "other", "--yes"], shop);
-  const { findings, checked } = await examine(shop, "-n", "demo");
+  const { findings, checked } = await runDoctor(shop, "-n", "demo");
   expect(new Set(findings.map(({ namespace }) => namespace))).toEqual(new Set(["demo"]));
   expect(checked.slice(0, 8)).toEqual(["file", "schema", "mail", "stores", "accounts", "keys", "webhooks", "states"]);
-  expect(pick((await examine(shop, "-n", "other")).findings, { check: "stores" })).toHaveLength(1);
+  expect(pick((await runDoctor(shop, "-n", "other")).findings, { check: "stores" })).toHaveLength(1);
 });
 
-test("what keeps a store from being looked at is told instead", async () => {
+test("-n reports why a store cannot be checked", async () => {
   const shop = copyShop();
   await tamper(shop, "insert into __bodega_migrations values ('9999_future', 'x', 'x')");
-  const { code, findings } = await examine(shop, "-n", "demo");
+  const { code, findings } = await runDoctor(shop, "-n", "demo");
   expect(code).toBe(1);
   expect(pick(findings, { check: "schema", severity: "error" })).toHaveLength(1);
 });
 
-test("the exit code is 1 for an error, with --strict for a warning as well, and never for a note", async () => {
+test("the exit code is 1 for an error, with --strict also for a warning, and never for a note", async () => {
   const shop = copyShop();
   await claim(shop);
-  expect(await examine(shop)).toMatchObject({ code: 0, ok: true, worst: "warning" });
-  expect(await examine(shop, "--strict")).toMatchObject({ code: 1, ok: false, worst: "warning" });
+  expect(await runDoctor(shop)).toMatchObject({ code: 0, ok: true, worst: "warning" });
+  expect(await runDoctor(shop, "--strict")).toMatchObject({ code: 1, ok: false, worst: "warning" });
   await tamper(shop, "delete from tenants");
   chmodSync(shop.dataDir, 0o700);
   Object.assign(shop.env, { BODEGA_SMTP_URL: shop.smtpUrl });
-  expect(await examine(shop, "--strict")).toMatchObject({ code: 0, ok: true, worst: "note" });
+  expect(await runDoctor(shop, "--strict")).toMatchObject({ code: 0, ok: true, worst: "note" });
   renameSync(join(shop.dataDir, "secret.key"), join(shop.dir, "secret.key"));
-  expect(await examine(shop)).toMatchObject({ code: 1, ok: false, worst: "error" });
+  expect(await runDoctor(shop)).toMatchObject({ code: 1, ok: false, worst: "error" });
 });
 
 const unusable: [name: string, fault: (shop: PreparedShop) => unknown][] = [
@@ -436,13 +436,13 @@ test.each(unusable)("%s is an error with a remedy, and neither a crash nor a new
   const shop = copyShop();
   await fault(shop);
   const before = existsSync(join(shop.dataDir, "bodega.db"));
-  const { code, findings, worst } = await examine(shop, "--fix");
+  const { code, findings, worst } = await runDoctor(shop, "--fix");
   expect({ code, worst }).toEqual({ code: 1, worst: "error" });
   expect(findings.filter(({ severity, remedy }) => severity === "error" && remedy !== null)).not.toEqual([]);
   expect(existsSync(join(shop.dataDir, "bodega.db"))).toBe(before);
 });
 
-test("a file that is damaged inside is an error, and everything that can be read is looked at", async () => {
+test("a damaged file is an error, and everything readable is checked", async () => {
   const shop = copyShop();
   const db = await openDatabase(shop);
   const { rows } = await db.execute(
@@ -453,7 +453,7 @@ test("a file that is damaged inside is an error, and everything that can be read
   const bytes = readFileSync(path);
   for (const { rootpage } of rows) bytes.fill(0xff, (Number(rootpage) - 1) * 4096, Number(rootpage) * 4096);
   writeFileSync(path, bytes);
-  const { code, checked, findings } = await examine(shop);
+  const { code, checked, findings } = await runDoctor(shop);
   expect(code).toBe(1);
   expect(pick(findings, { check: "mail", severity: "error" })).toHaveLength(1);
   const errors = findings.filter(({ severity }) => severity === "error").map(({ check }) => check);
@@ -461,11 +461,11 @@ test("a file that is damaged inside is an error, and everything that can be read
   expect(checked).toEqual(expect.arrayContaining(["webhooks", "search"]));
 });
 
-test("settings that cannot be used are an error beside what the folder shows, and a flag at fault is exit code 2", async () => {
+test("an invalid configuration is a finding beside those of the directory, and an invalid flag is exit code 2", async () => {
   const shop = copyShop();
   chmodSync(shop.dataDir, 0o755);
   writeFileSync(join(shop.dataDir, "bodega.env"), "BODEGA_PORT=none\n", { mode: 0o600 });
-  const { code, findings, checked } = await examine(shop, "--fix");
+  const { code, findings, checked } = await runDoctor(shop, "--fix");
   expect({ code, checked }).toEqual({ code: 1, checked: ["settings", "directory", "files", "disk"] });
   expect(findings[0]).toMatchObject({ check: "settings", severity: "error" });
   expect(findings[0]?.message).toStartWith("BODEGA_PORT must be");
@@ -473,21 +473,21 @@ test("settings that cannot be used are an error beside what the folder shows, an
   expect((await runHere(["doctor", "--public-url", "nowhere"], copyShop())).code).toBe(2);
 });
 
-test("a server that does not answer is told, and so is that none works", async () => {
+test("a server that does not answer is a warning, and no server is a note", async () => {
   const shop = copyShop();
-  const look = async () => pick((await examine(shop)).findings, { check: "server" });
-  expect(await look()).toMatchObject([{ severity: "note", remedy: "bodega serve" }]);
+  const find = async () => pick((await runDoctor(shop)).findings, { check: "server" });
+  expect(await find()).toMatchObject([{ severity: "note", remedy: "bodega serve" }]);
   const lock = await acquireServerLock(shop.dataDir);
-  expect(await look()).toMatchObject([{ severity: "warning" }]);
+  expect(await find()).toMatchObject([{ severity: "warning" }]);
   lock?.release();
 });
 
-test("a server of another version is told", async () => {
+test("a server of another version is a warning", async () => {
   const shop = copyShop();
   const lock = await acquireServerLock(shop.dataDir);
   const status = { version: "0.0.1", pid: 12 };
   const socket = Bun.serve({ unix: join(shop.dataDir, "server.sock"), fetch: () => Response.json(status) });
-  const { findings } = await examine(shop);
+  const { findings } = await runDoctor(shop);
   await socket.stop(true);
   lock?.release();
   const [found] = pick(findings, { check: "server" });
@@ -495,16 +495,16 @@ test("a server of another version is told", async () => {
   expect(found?.message).toContain("version 0.0.1");
 });
 
-test("a database server that is not there is an error, and names no token", async () => {
+test("a database server that does not answer is an error without its token", async () => {
   const env = { BODEGA_DATABASE_URL: "http://127.0.0.1:1", BODEGA_DATABASE_AUTH_TOKEN: "a-secret-token" };
   const dataDir = makeDir();
-  const { code, findings } = await examine({ env: { ...env, BODEGA_DATA_DIR: dataDir } });
+  const { code, findings } = await runDoctor({ env: { ...env, BODEGA_DATA_DIR: dataDir } });
   expect(code).toBe(1);
   expect(pick(findings, { check: "database", severity: "error", subject: "127.0.0.1:1" })).toHaveLength(1);
   expect(JSON.stringify(findings)).not.toContain("a-secret-token");
 });
 
-test("people read paragraphs that fit their terminal, the worst first, and a summary", async () => {
+test("findings fit the terminal, the worst first, and a summary follows", async () => {
   const shop = copyShop();
   await claim(shop);
   await tamper(shop, `update mail_outbox set last_error = 'ESOCKET: ' || char(27) || '[31mred'`);
@@ -521,7 +521,7 @@ test("people read paragraphs that fit their terminal, the worst first, and a sum
   expect(stdout).toContain("\n    > bodega mail retry --all -n demo\n");
 });
 
-test("a command that is broken over lines is the same command to a shell", async () => {
+test("a command that is wrapped to several lines is the same for a shell", async () => {
   const { stdout } = await runHere(["doctor", "-n", "demo"], {
     env: { ...copyShop().env, NO_COLOR: "1" },
     columns: 40,
@@ -539,19 +539,19 @@ test("remedies name the database as the command line did", async () => {
   const { BODEGA_DATA_DIR: _, ...env } = shop.env;
   const flags = ["--data-dir", shop.dataDir];
   const ending = ` --data-dir '${shop.dataDir}'`;
-  const { findings } = await examine({ env }, ...flags);
+  const { findings } = await runDoctor({ env }, ...flags);
   const [found] = pick(findings, { check: "mail", subject: "demo" });
   expect(found?.remedy).toBe(`bodega mail retry --all -n demo${ending}`);
   const restore = expect.stringContaining(`with: bodega db restore BACKUP${ending}`);
   const address = { check: "address", remedy: `bodega serve${ending}` };
-  expect(pick((await examine({ env }, ...flags, "--public-url", "http://127.0.0.1:1")).findings, address)).toHaveLength(
-    1,
-  );
+  expect(
+    pick((await runDoctor({ env }, ...flags, "--public-url", "http://127.0.0.1:1")).findings, address),
+  ).toHaveLength(1);
   await tamper(shop, "insert into __bodega_migrations values ('9999_future', 'x', 'x')");
   chmodSync(shop.dataDir, 0o755);
   const { stdout, stderr } = await runHere(["doctor", ...flags], { env });
   expect(stdout).toEqual(restore);
   expect(stderr).toEndWith(`Fix what can be fixed with:\n    > bodega doctor --fix${ending}\n`);
   writeFileSync(join(shop.dataDir, "bodega.db"), "no database".repeat(500));
-  expect((await examine({ env }, ...flags)).findings.map(({ remedy }) => remedy)).toContainEqual(restore);
+  expect((await runDoctor({ env }, ...flags)).findings.map(({ remedy }) => remedy)).toContainEqual(restore);
 });

@@ -62,7 +62,7 @@ onEachDatabase((suite) => {
     return { shop, userId, lamp, shirt, gone, pending, refunded, paid };
   }
 
-  /** What the doctor may mend, without what every write moves. */
+  /** The values that the doctor can fix, without those that every write changes. */
   async function snapshot({ namespace }: Shop) {
     const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
     const results = await suite.app.db.batch([
@@ -102,7 +102,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("each value that is changed behind the program's back is reported exactly, and mended", async () => {
+  test("each value that another program changed is reported exactly, and fixed", async () => {
     const busy = await openBusyShop();
     const { shop, userId, lamp, shirt, gone, pending, refunded } = busy;
     const other = await openBusyShop();
@@ -164,9 +164,9 @@ onEachDatabase((suite) => {
     expect(told.ok).toBe(false);
     expect(await auditOf(shop)).toEqual([]);
 
-    const mended = await doctor({ namespace, fix: true });
-    expect(mended.ok).toBe(true);
-    expect(new Set(mended.inconsistencies.map(({ fixed }) => fixed))).toEqual(new Set([true]));
+    const repaired = await doctor({ namespace, fix: true });
+    expect(repaired.ok).toBe(true);
+    expect(new Set(repaired.inconsistencies.map(({ fixed }) => fixed))).toEqual(new Set([true]));
     expect((await doctor({ namespace })).inconsistencies).toEqual([]);
     expect(await snapshot(shop)).toEqual(before);
     expect((await auditOf(shop)).map((details) => details?.check)).toEqual([
@@ -193,7 +193,7 @@ onEachDatabase((suite) => {
     expect(await snapshot(other.shop)).toEqual(untouched);
   });
 
-  test("what only a person can judge is told and left as it is, with what to do", async () => {
+  test("inconsistencies that only a person can resolve are reported with a remedy and not changed", async () => {
     const { shop, userId, paid, refunded } = await openBusyShop();
     const { namespace } = shop;
     const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
@@ -227,7 +227,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a refund or a check that cannot be read is told, and the others still run", async () => {
+  test("an unreadable refund and a failed check are reported, and the other checks still run", async () => {
     const { shop, lamp, refunded } = await openBusyShop();
     const { namespace } = shop;
     const { rows } = await suite.app.db.execute(
@@ -255,16 +255,16 @@ onEachDatabase((suite) => {
         select 'ref_' || number || id, tenant_id, order_id, 9223372036854775807, '[]', 'a' from order_refunds
         join (select 1 as number union select 2) where id = '${refund?.id}'`,
     );
-    const mended = await doctor({ namespace, fix: true });
-    const broken = mended.inconsistencies.filter(({ field }) => field === undefined);
+    const repaired = await doctor({ namespace, fix: true });
+    const broken = repaired.inconsistencies.filter(({ field }) => field === undefined);
     expect(broken).toMatchObject([{ check: "refunds", namespace, fixable: false, fixed: false }]);
     expect(broken[0]?.message).toContain("overflow");
-    expect(found(mended.inconsistencies)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixed"]);
-    expect(mended.checked.at(-1)).toBe("orders");
+    expect(found(repaired.inconsistencies)).toContainEqual(["stock", lamp.id, "reserved", 7, 2, "fixed"]);
+    expect(repaired.checked.at(-1)).toBe("orders");
     await execute("delete from order_refunds where amount_minor = 9223372036854775807");
   });
 
-  test("orders whose states contradict each other are told, and nothing is held or mended for them", async () => {
+  test("orders with contradicting statuses are reported, and nothing is fixed from them", async () => {
     const { shop, shirt, paid, pending, refunded } = await openBusyShop();
     const { namespace } = shop;
     const before = await snapshot(shop);
@@ -293,7 +293,7 @@ onEachDatabase((suite) => {
     expect(found(again.inconsistencies)).toContainEqual(["stock", small, "reserved", 3, 0, "not"] as never);
   });
 
-  test("what somebody got back is never lowered", async () => {
+  test("a refunded amount is never lowered", async () => {
     const { shop, refunded } = await openBusyShop();
     const { namespace } = shop;
     const [line] = refunded.items.map(({ id }) => id);
@@ -309,7 +309,7 @@ onEachDatabase((suite) => {
     expect(await snapshot(shop)).toEqual(before);
   });
 
-  test("an order whose time is over is no inconsistencies: the server expires it", async () => {
+  test("an unpaid order that should have expired is a note: the server expires it", async () => {
     const { shop, pending } = await openBusyShop();
     suite.app.clock.advance(2 * 3_600_000);
     const { ok, inconsistencies, notes } = await doctor({ namespace: shop.namespace, fix: true });
@@ -318,7 +318,7 @@ onEachDatabase((suite) => {
     expect((await shop.call<{ status: string }>(`GET /orders/${pending.id}/`)).data.status).toBe("pending");
   });
 
-  test("lots that have had their time stay empty, and what is left is in the youngest", async () => {
+  test("expired lots stay empty, and the remaining points are in the youngest", async () => {
     const shop = await suite.shop({ tenant: { pointsDays: 10 } });
     const { id: userId } = await openAccount(shop);
     for (const points of [100, 30, 50]) {
@@ -335,7 +335,7 @@ onEachDatabase((suite) => {
     expect(await snapshot(shop)).toEqual(before);
   });
 
-  test("what is mended beside a store at work is right at once", async () => {
+  test("fixes beside a running store are right at once", async () => {
     const { shop, lamp, userId } = await openBusyShop();
     const { namespace } = shop;
     await execute(
@@ -343,13 +343,13 @@ onEachDatabase((suite) => {
       `update reward_balances set balance = balance + 7 where user_id = '${userId}'`,
     );
     const order = () => makeOrder(shop, [{ product_id: lamp.id }], { customer_id: userId, use_points: 1 });
-    const mend = () => doctor({ namespace, fix: true });
-    const done = await Promise.all([order(), mend(), order(), mend(), order(), order(), mend(), order()]);
+    const fix = () => doctor({ namespace, fix: true });
+    const done = await Promise.all([order(), fix(), order(), fix(), order(), order(), fix(), order()]);
     expect(done).toHaveLength(8);
     expect((await doctor({ namespace })).inconsistencies).toEqual([]);
   });
 
-  test("words of a product that is not there any more are removed, of no store", async () => {
+  test("search words of a product that does not exist are removed", async () => {
     await execute("insert into product_search (rowid, words) values (987654, 'x')");
     const wrong = ["search", "987654", "words", "present", "missing"];
     expect(found((await doctor({})).inconsistencies)).toContainEqual([...wrong, "fixable"]);
@@ -357,7 +357,7 @@ onEachDatabase((suite) => {
     expect((await doctor({})).inconsistencies.filter(({ check }) => check === "search")).toEqual([]);
   });
 
-  test("a store that is not there is 5301", async () => {
+  test("an unknown store is 5301", async () => {
     expect(await failureOf(doctor({ namespace: "nobody" }))).toMatchObject({ code: 5301 });
   });
 });

@@ -24,12 +24,12 @@ async function askReady(options: Partial<Parameters<typeof startTestApp>[0]>) {
   return reply;
 }
 
-test("a server that can do its work is ready, without credentials, and says no more than that", async () => {
+test("a working server is ready, without credentials, and answers nothing else", async () => {
   const { status, data } = await askReady({ freeBytes: () => 10_000_000_000 });
   expect([status, data]).toEqual([200, { status: "ok" }]);
 });
 
-test("one that cannot is 503 with what is not ready, all of it", async () => {
+test("a server that is not ready is 503 with all reasons", async () => {
   for (const [options, fields] of [
     [{ isDraining: () => true, freeBytes: () => 0 }, ["server"]],
     [{ freeBytes: () => 1000 }, ["disk"]],
@@ -44,7 +44,7 @@ test("one that cannot is 503 with what is not ready, all of it", async () => {
   expect((await askReady({})).status).toBe(200);
 });
 
-test("a database that does not answer is named, and nothing of its error", async () => {
+test("a database that does not answer is a reason, without its error", async () => {
   const broken = await openTestDatabase("file");
   await broken.db.execute("alter table __bodega_migrations rename to secret_name");
   await broken.db.execute("create view __bodega_migrations as select * from missing_inside");
@@ -56,7 +56,7 @@ test("a database that does not answer is named, and nothing of its error", async
   expect(reply.text).not.toMatch(/sql|closed|missing_inside/i);
 });
 
-test("a database server that hangs is told in time, and is asked once however many ask", async () => {
+test("a database server that hangs is reported in time, and gets one query for all callers", async () => {
   let connections = 0;
   // The system takes connections for a server that hangs, and nobody answers on them.
   const hung = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { open: () => void connections++, data() {} } });
@@ -73,7 +73,7 @@ test("a database server that hangs is told in time, and is asked once however ma
   await db.close();
 });
 
-test("a call of /health/live that asks for it is told as it arrived, and no other is", async () => {
+test("a doctor's request of /health/live is recorded as it arrived, and no other is", async () => {
   const seen: RecentRequest[] = [];
   const app = startTestApp({ db: database.db, trustedProxies: ["127.0.0.1/32"], onSeen: (one) => seen.push(one) });
   const headers = {
