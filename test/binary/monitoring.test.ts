@@ -89,7 +89,7 @@ test("a request of the doctor is found in any worker, and top adds up the worker
   const { binary, server, load } = await serveWatched();
   await load(10);
   const socket = `${binary.dir}/bodega-data/server.sock`;
-  const seen = await Promise.all(
+  const found = await Promise.all(
     Array.from({ length: 6 }, async (_, number) => {
       const id = `doctor-0000000${number}`;
       await fetch(`${server.url}/health/live`, { headers: { "x-request-id": id }, keepalive: false });
@@ -97,7 +97,7 @@ test("a request of the doctor is found in any worker, and top adds up the worker
       return ((await reply.json()) as { request_id: string }).request_id === id;
     }),
   );
-  expect(seen).toEqual(Array(6).fill(true));
+  expect(found).toEqual(Array(6).fill(true));
   const top = await binary.json<{ workers: number; tenants: unknown[]; processes: { name: string }[] }>("top");
   expect(top.tenants).toEqual([{ namespace: "demo", per_second: 0, errors_per_second: 0, total: 10 }]);
   expect([top.workers, top.processes.map(({ name }) => name)]).toEqual([2, ["main", "1", "2"]]);
