@@ -7,8 +7,8 @@ import { createProduct } from "../../src/server/modules/products/service.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { react } from "../../src/server/modules/reactions/service.ts";
 import { createTenant, requireTenant } from "../../src/server/modules/tenants/service.ts";
-import { createViewGatherer } from "../../src/server/modules/views/gatherer.ts";
 import { noteView } from "../../src/server/modules/views/service.ts";
+import { ViewBuffer } from "../../src/server/modules/views/view-buffer.ts";
 import { mintVisitor } from "../../src/server/modules/visitors/token.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { type Comparison, comparePairs } from "./compare.ts";
@@ -28,7 +28,7 @@ export async function compareCosts({ workDir, effort }: Bench): Promise<Comparis
   const vault = createVault(() => "only for as long as the benchmark runs");
   const notice = () => {};
   const memory = {
-    views: createViewGatherer({ db, notice }),
+    views: new ViewBuffer({ db, notice }),
     rejections: createRejectionBuffer(db),
     writes: createWriteLimiter({ db, vault, now: Date.now, notice }),
   };

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import type { Tenant } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { AppError } from "../../src/server/errors.ts";
+import { purgePublicHits } from "../../src/server/modules/rate-limits/counter-sync.ts";
 import type { WriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
-import { sweepPublicHits } from "../../src/server/modules/rate-limits/shared-hits.ts";
 import { createWriteCounts } from "../../src/server/modules/rate-limits/write-counts.ts";
 import { closedVault } from "../../src/server/security/secret-key.ts";
 import { createVault } from "../../src/server/security/vault.ts";
@@ -231,11 +231,11 @@ onEachDatabase((suite) => {
     const tenant = store({ addressWrites: 5 });
     const address = newAddress();
     expect(await admitted(3, here, tenant, address)).toBe(3);
-    await here.share();
-    await there.share();
+    await here.sync();
+    await there.sync();
     expect(await admitted(9, there, tenant, address)).toBe(2);
-    await there.share();
-    await here.share();
+    await there.sync();
+    await here.sync();
     expect(await ask(here, tenant, address)).toBe(60);
     clock.advance(59_999);
     expect(await ask(here, tenant, address)).toBe(1);
@@ -254,7 +254,7 @@ onEachDatabase((suite) => {
       clock.advance(pauseMs);
       const address = newAddress();
       expect(await admitted(5, here, tenant, address)).toBe(5);
-      await here.share();
+      await here.sync();
       if (pauseMs > 0) clock.advance(1001);
       const wait = pauseMs > 0 ? 59 : 60;
       expect(await burst(there, address)).toEqual(Array.from({ length: 50 }, () => wait));
@@ -268,7 +268,7 @@ onEachDatabase((suite) => {
     const tenant = store({ visitorWrites: 10 });
     const actor = visitor();
     for (const limiter of limiters) expect(await admitted(2, limiter, tenant, null, actor)).toBe(2);
-    for (let n = 0; n < 3; n++) for (const limiter of limiters) await limiter.share();
+    for (let n = 0; n < 3; n++) for (const limiter of limiters) await limiter.sync();
     for (const limiter of limiters) expect(await admitted(99, limiter, tenant, null, actor)).toBe(4);
     await Promise.all(limiters.map((limiter) => limiter.stop()));
   });
@@ -278,13 +278,13 @@ onEachDatabase((suite) => {
     const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
     const tenant = store({ visitorWrites: 9 });
     const actor = visitor();
-    await there.share();
+    await there.sync();
     for (const backMs of [0, 0, 0, 30_000]) {
       clock.advance(-backMs);
       expect(await ask(here, tenant, null, actor)).toBe("counted");
-      await here.share();
+      await here.sync();
     }
-    await there.share();
+    await there.sync();
     expect(await admitted(99, there, tenant, null, actor)).toBe(5);
     await Promise.all([here.stop(), there.stop()]);
   });
@@ -301,7 +301,7 @@ onEachDatabase((suite) => {
     await before.stop();
     clock.advance(39_000);
     const after = makeLimiter(clock);
-    await after.share();
+    await after.sync();
     expect(await ask(after, tenant, address, visitor())).toBe(1);
     expect(await ask(after, tenant, null, actor)).toBe(1);
     clock.advance(1000);
@@ -316,7 +316,7 @@ onEachDatabase((suite) => {
     const tenant = store();
     const [address, actor] = [newAddress(), visitor()];
     await ask(limiter, tenant, address, actor);
-    await limiter.share();
+    await limiter.sync();
     const rows = async () => (await suite.app.db.execute("select * from public_hits")).rows;
     const text = JSON.stringify(await rows());
     expect(text).not.toContain(address);
@@ -325,10 +325,10 @@ onEachDatabase((suite) => {
     clock.advance(2 * minute);
     // With another row after it.
     await ask(limiter, tenant, address, actor);
-    await limiter.share();
+    await limiter.sync();
     expect(JSON.stringify(await rows())).not.toContain(String(clock.now() - 2 * minute));
     clock.advance(2 * minute);
-    await sweepPublicHits({ db: suite.app.db, now: clock.now });
+    await purgePublicHits({ db: suite.app.db, now: clock.now });
     // The newest stays: rows are told apart by numbers that rise from it.
     expect(await rows()).toHaveLength(1);
     await limiter.stop();
@@ -340,11 +340,11 @@ onEachDatabase((suite) => {
       const [here, there] = [makeLimiter(clock), makeLimiter(createClock(clock.now() + apartMs))];
       const tenant = store();
       const address = newAddress();
-      await there.share();
-      await here.share();
+      await there.sync();
+      await here.sync();
       expect(await admitted(3, there, tenant, address)).toBe(3);
-      await there.share();
-      await here.share();
+      await there.sync();
+      await here.sync();
       expect(await ask(here, tenant, address)).toBe(60);
       clock.advance(minute);
       expect(await ask(here, tenant, address)).toBe("counted");
@@ -358,8 +358,8 @@ onEachDatabase((suite) => {
     const tenant = store();
     const address = newAddress();
     expect(await admitted(3, there, tenant, address)).toBe(3);
-    await there.share();
-    await here.share();
+    await there.sync();
+    await here.sync();
     expect(await ask(here, tenant, address)).toBe(60);
     await Promise.all([here.stop(), there.stop()]);
   });
@@ -372,11 +372,11 @@ onEachDatabase((suite) => {
     for (const actor of crowd) await ask(here, tenant, null, actor);
     const busy = crowd.at(-1) as string;
     await ask(here, tenant, null, busy);
-    await here.share();
-    await there.share();
+    await here.sync();
+    await there.sync();
     expect(await ask(there, tenant, null, busy)).toBe(60);
-    await here.share();
-    await there.share();
+    await here.sync();
+    await there.sync();
     for (const actor of crowd) if (actor !== busy) expect(await admitted(2, there, tenant, null, actor)).toBe(1);
     await Promise.all([here.stop(), there.stop()]);
   });
@@ -397,12 +397,12 @@ onEachDatabase((suite) => {
     notices.length = 0;
     expect(await admitted(2, here, tenant, address)).toBe(2);
     await until("the notice of what is not shared", () => notices.length > 0);
-    expect(await failureOf(here.share())).toMatchObject({ code: 5001 });
+    expect(await failureOf(here.sync())).toMatchObject({ code: 5001 });
     expect(await admitted(2, here, tenant, address)).toBe(1);
-    expect(notices).toEqual(["public writes are limited by each process alone for now: Temporarily unavailable."]);
+    expect(notices).toEqual(["each process limits public writes alone for now: Temporarily unavailable."]);
     isDown = false;
-    await here.share();
-    await there.share();
+    await here.sync();
+    await there.sync();
     expect(await ask(there, tenant, address)).toBe(60);
     await Promise.all([here.stop(), there.stop()]);
   });
@@ -417,8 +417,8 @@ onEachDatabase((suite) => {
       (await suite.app.db.execute("select count(*) as n, max(rowid) as last from public_hits")).rows[0];
     const before = await count();
     expect(await admitted(9, here, tenant, address)).toBe(3);
-    await here.share();
-    await there.share();
+    await here.sync();
+    await there.sync();
     expect(await count()).toEqual(before);
     expect(await admitted(9, there, tenant, address)).toBe(3);
     await Promise.all([here.stop(), there.stop()]);
@@ -431,8 +431,8 @@ onEachDatabase((suite) => {
     const key = createVault(() => "another secret that only tests know, 32 characters or more");
     const [here, there] = [makeLimiter(clock), makeLimiter(clock, { key })];
     expect(await admitted(3, here, tenant, address)).toBe(3);
-    await here.share();
-    await there.share();
+    await here.sync();
+    await there.sync();
     expect(await admitted(3, there, tenant, address)).toBe(3);
     await Promise.all([here.stop(), there.stop()]);
   });

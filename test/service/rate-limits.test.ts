@@ -3,8 +3,8 @@ import {
   clearLimit,
   countHit,
   peekLimit,
+  purgeRateLimits,
   type RateLimit,
-  sweepRateLimits,
 } from "../../src/server/modules/rate-limits/service.ts";
 import { createClock } from "../support/clock.ts";
 import { onEachDatabase } from "../support/suite.ts";
@@ -161,9 +161,9 @@ onEachDatabase((suite) => {
     early.advance(600);
     await countHit({ db, now: early.now }, { ...limit, most: 1 }, young);
     early.advance(500);
-    const swept = await sweepRateLimits({ db, now: early.now });
+    const swept = await purgeRateLimits({ db, now: early.now });
     expect(swept).toBeGreaterThanOrEqual(1);
-    expect(await sweepRateLimits({ db, now: early.now })).toBe(0);
+    expect(await purgeRateLimits({ db, now: early.now })).toBe(0);
     expect(await countHit({ db, now: early.now }, { ...limit, most: 1 }, young)).toBe(500);
     expect(await countHit({ db, now: early.now }, { ...limit, most: 1 }, old)).toBe(0);
   });

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { AppError } from "../../src/server/errors.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { deleteTenant } from "../../src/server/modules/tenants/service.ts";
-import { createViewGatherer } from "../../src/server/modules/views/gatherer.ts";
-import { sweepViewMarks } from "../../src/server/modules/views/sweep.ts";
+import { ViewBuffer } from "../../src/server/modules/views/view-buffer.ts";
+import { purgeViewDedupKeys } from "../../src/server/modules/views/write-views.ts";
 import { closedVault } from "../../src/server/security/secret-key.ts";
 import { startTestApp } from "../support/app.ts";
 import { createClient, newAddress } from "../support/client.ts";
@@ -41,12 +41,12 @@ onEachDatabase((suite) => {
     );
     return () => execute("drop trigger refuse_marks");
   }
-  const noted = (tenantId: string, resourceId: string, mark: string) => ({
+  const noted = (tenantId: string, resourceId: string, dedupKey: string) => ({
     tenantId,
     resourceType: "product",
     resourceId,
     day: today(),
-    mark,
+    dedupKey,
   });
 
   test("what is hidden before its views are written down does not get them, and shown again counts anew", async () => {
@@ -76,17 +76,17 @@ onEachDatabase((suite) => {
   test("views wait while the database does not take them, and count once it does; that is told once", async () => {
     const { shop, id } = await open();
     const told: string[] = [];
-    const gatherer = createViewGatherer({ db: suite.app.db, notice: (text) => told.push(text) });
+    const buffer = new ViewBuffer({ db: suite.app.db, notice: (text) => told.push(text) });
     const { id: tenantId } = await tenantOf(shop);
     const accept = await refuseMarks();
-    for (let n = 0; n < 10; n++) gatherer.note(noted(tenantId, id, `mark-${n}`));
-    await failureOf(gatherer.flush());
-    gatherer.note(noted(tenantId, id, "one more"));
-    for (let n = 0; n < 3; n++) expect(String(await failureOf(gatherer.flush()))).toContain(refusal);
-    expect(told).toEqual([expect.stringContaining("views cannot be written down")]);
+    for (let n = 0; n < 10; n++) buffer.add(noted(tenantId, id, `mark-${n}`));
+    await failureOf(buffer.flush());
+    buffer.add(noted(tenantId, id, "one more"));
+    for (let n = 0; n < 3; n++) expect(String(await failureOf(buffer.flush()))).toContain(refusal);
+    expect(told).toEqual([expect.stringContaining("views cannot be written")]);
     await accept();
     await until("the next attempt", async () => (await countOf(shop, id)) === 11);
-    await gatherer.stop();
+    await buffer.stop();
     expect(told.length).toBe(1);
   });
 
@@ -96,14 +96,14 @@ onEachDatabase((suite) => {
     const notice = (text: string) => told.push(text);
     const { id: tenantId } = await tenantOf(shop);
     const accept = await refuseMarks();
-    const patient = createViewGatherer({ db: suite.app.db, notice });
-    patient.note(noted(tenantId, id, "a mark"));
+    const patient = new ViewBuffer({ db: suite.app.db, notice });
+    patient.add(noted(tenantId, id, "a mark"));
     await failureOf(patient.flush());
-    const hasty = createViewGatherer({ db: suite.app.db, notice, lastMs: 0 });
-    hasty.note(noted(tenantId, id, "another"));
+    const hasty = new ViewBuffer({ db: suite.app.db, notice, lastMs: 0 });
+    hasty.add(noted(tenantId, id, "another"));
     told.length = 0;
     await hasty.stop();
-    expect(told.at(-1)).toBe("views that could not be written down and are lost: 1");
+    expect(told.at(-1)).toBe("views that could not be written and are lost: 1");
     const stopped = patient.stop();
     await accept();
     await stopped;
@@ -112,21 +112,21 @@ onEachDatabase((suite) => {
 
   test("what alone cannot be written down keeps nothing else back", async () => {
     const [bad, good] = [await open(), await open()];
-    const gatherer = createViewGatherer({ db: suite.app.db, notice: () => {} });
+    const buffer = new ViewBuffer({ db: suite.app.db, notice: () => {} });
     const [badTenant, goodTenant] = [await tenantOf(bad.shop), await tenantOf(good.shop)];
     const accept = await refuseMarks(bad.id);
-    gatherer.note(noted(badTenant.id, bad.id, "a mark"));
-    for (let n = 0; n < 4; n++) gatherer.note(noted(goodTenant.id, good.id, `mark-${n}`));
-    for (let n = 0; n < 6; n++) await failureOf(gatherer.flush());
+    buffer.add(noted(badTenant.id, bad.id, "a mark"));
+    for (let n = 0; n < 4; n++) buffer.add(noted(goodTenant.id, good.id, `mark-${n}`));
+    for (let n = 0; n < 6; n++) await failureOf(buffer.flush());
     expect(await countOf(good.shop, good.id)).toBe(4);
     await accept();
-    await gatherer.stop();
+    await buffer.stop();
     expect(await countOf(bad.shop, bad.id)).toBe(1);
   });
 
   test("no more waits than there is room for: then it is 5001, and those who are counted are answered still", async () => {
     const { shop, id } = await open();
-    const views = createViewGatherer({ db: suite.app.db, notice: () => {}, maxWaiting: 2 });
+    const views = new ViewBuffer({ db: suite.app.db, notice: () => {}, maxWaiting: 2 });
     const memory = { ...suite.app.memory, views };
     const small = startTestApp({ db: suite.app.db, clock: suite.app.clock, memory });
     try {
@@ -193,16 +193,16 @@ onEachDatabase((suite) => {
     clock.advance(dayMs);
     await look(shop, id, 2);
     await flush();
-    while ((await sweepViewMarks(suite.app.system)) > 0);
+    while ((await purgeViewDedupKeys(suite.app.system)) > 0);
     expect(await marks()).toBe(5);
     // An hour more for whoever's clock is behind.
     clock.advance(dayMs - (clock.now() % dayMs) + 3_599_000);
-    expect(await sweepViewMarks(suite.app.system)).toBe(0);
+    expect(await purgeViewDedupKeys(suite.app.system)).toBe(0);
     clock.advance(2000);
-    expect(await sweepViewMarks(suite.app.system)).toBeGreaterThanOrEqual(3);
+    expect(await purgeViewDedupKeys(suite.app.system)).toBeGreaterThanOrEqual(3);
     expect(await marks()).toBe(2);
     clock.advance(2 * dayMs);
-    await sweepViewMarks(suite.app.system);
+    await purgeViewDedupKeys(suite.app.system);
     expect(await marks()).toBe(0);
     expect(await countOf(shop, id)).toBe(5);
     expect((await findInconsistencies(suite.app.system, { namespace: shop.namespace })).inconsistencies).toEqual([]);

@@ -4,7 +4,7 @@ import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/logging/request-log.ts";
 import { createRejectionBuffer } from "../../src/server/modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "../../src/server/modules/rate-limits/public-writes.ts";
-import { createViewGatherer } from "../../src/server/modules/views/gatherer.ts";
+import { ViewBuffer } from "../../src/server/modules/views/view-buffer.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { type ApiDescription, readDescription } from "./api-description.ts";
 import { createClock, type FakeClock } from "./clock.ts";
@@ -46,7 +46,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
   const entries: RequestLogEntry[] = [];
   const lines: string[] = [];
   const memory = {
-    views: createViewGatherer({ db, notice: () => {} }),
+    views: new ViewBuffer({ db, notice: () => {} }),
     writes: createWriteLimiter({ db, vault: deps.vault ?? vault, now: clock.now, notice: () => {} }),
     rejections: createRejectionBuffer(db),
   };

@@ -6,7 +6,7 @@ import { type AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { purgeRejections } from "../modules/app-keys/rejections.ts";
 import { purgeEvents } from "../modules/events/purge.ts";
-import { sweepReplies } from "../modules/idempotency/service.ts";
+import { purgeReplies } from "../modules/idempotency/service.ts";
 import { expireMail, purgeMail } from "../modules/mail/queue.ts";
 import { startMailDelivery } from "../modules/mail/start-delivery.ts";
 import { purgeMessages, purgePushes } from "../modules/notifications/purge.ts";
@@ -14,11 +14,11 @@ import { startPushDelivery } from "../modules/notifications/start-delivery.ts";
 import { expireDueOrders } from "../modules/orders/expiry.ts";
 import { purgeResetCodes } from "../modules/password-reset/codes.ts";
 import { indexPendingProducts } from "../modules/products/list/search.ts";
-import { sweepRateLimits } from "../modules/rate-limits/service.ts";
-import { sweepPublicHits } from "../modules/rate-limits/shared-hits.ts";
+import { purgePublicHits } from "../modules/rate-limits/counter-sync.ts";
+import { purgeRateLimits } from "../modules/rate-limits/service.ts";
 import { expireDuePoints } from "../modules/rewards/expiry.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
-import { sweepViewMarks } from "../modules/views/sweep.ts";
+import { purgeViewDedupKeys } from "../modules/views/write-views.ts";
 import { startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import { purgeDeliveries } from "../modules/webhooks/queue.ts";
 import type { Vault } from "../security/vault.ts";
@@ -90,18 +90,18 @@ const purgeJobs: { purge: (ctx: { db: Database; now: () => number }) => Promise<
   { purge: expireDueOrders, fullBatch: 1 },
   { purge: expireDuePoints, fullBatch: 1 },
   ...[
-    sweepRateLimits,
-    sweepPublicHits,
+    purgeRateLimits,
+    purgePublicHits,
     purgeTokens,
     purgeResetCodes,
-    sweepReplies,
+    purgeReplies,
     expireMail,
     purgeMail,
     purgeDeliveries,
     purgePushes,
     purgeMessages,
     purgeEvents,
-    sweepViewMarks,
+    purgeViewDedupKeys,
     purgeRejections,
   ].map((purge) => ({ purge, fullBatch: maxBatch })),
 ];

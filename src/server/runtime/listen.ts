@@ -5,7 +5,7 @@ import type { Database } from "../db/session.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { createRejectionBuffer } from "../modules/app-keys/rejections.ts";
 import { createWriteLimiter } from "../modules/rate-limits/public-writes.ts";
-import { createViewGatherer } from "../modules/views/gatherer.ts";
+import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
@@ -44,7 +44,7 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
   let peerOf = (_request: Request): string | null => null;
   const notice = (message: string) => log.notice("warn", message);
   const memory = {
-    views: createViewGatherer({ db, notice }),
+    views: new ViewBuffer({ db, notice }),
     writes: createWriteLimiter({ db, vault, now: Date.now, notice }),
     rejections: createRejectionBuffer(db),
   };

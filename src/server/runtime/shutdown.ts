@@ -1,5 +1,5 @@
 import type { LogWriter } from "../logging/logger.ts";
-import { lastWritesMs } from "../modules/views/gatherer.ts";
+import { lastWritesMs } from "../modules/views/view-buffer.ts";
 
 /** A signal within this time of the first is the same one, passed on by npm or a supervisor. */
 const echoMs = 500;

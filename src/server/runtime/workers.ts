@@ -3,7 +3,7 @@ import { type Config, inheritConfig } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import { type AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { lastWritesMs } from "../modules/views/gatherer.ts";
+import { lastWritesMs } from "../modules/views/view-buffer.ts";
 import type { WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { KeyPair } from "../tls/certificate.ts";
 

@@ -118,15 +118,15 @@ onEachDatabase((suite) => {
     const address = newAddress();
     const like = about("POST /likes/");
     const share = async () => {
-      await suite.app.memory.writes.share();
-      await app.memory.writes.share();
+      await suite.app.memory.writes.sync();
+      await app.memory.writes.sync();
     };
     for (let n = 0; n < 4; n++) expect(answerOf(await like(shop, { address }))).toEqual(fine);
     await share();
     for (let n = 0; n < 2; n++) expect(answerOf(await like(elsewhere, { address }))).toEqual(fine);
     expect(answerOf(await like(elsewhere, { address }))).toEqual([5107, "60"]);
     await share();
-    await suite.app.memory.writes.share();
+    await suite.app.memory.writes.sync();
     expect(answerOf(await like(shop, { address }))).toEqual([5107, "60"]);
     const { rows } = await suite.app.db.execute("select * from public_hits");
     expect(JSON.stringify(rows)).not.toContain(address);

@@ -2,8 +2,8 @@ import { type SQL, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { all, bind, param, statement } from "../../db/statement.ts";
 import { resourceCounts } from "../../modules/resources/table.ts";
+import { dayOf } from "../../modules/views/dedup-key.ts";
 import { viewDays, viewDedupKeys } from "../../modules/views/table.ts";
-import { dayOf } from "../../modules/views/viewer.ts";
 import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 
 const dayMs = 86_400_000;

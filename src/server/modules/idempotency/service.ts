@@ -88,7 +88,7 @@ export function findReply(ctx: Ctx, request: KeyedRequest): Promise<OnceReply | 
 }
 
 /** Removes up to a thousand replies that have had their time; answers how many. */
-export function sweepReplies(ctx: { db: Session; now: () => number }): Promise<number> {
+export function purgeReplies(ctx: { db: Session; now: () => number }): Promise<number> {
   return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
 }
 

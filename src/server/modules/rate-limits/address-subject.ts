@@ -1,7 +1,7 @@
 import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
 
-/** Half of a hash tells subjects apart as well. */
+/** Half of a hash is enough to tell subjects apart. */
 const shownDigits = 32;
 
 /** A subject of a limit as the database may hold it: a keyed hash; null at a server that does not have the key. */
@@ -14,8 +14,8 @@ export function hideSubject(vault: Vault, text: string): string | null {
 }
 
 /**
- * What calls from an address are counted under in the database, where no address stands. Servers without the key share
- * their limits under a plain hash: whoever has the database could find an address by trying all there are.
+ * The name under which calls from an address are counted in the database, which holds no addresses. Servers without the
+ * key share their limits under a plain hash, from which an address can be guessed by trying all.
  * @param address of the caller; null for one that is not known, which all such callers share.
  * @param scope what else the count is about, such as a store.
  */

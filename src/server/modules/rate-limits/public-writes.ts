@@ -5,26 +5,26 @@ import type { Vault } from "../../security/vault.ts";
 import { addressGroup } from "../../values/ip-prefix.ts";
 import { LruCache } from "../../values/lru-cache.ts";
 import { hideSubject } from "./address-subject.ts";
-import { createHitExchange } from "./hit-exchange.ts";
+import { CounterSync } from "./counter-sync.ts";
 import { createWriteCounts, windowMs } from "./write-counts.ts";
 
-/** Twice as many are counted at most, in some 20 MB: in a storm of addresses, who came least lately is forgotten. */
+/** At most twice as many are counted, in some 20 MB: in a storm of addresses, the least recently seen are forgotten. */
 const leastSubjects = 50_000;
-/** Subjects whose hash is remembered, which takes microseconds otherwise. */
+/** Subjects whose hash is cached, because hashing takes microseconds. */
 const leastHashes = 10_000;
 
-/** Counts public writes of an address and of whom they are by, within this process first. */
+/** Counts public writes by address and by visitor or user. */
 export interface WriteLimiter {
   /**
-   * Counts one.
-   * @param address of the caller, null where it does not count.
-   * @param actor id of the visitor or user, null where there is neither.
-   * @returns a promise only after a pause or a start, when others have to be heard before it is judged.
-   * @throws tooManyRequests with `retryAfter`, and nothing is counted.
+   * Counts one write.
+   * @param address of the caller; null where none counts.
+   * @param actor id of the visitor or user; null where there is neither.
+   * @returns a promise only after a pause or a start, when the counts of other processes are pulled first.
+   * @throws tooManyRequests with `retryAfter`; nothing is counted then.
    */
   count(tenant: Tenant, address: string | null, actor: string | null): Promise<void> | undefined;
-  /** Tells other processes what was counted here, and hears what was there. Errors: those of the database. */
-  share(): Promise<void>;
+  /** Pushes what was counted here and pulls what other processes have counted. Errors: those of the database. */
+  sync(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ interface LimiterDeps {
   notice: (message: string) => void;
 }
 
-/** One limit that a write counts towards; `of` says whose, for people. */
+/** One limit that a write counts towards; `of` says whose it is in error messages. */
 interface Limit {
   subject: string;
   most: number;
@@ -49,10 +49,10 @@ interface Limit {
 }
 
 /**
- * Counts a public write of the caller, before its work. Whoever holds a key of the store may write for many visitors
- * from one address; outside of a server nothing is counted.
+ * Counts a public write of the caller, before its work. The address does not count for callers with app credentials, who
+ * may write for many visitors; outside of a server nothing is counted.
  * @param actorId of the visitor or user, null where there is neither.
- * @returns a promise only after a pause or a start, when others have to be heard before it is judged.
+ * @returns a promise only after a pause or a start, when the counts of other processes are pulled first.
  * @throws tooManyRequests with `retryAfter`; nothing is counted then.
  */
 export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void> | undefined {
@@ -62,30 +62,30 @@ export function countPublicWrite(ctx: Ctx, actorId: string | null): Promise<void
 }
 
 /**
- * Makes the limiter of one process. It judges by what it has in memory, and tells the other
- * processes of the database twice a second what it has counted, under keyed hashes: what all let through together exceeds
- * a limit by no more than what came within the last second. Without the database or its key, each judges by itself.
+ * Creates the limiter of one process. It decides by its counts in memory and syncs them with other processes twice a second
+ * under keyed hashes: all processes together exceed a limit by no more than the writes of the last second. Without the
+ * database or its key, each process limits alone.
  */
 export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): WriteLimiter {
   const counts = createWriteCounts(leastSubjects);
   const subjects = new LruCache<string>(leastHashes);
-  const others = createHitExchange({ db, present, onHeard: counts.add, notice });
+  const sync = new CounterSync({ db, now: present, onPulled: counts.add, notice });
   let latest = 0;
   let hasKey = false;
 
-  /** The time. All is forgotten when a clock was set back by more than what is counted could last. */
+  /** The time. Forgets everything when the clock was set back by more than the window. */
   function present(): number {
     const at = now();
     if (at < latest - windowMs) {
       counts.clear();
-      others.clear();
+      sync.clear();
       latest = at;
     }
     latest = Math.max(latest, at);
     return at;
   }
 
-  /** What something is counted under: the same in every process that has the server's key, and of no meaning elsewhere. */
+  /** The name under which a caller is counted: the same in every process with the server's key. */
   function subjectOf(tenant: Tenant, name: string, toGroup: (name: string) => string): string {
     const known = subjects.get(`${tenant.id} ${name}`);
     if (known !== undefined) return known;
@@ -110,21 +110,21 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
     return limits;
   }
 
-  function judge(limits: readonly Limit[]): void {
+  function check(limits: readonly Limit[]): void {
     const at = present();
     let longest = { waitMs: 0, of: "" };
     for (const { subject, most, of } of limits) {
       const waitMs = counts.waitMs(subject, most, at);
       if (waitMs > longest.waitMs) longest = { waitMs, of };
     }
-    if (hasKey) others.keepGoing();
+    if (hasKey) sync.keepGoing();
     if (longest.waitMs > 0) {
       const retryAfter = Math.ceil(longest.waitMs / 1000);
       throw tooManyRequests(`Too many writes ${longest.of}.`, { retryAfter });
     }
     for (const { subject } of limits) {
       counts.add(subject, at, 1);
-      if (hasKey) others.add(subject, at);
+      if (hasKey) sync.add(subject, at);
     }
   }
 
@@ -132,12 +132,12 @@ export function createWriteLimiter({ db, vault, now, notice }: LimiterDeps): Wri
     count(tenant, address, actor) {
       const limits = limitsOf(tenant, address, actor);
       if (limits.length === 0) return undefined;
-      // After a pause, or a start, others may have let through whole limits that were not heard of here.
-      if (hasKey && !others.isCurrent()) return others.catchUp().then(() => judge(limits));
-      judge(limits);
+      // Other processes may have admitted whole limits during a pause or before the start.
+      if (hasKey && !sync.isCurrent) return sync.catchUp().then(() => check(limits));
+      check(limits);
       return undefined;
     },
-    share: () => others.exchange(),
-    stop: () => others.stop(),
+    sync: () => sync.sync(),
+    stop: () => sync.stop(),
   };
 }

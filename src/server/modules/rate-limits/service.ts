@@ -13,11 +13,11 @@ export interface RateLimit {
 /** Authentication attempts per address (specification, section 8). */
 export const authAttempts: RateLimit = { name: "auth", most: 10, windowMs: 60_000 };
 
-// What lies ahead was counted by a machine whose clock is ahead, and holds. What lies further ahead than the window was
-// counted before a clock was set back, and would hold its place for as long again.
+// A hit in the future was counted by a machine whose clock is ahead, and counts. One that is further ahead than the window
+// was counted before a clock was set back, and does not.
 const inWindow = sql`(value > ${param("now")} - ${param("windowMs")}
   and value <= ${param("now")} + ${param("windowMs")})`;
-// Judged and counted in one statement, so that no two processes can both take the last free place.
+// Checked and counted in one statement, so that no two processes can both take the last free place.
 const takePlace = statement<{ taken: number }>(sql`
   insert into ${rateLimits} (key, hits, expires_at)
   values (${param("key")}, json_array(${param("now")}), ${param("now")} + ${param("windowMs")})
@@ -69,7 +69,7 @@ export async function clearLimit(ctx: LimitContext, limit: RateLimit, subject: s
   await run(ctx.db, removeKey, { key: `${limit.name}:${subject}` });
 }
 
-/** Removes rows whose window has passed, at most a thousand a call. Returns how many went. */
-export function sweepRateLimits(ctx: LimitContext): Promise<number> {
+/** Removes rows whose window has passed, at most a thousand a call. Returns how many. */
+export function purgeRateLimits(ctx: LimitContext): Promise<number> {
   return run(ctx.db, removeExpired, { now: ctx.now() });
 }

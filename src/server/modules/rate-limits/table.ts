@@ -2,7 +2,7 @@ import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlit
 
 /**
  * One row per counted subject, with the times of its latest hits. A row never holds more hits than its limit, and is
- * swept once its window has passed, so the table stays as small as the recent traffic.
+ * purged once its window has passed, so the table stays as small as the recent traffic.
  */
 export const rateLimits = sqliteTable(
   "rate_limits",
@@ -11,15 +11,15 @@ export const rateLimits = sqliteTable(
     key: text("key").primaryKey(),
     /** JSON array of epoch milliseconds, oldest first. */
     hits: text("hits").notNull(),
-    /** Epoch milliseconds from which the row means nothing. */
+    /** Epoch milliseconds from which the row does not count. */
     expiresAt: integer("expires_at").notNull(),
   },
   (t) => [index("rate_limits_by_expiry").on(t.expiresAt)],
 );
 
 /**
- * What public writes one process has counted lately, for the other processes to read. A process writes at most two rows
- * a second, whatever it is asked; rows are removed once their window has passed.
+ * Public writes that one process has counted lately, for the other processes. A process writes at most two rows a second
+ * under any load; rows are removed once their window has passed.
  */
 export const publicHits = sqliteTable(
   "public_hits",

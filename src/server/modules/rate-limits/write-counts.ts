@@ -1,6 +1,6 @@
 import { LruCache } from "../../values/lru-cache.ts";
 
-/** The stretch of time in which public writes are counted: a minute. */
+/** The window in which public writes are counted: a minute. */
 export const windowMs = 60_000;
 
 /** Hits of one second, which all count for as long as the latest of them does. */

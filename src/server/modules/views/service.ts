@@ -6,12 +6,11 @@ import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import { noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
 import { findActor, refuseSubject } from "../visitors/actor.ts";
 import { isBot } from "./bots.ts";
-import type { ViewGatherer } from "./gatherer.ts";
-import { bindCount } from "./kept-counts.ts";
+import { bindCount } from "./cached-counts.ts";
+import { dayOf, dedupKeyOf } from "./dedup-key.ts";
 import { usualDays, type ViewState, type Views } from "./model.ts";
 import { viewDays, viewDedupKeys } from "./table.ts";
-import { dayOf, markView } from "./viewer.ts";
-import type { NotedView } from "./waiting.ts";
+import type { ViewBuffer } from "./view-buffer.ts";
 
 const dayMs = 86_400_000;
 
@@ -20,10 +19,10 @@ const ofResource = sql`tenant_id = ${param("tenantId")} and resource_type = ${pa
 const selectDays = statement(sql`
   select day, views from ${viewDays}
   where ${ofResource} and day between ${param("first")} and ${param("last")}`);
-const selectMark = statement(sql`
-  select 1 from ${viewDedupKeys} where day = ${param("last")} and ${ofResource} and dedup_key = ${param("mark")}`);
+const selectKey = statement(sql`
+  select 1 from ${viewDedupKeys} where day = ${param("last")} and ${ofResource} and dedup_key = ${param("dedupKey")}`);
 
-/** What a call names. */
+/** The resource and the viewer that a call names. */
 export interface ViewInput {
   resource_type: string;
   resource_id: string;
@@ -33,51 +32,51 @@ export interface ViewInput {
 }
 
 /**
- * Counts a view, once for each viewer, resource and day (UTC). It is written down within a second; those of bots are not.
- * @returns whether it counts, and how many are written down.
- * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for what is not shown, unavailable when too many wait.
+ * Counts a view, once for each viewer, resource and day (UTC). It is written within a second; views of bots do not count.
+ * @returns whether it counts, and how many views are in the database.
+ * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for a hidden resource, unavailable
+ * when too many views wait.
  */
 export async function noteView(ctx: Ctx, input: ViewInput): Promise<ViewState> {
   const { tenant } = ctx;
   const resource = readInput(input);
-  const gatherer = requireGatherer(ctx);
-  const found = gatherer.count(tenant.id, resource);
-  // What is remembered is there at once.
+  const buffer = requireBuffer(ctx);
+  const found = buffer.count(tenant.id, resource);
   const count = found instanceof Promise ? await found : found;
   if (count === undefined) throw noSuchResource();
   if (isBot(ctx.userAgent ?? "")) return { active: false, count };
   const day = dayOf(ctx.now());
   const actorId = findActor(ctx, input.visitor);
-  const mark = markView(ctx, resource, day, actorId);
-  const view: NotedView = { tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, mark };
-  if (!gatherer.knows(view)) {
+  const dedupKey = dedupKeyOf(ctx, resource, day, actorId);
+  const view = { tenantId: tenant.id, resourceType: resource.type, resourceId: resource.id, day, dedupKey };
+  if (!buffer.isKnown(view)) {
     const counted = countPublicWrite(ctx, actorId);
     if (counted) await counted;
-    gatherer.note(view);
+    buffer.add(view);
   }
   return { active: true, count };
 }
 
 /**
- * How often something was viewed: in all, and on each of the last days (UTC), the oldest first.
- * @param input `days` is how many, today included; 30 unless it says otherwise.
- * @returns these, and whether the caller's view counts today.
- * @throws validationFailed naming `resource_type` or `user_id`, notFound for what is not shown.
+ * The views of a resource: in total, and on each of the last days (UTC), the oldest first.
+ * @param input `days` is the number of days, today included; 30 without it.
+ * @returns the views, and whether the caller's view counts today.
+ * @throws validationFailed naming `resource_type` or `user_id`, notFound for a hidden resource.
  */
 export async function getViews(ctx: Ctx, input: ViewInput & { days?: number | undefined }): Promise<Views> {
   const resource = readInput(input);
   const now = ctx.now();
   const days = Array.from({ length: input.days ?? usualDays }, (_, back) => dayOf(now - back * dayMs)).reverse();
   const last = dayOf(now);
-  const mark = findMark(ctx, resource, last, input.visitor);
-  const values = { ...valuesOf(ctx, resource), first: days[0], last, mark: mark ?? "" };
-  const statements = [bindCount(ctx.tenant.id, resource), bind(selectDays, values), bind(selectMark, values)];
-  const [counts, series, marks] = await ctx.db.batch(statements, "read");
+  const dedupKey = findKey(ctx, resource, last, input.visitor);
+  const values = { ...valuesOf(ctx, resource), first: days[0], last, dedupKey: dedupKey ?? "" };
+  const statements = [bindCount(ctx.tenant.id, resource), bind(selectDays, values), bind(selectKey, values)];
+  const [counts, series, keys] = await ctx.db.batch(statements, "read");
   const found = counts?.rows[0];
   if (!found) throw noSuchResource();
   const byDay = new Map((series?.rows ?? []).map(({ day, views }) => [day, Number(views)]));
   return {
-    active: mark !== null && (marks?.rows.length === 1 || isNoted(ctx, resource, last, mark)),
+    active: dedupKey !== null && (keys?.rows.length === 1 || isWaiting(ctx, resource, last, dedupKey)),
     count: Number(found.views),
     days: days.map((day) => ({ day, count: byDay.get(day) ?? 0 })),
   };
@@ -92,23 +91,23 @@ function valuesOf({ tenant }: Ctx, { type, id }: Resource) {
   return { tenantId: tenant.id, type, resourceId: id };
 }
 
-/** The caller's mark; null for a bot, and at a server without the database's key, which counts nothing. */
-function findMark(ctx: Ctx, resource: Resource, day: string, visitor: string | undefined): string | null {
+/** The caller's dedup key; null for a bot, and at a server without the database's key, which counts nothing. */
+function findKey(ctx: Ctx, resource: Resource, day: string, visitor: string | undefined): string | null {
   if (isBot(ctx.userAgent ?? "")) return null;
   try {
-    return markView(ctx, resource, day, findActor(ctx, visitor));
+    return dedupKeyOf(ctx, resource, day, findActor(ctx, visitor));
   } catch (error) {
     if (error instanceof AppError && error.kind === "unavailable") return null;
     throw error;
   }
 }
 
-function isNoted(ctx: Ctx, { type, id }: Resource, day: string, mark: string): boolean {
-  const view = { tenantId: ctx.tenant.id, resourceType: type, resourceId: id, day, mark };
-  return ctx.memory?.views.knows(view) ?? false;
+function isWaiting(ctx: Ctx, { type, id }: Resource, day: string, dedupKey: string): boolean {
+  const view = { tenantId: ctx.tenant.id, resourceType: type, resourceId: id, day, dedupKey };
+  return ctx.memory?.views.isKnown(view) ?? false;
 }
 
-function requireGatherer({ memory }: Ctx): ViewGatherer {
+function requireBuffer({ memory }: Ctx): ViewBuffer {
   if (!memory) throw new Error("Views are counted by a server.");
   return memory.views;
 }

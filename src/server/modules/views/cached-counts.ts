@@ -4,8 +4,7 @@ import { bind, get, param, statement } from "../../db/statement.ts";
 import { forEachType, isShown, type Resource } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
 
-/** How many resources are remembered. */
-const most = 1000;
+const maxCached = 1000;
 
 const select = forEachType((type) =>
   statement<{ views: number }>(sql`
@@ -14,18 +13,17 @@ const select = forEachType((type) =>
     where ${isShown(type)}`),
 );
 
-/** The views of a resource that are written down, no row for what is not shown; for `batch`. */
+/** The views of a resource in the database, no row for a hidden one; for `batch`. */
 export function bindCount(tenantId: string, { type, id }: Resource) {
   return bind(select[type], { tenantId, type, resourceId: id });
 }
 
 /**
- * Makes the function that answers the views of a resource that are written down, undefined for what is not shown. Beside a
- * file they are remembered until anyone commits: what many look at is asked for thousands of times between two commits.
- * Elsewhere who asks while somebody else does gets the same answer, so that a crowd costs one round trip.
+ * Creates the function that returns the views of a resource in the database, undefined for a hidden one. Of a file they are
+ * cached until anyone commits. Of a server, simultaneous calls share one query, so that a crowd costs one round trip.
  */
 export function createCountReader(db: Database) {
-  const kept = new Map<string, number | undefined>();
+  const cached = new Map<string, number | undefined>();
   const asked = new Map<string, Promise<number | undefined>>();
   let version: number | null = null;
 
@@ -41,14 +39,14 @@ export function createCountReader(db: Database) {
   return (tenantId: string, resource: Resource): Promise<number | undefined> | number | undefined => {
     const present = db.dataVersion();
     if (present === null) return readOnce(tenantId, resource);
-    if (present !== version || kept.size >= most) {
-      kept.clear();
+    if (present !== version || cached.size >= maxCached) {
+      cached.clear();
       version = present;
     }
     const key = tenantId + resource.id;
-    if (kept.has(key)) return kept.get(key);
+    if (cached.has(key)) return cached.get(key);
     return read(db, tenantId, resource).then((views) => {
-      if (version === present) kept.set(key, views);
+      if (version === present) cached.set(key, views);
       return views;
     });
   };
