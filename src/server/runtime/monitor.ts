@@ -9,7 +9,7 @@ import { createChannel, type Question } from "../monitoring/process-channel.ts";
 import { monitorProcess, type ProcessMonitor } from "../monitoring/process-monitor.ts";
 import { WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { Certificate, KeyPair } from "../tls/certificate.ts";
-import type { Listener } from "./listen.ts";
+import type { OpenPort } from "./port.ts";
 
 /** Counts the requests of a process, and renders the metrics of the whole server. */
 export interface Monitor extends Pick<ProcessMonitor, "meter" | "recentRequests"> {
@@ -118,13 +118,13 @@ interface WorkerMonitor extends Monitor {
    */
   fetchCertificate(): Promise<KeyPair>;
   /** Presents the certificates that the main process sends, including those sent before this call. */
-  follow(listener: Pick<Listener, "present">): void;
+  follow(listener: Pick<OpenPort, "present">): void;
   stop(): void;
 }
 
 /** Starts to monitor a worker. */
 export function startWorkerMonitor(db: Database): WorkerMonitor {
-  const followed = Promise.withResolvers<Pick<Listener, "present">>();
+  const followed = Promise.withResolvers<Pick<OpenPort, "present">>();
   const own = monitorProcess(db);
   const answer = (question: Question) => {
     if (question.kind === "figures") return own.read();
