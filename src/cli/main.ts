@@ -4,7 +4,7 @@ import { openTerminal } from "./terminal/terminal.ts";
 const terminal = openTerminal(process);
 const end = (code: number) => process.exit(code);
 
-// An event loop that runs dry before the command has said how it went is a failure.
+// If the event loop ends before the command has, that is a failure.
 process.exitCode = 1;
 process.on("uncaughtException", (error) => void reportCrash(error, terminal).then(end));
 process.on("unhandledRejection", (error) => void reportCrash(error, terminal).then(end));

@@ -65,7 +65,7 @@ const findNames: FindNames = async (kind, values, console) => {
   return find(flags, console, { kind, prefix: "", namespace: text("namespace") });
 };
 
-/** `--json` counts even when the rest of the line cannot be read, so that its error is JSON as well. */
+/** `--json` counts even when the rest of the line cannot be parsed, so that its error is JSON too. */
 function asksForJson(argv: string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end === -1 ? undefined : end).includes("--json");

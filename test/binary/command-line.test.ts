@@ -59,7 +59,7 @@ describe("a mistake is exit code 2, named in one error, and nothing is done", ()
     ["key issue -n demo <&-", "Missing --name."],
     ["tenant suspend demo </dev/null", "--yes"],
     ["tenant delete demo --yes </dev/null", "--confirm demo"],
-    ["user create -n demo --email a@example.com --password-stdin <&-", "found nothing on standard input"],
+    ["user create -n demo --email a@example.com --password-stdin <&-", "needs a line on standard input, which is empty"],
   ])("bodega %s", async (line, said) => {
     const { code, stdout, stderr } = await shell(`bodega ${line}`);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(said) });
@@ -129,7 +129,7 @@ describe("at a terminal", () => {
       ["(--namespace)", "demo\r"],
       ["(--email)", "ada@example.com\r"],
       ["New password", `${password}\r`],
-      ["The same again", `${password}\r`],
+      ["Repeat the password", `${password}\r`],
     ];
     const { code, screen } = await atTerminal("user create", steps);
     expect({ code, shown: stripEscapes(screen) }).toEqual({ code: 0, shown: expect.stringMatching(/\nUser id +usr_/) });

@@ -26,7 +26,7 @@ const mistakes: [line: string[], message: string][] = [
   [["tenant", "create", "demo", "--title", "-5"], "--title needs a value."],
   [["tenant", "create", "demo", "--title", "a", "--title", "b"], "--title was given more than once."],
   [["tenant", "create", "demo", "demo"], 'Unexpected argument "demo".'],
-  [["tenant", "create", "demo", "-n", "other"], "--namespace names another <namespace> than the argument does."],
+  [["tenant", "create", "demo", "-n", "other"], "--namespace differs from the argument <namespace>."],
   [["key", "issue"], "Missing --namespace, --name."],
   [["key", "issue", "-n"], "--namespace needs a value."],
   [["key", "issue", "-n=demo", "--name", "web"], "-n takes its value without =."],

@@ -38,7 +38,7 @@ const ada = "ada@example.com";
 const yes = () => ["--yes"];
 const passwordTwice: Step[] = [
   ["New password", `${typedSecret}\r`],
-  ["The same again", `${typedSecret}\r`],
+  ["Repeat the password", `${typedSecret}\r`],
 ];
 const confirmed = (question: string): Step[] => [[question, "y\r"]];
 
@@ -100,7 +100,7 @@ export const commandCalls: Record<string, CommandCall> = {
   "tenant suspend": record(() => ["demo"], { asks: () => confirmed("Suspend store demo?"), instead: yes }),
   "tenant resume": record(() => ["demo"]),
   "tenant delete": record(() => ["demo"], {
-    asks: () => [["Type demo to go on:", "demo\r"]],
+    asks: () => [["Type demo to continue:", "demo\r"]],
     instead: () => ["--confirm", "demo"],
   }),
   "key issue": record(() => [...demo, "--name", "backend"], { makesSecret: true, quiet: /^app_\w{26}:\S{40,}$/ }),
@@ -178,7 +178,7 @@ export const commandCalls: Record<string, CommandCall> = {
   "user disable": record(() => [ada, ...demo]),
   "user enable": record(() => [ada, ...demo]),
   "user delete": record(() => [ada, ...demo], {
-    asks: () => [[`Type ${ada} to go on:`, `${ada}\r`]],
+    asks: () => [[`Type ${ada} to continue:`, `${ada}\r`]],
     instead: () => ["--confirm", ada],
   }),
   "user reset-two-factor": record(() => [ada, ...demo], {

@@ -13,7 +13,7 @@ const named = (await listCalledCommands()).map((called): [string, CalledCommand]
 const requiring = named.filter(([, { command }]) => Object.values(command.args).some(({ required }) => required));
 const deciding = named.filter(([, { call }]) => call.asks !== undefined);
 
-describe("what is left out where nobody can be asked is exit code 2 and named, all of it", () => {
+describe("what is left out without a terminal is exit code 2 and named, all of it", () => {
   test.each(requiring)("bodega %s", async (_name, called) => {
     const shop = copyShop();
     const { line, required } = leaveOutRequired(called, shop);
@@ -41,7 +41,7 @@ describe("a command that works on a shop is exit code 3 where there is none, and
   });
 });
 
-describe("what must be decided where nobody can be asked is exit code 2 naming the flag, and nothing is done", () => {
+describe("what must be decided without a terminal is exit code 2 naming the flag, and nothing is done", () => {
   test.each(deciding)("bodega %s", async (_name, called) => {
     const shop = copyShop();
     const flag = called.call.instead?.(shop)[0] as string;

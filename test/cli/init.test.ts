@@ -77,7 +77,7 @@ const ownerSteps: Steps = [
   ["Owner name", "Ada\r"],
   ["Owner password", "\r"],
   ["New password", `${password}\r`],
-  ["The same again", `${password}\r`],
+  ["Repeat the password", `${password}\r`],
 ];
 const keySteps: Steps = [
   ["Name of the first app key", "\r"],
@@ -156,7 +156,7 @@ describe("whoever leaves is answered 130, and nothing is there", () => {
   const untilMail: Steps = [...storeSteps, ...ownerSteps, ...keySteps];
   test.concurrent.each<[string, () => Steps]>([
     ["at the first question", () => [["Name of the store", ctrlC]]],
-    ["at the second password", () => [...storeSteps, ...ownerSteps.slice(0, -1), ["The same again", ctrlC]]],
+    ["at the second password", () => [...storeSteps, ...ownerSteps.slice(0, -1), ["Repeat the password", ctrlC]]],
     [
       "when the mail server has refused",
       () => [
@@ -199,9 +199,9 @@ test("what no service would take is said at its question, and asked again", asyn
     ["Owner password", "\r"],
     ["New password", "weak\r"],
     ["at least 16 characters", `${password}\r`],
-    ["The same again", `${password}!\r`],
-    ["not the same", `${password}\r`],
-    ["The same again", `${password}\r`],
+    ["Repeat the password", `${password}!\r`],
+    ["passwords differ", `${password}\r`],
+    ["Repeat the password", `${password}\r`],
     ["Name of the first app key", again("backend")],
     ["Publish the key now?", "n\r"],
     ["Sites whose pages may use the key", "https://a.example.com/path\r"],
@@ -348,7 +348,7 @@ test("a mail server that a flag names counts, whatever the environment has", asy
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8")).BODEGA_SMTP_URL).toBe("smtp://mail.invalid");
 });
 
-test("what is missing where nobody can be asked is said all at once, and nothing is made", async () => {
+test("what is missing without a terminal is said all at once, and nothing is made", async () => {
   const { failure, here, isUntouched } = openNew();
   const { code, error } = await failure("init", "--smtp-url-file", "nowhere");
   const flags = ["--title", "--owner-email", "--owner-password-stdin", "--mail-from"];

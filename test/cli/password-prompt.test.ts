@@ -25,7 +25,7 @@ async function createAtTerminal(steps: [expect: string, send: string][], ...flag
 test("the password is asked for twice, and stands nowhere on the screen", async () => {
   const outcome = await createAtTerminal([
     ["New password", `${password}\r`],
-    ["The same again", `${password}\r`],
+    ["Repeat the password", `${password}\r`],
   ]);
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
   expect(outcome.screen).toContain("***");
@@ -37,7 +37,7 @@ test("no key shows it", async () => {
   const outcome = await createAtTerminal([
     ["New password", `${password.slice(0, 12)}${ctrlT}`],
     ["*".repeat(12), `${password.slice(12)}${ctrlT}\r`],
-    ["The same again", `${password}\r`],
+    ["Repeat the password", `${password}\r`],
   ]);
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
   expect(outcome.screen).not.toContain(password.slice(0, 8));
@@ -47,19 +47,19 @@ test("no key shows it", async () => {
 test("two that differ are asked for again", async () => {
   const outcome = await createAtTerminal([
     ["New password", `${password}\r`],
-    ["The same again", `${password}!\r`],
-    ["not the same", `${password}\r`],
-    ["The same again", `${password}\r`],
+    ["Repeat the password", `${password}!\r`],
+    ["passwords differ", `${password}\r`],
+    ["Repeat the password", `${password}\r`],
   ]);
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
-  expect(outcome.screen).toContain("The two are not the same.");
+  expect(outcome.screen).toContain("The passwords differ.");
 });
 
 test("a weak one is refused before it has to be typed again, with what it lacks, and the next begins anew", async () => {
   const outcome = await createAtTerminal([
     ["New password", "weak\r"],
     ["at least 16 characters", `${password}\r`],
-    ["The same again", `${password}\r`],
+    ["Repeat the password", `${password}\r`],
   ]);
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
 });
@@ -72,7 +72,7 @@ describe("whoever leaves is answered 130, and nothing is done", () => {
       "ctrl-C at the second",
       [
         ["New password", `${password}\r`],
-        ["The same again", ctrlC],
+        ["Repeat the password", ctrlC],
       ],
     ],
   ] as [string, [string, string][]][])("%s", async (_what, steps) => {
@@ -88,7 +88,7 @@ test("--no-input asks nothing, and --json keeps the answer alone on standard out
   const email = newEmail();
   const steps: [string, string][] = [
     ["New password", `${password}\r`],
-    ["The same again", `${password}\r`],
+    ["Repeat the password", `${password}\r`],
   ];
   const line = ["user", "create", "-n", "demo", "--email", email, "--json"];
   const { screen } = await runAtTerminal(line, steps, { env, wrapper });
@@ -107,7 +107,7 @@ test("another password is asked for as a new one is", async () => {
   await cli.json("user", "create", "-n", "demo", "--email", email, "--no-password");
   const steps: [string, string][] = [
     ["New password", `${password}\r`],
-    ["The same again", `${password}\r`],
+    ["Repeat the password", `${password}\r`],
   ];
   const { code, screen } = await runAtTerminal(["user", "set-password", "-n", "demo", email], steps, { env });
   expect(code).toBe(0);
@@ -118,7 +118,7 @@ test("a user is deleted once the email is typed", async () => {
   const email = newEmail();
   await cli.json("user", "create", "-n", "demo", "--email", email, "--no-password");
   const line = ["user", "delete", "-n", "demo", email];
-  const answer = (text: string) => runAtTerminal(line, [[`Type ${email} to go on:`, text]], { env });
+  const answer = (text: string) => runAtTerminal(line, [[`Type ${email} to continue:`, text]], { env });
   expect(await answer(ctrlC)).toMatchObject({ code: 130 });
   expect(await answer("yes\r")).toMatchObject({ code: 2 });
   expect(await exists(email)).toBe(true);

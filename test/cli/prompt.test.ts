@@ -35,7 +35,7 @@ test("the store is asked for first, and the names that there are stand above the
   const { code, screen } = await runAtTerminal(["user", "show"], steps, { env });
   expect(code).toBe(0);
   expect(stripEscapes(screen)).toMatch(
-    /^ {2}demo {2}demo\n\? Tenant[\s\S]*\n {2}ada@example.com {2}customer, Ada\n\? Id or email/,
+    /^ {2}demo {2}demo\n\? Namespace[\s\S]*\n {2}ada@example.com {2}customer, Ada\n\? Id or email/,
   );
   const quiet = await runAtTerminal(["user", "show", "-q"], steps, { env });
   expect(stripEscapes(quiet.screen)).not.toContain("customer");
@@ -52,7 +52,7 @@ test("questions can be read and answered where the terminal has 40 columns", asy
   const { code, screen } = await runAtTerminal(["key", "issue"], steps, { env, columns: 40 });
   expect(code).toBe(0);
   expect(stripEscapes(screen)).toContain("Name of the key, such as web (--name)");
-  const destroyed = await runAtTerminal(["tenant", "delete", "demo"], [["Type demo to go on:", "demo\r"]], {
+  const destroyed = await runAtTerminal(["tenant", "delete", "demo"], [["Type demo to continue:", "demo\r"]], {
     env,
     columns: 40,
   });
@@ -149,7 +149,7 @@ describe("what cannot be undone wants the name typed", () => {
     [ctrlC, 130],
     [ctrlD, 130],
   ])("and takes %j", async (answer, code) => {
-    const outcome = await runAtTerminal(["tenant", "delete", "demo"], [["Type demo to go on:", answer]], { env });
+    const outcome = await runAtTerminal(["tenant", "delete", "demo"], [["Type demo to continue:", answer]], { env });
     expect(outcome.code).toBe(code);
     expect((await cli.run(["tenant", "show", "demo"])).code).toBe(code === 0 ? 3 : 0);
   });

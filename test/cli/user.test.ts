@@ -151,9 +151,9 @@ describe("a new password", () => {
 
   test.concurrent.each([
     [[], "Missing --password-stdin, --random-password, --password-hash-stdin or --no-password"],
-    [["--password-stdin", "--random-password"], "do not go together"],
-    [["--password-stdin", "--password-hash-stdin"], "do not go together"],
-    [["--random-password", "--no-password"], "do not go together"],
+    [["--password-stdin", "--random-password"], "cannot be used together"],
+    [["--password-stdin", "--password-hash-stdin"], "cannot be used together"],
+    [["--random-password", "--no-password"], "cannot be used together"],
     [["--password-stdin", "--password-file", "x"], "--password-file"],
     [["--no-password", "--password-file", "x"], "--password-file"],
     [["--password", password], "Unknown flag --password"],

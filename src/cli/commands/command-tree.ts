@@ -9,7 +9,7 @@ export const commandTree: CommandTree = {
   doctor: () => import("./doctor/doctor.ts"),
   top: () => import("./top/top.ts"),
   tenant: {
-    description: "Stores: each has its own keys, products and everything else",
+    description: "Manage stores (tenants)",
     commands: {
       create: () => import("./tenant/create.ts"),
       list: () => import("./tenant/list.ts"),
@@ -21,7 +21,7 @@ export const commandTree: CommandTree = {
     },
   },
   key: {
-    description: "App keys: the credentials of backends and integrations",
+    description: "Manage app keys, the credentials of backends and integrations",
     commands: {
       issue: () => import("./key/issue.ts"),
       list: () => import("./key/list.ts"),
@@ -37,7 +37,7 @@ export const commandTree: CommandTree = {
     },
   },
   origin: {
-    description: "Origins: the sites that a browser may use a key from",
+    description: "Manage origins, the sites whose browsers can use a key",
     commands: {
       add: () => import("./origin/add.ts"),
       remove: () => import("./origin/remove.ts"),
@@ -47,7 +47,7 @@ export const commandTree: CommandTree = {
     },
   },
   order: {
-    description: "Orders: what was bought, and what became of it",
+    description: "List, show and export orders",
     commands: {
       list: () => import("./order/list.ts"),
       show: () => import("./order/show.ts"),
@@ -55,7 +55,7 @@ export const commandTree: CommandTree = {
     },
   },
   webhook: {
-    description: "Webhooks: addresses that are told of a store's events",
+    description: "Manage webhooks, which receive the events of a store",
     commands: {
       add: () => import("./webhook/add.ts"),
       list: () => import("./webhook/list.ts"),
@@ -67,7 +67,7 @@ export const commandTree: CommandTree = {
     },
   },
   notify: {
-    description: "Notifications: what a store tells the browsers and devices of its customers",
+    description: "Send push notifications to customers, and list devices",
     commands: {
       send: () => import("./notify/send.ts"),
       list: () => import("./notify/list.ts"),
@@ -78,7 +78,7 @@ export const commandTree: CommandTree = {
     },
   },
   product: {
-    description: "Products: what a store sells, into it from a file, and out of it",
+    description: "List, show, import and export products",
     commands: {
       list: () => import("./product/list.ts"),
       show: () => import("./product/show.ts"),
@@ -87,7 +87,7 @@ export const commandTree: CommandTree = {
     },
   },
   mail: {
-    description: "Mail to users: what waits, what was sent, what failed",
+    description: "List, show, retry and test mail",
     commands: {
       list: () => import("./mail/list.ts"),
       show: () => import("./mail/show.ts"),
@@ -96,7 +96,7 @@ export const commandTree: CommandTree = {
     },
   },
   user: {
-    description: "Users: who signs in to a store",
+    description: "Manage users",
     commands: {
       create: () => import("./user/create.ts"),
       list: () => import("./user/list.ts"),
@@ -110,21 +110,21 @@ export const commandTree: CommandTree = {
     },
   },
   token: {
-    description: "User tokens: what keeps users signed in",
+    description: "List and revoke user tokens (sign-ins)",
     commands: {
       list: () => import("./token/list.ts"),
       revoke: () => import("./token/revoke.ts"),
     },
   },
   audit: {
-    description: "The audit log: who did what, when and from where",
+    description: "List and verify the audit log",
     commands: {
       list: () => import("./audit/list.ts"),
       verify: () => import("./audit/verify.ts"),
     },
   },
   db: {
-    description: "The database: its schema and its key",
+    description: "Migrate, back up, restore and check the database",
     commands: {
       migrate: () => import("./db/migrate.ts"),
       status: () => import("./db/status.ts"),

@@ -1,4 +1,4 @@
-/** Kinds of names that a shell asks the database for. */
+/** Kinds of names that shell completion reads from the database. */
 export const nameKinds = ["namespace", "key", "user", "order", "product", "webhook", "scope", "event"] as const;
 export type NameKind = (typeof nameKinds)[number];
 
@@ -8,43 +8,43 @@ export interface FlagArg {
   description: string;
   /** One character. */
   alias?: string;
-  /** How the value is called in help: `--title <text>`. */
+  /** The placeholder of the value in help: `--title <text>`. */
   valueHint?: string;
   options?: readonly string[];
-  /** `true` on a switch makes it one that is on until `--no-<name>` turns it off. */
+  /** A switch with `true` is on until `--no-<name>` turns it off. */
   default?: string | boolean;
-  /** A switch that `--no-<name>` answers with no, which is another answer than none. */
+  /** A switch with three values: `--name`, `--no-<name>`, and neither. */
   negatable?: boolean;
-  /** Missing, it is asked for at a terminal, and exit code 2 elsewhere. */
+  /** If missing, a terminal asks for it; elsewhere it is exit code 2. */
   required?: boolean;
-  /** May be given several times; the value is then a list. */
+  /** Can be given several times; the value is then a list. */
   multiple?: boolean;
-  /** `--name=` is a value, not a mistake. */
+  /** Accepts the empty value of `--name=`. */
   allowEmpty?: boolean;
-  /** Environment variable that stands in for the flag. */
+  /** Environment variable used when the flag is missing. */
   env?: string;
-  /** The same, but for a variable that the configuration reads itself. */
+  /** The same, for a variable that the configuration reads itself. */
   configEnv?: string;
-  /** The service's name of the field, where it is not the flag's name. */
+  /** The field's name in errors of the service, where it is not the flag's name. */
   field?: string;
-  /** What a shell offers for the value. */
+  /** Names that shell completion offers. */
   completes?: "file" | "directory" | NameKind;
 }
 
-/** A value known by its place. */
+/** A value that is identified by its place. */
 export interface PositionalArg {
   type: "positional";
   description: string;
-  /** How help calls it, where that is not the definition's name: a flag may have that name already. */
+  /** Its name in help, where that is not the definition's name because a flag has that one. */
   label?: string;
   required: boolean;
-  /** The only values that it takes. */
+  /** The allowed values. */
   options?: readonly string[];
-  /** Takes all that is left; the value is then a list. Only the last positional can. */
+  /** Takes all remaining words as a list. Only the last positional can. */
   variadic?: boolean;
-  /** Name of the flag that may be given in its stead. */
+  /** Name of a flag that can be given instead. */
   fallback?: string;
-  /** What a shell offers for it. */
+  /** Names that shell completion offers. */
   completes?: "file" | "directory" | NameKind;
   field?: string;
 }
@@ -68,28 +68,28 @@ type ArgValue<A> = A extends { type: "boolean" }
         ? string
         : string | undefined;
 
-/** What a command's `run` receives: a switch is a boolean, a list is an array (empty when not given). */
+/** The values that a command's `run` receives: a switch is a boolean, a list is an array (empty when not given). */
 export type ArgValues<T extends CommandArgs> = { [K in keyof T]: ArgValue<T[K]> };
 
 /** The flags that every command takes. */
 export const sharedArgs = {
   json: { type: "boolean", description: "Print one JSON value on standard output; errors are JSON too" },
-  quiet: { type: "boolean", alias: "q", description: "Print ids only, and no remarks" },
-  yes: { type: "boolean", alias: "y", description: "Answer yes to what a dangerous command asks" },
-  input: { type: "boolean", default: true, description: "Ask nothing, even at a terminal" },
-  color: { type: "boolean", default: true, description: "Print no colours (also when NO_COLOR is set)" },
+  quiet: { type: "boolean", alias: "q", description: "Print only ids, without notes" },
+  yes: { type: "boolean", alias: "y", description: "Answer yes to confirmation questions" },
+  input: { type: "boolean", default: true, description: "Ask no questions, even at a terminal" },
+  color: { type: "boolean", default: true, description: "Print without colours (also when NO_COLOR is set)" },
   "data-dir": {
     type: "string",
     valueHint: "dir",
     configEnv: "BODEGA_DATA_DIR",
     completes: "directory",
-    description: "Folder of the database (default: bodega-data)",
+    description: "Data directory (default: bodega-data)",
   },
   "database-url": {
     type: "string",
     valueHint: "url",
     configEnv: "BODEGA_DATABASE_URL",
-    description: "Database server to use instead of a file",
+    description: "Address of a libSQL server to use instead of a database file",
   },
   help: { type: "boolean", alias: "h", description: "Show this help" },
 } as const satisfies CommandArgs;
@@ -106,15 +106,15 @@ export const namespaceArg = {
   description: "Namespace of the store",
 } as const satisfies FlagArg;
 
-/** Flags that may stand before the command: those of every command, and the tenant's. */
+/** Flags that can be given before the command: the shared ones and the namespace. */
 export const leadingArgs: Record<string, FlagArg> = { ...sharedArgs, namespace: namespaceArg };
 
-/** The flag of that name, as it is typed: `--json`, `--no-input`. */
+/** The flag as it is typed: `--json`, `--no-input`. */
 export function formatFlag(name: string, arg: FlagArg): string {
   return arg.type === "boolean" && arg.default === true ? `--no-${name}` : `--${name}`;
 }
 
-/** The argument as a person types it: `--name`, `<app_id>`, `<origin...>`. */
+/** The argument as it is typed: `--name`, `<app_id>`, `<origin...>`. */
 export function formatArg(name: string, arg: Arg): string {
   if (arg.type !== "positional") return formatFlag(name, arg);
   return `<${arg.label ?? name}${arg.variadic ? "..." : ""}>`;

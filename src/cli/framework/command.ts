@@ -3,21 +3,21 @@ import type { Console } from "../terminal/console.ts";
 import { type ArgValues, type CommandArgs, type SharedValues, sharedArgs } from "./args.ts";
 import { completeValues, type GivenValues } from "./parse-args.ts";
 
-/** Arguments of which exactly one is needed; where none is given, a person is asked which. */
+/** Arguments of which exactly one is needed; a terminal asks which when none is given. */
 export interface OneOf {
   question: string;
-  /** By the argument's name, what a person reads of it. */
+  /** The choices by argument name, as a person reads them. */
   ways: Readonly<Record<string, string>>;
 }
 
-/** A citty command together with what its help needs. */
+/** A citty command with the texts of its help. */
 export interface Command extends CommandDef {
   meta: { name: string; description: string };
   /** With the shared flags. */
   args: CommandArgs & CommandDef["args"];
   /** Complete command lines that work. */
   examples: readonly string[];
-  /** What else there is to know, one paragraph each. */
+  /** Further paragraphs of its help. */
   notes: readonly string[];
   /** Runs until it is stopped, and handles SIGINT and SIGTERM itself. */
   longRunning: boolean;
@@ -32,7 +32,7 @@ interface CommandDefinition<T extends CommandArgs> {
   examples: readonly string[];
   notes?: readonly string[];
   longRunning?: boolean;
-  /** The command itself refuses none, and more than one: nobody may be there to be asked. */
+  /** Without a terminal, the command itself refuses none and more than one. */
   oneOf?: OneOf & { ways: { readonly [K in keyof T]?: string } };
   /**
    * Calls one service and prints what it answers.

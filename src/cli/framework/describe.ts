@@ -1,11 +1,11 @@
 import { type Arg, type CommandArgs, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
 import type { Command } from "./command.ts";
 
-/** What exit codes mean, for help and reference. */
+/** Exit codes with their meanings. */
 export const exitCodes: readonly [number, string][] = [
   [0, "done"],
-  [1, "failed, or the answer is no"],
-  [2, "the command line is wrong"],
+  [1, "failed, or a check did not pass"],
+  [2, "invalid command line"],
   [3, "not found"],
   [4, "conflict, or busy: try again"],
   [130, "cancelled"],
@@ -22,18 +22,18 @@ export function labelArg(name: string, arg: Arg): string {
 
 /** Its description, and in brackets what the definition adds: required, repeatable, default, environment. */
 export function explainArg(arg: Arg): string {
-  const remarks: string[] = [];
-  if (arg.required) remarks.push("required");
+  const notes: string[] = [];
+  if (arg.required) notes.push("required");
   if (arg.type === "positional") {
-    if (arg.options !== undefined) remarks.push(arg.options.join(", "));
-    if (arg.fallback !== undefined) remarks.push(`or --${arg.fallback}`);
+    if (arg.options !== undefined) notes.push(arg.options.join(", "));
+    if (arg.fallback !== undefined) notes.push(`or --${arg.fallback}`);
   } else {
-    if (arg.multiple) remarks.push("repeatable");
-    if (typeof arg.default === "string") remarks.push(`default ${arg.default}`);
+    if (arg.multiple) notes.push("repeatable");
+    if (typeof arg.default === "string") notes.push(`default ${arg.default}`);
     const variable = arg.env ?? arg.configEnv;
-    if (variable !== undefined) remarks.push(`or ${variable}`);
+    if (variable !== undefined) notes.push(`or ${variable}`);
   }
-  return remarks.length === 0 ? arg.description : `${arg.description} [${remarks.join("; ")}]`;
+  return notes.length === 0 ? arg.description : `${arg.description} [${notes.join("; ")}]`;
 }
 
 /** `bodega key publish <app_id> [flags]`. */

@@ -7,7 +7,7 @@ import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "./desc
 type Entry = [label: string, text: string];
 
 const widest = 100;
-/** Least room for a text beside its label. */
+/** Minimum width of a text beside its label. */
 const narrowest = 24;
 const indent = "  ";
 
@@ -87,7 +87,7 @@ function addSection(page: Page, title: string, lines: readonly string[]): void {
   page.blocks.push([heading, ...lines.map((line) => indent + line)].join("\n"));
 }
 
-/** Command lines, broken between their words; `mark` is what a shell wants at the end of a line that goes on. */
+/** Command lines, broken between their words; `mark` ends a line that continues, as the shell needs it. */
 function addCommands(page: Page, title: string, lines: readonly string[], mark: string): void {
   const width = page.width - indent.length;
   const broken = lines.flatMap((line) => {

@@ -3,7 +3,7 @@ import { suggestWord } from "../../server/values/closest-match.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { type Arg, type CommandArgs, type FlagArg, flagsOf, formatArg, formatFlag, positionalsOf } from "./args.ts";
 
-/** What was given, by argument name. A switch that is on by default is false once turned off. */
+/** The given values by argument name. A switch that is on by default is false when turned off. */
 export type GivenValues = Record<string, string | boolean | string[]>;
 
 interface OptionToken {
@@ -13,7 +13,7 @@ interface OptionToken {
   /** As it was typed: `-n`, `--name`. */
   rawName: string;
   value?: string;
-  /** The value stands in the same word: `--name=x`, `-nx`. */
+  /** The value is in the same word: `--name=x`, `-nx`. */
   inlineValue?: boolean;
 }
 
@@ -24,7 +24,7 @@ type Token =
   | { kind: "option-terminator"; index: number };
 
 /**
- * Splits a command line into flags and words without judging it. `typed` maps what a person types (`json`, `no-input`)
+ * Splits a command line into flags and words without checking it. `typed` maps what a person types (`json`, `no-input`)
  * to the definition's name.
  */
 export function tokenize(argv: string[], args: CommandArgs): { tokens: Token[]; typed: Map<string, string> } {
@@ -43,7 +43,7 @@ export function tokenize(argv: string[], args: CommandArgs): { tokens: Token[]; 
   return { tokens: tokens as Token[], typed };
 }
 
-/** Whether `-h` or `--help` stands among the flags; it wins over every mistake beside it. */
+/** Whether `-h` or `--help` is among the flags; it takes precedence over every error. */
 export function asksForHelp(argv: string[], args: CommandArgs): boolean {
   const { tokens } = tokenize(argv, args);
   return tokens.some((token) => token.kind === "option" && token.name === "help" && token.value === undefined);
@@ -126,7 +126,7 @@ function readFlagValue(token: OptionToken, flag: string, arg: FlagArg): string {
   const { value } = token;
   if (value === undefined) throw fault(flag, "needs a value");
   if (!token.inlineValue && value.startsWith("-") && value !== "-") {
-    throw fault(flag, "needs a value", `A value that begins with a hyphen is written ${flag}=${value}`);
+    throw fault(flag, "needs a value", `To pass a value that begins with a hyphen, write ${flag}=${value}`);
   }
   if (token.inlineValue && !token.rawName.startsWith("--") && value.startsWith("=")) {
     throw fault(token.rawName, "takes its value without =", `Write ${token.rawName} ${value.slice(1)}`);
@@ -158,21 +158,21 @@ function readWords(words: string[], args: CommandArgs, values: GivenValues): voi
   if (left[0] !== undefined) throw unexpectedWord(left[0], args);
 }
 
-/** The error about a word too many. Where a command takes a secret, the word may be one, and is not repeated. */
+/** The error about an extra word. If the command has a secret, the word may be one, so it is not repeated. */
 function unexpectedWord(word: string, args: CommandArgs): UsageError {
   const secret = Object.keys(args).find((name) => /secret|password/.test(name));
   if (secret === undefined) return new UsageError(`Unexpected argument ${JSON.stringify(word)}.`);
-  return new UsageError("There is an argument too many.", {
-    hint: "A secret is never an argument: other users of the machine, and the shell's history, would know it.",
+  return new UsageError("Too many arguments.", {
+    hint: "Secrets are never arguments: other users of the machine and the shell history could read them.",
   });
 }
 
-/** A flag that can stand for a positional may stand beside it only with the same value. */
+/** A flag that replaces a positional must have the same value if both are given. */
 function refuseTwoNames(args: CommandArgs, values: GivenValues): void {
   for (const [name, arg] of positionalsOf(args)) {
     const stand = arg.fallback === undefined ? undefined : values[arg.fallback];
     if (stand === undefined || values[name] === undefined || stand === values[name]) continue;
-    throw fault(`--${arg.fallback}`, `names another ${formatArg(name, arg)} than the argument does`);
+    throw fault(`--${arg.fallback}`, `differs from the argument ${formatArg(name, arg)}`);
   }
 }
 
@@ -183,7 +183,7 @@ function applyFallbacks(args: CommandArgs, values: GivenValues): void {
   }
 }
 
-/** The error about a flag that is not known here, with what it most likely meant. */
+/** The error about an unknown flag, with the most similar known one. */
 export function unknownFlagError(flag: string, known: Iterable<string>, fallbackHint?: string): UsageError {
   const meant = flag.startsWith("--") ? suggestWord(flag.slice(2), known) : undefined;
   const hint = meant === undefined ? fallbackHint : `Did you mean --${meant}?`;

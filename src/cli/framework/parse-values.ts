@@ -23,7 +23,7 @@ export function parseTime(flag: string, text: string, now: number): string {
 }
 
 /**
- * The same for what has been: a duration is counted back from now.
+ * The same for the past: a duration is counted back from now.
  * @throws UsageError naming the flag.
  */
 export function parsePastTime(flag: string, text: string, now: number): string {
@@ -33,7 +33,7 @@ export function parsePastTime(flag: string, text: string, now: number): string {
 function parseFrom(flag: string, text: string, now: number, direction: 1 | -1): string {
   const ms = readDuration(text);
   const at = ms === undefined ? parseRfc3339(text) : now + direction * ms;
-  // Beyond the year 9999 RFC 3339 has no form.
+  // RFC 3339 ends with the year 9999.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
   const message = "must be a duration such as 90d, or a time such as 2030-01-31T00:00:00Z";
   throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
@@ -42,7 +42,7 @@ function parseFrom(flag: string, text: string, now: number, direction: 1 | -1): 
 function parseRfc3339(text: string): number | undefined {
   if (!timeForm.test(text)) return undefined;
   const at = Date.parse(text.replace(" ", "T"));
-  // The engine rolls 31 February over into March.
+  // Date.parse reads 31 February as a day in March.
   const days = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate();
   return Number.isNaN(at) || Number(text.slice(8, 10)) > days ? undefined : at;
 }

@@ -7,43 +7,41 @@ const introduction = `# Terminal reference
 
 <!-- Written by \`bun scripts/write-reference.ts\` from the definitions of the commands; a test keeps it true. -->
 
-\`bodega <command> <subcommand>\` administers what \`bodega serve\` serves, with the server running or not. A change takes effect on
-the server's next request. A command on a new data directory makes the database first.
+\`bodega <command> <subcommand>\` manages the data that \`bodega serve\` serves, whether the server is running or not. A
+change applies to the server's next request. \`tenant create\`, \`init\`, \`serve\` and \`demo\` create a new database.
 
-- Standard output carries the answer only; questions, remarks and warnings go to standard error.
-- With \`--json\` the answer is exactly one JSON value, on one line unless it goes to a terminal, and an error is one JSON
-  object on standard error: \`{"error": {"code", "message", "remedy"?, "details"?: [{"field", "flag"?, "message"}]}}\`.
-  Codes are those of the HTTP API; 5100 is a command line that is wrong.
-- Flags may stand anywhere after the command, and those of every command before it too. \`--name value\`, \`--name=value\`,
-  \`-n value\` and \`-nvalue\` are the same; \`--\` ends the flags. What is unknown, repeated or incomplete is an error, and
-  nothing is done.
-- At a terminal, what is missing is asked for. Elsewhere, and with \`--no-input\`, it is an error that names the flag.
-- What is dangerous asks first (\`--yes\` answers); what cannot be undone wants the name again (\`--confirm <name>\`).
-- Secrets are never arguments, which every user of a machine can read.
-- Tables fit the terminal and cut what is too long with …; in a pipe nothing is cut. Control characters in data are
-  written out (\`\\u001b\`), so that no text can act on the terminal.
+- Standard output has only the result; questions, notes and warnings go to standard error.
+- With \`--json\` the result is exactly one JSON value, indented only at a terminal. An error is one JSON object on standard
+  error: \`{"error": {"code", "message", "remedy"?, "details"?: [{"field", "flag"?, "message"}]}}\`. Codes are those of the
+  HTTP API; 5100 is an invalid command line.
+- Flags can be anywhere after the command; the flags of every command can also be before it. \`--name value\`,
+  \`--name=value\`, \`-n value\` and \`-nvalue\` are the same; \`--\` ends the flags. An unknown, repeated or incomplete
+  flag is an error, and nothing is changed.
+- A terminal asks for missing arguments. Elsewhere, and with \`--no-input\`, a missing argument is an error.
+- Dangerous commands ask for confirmation, or need \`--yes\`. Commands that delete ask for the name, or need
+  \`--confirm <name>\`.
+- Secrets are never arguments, because every user of a machine can read those.
+- Tables fit the terminal: long texts are cut with …, and hidden columns are named. In a pipe nothing is cut. Times in
+  tables are relative; JSON has them in RFC 3339. Control characters in data are escaped (\`\\u001b\`).
 `;
 
 const variablesWithoutFlag: [name: string, text: string][] = [
-  [
-    "BODEGA_APNS_KEY",
-    "What the `.p8` file of a key for Apple's push service holds; without it, nothing is sent to iOS",
-  ],
-  ["BODEGA_APNS_KEY_ID", "Id of that key; needed with it"],
-  ["BODEGA_APNS_SANDBOX", "`1` for devices with an app under development"],
-  ["BODEGA_APNS_TEAM_ID", "Id of the team that the key belongs to; needed with it"],
-  ["BODEGA_APNS_TOPIC", "Bundle id of the app, such as `com.example.shop`; needed with the key"],
+  ["BODEGA_APNS_KEY", "Content of the `.p8` key file for Apple's push service; without it, nothing is sent to iOS"],
+  ["BODEGA_APNS_KEY_ID", "Id of that key; required with it"],
+  ["BODEGA_APNS_SANDBOX", "`1` to send to apps under development"],
+  ["BODEGA_APNS_TEAM_ID", "Id of the team that owns the key; required with it"],
+  ["BODEGA_APNS_TOPIC", "Bundle id of the app, such as `com.example.shop`; required with the key"],
   ["BODEGA_DATABASE_AUTH_TOKEN", "Token for the database server"],
   [
     "BODEGA_FCM_CREDENTIALS",
     "JSON of a Google service account for Firebase Cloud Messaging; without it, nothing is sent to Android",
   ],
-  ["BODEGA_MAIL_FROM", "Sender of all mail; needed with a mail server"],
-  ["BODEGA_SMTP_URL", "Mail server, with user and password; without it, mail waits"],
-  ["NO_COLOR", "Any value: print no colours"],
+  ["BODEGA_MAIL_FROM", "Sender of all mail; required with a mail server"],
+  ["BODEGA_SMTP_URL", "Mail server, with user and password; without it, mail stays queued"],
+  ["NO_COLOR", "Any value: print without colours"],
 ];
 
-/** The whole reference as Markdown, written from the definitions; it is `docs/CLI.md`. */
+/** The whole reference as Markdown, generated from the definitions; it is `docs/CLI.md`. */
 export async function renderReference(tree: CommandTree): Promise<string> {
   const commands: [string[], Command][] = [];
   for (const path of listPaths(tree)) commands.push([path, (await loadCommand(tree, path)) as Command]);
@@ -54,7 +52,7 @@ export async function renderReference(tree: CommandTree): Promise<string> {
       exitCodes.map(([code, meaning]) => [String(code), meaning]),
     )}`,
     `## Flags of every command\n\n${renderArgs("flag", Object.entries(sharedArgs))}`,
-    `## Environment\n\nFlags beat the environment, and that beats the file \`bodega.env\` in the data directory, which has lines such as \`BODEGA_PORT=8081\`. Each \`BODEGA_\` variable but \`BODEGA_NAMESPACE\` also has a form that ends in \`_FILE\` and names a file with the value.\n\n${renderVariables(commands)}`,
+    `## Environment\n\nFlags take precedence over the environment, and the environment over the file \`bodega.env\` in the data directory, which has lines such as \`BODEGA_PORT=8081\`. To read a value from a file, append \`_FILE\` to the variable's name and set it to the path (not for \`BODEGA_NAMESPACE\`).\n\n${renderVariables(commands)}`,
     ...commands.flatMap(([path, command], index) => {
       const heading = path[0] === commands[index - 1]?.[0][0] ? [] : renderHeading(tree, path[0] as string);
       return [...heading, renderCommand(path, command)];

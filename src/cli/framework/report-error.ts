@@ -7,13 +7,13 @@ import { type ArgumentFault, CancelledError, UsageError } from "../terminal/usag
 import { type CommandArgs, formatArg } from "./args.ts";
 import type { GivenValues } from "./parse-args.ts";
 
-/** What is known about a failed command line. */
+/** A failed command line, as far as it was parsed. */
 export interface Failure {
   json: boolean;
-  /** Words of the command, as far as they were understood. */
+  /** Words of the command, as far as they were found. */
   path: readonly string[];
   args: CommandArgs;
-  /** What was given, as far as it was understood. */
+  /** The given values, as far as they were parsed. */
   values?: GivenValues;
 }
 
@@ -31,7 +31,7 @@ const maxCharacters = 1000;
 // record, though a command's wrongState may be about none and says itself what to do.
 const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
 
-/** Tells standard error what went wrong, as text or as one JSON object, and returns the exit code. */
+/** Prints an error on standard error, as text or as one JSON object. Returns the exit code. */
 export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {
   const described = describeProblem(error, failure.args);
   const command = commandLine(failure.values ?? {});
@@ -46,7 +46,7 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
   }
   const fit = (text: string) => fitSentence(onScreen({ screen: terminal.screen, command }), text);
   const lines = [fit(`${problem.exit === cancelledExitCode ? "" : "error: "}${problem.message}`)];
-  // One fault at fault is said in the message already; two or more are listed.
+  // The message already names a single field; several are listed.
   if (problem.details && problem.details.length > 1) {
     lines.push(...problem.details.map(({ field, flag, message }) => fit(`  ${flag ?? field} ${message}`)));
   }
@@ -57,7 +57,7 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
   return problem.exit;
 }
 
-/** What was typed may be longer than anyone would read. */
+/** Typed text in a message can be very long. */
 function shortenText(text: string): string {
   return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters)}…`;
 }
@@ -91,8 +91,8 @@ function findArg(field: string, args: CommandArgs): string | undefined {
 }
 
 /**
- * One line about an error that nobody foresaw: without its stack, SQL, or places inside the executable. Drizzle puts the
- * statement into the message, so only the innermost cause is asked.
+ * One line about an unexpected error, without stack, SQL, or paths inside the executable. Drizzle puts the statement
+ * into the message, so the innermost cause is used.
  */
 export function findReason(error: unknown): string {
   let innermost = error;

@@ -5,19 +5,19 @@ import { UsageError } from "../terminal/usage-error.ts";
 
 const maxBytes = 4096;
 
-/** The ways in which a command takes a new password; a person at a terminal is asked when none is given. */
+/** The flags for a new password; a terminal asks for it when none is given. */
 export const passwordFlags = {
   "password-stdin": {
     type: "boolean",
     field: "password",
     description: "Read the password from standard input, as one line",
   },
-  "random-password": { type: "boolean", description: "Make a password, and show it once" },
+  "random-password": { type: "boolean", description: "Generate a password, and show it once" },
   "password-file": {
     type: "string",
     valueHint: "path",
     completes: "file",
-    description: "Make a password, write it to this new file (mode 0600), and do not print it",
+    description: "Generate a password, and write it to this new file (mode 0600) instead of printing it",
   } as const satisfies FlagArg,
 } as const satisfies CommandArgs;
 
@@ -28,8 +28,8 @@ interface PasswordChoice {
 }
 
 /**
- * The new password that a command was given, has to make, or asks for.
- * @param others flags that stand in its stead, for the error that names all ways.
+ * Reads, generates or asks for a new password.
+ * @param others flags that can be given instead, for the error that names all of them.
  * @throws UsageError where none is given and nobody can be asked, for more than one, and for an empty one.
  */
 export async function takePassword(
@@ -53,15 +53,15 @@ export async function takePassword(
 }
 
 /**
- * Refuses more than one of several flags, and a file, which alone asks for a random password, beside another way.
+ * Refuses several of the flags together. `--password-file` alone generates a password.
  * @throws UsageError
  */
 export function checkPasswordFlags(args: PasswordChoice, given: Record<string, boolean> = {}): void {
   const ways = { "--password-stdin": args["password-stdin"], "--random-password": args["random-password"], ...given };
   const chosen = Object.keys(ways).filter((flag) => ways[flag as keyof typeof ways]);
-  if (chosen.length > 1) throw new UsageError(`${chosen.join(" and ")} do not go together.`);
+  if (chosen.length > 1) throw new UsageError(`${chosen.join(" and ")} cannot be used together.`);
   if (args["password-file"] !== undefined && chosen.some((flag) => flag !== "--random-password")) {
-    throw new UsageError("--password-file takes a password that is made here, and goes with no other way.");
+    throw new UsageError("--password-file is for a generated password and cannot be used with these flags.");
   }
 }
 
@@ -76,8 +76,8 @@ export async function readSecretLine(console: Console, flag: string): Promise<st
     return askHidden(flag.includes("hash") ? "Password hash" : "Password");
   }
   const line = (await console.readInput(maxBytes)).replace(/\r?\n$/, "");
-  if (line === "") throw inputError(flag, "found nothing on standard input");
-  if (/[\r\n]/.test(line)) throw inputError(flag, "takes one line of standard input, and found more");
+  if (line === "") throw inputError(flag, "needs a line on standard input, which is empty");
+  if (/[\r\n]/.test(line)) throw inputError(flag, "reads one line of standard input, which has more");
   return line;
 }
 
@@ -85,7 +85,7 @@ function inputError(flag: string, message: string): UsageError {
   return new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
 }
 
-/** The policy as a prompt asks it: true, or what the password lacks. */
+/** The password policy for a prompt: returns true, or why the password is refused. */
 export async function loadCheck(): Promise<(password: string) => true | string> {
   const { requireStrongPassword } = await import("../../server/modules/passwords/password-policy.ts");
   return (password) => {

@@ -13,7 +13,7 @@ const endsInCommand = /^(?<prose>[\s\S]*: )bodega (?<words>[^"]+)$/;
 
 const namesDatabase = / --(?:data-dir|database-url)[ =]/;
 
-/** Command lines for remedies, with the flags that say which database is meant, unless these stand there already. */
+/** Builds command lines for remedies, with the flags that name the database unless they are there already. */
 export function commandLine(args: GivenFlags): (words: string) => string {
   const given = (["data-dir", "database-url"] as const).flatMap((name) => {
     const value = args[name];
@@ -22,7 +22,7 @@ export function commandLine(args: GivenFlags): (words: string) => string {
   return (words) => `${programName()} ${words}${namesDatabase.test(words) ? "" : given.join("")}`;
 }
 
-/** A sentence in two: its prose, and the command that it ends in, completed so that it works when it is pasted. */
+/** Splits a sentence into its prose and the command at its end, completed so that it can be pasted. */
 export function splitCommand(
   text: string,
   complete: (words: string) => string,
@@ -37,14 +37,14 @@ export function completeCommand(text: string, complete: (words: string) => strin
   return prose + (command ?? "");
 }
 
-/** Words as arguments of a command line that is shown: what a shell would change is quoted. */
+/** Words as arguments of a printed command line, quoted for a shell. */
 export function quoteWords(...words: readonly string[]): string {
   return words.map(quoteWord).join(" ");
 }
 
 let known: string | undefined;
 
-/** How this program is called where the command was given, so that commands that are shown can be pasted. */
+/** How this program is called in the current directory, so that printed commands can be pasted. */
 export function programName(): string {
   known ??= findName();
   return known;

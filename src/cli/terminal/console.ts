@@ -12,24 +12,24 @@ interface ConsoleFlags {
   "database-url"?: unknown;
 }
 
-/** A terminal together with the manners that the shared flags ask for. */
+/** A terminal with the effects of the shared flags. */
 export interface Console extends Terminal {
   json: boolean;
   quiet: boolean;
   /** Colours on standard output. */
   color: boolean;
-  /** A question would be seen and could be answered. */
+  /** Whether questions can be asked. */
   canAsk: boolean;
-  /** `--yes`: what a dangerous command asks is answered. */
+  /** `--yes`: confirmation questions are answered with yes. */
   assumeYes: boolean;
-  /** A command line that does something in the same database: `key list -n demo` with the flags that name it. */
+  /** A command line for the same database: `key list -n demo` with the flags that name the database. */
   command(words: string): string;
 }
 
 /** Applies the shared flags. Colours need a terminal, and neither NO_COLOR (any non-empty value) nor TERM=dumb. */
 export function createConsole(terminal: Terminal, flags: ConsoleFlags): Console {
   const { env } = terminal;
-  // The library that asks questions knows no flag, but it reads this.
+  // The library of prompts reads this variable.
   if (flags.color === false) env.NO_COLOR = "1";
   return {
     ...terminal,

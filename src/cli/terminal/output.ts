@@ -12,7 +12,7 @@ export interface ListView<Row> {
   columns: Column<Row>[];
   /** What `-q` prints of each row. */
   id(row: Row): string;
-  /** Said on standard error when there is nothing to list. */
+  /** Printed on standard error when there are no rows: `No orders found.` */
   empty: string;
 }
 
@@ -54,7 +54,7 @@ export async function printRecord(console: Console, record: object, idField: str
   await console.write(renderFields(fields, { width: console.columns, color: console.color }));
 }
 
-/** Sentences as they fit the terminal: a line that is too wide goes on below, as far in as it began. */
+/** Wraps lines to the terminal. Continued lines keep the indent. */
 export function fitLines({ columns }: Pick<Console, "columns">, text: string): string {
   if (columns === undefined) return text;
   const lines = text.split("\n").flatMap((line) => {
@@ -64,12 +64,12 @@ export function fitLines({ columns }: Pick<Console, "columns">, text: string): s
   return lines.join("\n");
 }
 
-/** Where a text goes, and which database the commands in it are about. */
+/** The width that a text is fitted to, and the database that commands in it name. */
 type Reader = Pick<Console, "columns" | "command">;
 
 /**
- * A stored or made text for people, escaped and fitted to the terminal. A command that it ends in names the database,
- * and where it has to be broken it stays one to the shell that it is pasted into.
+ * Escapes a text and fits it to the terminal. A command at its end gets the flags that name the database, and is broken
+ * so that it can still be pasted into a shell.
  */
 export function fitSentence({ columns, command: complete }: Reader, text: string): string {
   const { prose, command } = splitCommand(text, complete);
@@ -81,17 +81,17 @@ export function fitSentence({ columns, command: complete }: Reader, text: string
   return `${above}\n${inset}${wrapCommand(escapeControls(command), columns - inset.length, `${inset}  `)}`;
 }
 
-/** Standard error as a reader. */
+/** The same for standard error. */
 export function onScreen({ screen, command }: Pick<Console, "screen" | "command">): Reader {
   return { columns: screen?.columns, command };
 }
 
-/** Says something beside the answer; `-q` silences it, and `--json`, which keeps standard error to one object. */
+/** Prints a note on standard error, unless `-q` or `--json` is given. */
 export async function info(console: Console, text: string): Promise<void> {
   if (!console.quiet && !console.json) await console.writeError(`${fitSentence(onScreen(console), text)}\n`);
 }
 
-/** Says what must not be missed, `-q` or not. */
+/** Prints a warning on standard error, even with `-q`. */
 export async function warn(console: Console, text: string): Promise<void> {
   await console.writeError(`${fitSentence(onScreen(console), `warning: ${text}`)}\n`);
 }

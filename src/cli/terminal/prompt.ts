@@ -6,7 +6,7 @@ const showCursor = "\u001b[?25h";
 // Questions go to standard error, so that standard output carries the answer only.
 export const streams = { input: process.stdin, output: process.stderr };
 
-/** Has one of several ways chosen; what each is called by, and what a person reads of it. */
+/** Asks for one of several choices, given as texts by name. Returns the name. */
 export function chooseOption(question: string, ways: Readonly<Record<string, string>>): Promise<string> {
   const choices = Object.entries(ways).map(([value, name]) => ({ value, name }));
   return ask(({ select }) => select({ message: question, choices }, streams));
@@ -24,7 +24,7 @@ export async function confirmAction(console: Console, question: string): Promise
 }
 
 /**
- * Ends a command that will ask, before it looks for anything, where nobody can answer.
+ * Refuses a command that will ask for confirmation, before it reads anything, where nobody can be asked.
  * @throws UsageError naming `--yes`.
  */
 export function requireAnswer(console: Console, question: string): void {
@@ -32,7 +32,7 @@ export function requireAnswer(console: Console, question: string): void {
 }
 
 /**
- * Has the name of what will be destroyed typed, or given as `--confirm <name>`; `--yes` is not enough.
+ * Asks to type the name of the thing that will be deleted, or takes it from `--confirm <name>`; `--yes` is not enough.
  * @throws UsageError when the name differs, or where nobody can be asked; CancelledError for ctrl-C.
  */
 export async function confirmName(
@@ -44,42 +44,41 @@ export async function confirmName(
   if (given === undefined && !console.canAsk) throw needsFlag(`--confirm ${name}`, warning);
   const typed = given ?? (await askName(console, warning, name));
   if (typed === name) return;
-  throw new UsageError(`The name given does not match ${JSON.stringify(name)}; nothing was done.`, {
+  throw new UsageError(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`, {
     details: [{ field: "--confirm", message: `must be ${name}` }],
   });
 }
 
 async function askName(console: Console, warning: string, name: string): Promise<string> {
   await console.writeError(`${escapeControls(warning)}\n`);
-  const message = `Type ${escapeControls(name)} to go on:`;
+  const message = `Type ${escapeControls(name)} to continue:`;
   return (await ask(({ input }) => input({ message }, streams))).trim();
 }
 
 /**
  * Asks for a new password, twice, without showing it.
- * @param check says what is wrong with one, so that a weak one is not typed twice for nothing.
+ * @param check returns why a password is refused, before it is typed a second time.
  * @throws CancelledError for ctrl-C.
  */
 export async function askNewPassword(check: (password: string) => true | string): Promise<string> {
   for (;;) {
     const first = await askHidden("New password", check);
-    if ((await askHidden("The same again")) === first) return first;
-    process.stderr.write("The two are not the same.\n");
+    if ((await askHidden("Repeat the password")) === first) return first;
+    process.stderr.write("The passwords differ.\n");
   }
 }
 
 /**
- * Asks for a line that is not shown, and again from the start until it can be taken: what nobody sees cannot be mended.
- * Asterisks tell that keys are taken.
+ * Asks for a line that is shown as asterisks, and again from the start until it is valid: a hidden line cannot be edited.
  */
 export async function askHidden(
   message: string,
   validate: (text: string) => true | string = () => true,
 ): Promise<string> {
   for (;;) {
-    // A key that showed it would leave it in the terminal's memory.
+    // A key that shows the text would leave it in the scrollback.
     const text = await ask(({ password }) => password({ message, mask: true, toggleMask: false }, streams));
-    const verdict = text === "" ? "A value is needed." : validate(text);
+    const verdict = text === "" ? "A value is required." : validate(text);
     if (verdict === true) return text;
     process.stderr.write(`${verdict}\n`);
   }
@@ -87,18 +86,18 @@ export async function askHidden(
 
 function needsFlag(flag: string, question: string): UsageError {
   const field = flag.split(" ")[0] as string;
-  return new UsageError(`This needs ${flag} where nobody can be asked.`, {
+  return new UsageError(`This command needs ${flag} without a terminal.`, {
     hint: question,
     details: [{ field, message: "is required without a terminal" }],
   });
 }
 
 /**
- * Asks one question of the prompts' library, which is loaded with the first.
+ * Asks one question. The library of prompts is loaded with the first.
  * @throws CancelledError for ctrl-C and ctrl-D.
  */
 export async function ask<T>(prompt: (prompts: typeof import("@inquirer/prompts")) => Promise<T>): Promise<T> {
-  // ctrl-D closes the input without an answer: nothing is left to wait for, and the process would end as if all were done.
+  // ctrl-D closes the input without an answer, and the process would end with exit code 0.
   const { promise: abandoned, reject } = Promise.withResolvers<never>();
   const abandon = () => {
     process.stdin.setRawMode?.(false);

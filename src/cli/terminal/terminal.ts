@@ -2,7 +2,7 @@ import { fstatSync, statSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { internalError, validationFailed } from "../../server/errors.ts";
 
-/** The process around a command, so that nothing else reads or writes it directly. */
+/** Streams, environment and signals of the process. Commands use nothing else of it. */
 export interface Terminal {
   env: Record<string, string | undefined>;
   stdinIsTerminal: boolean;
@@ -15,11 +15,11 @@ export interface Terminal {
    * @throws internalError when it cannot be written, for instance to a full disk.
    */
   write(text: string): Promise<void>;
-  /** Whether standard output still has a reader, as far as writing has shown; what is long stops without one. */
+  /** Whether standard output still has a reader, as far as writes have shown. Long output stops without one. */
   hasReader(): boolean;
-  /** Whether what is written to standard output is lost at once: it is /dev/null, or was closed from the start. */
+  /** Whether standard output is /dev/null, or was closed from the start. */
   leadsNowhere(): boolean;
-  /** Writes to standard error: remarks, questions, errors. Never throws. */
+  /** Writes to standard error: notes, questions, errors. Never throws. */
   writeError(text: string): Promise<void>;
   /**
    * Reads standard input to its end.
@@ -28,7 +28,7 @@ export interface Terminal {
   readInput(maxBytes: number): Promise<string>;
   /** Standard input in pieces as they come, until its end or until `signal`, which ends it with an error. */
   streamInput(signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** Standard error where it is a terminal, for what draws there itself. */
+  /** Standard error where it is a terminal, to draw on. */
   screen: NodeJS.WriteStream | undefined;
   /** Has the next SIGINT call `act` instead of ending the process; the one after that ends it. */
   onInterrupt(act: () => void): void;
@@ -81,7 +81,7 @@ export function openTerminal(host: NodeJS.Process): Terminal {
       try {
         return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
       } catch (cause) {
-        throw validationFailed("Standard input is no UTF-8 text.", { cause });
+        throw validationFailed("Standard input is not UTF-8 text.", { cause });
       }
     },
     streamInput: (signal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,

@@ -8,13 +8,13 @@ const defaultDataDir = "bodega-demo";
 
 export default defineCommand({
   name: "demo",
-  description: "Serve a store filled with samples, to try things on",
+  description: "Serve a demo store with sample data",
   longRunning: true,
   args: serverFlags,
   examples: ["bodega demo", "bodega demo --port 9000 --data-dir /tmp/bodega-demo"],
   notes: [
-    `It keeps to a folder of its own, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another, ` +
-      "and what you change there stays. Its key's secret is kept there too, so that the requests printed always work.",
+    `It has its own data directory, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another. ` +
+      "Changes are kept there, and so is the secret of its key, so that the printed requests work after a restart.",
   ],
   async run(args, console) {
     const isNamed = console.env.BODEGA_DATA_DIR || console.env.BODEGA_DATA_DIR_FILE;
@@ -23,7 +23,7 @@ export default defineCommand({
     const { runServer } = await import("../../../server/runtime/serve.ts");
     const { seedDemo } = await import("../../../server/admin/demo.ts");
     let store: Awaited<ReturnType<typeof seedDemo>>;
-    // The certificate is that of a real shop.
+    // A configured certificate belongs to a real store.
     return runServer(
       { ...config, tls: undefined },
       {
