@@ -59,7 +59,10 @@ describe("a mistake is exit code 2, named in one error, and nothing is done", ()
     ["key issue -n demo <&-", "Missing --name."],
     ["tenant suspend demo </dev/null", "--yes"],
     ["tenant delete demo --yes </dev/null", "--confirm demo"],
-    ["user create -n demo --email a@example.com --password-stdin <&-", "needs a line on standard input, which is empty"],
+    [
+      "user create -n demo --email a@example.com --password-stdin <&-",
+      "needs a line on standard input, which is empty",
+    ],
   ])("bodega %s", async (line, said) => {
     const { code, stdout, stderr } = await shell(`bodega ${line}`);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(said) });
