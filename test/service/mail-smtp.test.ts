@@ -63,7 +63,7 @@ onDatabase("file", (suite) => {
   });
 
   for (const security of ["starttls", "tls"] as const) {
-    test(`a certificate that nobody vouches for is refused (${security})`, async () => {
+    test(`an untrusted certificate is refused (${security})`, async () => {
       const server = await startServer({ security, credentials });
       const { status, error } = await sendOne(server.url);
       expect({ status, received: server.received }).toEqual({ status: "queued", received: [] });
@@ -120,7 +120,7 @@ onDatabase("file", (suite) => {
     expect(await sendOne(server.url)).toMatchObject({ status: "sent" });
   });
 
-  test("wrong credentials wait for right ones, and stand nowhere", async () => {
+  test("with wrong credentials mail waits, and they are stored nowhere", async () => {
     const server = await startServer({ credentials });
     const url = server.url.replace(encodeURIComponent(credentials.password), "wr0ng-passw0rd");
     const { status, error } = await sendOne(url);
@@ -164,7 +164,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("what speaks another protocol is an outage, not an end of the mail", async () => {
+  test("a server that speaks another protocol is an outage, and the mail stays queued", async () => {
     for (const words of ["HTTP/1.1 400 Bad Request\r\n\r\n", "\u0000\u0001\u0002\r\n", "220-".repeat(2000)]) {
       const { status } = await sendOne(await startMute(words), { timeouts: { greeting: 200, silence: 200 } });
       expect(status).toBe("queued");
@@ -252,7 +252,7 @@ onDatabase("file", (suite) => {
     return testMail(ctx, { to: "ada@example.org", language: "fr", mailFrom: "shop@example.com", smtp });
   }
 
-  test("a trial tells the whole conversation", async () => {
+  test("a test mail reports the whole session", async () => {
     const server = await startServer({ security: "starttls", credentials });
     const trial = await tryServer(server.url, certificate);
     expect(trial).toEqual({
@@ -270,7 +270,7 @@ onDatabase("file", (suite) => {
     expect(await tryServer(plain.url)).toMatchObject({ encrypted: false, authenticated: false });
   });
 
-  test("a trial that fails says at which step, without a secret", async () => {
+  test("a test mail that fails reports the step, without a secret", async () => {
     const refusing = await startServer({ behave: (stage) => (stage === "rcpt" ? "550 no such user" : undefined) });
     const unsafe = await startServer({ security: "starttls", credentials });
     const closed = await startServer({ credentials });
@@ -299,7 +299,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-test("a failure repeats no secret, whatever an error holds", () => {
+test("a failure text contains no secret of the error", () => {
   const error = Object.assign(new Error("x"), { code: "EMESSAGE", command: "DATA", responseCode: 554 });
   const secrets = ["hunter2-hunter2", "012345"];
   const response = "554 a@b.example said 012345 with hunter2-hunter2\r\nand more";

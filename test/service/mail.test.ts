@@ -159,7 +159,7 @@ onEachDatabase((suite) => {
   });
 
   describe("time", () => {
-    test("a mail that has had its time is expired and erased, not sent", async () => {
+    test("an outdated mail is expired and erased, not sent", async () => {
       const { queue, sender, smtp, outbox, clock } = await openPost(suite);
       await queue({ usefulUntil: clock.now() + 15 * minuteMs });
       await queue({ kind: "password_changed", values: {} });
@@ -182,7 +182,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toMatchObject([{ status: "expired" }]);
     });
 
-    test("what is done with goes after thirty days; what waits stays", async () => {
+    test("ended mail is purged after thirty days; waiting mail stays", async () => {
       const { ctx, queue, sender, outbox, clock } = await openPost(suite);
       await queue();
       await sender.runUntilIdle();
@@ -349,7 +349,7 @@ onEachDatabase((suite) => {
       });
     }
 
-    test("what is noted of a failure holds neither address nor contents", async () => {
+    test("the stored error contains neither address nor contents", async () => {
       const { queue, sender, outbox, behave, email } = await openPost(suite);
       behave((stage, address) =>
         stage === "rcpt" ? (`450 <${address}> asked for ${code} and\tmore` as Behaviour) : undefined,
@@ -361,7 +361,7 @@ onEachDatabase((suite) => {
       expect(row?.last_error).not.toContain(email);
     });
 
-    test("a connection that is cut after the mail was given away leads to a second one that can be told to be the same", async () => {
+    test("a mail that is sent twice because the connection was cut has the same Message-ID", async () => {
       const { queue, sender, outbox, behave, clock, smtp } = await openPost(suite);
       const cutAt: number[] = [];
       behave((stage) => {
@@ -397,7 +397,22 @@ onEachDatabase((suite) => {
       expect(await outbox()).toHaveLength(1);
     });
 
-    test("an outage is told once, and so is its end", async () => {
+    test("while the mail server is down one mail at a time is tried, and all are sent once it is back", async () => {
+      const { queue, sender, outbox, smtp, clock, behave } = await openPost(suite);
+      behave((stage) => (stage === "connect" ? "cut" : undefined));
+      for (let n = 0; n < 12; n++) await queue();
+      expect(await sender.runUntilIdle()).toBeWithin(1, maxConnections + 1);
+      expect(await sender.runUntilIdle()).toBe(0);
+      clock.advance(5000);
+      expect(await sender.runUntilIdle()).toBe(1);
+      behave(() => undefined);
+      clock.advance(minuteMs);
+      await sender.runUntilIdle();
+      expect((await outbox()).map(({ status }) => status)).toEqual(Array(12).fill("sent"));
+      expect(smtp.received).toHaveLength(12);
+    });
+
+    test("an outage and its end are each reported once", async () => {
       const { queue, sender, clock, behave, notices } = await openPost(suite);
       behave((stage) => (stage === "connect" ? "cut" : undefined));
       await queue();
@@ -427,7 +442,7 @@ onEachDatabase((suite) => {
       await elsewhere.stop(0);
     });
 
-    test("what a sender took before it died is sent by another one once the lease has run out", async () => {
+    test("mail claimed by a process that died is sent by another after the lease", async () => {
       const { ctx, queue, sender, smtp, clock } = await openPost(suite);
       const id = await queue();
       expect(await claimMail(ctx)).toMatchObject({ id, attempts: 1 });
@@ -439,7 +454,7 @@ onEachDatabase((suite) => {
       expect(smtp.received).toHaveLength(1);
     });
 
-    test("a mail that ends every sender that takes it is given up", async () => {
+    test("a mail that ends every process that claims it is given up", async () => {
       const { ctx, queue, sender, outbox, clock, smtp } = await openPost(suite);
       await queue();
       for (let n = 0; n < 10; n++) {
@@ -451,7 +466,7 @@ onEachDatabase((suite) => {
       expect(smtp.received).toEqual([]);
     });
 
-    test("a sender whose lease has run out can neither postpone nor end what another one has taken since", async () => {
+    test("an expired claim can neither reschedule nor end a mail that another process has claimed since", async () => {
       const { ctx, queue, outbox, clock } = await openPost(suite);
       await queue();
       const late = (await claimMail(ctx)) as ClaimedMail;
@@ -468,7 +483,7 @@ onEachDatabase((suite) => {
   });
 
   describe("stopping", () => {
-    test("it waits for what is being sent, and takes nothing more", async () => {
+    test("it waits for attempts in progress, and claims nothing more", async () => {
       const { queue, sender, outbox, behave } = await openPost(suite);
       for (let n = 0; n < 8; n++) await queue();
       let stopped: Promise<void> | undefined;
@@ -507,7 +522,7 @@ onEachDatabase((suite) => {
       await next.stop(0);
     });
 
-    test("what was taken before the stop and is not being sent yet is given back, and no mail server hears of it", async () => {
+    test("a mail that was claimed but not sent yet is released, and no mail server receives it", async () => {
       const { queue, outbox, clock, smtp, openSender } = await openPost(suite);
       const { db } = suite.app;
       let stopped: Promise<void> | undefined;
@@ -566,7 +581,7 @@ onEachDatabase((suite) => {
       expect(await retryMail(ctx, { which: [first, second], namespace })).toBe(2);
     });
 
-    test("--all takes what is still of use, of the store that is named", async () => {
+    test("--all retries the mail of the named store that has not expired", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       for (const { behave, queue, sender, clock } of [one, other]) {
         behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));

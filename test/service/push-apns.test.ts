@@ -126,7 +126,7 @@ test("a token that Apple does not know is gone only once another was reached: it
   expect(await deliver()).toMatchObject({ status: 400, isGone: true });
 });
 
-test("after the service has sent a connection away, messages go over another", async () => {
+test("after a GOAWAY, messages use another connection", async () => {
   await deliver();
   service.sendAway();
   await until(
@@ -136,7 +136,7 @@ test("after the service has sent a connection away, messages go over another", a
   expect(service.connections()).toBe(2);
 });
 
-test("what does not answer in time is not asked again over the same connection", async () => {
+test("a connection that does not answer in time is not used again", async () => {
   await deliver();
   service.fallSilent();
   const stop = new AbortController();

@@ -37,7 +37,7 @@ test("the tests' own browser reads the example of RFC 8291, appendix A", () => {
 });
 
 onEachDatabase((suite) => {
-  test("a message reaches every browser of the store once, encrypted for it, signed, and says how long it is of use", async () => {
+  test("a message reaches every browser of the store once, encrypted and signed, with its time to live", async () => {
     const { service, register, queue, sender, deliveries, registrations, clock } = await openPushes(suite);
     const browsers = [service.subscribe(), service.subscribe()];
     for (const { subscription } of browsers) await register({ target: subscription });
@@ -61,7 +61,7 @@ onEachDatabase((suite) => {
     expect((await registrations()).map(({ is_proven }) => is_proven)).toEqual([1, 1]);
   });
 
-  test("only those hear of a message whom it is for: by topic, by user, by language, and never another store's", async () => {
+  test("a message goes to matching devices only: by topic, user and language, and never to another store", async () => {
     const { service, register, queue, sender, rows, ctx } = await openPushes(suite);
     const makeCustomer = async (name: string) => (await createUser(ctx, { email: `${name}@example.com` })).id;
     const [ann, bob] = [await makeCustomer("ann"), await makeCustomer("bob")];
@@ -98,7 +98,7 @@ onEachDatabase((suite) => {
     expect(await rows("select 1 from push_messages where position is not null")).toEqual([]);
   });
 
-  test("what a push service cannot take now comes again, later each time, until it is of no use any more", async () => {
+  test("a failed delivery is retried with longer waits until the message expires", async () => {
     const { service, register, queue, sender, deliveries, skipToNext, clock } = await openPushes(suite, {
       answer: status(503),
     });
@@ -122,28 +122,25 @@ onEachDatabase((suite) => {
     expect((await deliveries())[0]?.last_error).toContain("503");
   });
 
-  test.each([404, 410])(
-    "where nobody is any more (%d) the registration goes, with all that waits for it",
-    async (gone) => {
-      const { service, register, queue, sender, deliveries, registrations } = await openPushes(suite, {
-        answer: (response, { path }) => response.writeHead(path === "/send/1" ? gone : 201).end(),
-      });
-      await register({ target: service.subscribe().subscription });
-      const stays = await register({ target: service.subscribe().subscription });
-      await queue();
-      await queue();
-      await sender.runUntilIdle();
-      expect((await registrations()).map(({ id }) => id)).toEqual([stays]);
-      const ended = (await deliveries()).map((row) => [row.status, row.registration_id]);
-      expect(ended.toSorted()).toEqual([
-        ["dropped", null],
-        ["dropped", null],
-        ["sent", stays],
-        ["sent", stays],
-      ]);
-      expect(await sender.runUntilIdle()).toBe(0);
-    },
-  );
+  test.each([404, 410])("a registration that is gone (%d) is removed, and its deliveries are dropped", async (gone) => {
+    const { service, register, queue, sender, deliveries, registrations } = await openPushes(suite, {
+      answer: (response, { path }) => response.writeHead(path === "/send/1" ? gone : 201).end(),
+    });
+    await register({ target: service.subscribe().subscription });
+    const stays = await register({ target: service.subscribe().subscription });
+    await queue();
+    await queue();
+    await sender.runUntilIdle();
+    expect((await registrations()).map(({ id }) => id)).toEqual([stays]);
+    const ended = (await deliveries()).map((row) => [row.status, row.registration_id]);
+    expect(ended.toSorted()).toEqual([
+      ["dropped", null],
+      ["dropped", null],
+      ["sent", stays],
+      ["sent", stays],
+    ]);
+    expect(await sender.runUntilIdle()).toBe(0);
+  });
 
   test("a browser that registers anew while its old subscription is found to be gone keeps its registration", async () => {
     const { service, register, queue, sender, registrations, rows } = await openPushes(suite, {
@@ -199,7 +196,7 @@ onDatabase("file", (suite) => {
     ["an error", 500, undefined],
     ["too much at once", 429, undefined],
     ["too much at once, for far too long", 429, "1000000000"],
-  ])("what a service answers for one device (%s) holds up that device only", async (_, code, after) => {
+  ])("an error about one device (%s) delays that device only", async (_, code, after) => {
     const { service, register, queue, openSender, clock, rows } = await openPushes(suite, {
       answer: (response, { path }) => {
         const isBad = path === "/send/1";
@@ -226,7 +223,7 @@ onDatabase("file", (suite) => {
     else expect(waits).toBe(3600);
   });
 
-  test("a service where many devices in a row fail is left alone, for a minute at most, then asked one at a time", async () => {
+  test("the circuit of a service where many devices fail opens for a minute at most, then one message at a time is tried", async () => {
     let isDown = true;
     const { service, register, queue, sender, clock, notices } = await openPushes(suite, {
       answer: (response) => response.writeHead(isDown ? 503 : 201, { "retry-after": "3600" }).end(),
@@ -249,7 +246,7 @@ onDatabase("file", (suite) => {
     for (const { messages } of late) expect(messages()).toHaveLength(1);
   });
 
-  test("a message that nobody wants any more is not sent", async () => {
+  test("an expired message is not sent", async () => {
     const { service, register, queue, sender, deliveries, clock } = await openPushes(suite);
     await register({ target: service.subscribe().subscription });
     await queue({ expiresAt: clock.now() + 60_000 });
@@ -279,7 +276,7 @@ onDatabase("file", (suite) => {
     expect(notices).toHaveLength(2);
   });
 
-  test("what was sealed with another key is dropped", async () => {
+  test("a target sealed with another key is dropped", async () => {
     const { service, register, queue, openSender, deliveries } = await openPushes(suite);
     await register({ target: service.subscribe().subscription });
     await queue();
@@ -288,7 +285,7 @@ onDatabase("file", (suite) => {
     expect(service.received).toEqual([]);
   });
 
-  test("a device that has changed hands or is not registered any more is not told what was meant for its user", async () => {
+  test("a device that was sold or removed does not receive messages for its former user", async () => {
     const { service, register, queue, sender, ctx, clock, deliveries } = await openPushes(suite);
     const { id: ann } = await createUser(ctx, { email: `ann-${ctx.tenant.namespace}@example.com` });
     const { id: bob } = await createUser(ctx, { email: `bob-${ctx.tenant.namespace}@example.com` });
@@ -309,7 +306,7 @@ onDatabase("file", (suite) => {
     expect(service.received).toEqual([]);
   });
 
-  test("a suspended store tells nobody anything until it is resumed", async () => {
+  test("a suspended store sends nothing until it is resumed", async () => {
     const { service, register, queue, sender, shop, ctx, clock } = await openPushes(suite);
     await register({ target: service.subscribe().subscription });
     await queue();
@@ -341,7 +338,7 @@ onDatabase("file", (suite) => {
     },
   );
 
-  test("a push service's certificate is proved", async () => {
+  test("the certificate of a push service is verified", async () => {
     for (const [ca, outcome] of [
       [certificate, "sent"],
       [undefined, "waiting"],
@@ -375,7 +372,7 @@ describe("beside what does not answer", () => {
       await sender.stop(0);
     });
 
-    test("what got no answer comes last from then on", async () => {
+    test("a delivery without an answer comes last from then on", async () => {
       const hanging = await openPushService(() => {});
       const { register, queue, openSender, deliveries } = await openPushes(suite);
       await register({ target: hanging.subscribe().subscription, isProven: true });
@@ -385,7 +382,7 @@ describe("beside what does not answer", () => {
       expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 1, priority: 3, last_error }]);
     });
 
-    test("what orders say goes first, then messages, then what goes where nothing has arrived yet", async () => {
+    test("orders go first, then messages, then registrations that never received a message", async () => {
       const sent: string[] = [];
       const provider: PushProvider = {
         serviceOf: () => "one",
@@ -409,7 +406,7 @@ describe("beside what does not answer", () => {
 });
 
 onDatabase("file", (suite) => {
-  test("what a sender had taken when its process was killed is sent by another once the lease is over", async () => {
+  test("deliveries of a killed process are sent by another after the lease", async () => {
     const { service, register, queue, sender, rows, clock, deliveries } = await openPushes(suite);
     await register({ target: service.subscribe().subscription });
     await queue();
@@ -427,7 +424,7 @@ onDatabase("file", (suite) => {
     expect(await deliveries()).toMatchObject([{ status: "sent", attempts: 2 }]);
   });
 
-  test("a sender that stops gives back what it breaks off, and the attempt does not count", async () => {
+  test("an engine that stops releases interrupted deliveries, and their attempts do not count", async () => {
     const hanging = await openPushService(() => {});
     const { register, queue, sender, deliveries } = await openPushes(suite);
     await register({ target: hanging.subscribe().subscription });
@@ -438,7 +435,7 @@ onDatabase("file", (suite) => {
     expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 0, leased_until: null }]);
   });
 
-  test("what was just being taken when a sender stops is given back too", async () => {
+  test("deliveries that are being claimed when an engine stops are released too", async () => {
     const hanging = await openPushService(() => {});
     const { register, queue, sender, deliveries } = await openPushes(suite);
     for (let n = 0; n < 5; n++) await register({ target: hanging.subscribe().subscription });
@@ -449,7 +446,7 @@ onDatabase("file", (suite) => {
     expect(kept.map((row) => [row.attempts, row.leased_until])).toEqual(Array.from({ length: 5 }, () => [0, null]));
   });
 
-  test("a message to ten thousand is fanned out in portions, and each of them hears of it once", async () => {
+  test("a message to ten thousand devices is fanned out in batches, once for each", async () => {
     const { queue, rows, ctx, clock } = await openPushes(suite);
     const now = new Date(clock.now()).toISOString();
     await suite.app.db.execute({
@@ -470,7 +467,7 @@ onDatabase("file", (suite) => {
     expect(await rows("select 1 from push_messages where position is not null")).toEqual([]);
   });
 
-  test("what ended thirty days ago goes, and with it browsers where nothing has ever arrived", async () => {
+  test("deliveries are purged after thirty days, and with them browsers that never received a message", async () => {
     const { service, register, queue, sender, rows, clock } = await openPushes(suite, {
       answer: (response, { path }) => response.writeHead(path === "/send/2" ? 201 : 400).end(),
     });

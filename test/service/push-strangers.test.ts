@@ -72,7 +72,7 @@ async function lookUntil({ sender, clock }: Opened, isDone: () => boolean): Prom
 
 describe("beside many registrations of strangers that never answer", () => {
   onDatabase("file", (suite) => {
-    test("new devices of the same store are told, and of orders without waiting for what else there is", async () => {
+    test("new devices of the same store receive messages, and those about orders first", async () => {
       const { heard, peak, providers } = openServices();
       const opened = await openPushes(suite, { sender: { providers } });
       const { id: userId } = await createUser(opened.ctx, { email: "ann@example.com" });
@@ -93,7 +93,7 @@ describe("beside many registrations of strangers that never answer", () => {
   });
 
   onDatabase("file", (suite) => {
-    test("a push service that nobody has sent to before has its turn too, as those that hang go to the back", async () => {
+    test("a new push service has its turn too, because those that hang go to the back", async () => {
       const { heard, providers } = openServices();
       const opened = await openPushes(suite, { sender: { providers, timeoutMs: 50 } });
       await registerJunk(opened, 400);
@@ -127,7 +127,7 @@ describe("beside many registrations of strangers that never answer", () => {
       });
     }
 
-    test("one look goes through a part of what cannot be sent now, however much there is", async () => {
+    test("one poll skips a limited number of deliveries that cannot be sent now", async () => {
       const { providers } = openServices();
       const opened = await openPushes(suite, { sender: { providers } });
       await registerJunk(opened, 600);
@@ -148,7 +148,7 @@ describe("beside many registrations of strangers that never answer", () => {
 });
 
 onDatabase("file", (suite) => {
-  test("where nothing has arrived yet, what got no answer comes after what was not tried", async () => {
+  test("among new registrations, deliveries without an answer come after untried ones", async () => {
     const hanging = await openPushService(() => {});
     const { service, register, queue, openSender, clock, ctx, rows } = await openPushes(suite);
     const silent = await register({ target: hanging.subscribe().subscription });
@@ -177,7 +177,7 @@ onDatabase("file", (suite) => {
     expect((await take(8)).map((task) => task.registration_id).toSorted()).toEqual([silent, fresh].toSorted());
   });
 
-  test("a disabled user's devices are told nothing, of orders and else; once enabled they are again", async () => {
+  test("devices of a disabled user receive nothing until the user is enabled", async () => {
     const opened = await openPushes(suite);
     const { service, register, queue, sender, ctx, rows } = opened;
     const { id: userId } = await createUser(ctx, { email: "eve@example.com" });
@@ -201,7 +201,7 @@ onDatabase("file", (suite) => {
 });
 
 onDatabase("file", (suite) => {
-  test("where nobody is named, push services are told a neutral address, and nothing about the store", async () => {
+  test("without a configured contact, push services get a neutral address, and nothing about the store", async () => {
     const { service, register, queue, openSender, ctx, rows, clock } = await openPushes(suite);
     await rows(`update tenants set url = null, domain = null where id = '${ctx.tenant.id}'`);
     await register({ target: service.subscribe().subscription });

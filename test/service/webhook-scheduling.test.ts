@@ -39,7 +39,7 @@ onDatabase("file", (suite) => {
     await run;
   });
 
-  test("a receiver that is down is asked with one message, and left alone longer each time until it is back", async () => {
+  test("a receiver that is down gets one message at a time, with longer pauses, until it is back", async () => {
     let code = 500;
     const { record, sender, receiver, clock } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),
@@ -90,7 +90,7 @@ onDatabase("file", (suite) => {
     ["not of other answers", 500, () => "120", 5],
   ];
   for (const [what, code, header, seconds] of retryAfter) {
-    test(`Retry-After is heeded for all that waits: ${what}`, async () => {
+    test(`Retry-After applies to all waiting deliveries: ${what}`, async () => {
       const hook = await openHook(suite, {
         answer: (response) => response.writeHead(code, { "retry-after": header(hook.clock.now()) }).end(),
       });

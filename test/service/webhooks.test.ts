@@ -25,7 +25,7 @@ const { delaysMs } = schedule;
 const status = (code: number) => (response: ServerResponse) => response.writeHead(code).end();
 
 onEachDatabase((suite) => {
-  test("a webhook is told of what happens after it was added, once, signed", async () => {
+  test("a webhook receives each event after it was added once, signed", async () => {
     const { record, sender, receiver, webhook, shop, clock, deliveries } = await openHook(suite);
     const other = await suite.shop();
     await other.createProduct();
@@ -49,7 +49,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("only the types that were asked for are told, and no event before the webhook or of another store", async () => {
+  test("a webhook receives only its types, and no earlier event or one of another store", async () => {
     const { record, sender, receiver, ctx, shop } = await openHook(suite, { types: ["order.*", "stock.changed"] });
     for (const type of ["product.created", "order.paid", "user.updated", "stock.changed"] as const) await record(type);
     const late = await openReceiver();
@@ -60,7 +60,7 @@ onEachDatabase((suite) => {
     expect(late.received.map(({ body }) => body.type)).toEqual(["product.created"]);
   });
 
-  test("what a receiver refuses comes again, later each time, with one id, for about a day, and has then failed", async () => {
+  test("a failed delivery is retried with the same id and longer waits for about a day, then it has failed", async () => {
     const { record, sender, receiver, clock, deliveries, skipToNext, notices } = await openHook(suite, {
       answer: status(503),
     });
@@ -87,7 +87,7 @@ onEachDatabase((suite) => {
     expect(notices).toEqual([expect.stringContaining("events wait"), expect.stringContaining("failed: 503")]);
   });
 
-  test("a receiver that comes back gets what it has missed", async () => {
+  test("a receiver that is back gets the events that it missed", async () => {
     let isDown = true;
     const { record, sender, receiver, deliveries, skipToNext, notices } = await openHook(suite, {
       answer: (response) => response.writeHead(isDown ? 500 : 200).end(),
@@ -115,7 +115,7 @@ onEachDatabase((suite) => {
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(12);
   });
 
-  test("what a sender has sent and could not note is sent again when its lease has run out", async () => {
+  test("a delivery that was sent but not recorded is sent again after its lease", async () => {
     const { record, openSender, receiver, clock, deliveries } = await openHook(suite);
     await record();
     const { db } = suite.app;
@@ -143,7 +143,7 @@ onEachDatabase((suite) => {
     expect(await deliveries()).toMatchObject([{ status: "delivered" }]);
   });
 
-  test("a suspended store tells nothing, and catches up when it is resumed", async () => {
+  test("a suspended store sends nothing, and catches up when it is resumed", async () => {
     let code = 503;
     const { record, sender, receiver, ctx, shop, clock } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),
@@ -244,7 +244,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a receiver that is gone for good (410) fails at once", async () => {
+  test("a receiver that answers 410 fails at once", async () => {
     const { record, sender, deliveries, notices } = await openHook(suite, { answer: status(410) });
     await record();
     await sender.runUntilIdle();
@@ -282,7 +282,7 @@ onDatabase("file", (suite) => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  test("a sender that stops gives back what it could not finish, and the broken attempt does not count", async () => {
+  test("an engine that stops releases interrupted deliveries, and their attempts do not count", async () => {
     const { record, openSender, deliveries, receiver } = await openHook(suite, { answer: () => {} });
     await record();
     const sender = openSender();
@@ -311,7 +311,7 @@ onDatabase("file", (suite) => {
     expect(await failureOf(addWebhook(ctx, { url }, lookup))).toMatchObject({ code: 5102, details });
   });
 
-  test("the connection goes to the address that was judged, and the certificate is checked for the name", async () => {
+  test("the connection goes to the checked address, and the certificate is verified for the name", async () => {
     const { record, ctx, openSender } = await openHook(suite);
     const secure = await openReceiver(undefined, { secure: true });
     const add = (name: string) => addWebhook(ctx, { url: `https://${name}:${secure.port}/`, allowPrivate: true });
@@ -337,7 +337,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a certificate that nobody vouches for is refused", async () => {
+  test("an untrusted certificate is refused", async () => {
     const { record, ctx, openSender } = await openHook(suite);
     const secure = await openReceiver(undefined, { secure: true });
     await addWebhook(ctx, { url: secure.url, allowPrivate: true });
@@ -347,7 +347,7 @@ onDatabase("file", (suite) => {
     expect(secure.received).toEqual([]);
   });
 
-  test("a name's next address is tried when the first one is out of reach", async () => {
+  test("the next address of a name is tried when the first is unreachable", async () => {
     const { record, openSender, receiver } = await openHook(suite, {
       url: ({ port }) => `http://two.example:${port}/`,
     });
@@ -375,7 +375,7 @@ onDatabase("file", (suite) => {
       expect(message?.signature).toBe(expectedSignature(secret, message as never));
     });
 
-    test("of a lost key sends nothing until it is replaced, and says so", async () => {
+    test("sealed with a lost key: nothing is sent until it is rotated, and the error says so", async () => {
       const { record, openSender, receiver, ctx, webhook, deliveries, skipToNext } = await openHook(suite);
       const vault = createVault(() => "another key, with which the server runs by now");
       const sender = openSender({ vault });
@@ -398,7 +398,7 @@ onDatabase("file", (suite) => {
     expect(await failureOf(add())).toMatchObject({ code: 5306 });
   });
 
-  test("what waits for one webhook has a bound; further events wait where they are, and follow", async () => {
+  test("waiting deliveries of one webhook are limited; further events follow later", async () => {
     const { record, sender, receiver, ctx, webhook, clock } = await openHook(suite, { answer: status(503) });
     const { webhook_id: id } = webhook;
     const later = new Date(clock.now() + dayMs).toISOString();
