@@ -189,7 +189,7 @@ test("what no service would take is said at its question, and asked again", asyn
     ["Name of the store", " \r"],
     ["A value is required", again("Mugs")],
     ["Namespace (name of the store", again("Mugs & more")],
-    ["lower-case letters", again("mugs")],
+    ["lowercase letters", again("mugs")],
     ["Currency of prices", "\r"],
     ["Default language", again("english please")],
     ["Must be a language code", again("de")],

@@ -1,4 +1,4 @@
-/** What the audit log speaks of. */
+/** Events of the audit log. */
 export const auditEvents = [
   "login.succeeded",
   "login.failed",

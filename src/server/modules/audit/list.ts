@@ -27,20 +27,20 @@ export interface AuditRecord {
 /** Which rows are wanted; all of what is given must fit. */
 export interface AuditFilter {
   namespace?: string | undefined;
-  /** `login.failed`, or `login.*` for all that begin so. */
+  /** An event such as `login.failed`, or `login.*` for a group. */
   event?: string | undefined;
-  /** The key, the user or the account of the operating system. */
+  /** The key, the user or the operating system account. */
   actor?: string | undefined;
   actorKind?: "app" | "user" | "visitor" | "terminal" | undefined;
   subject?: string | undefined;
   address?: string | undefined;
-  /** RFC 3339; the first moment that counts. */
+  /** RFC 3339; inclusive. */
   since?: string | undefined;
-  /** RFC 3339; the first moment that does not count any more. */
+  /** RFC 3339; exclusive. */
   until?: string | undefined;
-  /** Only what failed. */
+  /** Only failures. */
   failures?: boolean | undefined;
-  /** Only rows older than this one. */
+  /** Only rows before this `seq`. */
   before?: number | undefined;
   /** From 1 to 1000; 50 unless given. */
   limit?: number | undefined;
@@ -60,13 +60,13 @@ const conditions: Record<string, SQL> = {
 };
 
 /**
- * Rows of the audit log, newest first. Older ones follow with `before`, the `seq` of the last row seen.
- * @throws validationFailed for an event that does not exist, or a limit out of range.
+ * Rows of the audit log, newest first. Pass the `seq` of the last row as `before` for older ones.
+ * @throws validationFailed for an unknown event or a limit out of range.
  */
 export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promise<AuditRecord[]> {
   const { event, failures, limit = defaultLimit, ...others } = filter;
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > maxRows) {
-    throw invalidField("limit", `must be from 1 to ${maxRows}`);
+    throw invalidField("limit", `must be between 1 and ${maxRows}`);
   }
   const given: Record<string, unknown> = {
     ...others,
@@ -76,7 +76,7 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
   const wanted = Object.entries(conditions).flatMap(([name, condition]) =>
     given[name] === undefined ? [] : [condition],
   );
-  // A command lists once, so that there is nothing to keep a compiled statement for.
+  // A command lists once, so the statement is not cached.
   const rows = await all(
     ctx.db,
     statement<Omit<AuditRecord, "details"> & { details: string | null }>(sql`
@@ -88,10 +88,10 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
   return rows.map((row) => ({ ...row, details: row.details === null ? null : JSON.parse(row.details) }));
 }
 
-/** The names that `login.failed` or `login.*` stand for: a list of names is found by index, a pattern is not. */
+/** The event names of `login.failed` or `login.*`: names can use the index, a pattern cannot. */
 function parseEvents(text: string): string[] {
   const found = auditEvents.filter((name) => (text.endsWith("*") ? name.startsWith(text.slice(0, -1)) : name === text));
   if (found.length > 0) return found;
   const groups = [...new Set(auditEvents.map((name) => `${name.split(".")[0]}.*`))];
-  throw invalidField("event", `must be the name of an event, or of a group: ${groups.join(", ")}`);
+  throw invalidField("event", `must be an event or one of the groups ${groups.join(", ")}`);
 }

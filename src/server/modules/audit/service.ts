@@ -15,22 +15,22 @@ const insertRow = statement(sql`
     ${param("subject")}, ${param("address")}, ${param("request_id")}, ${param("code")}, ${param("details")},
     ${param("hash")})`);
 
-/** What is written down of an act; who, when and from where come from the context. */
+/** An audited act; actor, time and address come from the context. */
 export interface AuditEntry {
   event: AuditEvent;
-  /** The id of what it was done to. */
+  /** The id of the affected record. */
   subject?: string | undefined;
-  /** Only where the context has no tenant. */
+  /** Only for a context without a tenant. */
   namespace?: string | undefined;
-  /** The error, where it failed. */
+  /** The error of a failed act. */
   error?: ErrorKind | undefined;
-  /** What else there is to know; never a secret. */
+  /** Further facts; never a secret. */
   details?: Record<string, unknown> | undefined;
 }
 
 /**
- * Writes one row, chained to the last. Called inside the transaction of the act itself, so that neither stands without
- * the other; it opens one where there is none.
+ * Writes one row, chained to the last, in the transaction of the act, so that both are stored or neither; opens one
+ * where there is none.
  */
 export function recordAudit(
   ctx: Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] },

@@ -1,8 +1,8 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * Who did what, when and from where. Rows are only ever added (triggers refuse anything else), and each carries a hash
- * over itself and the hash of the row before. They outlive the store, key or user that they speak of.
+ * The audit log: actor, act, time and address. Triggers refuse changes and deletes; each row has a hash over itself and
+ * the hash of the row before. Rows outlive the store, key or user.
  */
 export const auditLog = sqliteTable(
   "audit_log",
@@ -11,19 +11,19 @@ export const auditLog = sqliteTable(
     at: text("at").notNull(),
     /** Such as `login.failed` or `key.published`. */
     event: text("event").notNull(),
-    /** Namespace of the store; null for what concerns none. */
+    /** Namespace of the store; null for acts without one. */
     namespace: text("namespace"),
     /** `app`, `user`, `visitor`, `terminal` or `server`. */
     actorKind: text("actor_kind").notNull(),
-    /** The key, the user or the account of the operating system. */
+    /** The key, the user or the operating system account. */
     actorId: text("actor_id"),
-    /** The id of what it was done to. */
+    /** The id of the affected record. */
     subject: text("subject"),
     address: text("address"),
     requestId: text("request_id").notNull(),
-    /** The error's code, where it failed. */
+    /** The code of the error of a failed act. */
     code: integer("code"),
-    /** JSON object of what else there is to know; never a secret. */
+    /** JSON object of further facts; never a secret. */
     details: text("details"),
     /** SHA-256, in hex. */
     hash: text("hash").notNull(),

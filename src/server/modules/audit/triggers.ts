@@ -8,10 +8,7 @@ const selectSchema = statement<{ type: string; sql: string | null }>(sql`
 
 const made = migrations.flatMap(({ sql }) => sql.match(/^CREATE TRIGGER `audit_log_.*$/gm) ?? []);
 
-/**
- * What is wrong with the place in which the log is kept; undefined where the table is there, and the triggers that keep
- * its rows are there as they were made.
- */
+/** The problem with the table of the log or its triggers; undefined when both are as created. */
 export async function findSchemaFault(db: Executor): Promise<"no table" | "no triggers" | undefined> {
   const schema = await all(db, selectSchema, {});
   if (!schema.some(({ type }) => type === "table")) return "no table";
@@ -19,7 +16,7 @@ export async function findSchemaFault(db: Executor): Promise<"no table" | "no tr
   return made.every((trigger) => standing.has(normalize(trigger))) ? undefined : "no triggers";
 }
 
-/** SQLite keeps the statement as it was written, save for its first words and its end. */
+/** SQLite stores the statement as written, except for its first words and its end. */
 function normalize(text: string): string {
   return text.trim().replace(/;$/, "");
 }

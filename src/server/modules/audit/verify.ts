@@ -13,32 +13,31 @@ type Row = AuditFacts & { seq: number; hash: string };
 const selectPage = statement<Row>(sql`
   select seq, at, event, namespace, actor_kind, actor_id, subject, address, request_id, code, details, hash
   from ${auditLog} where seq > ${param("after")} order by seq limit ${pageSize}`);
-// SQLite itself counts the rows that it has numbered; one statement, so that nobody adds one between the two.
+// SQLite numbers the rows itself; one statement, so that no row is added between the two reads.
 const selectCounts = statement<{ numbered: number | null; kept: number | null }>(sql`
   select (select seq from sqlite_sequence where name = 'audit_log') as numbered,
     (select max(seq) from ${auditLog}) as kept`);
 
-/** What a walk through the whole log has shown. */
+/** The result of verifying the log. */
 export interface AuditVerdict {
   intact: boolean;
-  /** How many rows hold, counted from the first. */
+  /** Number of valid rows, from the first. */
   rows: number;
   first: { seq: number; at: string } | null;
-  /** The last row that holds; its place and hash, noted elsewhere, prove later that nothing before it was touched. */
+  /** The last valid row. Its place and hash, noted elsewhere, later prove that no row before it was changed. */
   last: { seq: number; at: string; hash: string } | null;
-  /** The first place at which something is wrong; none where the rows hold, and what keeps them does not. */
+  /** The first invalid row; undefined where only table or triggers are wrong. */
   broken_at?: number;
-  /** What is wrong there. */
+  /** The problem there. */
   problem?: string;
 }
 
 /**
- * Walks the log from its first row: no row is missing, and each fits its hash and the row before it. The end is held
- * against SQLite's own counter, since a chain does not show that its tail was cut; the triggers that keep the rows must stand
- * as they were made. Whoever can write the file can also
- * make a whole new chain; only a head that was noted elsewhere shows that.
+ * Verifies the log from its first row: no row is missing, and each matches its hash and the row before. The end is
+ * compared with SQLite's own counter, since a hash chain does not reveal a cut tail; the triggers must be as created.
+ * Somebody who can write the file can also write a new chain; only a head noted elsewhere reveals that.
  * @param expect such a head, `<seq>:<hash>`.
- * @throws validationFailed when `expect` is none.
+ * @throws validationFailed for a malformed `expect`.
  */
 export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string } = {}): Promise<AuditVerdict> {
   const head = expect === undefined ? undefined : parseHead(expect);

@@ -4,7 +4,7 @@ import { requireText } from "../../values/text.ts";
 import { currencyDigits } from "./currency.ts";
 import { parseLanguage } from "./language.ts";
 
-/** What can be said of a tenant besides its name. */
+/** Fields of a tenant besides its name. */
 export interface TenantInput {
   title?: string | undefined;
   domain?: string | null | undefined;
@@ -13,17 +13,17 @@ export interface TenantInput {
   currencySign?: string | undefined;
   logo?: string | null | undefined;
   language?: string | undefined;
-  /** How long its user tokens last from now on, in seconds. */
+  /** Lifetime of new user tokens, in seconds. */
   tokenLifetime?: number | undefined;
-  /** Points earned for every 100 minor units paid, with at most 3 decimals: 1.5. 0 turns earning off. */
+  /** Points for every 100 minor units paid, with at most 3 decimals, such as 1.5; 0 disables earning. */
   pointsRate?: number | undefined;
-  /** What a point is worth when it pays, as an amount in the store's currency: 0.01. */
+  /** Value of a point as payment, in the store's currency, such as 0.01. */
   pointValue?: number | undefined;
-  /** How long points last, in whole days; null for ever. */
+  /** Days until points expire; null for never. */
   pointsDays?: number | null | undefined;
-  /** Public writes a minute from one address; 0 for as many as come. */
+  /** Public writes a minute from one address; 0 for no limit. */
   addressWrites?: number | undefined;
-  /** The same of one visitor or user. */
+  /** Public writes a minute of one visitor or user; 0 for no limit. */
   visitorWrites?: number | undefined;
 }
 
@@ -32,13 +32,13 @@ const longestLifetime = 400 * 86_400;
 const rateDigits = 3;
 const highestRate = 1000;
 const longestDays = 36_500;
-/** In minor units: what balances of points are worth stays a sum that is exact. */
+/** In minor units; keeps the value of all balances an exact sum. */
 const highestValue = 1_000_000;
 const maxWrites = 1_000_000;
 
 /**
- * The same fields, with the language in its canonical form; the currency is judged where it is needed.
- * @throws validationFailed naming the field at fault.
+ * The checked fields, with the language in its canonical form; the currency is checked where it is used.
+ * @throws validationFailed naming the field.
  */
 export function checkFields<T extends TenantInput>(input: T): T {
   if (input.title !== undefined) requireText("title", input.title, 200);
@@ -59,7 +59,7 @@ export function checkFields<T extends TenantInput>(input: T): T {
 }
 
 /**
- * The rate at which points are earned as the database keeps it: in thousandths of a point.
+ * The earning rate as stored, in thousandths of a point.
  * @throws validationFailed naming `points_rate`.
  */
 export function parsePointsRate(rate: number): number {
@@ -70,13 +70,13 @@ export function parsePointsRate(rate: number): number {
   return Number(whole + decimals.padEnd(rateDigits, "0"));
 }
 
-/** The rate as people read it: 1500 is 1.5. */
+/** The rate for people: 1500 is 1.5. */
 export function showPointsRate(thousandths: number): number {
   return toAmount(thousandths, rateDigits);
 }
 
 /**
- * What a point is worth in minor units of a currency; never nothing, as points would be spent for it.
+ * The value of a point in minor units of a currency; never 0, as points would be spent for nothing.
  * @throws validationFailed naming `point_value`.
  */
 export function parsePointValue(value: number, currency: string): number {
@@ -87,7 +87,7 @@ export function parsePointValue(value: number, currency: string): number {
   return minor;
 }
 
-/** The value of a point as people read it: 1 in EUR is 0.01. */
+/** The value of a point for people: 1 in EUR is 0.01. */
 export function showPointValue(minor: number, currency: string): number {
   return toAmount(minor, currencyDigits(currency));
 }
@@ -107,7 +107,7 @@ function requireWrites(field: string, perMinute: number | undefined): void {
 
 function requireLifetime(seconds: number): void {
   if (!Number.isInteger(seconds) || seconds < shortestLifetime || seconds > longestLifetime) {
-    throw invalidField("token_lifetime", "must be from 5 minutes to 400 days");
+    throw invalidField("token_lifetime", "must be between 5 minutes and 400 days");
   }
 }
 

@@ -9,7 +9,7 @@ export function parseLanguage(field: string, tag: string): string {
     const canonical = tag.length <= 35 ? Intl.getCanonicalLocales(tag)[0] : undefined;
     if (canonical !== undefined) return canonical;
   } catch {
-    // Answered below: the engine's own message names no field.
+    // Answered below, because the engine's message names no field.
   }
   throw invalidField(field, "must be a language code, such as en or pt-BR");
 }

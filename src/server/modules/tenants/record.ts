@@ -14,26 +14,26 @@ export interface TenantRecord {
   created_at: string;
 }
 
-/** A tenant with what only a look at it needs. */
+/** A tenant with its details. */
 export interface TenantDetails extends TenantRecord {
-  /** BCP 47 tag of the texts that name no language. */
+  /** BCP 47 tag of texts without a language. */
   language: string;
-  /** How long its user tokens last, in seconds. */
+  /** Lifetime of user tokens, in seconds. */
   token_lifetime: number;
   /** Points for every 100 minor units paid, such as 1.5. */
   points_rate: number;
-  /** What a point is worth when it pays, as an amount in the store's currency. */
+  /** Value of a point as payment, in the store's currency. */
   point_value: number;
-  /** How long points last, in days; null for ever. */
+  /** Days until points expire; null for never. */
   points_days: number | null;
-  /** Public writes a minute from one address; 0 for as many as come. */
+  /** Public writes a minute from one address; 0 for no limit. */
   address_writes: number;
-  /** The same of one visitor or user. */
+  /** Public writes a minute of one visitor or user; 0 for no limit. */
   visitor_writes: number;
   updated_at: string;
 }
 
-/** The columns of `TenantDetails`, as the database keeps them. */
+/** The columns of `TenantDetails`, as stored. */
 export const shown = {
   namespace: tenants.namespace,
   title: tenants.title,
@@ -54,13 +54,13 @@ export const shown = {
   updated_at: tenants.updatedAt,
 };
 
-/** The names of what a change has made different; the values may be nobody's business. */
+/** The names of changed fields, without their values, which may be confidential. */
 export function changedFields(before: TenantDetails, after: TenantDetails): string[] {
   const names = Object.keys(after) as (keyof TenantDetails)[];
   return names.filter((name) => name !== "updated_at" && before[name] !== after[name]);
 }
 
-/** A row as people read it: the database keeps the rate in thousandths and the value in minor units. */
+/** A row for people: stored are thousandths of a rate and minor units. */
 export function toDetails(row: TenantDetails): TenantDetails {
   return {
     ...row,
@@ -69,7 +69,7 @@ export function toDetails(row: TenantDetails): TenantDetails {
   };
 }
 
-/** As most verbs answer it. */
+/** A tenant as most commands print it. */
 export function toRecord(details: TenantDetails): TenantRecord {
   const { namespace, title, domain, url, currency, currency_sign, logo, status, created_at } = details;
   return { namespace, title, domain, url, currency, currency_sign, logo, status, created_at };

@@ -18,9 +18,9 @@ import { tenants } from "./table.ts";
 
 /** 30 days, in seconds (specification, section 8). */
 const defaultTokenLifetime = 30 * 86_400;
-/** A minute: a household, an office or a school shares an address. */
+/** A minute; a household, an office or a school shares an address. */
 const defaultAddressWrites = 1200;
-/** A minute: more than anybody clicks. */
+/** A minute; more than a person clicks. */
 const defaultVisitorWrites = 240;
 
 const byNamespace = eq(tenants.namespace, param("namespace"));
@@ -71,9 +71,9 @@ const changeStatus = statement(sql`
 const removeTenant = statement(build.delete(tenants).where(byNamespace));
 
 /**
- * Makes a tenant. Without a title the namespace is its title; the currency is EUR, the language `en` and the lifetime of
- * tokens 30 days unless given.
- * @throws conflict when the namespace is taken, validationFailed for a field at fault.
+ * Creates a tenant. By default its title is the namespace, its currency EUR, its language `en` and the lifetime of
+ * tokens 30 days.
+ * @throws conflict for a taken namespace, validationFailed for an invalid field.
  */
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
@@ -103,14 +103,14 @@ export async function createTenant(ctx: SystemCtx, input: TenantInput & { namesp
       });
     } catch (error) {
       if (!isUniqueViolation(error, "tenants.namespace")) throw error;
-      throw conflict(`A tenant named ${namespace} exists already.`, { cause: error });
+      throw conflict(`Store "${namespace}" already exists.`, { cause: error });
     }
     await recordAudit(tx, { event: "tenant.created", namespace });
     return toRecord(await getTenant(tx, namespace));
   });
 }
 
-/** The tenants that fit, by name; `q` is a part of namespace, title or domain, whatever its case. */
+/** The tenants that match, by name; `q` is a part of namespace, title or domain, ignoring case. */
 export async function listTenants(
   ctx: SystemCtx,
   { status, q }: { status?: TenantRecord["status"] | undefined; q?: string | undefined } = {},
@@ -123,7 +123,7 @@ export async function listTenants(
 
 /**
  * One tenant by name.
- * @throws notFound when there is none.
+ * @throws notFound.
  */
 export async function getTenant(ctx: SystemCtx, namespace: string): Promise<TenantDetails> {
   const tenant = await get(ctx.db, selectTenant, { namespace });
@@ -132,8 +132,8 @@ export async function getTenant(ctx: SystemCtx, namespace: string): Promise<Tena
 }
 
 /**
- * A tenant as the services of its modules need it.
- * @throws notFound when there is none.
+ * A tenant for a context.
+ * @throws notFound.
  */
 export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<Tenant> {
   const tenant = await get(ctx.db, selectForWork, { namespace });
@@ -142,9 +142,9 @@ export async function requireTenant(ctx: SystemCtx, namespace: string): Promise<
 }
 
 /**
- * Changes the fields given; `null` clears one.
- * @throws notFound, validationFailed for a field at fault, wrongState for another currency while there are products: their prices
- * could no longer be compared.
+ * Changes the given fields; `null` clears one.
+ * @throws notFound, validationFailed for an invalid field, wrongState for another currency while there are products,
+ * whose prices could not be compared.
  */
 export async function updateTenant(ctx: SystemCtx, namespace: string, patch: TenantInput): Promise<TenantRecord> {
   const fields = checkFields(patch);
@@ -179,19 +179,19 @@ export async function updateTenant(ctx: SystemCtx, namespace: string, patch: Ten
   });
 }
 
-/** Closes a store to every request (storeNotFound) until it is resumed. Nothing is lost. */
+/** Suspends a store: every request is answered with storeNotFound until it is resumed. Nothing is deleted. */
 export function suspendTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
   return setStatus(ctx, namespace, "suspended");
 }
 
-/** Opens a suspended store again. */
+/** Resumes a suspended store. */
 export function resumeTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
   return setStatus(ctx, namespace, "active");
 }
 
 /**
- * Removes a tenant and every row that belongs to it, for good.
- * @returns the tenant as it was.
+ * Deletes a tenant and all of its rows for good.
+ * @returns the deleted tenant.
  */
 export function deleteTenant(ctx: SystemCtx, namespace: string): Promise<TenantRecord> {
   return inTransaction(ctx, async (tx) => {
@@ -211,7 +211,7 @@ function setStatus(ctx: SystemCtx, namespace: string, status: TenantRecord["stat
   });
 }
 
-/** The error about a namespace that nobody has, with the one that was most likely meant. */
+/** The error about an unknown namespace, with the most similar one. */
 export async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<AppError> {
   const rows = await all(ctx.db, selectNamespaces, { most: maxCompared });
   return unknownName("tenant", namespace, {
@@ -220,7 +220,10 @@ export async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<A
   });
 }
 
-/** What a point is worth after a change; null for the same. In another currency the old number would mean something else. */
+/**
+ * The value of a point after a change; null for unchanged. In another currency the old number would mean something
+ * else.
+ */
 function newPointValue(given: number | undefined, currency: string, before: string): number | null {
   if (given !== undefined) return parsePointValue(given, currency);
   return currency === before ? null : 1;

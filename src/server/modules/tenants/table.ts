@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** One store. Every other row belongs to one of these. */
+/** A store. Every other row belongs to one. */
 export const tenants = sqliteTable(
   "tenants",
   {
@@ -14,17 +14,17 @@ export const tenants = sqliteTable(
     currencySign: text("currency_sign").notNull(),
     logo: text("logo"),
     language: text("language").notNull(),
-    /** How long a user token lasts, in seconds. */
+    /** Lifetime of user tokens, in seconds. */
     tokenLifetime: integer("token_lifetime").notNull().default(2_592_000),
     /** Points for every 100 minor units paid, in thousandths: 1000 gives a point for each euro. */
     pointsRate: integer("points_rate").notNull().default(1000),
-    /** What a point is worth when it pays, in minor units. */
+    /** Value of a point as payment, in minor units. */
     pointValue: integer("point_value").notNull().default(1),
-    /** How long points last, in days; null for ever. */
+    /** Days until points expire; null for never. */
     pointsDays: integer("points_days"),
-    /** Public writes (likes, bookmarks, new views, registrations) a minute from one address; 0: as many as come. */
+    /** Public writes (likes, bookmarks, new views, registrations) a minute from one address; 0 for no limit. */
     addressWrites: integer("address_writes").notNull().default(1200),
-    /** The same of one visitor or user. */
+    /** Public writes a minute of one visitor or user; 0 for no limit. */
     visitorWrites: integer("visitor_writes").notNull().default(240),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()
@@ -36,8 +36,8 @@ export const tenants = sqliteTable(
 );
 
 /**
- * One row whose value moves with every change of a tenant, key, secret or origin (by triggers, so that no writer can
- * forget it). What a server keeps of these in memory holds as long as the value stands.
+ * One row whose value changes with every change of a tenant, key, secret or origin (by triggers, so that no writer can
+ * forget it). A server's cache of these is valid as long as the value is the same.
  */
 export const revision = sqliteTable(
   "revision",
