@@ -19,7 +19,7 @@ import { answerElsewhere, answerRoute, type PipelineDeps } from "./pipeline.ts";
 import { routes as allRoutes } from "./routes.ts";
 import { describeArrival, mountSystemPages } from "./system-routes.ts";
 
-/** What an application is made of; nothing in it is global. */
+/** Dependencies of an application; none is global. */
 export interface AppDeps {
   db: Database;
   /** Epoch milliseconds. */
@@ -27,7 +27,7 @@ export interface AppDeps {
   log: LogRequest;
   /** `info` unless given. */
   logLevel?: LogLevel;
-  /** Counts what is answered; one of its own unless given. */
+  /** Counts answers; a new one unless given. */
   meter?: Meter;
   vault: Vault;
   memory: ProcessMemory;
@@ -37,13 +37,13 @@ export interface AppDeps {
   /** Whether requests come as https. */
   isEncrypted?: boolean;
   bodyLimits?: BodyLimits;
-  /** The socket's peer, null where there is no socket. */
+  /** Address of the socket's peer; null without a socket. */
   peerOf: (request: Request) => string | null;
-  /** Whether the process still takes new work; `/health/ready` says so. */
+  /** Whether the process is shutting down; `/health/ready` reports it. */
   isDraining?: () => boolean;
-  /** Room on the disk of the database in bytes, null where it is elsewhere; `/health/ready` looks at it. */
+  /** Free disk space of the database in bytes, null for a database elsewhere; `/health/ready` checks it. */
   freeBytes?: () => number | null;
-  /** Opens `/metrics` to whoever sends the token. */
+  /** Enables `/metrics` for requests with this token. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;
   /** Told how a call of `/health/live` arrived whose request id begins with `doctor-`. */
   onSeen?: (seen: RecentRequest) => void;
@@ -56,15 +56,17 @@ export interface AppDeps {
 /** 1 MiB, and ten seconds to send it. */
 export const defaultBodyLimits: BodyLimits = { bytes: 1_048_576, ms: 10_000 };
 
-/** How answers to what is no route are counted. */
+/** Label of requests without a route in the metrics. */
 const noRoute = "(none)";
 
-/** Bodies that are being received may together take as much; beyond it unavailable. */
+/**
+ * Maximum memory of all bodies that are being received, in bytes; beyond it, requests are answered with unavailable.
+ */
 const bodyMemoryBytes = 64 * 1_048_576;
 
 /**
- * The whole HTTP application, not yet listening. Elysia finds the route; every answer, also for what is no route, is
- * made by the pipeline, so nothing can leave outside the envelope.
+ * The HTTP application, not yet listening. Elysia finds the route; the pipeline makes every answer, so that each has
+ * the envelope.
  */
 export function createApp(deps: AppDeps) {
   const { db, now } = deps;
@@ -93,8 +95,8 @@ export function createApp(deps: AppDeps) {
     aot: true,
     normalize: false,
     strictPath: false,
-    // Where the path may begin: after `http://`, also of a host as short as `api` on a private network; or after `https://`
-    // and a host of three characters, which `listen` sees to.
+    // The earliest position of the path: after `http://` and a host as short as `api`, or after `https://` and a host
+    // of three characters, which `listen` ensures.
     handler: { standardHostname: deps.isEncrypted ?? false },
   });
   const noRouteMeter = pipeline.meter.anyMethod(noRoute);

@@ -8,20 +8,20 @@ import { addressGroup } from "../values/ip-prefix.ts";
 
 const maxRemembered = 10_000;
 
-/** Who tries, where, and in which request. */
+/** An authentication attempt. */
 export interface AttemptBy {
   clientIp: string | null;
   namespace: string;
   requestId: string;
 }
 
-/** Counts authentication attempts of an address; throws tooManyAuthAttempts once the minute's ten are spent. */
+/** Counts an attempt of an address; throws tooManyAuthAttempts after ten a minute. */
 export type CountAttempt = (by: AttemptBy) => Promise<void>;
 
 /**
- * Makes the counter of authentication attempts (specification, sections 7 and 8: 10 a minute per address). The count is
- * in the database, shared by all processes. That an address is over it is remembered here until a place is free again,
- * so that a script which hammers costs neither a read nor a write; the audit log is told each time that it begins.
+ * Creates the counter of authentication attempts (specification, sections 7 and 8: 10 a minute per address). The
+ * database counts for all processes. That an address is over the limit is cached until its next attempt is allowed, so
+ * that a flood costs no reads or writes; the audit log records each start of it.
  */
 export function createAttemptCounter(db: Database, vault: Vault, now: () => number): CountAttempt {
   const freeAt = new Map<string, number>();
@@ -29,7 +29,7 @@ export function createAttemptCounter(db: Database, vault: Vault, now: () => numb
     const address = addressGroup(clientIp ?? "unknown");
     const known = freeAt.get(address);
     let waitMs = known === undefined ? 0 : known - now();
-    // A longer wait than there can be was reckoned before the clock was set back.
+    // A longer wait comes from before the clock was set back.
     if (waitMs <= 0 || waitMs > 2 * authAttempts.windowMs) {
       freeAt.delete(address);
       waitMs = await countHit({ db, now }, authAttempts, addressSubject(vault, clientIp));

@@ -1,26 +1,26 @@
 import { AppError, bodyTooLarge, malformedRequest, unavailable, unsupportedMediaType } from "../errors.ts";
 import { parseExactJson } from "../values/exact-json.ts";
 
-/** A request's JSON object, or why there is none. Errors are thrown only once the caller has proved who it is. */
+/** A request's JSON object, or the error in it. Errors are thrown only after the caller is authenticated. */
 export interface Body {
   value?: Record<string, unknown>;
   error?: AppError;
 }
 
-/** How much a body may hold, in bytes, and how long it may take to arrive, in milliseconds. */
+/** Maximum size of a body in bytes, and maximum time to receive it in milliseconds. */
 export interface BodyLimits {
   bytes: number;
   ms: number;
 }
 
-/** What all bodies that are being received together may still take, in bytes; one for each process. */
+/** Memory left for all bodies being received, in bytes; one for each process. */
 export interface BodyMemory {
   left: number;
 }
 
 /**
- * What one body takes of the memory of all. Only what has arrived counts, and only beyond the first 64 KiB: connections
- * that announce much and send nothing, or a crowd of ordinary bodies, keep nobody out.
+ * The share of one body in that memory. Only received bytes beyond the first 64 KiB count, so that connections that
+ * send nothing and many ordinary bodies keep nobody out.
  */
 class HeldMemory {
   readonly #memory: BodyMemory;
@@ -32,7 +32,7 @@ class HeldMemory {
   }
 
   add(bytes: number): void {
-    // A body that was given up may still be arriving.
+    // A body that timed out may still be arriving.
     if (this.#released || bytes > this.#memory.left) throw unavailable("Too many large bodies are being received.");
     this.#memory.left -= bytes;
     this.#held += bytes;
@@ -44,21 +44,21 @@ class HeldMemory {
   }
 }
 
-/** A body up to this size is ordinary, in bytes. */
+/** Size of an ordinary body, in bytes. */
 const smallBytes = 64 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
-/** How much of a body that is too large is read and dropped, in bytes. */
+/** Maximum number of bytes of a too large body that are read and dropped. */
 const maxDropped = 16 * 1024 * 1024;
-/** Levels of arrays and objects in a body. */
+/** Maximum nesting of arrays and objects. */
 const deepest = 64;
-/** Values in a body; the largest product has some 8,500. */
+/** Maximum number of values; the largest product has some 8,500. */
 const maxValues = 10_000;
 const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}');
 const none: Body = {};
 
 /**
- * Reads a JSON body of bounded size in bounded time. Never throws: what is wrong comes back as `error` (malformedRequest, unsupportedMediaType,
- * bodyTooLarge), so that a bad body does not hide a missing credential.
+ * Reads a JSON body of limited size in limited time. Never throws: an error (malformedRequest, unsupportedMediaType,
+ * bodyTooLarge) is returned, so that an invalid body does not hide a missing credential.
  */
 export async function readBody(request: Request, limits: BodyLimits, memory: BodyMemory): Promise<Body> {
   const length = request.headers.get("content-length");
@@ -78,7 +78,7 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
   }
 }
 
-/** Whether a body that nobody reads could keep its connection busy for long: the answer then has to end it. */
+/** Whether an unread body could keep its connection busy for long, so that the answer must close it. */
 export function isUnbounded(request: Request, limits: BodyLimits): boolean {
   const length = request.headers.get("content-length");
   return length === null ? request.headers.has("transfer-encoding") : Number(length) > limits.bytes + maxDropped;
@@ -101,8 +101,8 @@ function checkType(headers: Headers): AppError | undefined {
 }
 
 /**
- * The bytes of a body. One that is too large is read to its end all the same, within reason, and dropped: a client that
- * writes everything before it reads would otherwise meet a broken connection instead of the answer.
+ * The bytes of a body. A too large one is read to its end within limits and dropped: a client that writes everything
+ * before it reads would otherwise get a broken connection instead of the answer.
  */
 async function collect(
   request: Request,
@@ -159,13 +159,13 @@ function parse(bytes: Uint8Array): Body {
 
 function tooLarge(limits: BodyLimits, mustClose: boolean): AppError {
   const message = `The body is larger than ${limits.bytes} bytes.`;
-  // What is not read would be taken for the next request, so the connection ends with the answer.
+  // Unread bytes would be taken for the next request, so the connection is closed.
   return bodyTooLarge(message, mustClose ? { headers: { Connection: "close" } } : {});
 }
 
 /**
- * Looks a body over before it is parsed: what nothing here could need would cost much to build, and everybody waits.
- * @returns what is too much about it, or undefined.
+ * Scans a body before it is parsed, because building a huge value would block all other requests.
+ * @returns the limit that it exceeds, or undefined.
  */
 function findExcess(bytes: Uint8Array): string | undefined {
   let depth = 0;

@@ -3,9 +3,9 @@ import ipaddr from "ipaddr.js";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Makes the function that says where a request comes from: the socket's peer, unless that is a trusted proxy; then the
- * right-most hop of `X-Forwarded-For` that is not one. Whatever stands further left was written by the caller.
- * @param trusted CIDR ranges, already checked.
+ * Creates the function that returns the address of a client: the socket's peer, or behind trusted proxies the
+ * right-most untrusted hop of `X-Forwarded-For`. Hops further left can be forged.
+ * @param trusted valid CIDR ranges.
  */
 export function clientAddressReader(trusted: readonly string[]): (peer: string, forwarded: string | null) => string {
   const ranges = trusted.map((cidr) => ipaddr.parseCIDR(cidr));

@@ -1,4 +1,4 @@
-/** What scripts of another origin may read besides the body. */
+/** Headers that scripts of other origins may read. */
 const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";
 const allowedHeaders = "Authorization, Content-Type, If-Match, Idempotency-Key, X-Request-Id";
 
@@ -10,8 +10,8 @@ export function allowOrigin(headers: Record<string, string>, origin: string): vo
 }
 
 /**
- * Headers of the answer to a preflight. It cannot know the key yet, so it allows any origin to ask; the request itself
- * is judged by the key's allowlist.
+ * Headers of the answer to a preflight. It does not know the key, so it allows every origin; the request itself is
+ * checked against the key's allowlist.
  */
 export function preflightHeaders(headers: Record<string, string>, origin: string | null, methods: string): void {
   headers.Allow = methods;

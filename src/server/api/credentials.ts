@@ -3,18 +3,18 @@ import { asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
 import type { Query } from "./query.ts";
 
-/** The six names that may stand in the query or in any body; the query wins. */
+/** The six parameters that query or body may contain; the query wins. */
 export const commonParameters = ["namespace", "lang", "app_id", "app_secret", "user_id", "token"] as const;
 
 type CommonParameter = (typeof commonParameters)[number];
 
-/** What a request sent of the six; undefined for what it did not. */
+/** The common parameters of a request; undefined for those not sent. */
 export type Common = Partial<Record<CommonParameter, string>>;
 
 /**
- * Takes the six common parameters out of query and body and merges them. A non-text in a body counts as an empty text,
- * which no check accepts.
- * @param own the one that the body has as a field of its own, which stays there.
+ * Moves the common parameters out of query and body into one object. A value in the body that is no string becomes an
+ * empty string, which every check refuses.
+ * @param own the parameter that this body has as a field of its own, which stays there.
  */
 export function takeCommon(query: Query, body: Record<string, unknown> | undefined, own?: CommonParameter): Common {
   const common: Common = {};
@@ -98,7 +98,7 @@ interface SentUser {
 
 /**
  * The user credentials of a request, null when none were sent. `user_id` beside app credentials and without `token`
- * names a subject, and is no attempt.
+ * names a user, and is no authentication attempt.
  * @throws invalidTokenParams when one of the two is missing or malformed.
  */
 export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCredentials | null {
@@ -109,7 +109,7 @@ export function tokenCredentialsOf(sent: SentUser, besideApp: boolean): TokenCre
   return { userId, token };
 }
 
-/** What a request says about its store and its caller. */
+/** Store, caller and language as sent. */
 export interface Sent {
   common: Common;
   app: SentApp;

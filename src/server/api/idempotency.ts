@@ -6,7 +6,7 @@ import { answerOnce, findReply, type KeyedRequest } from "../modules/idempotency
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
 
-/** Whether a route honours `Idempotency-Key`: what creates or acts, save where a secret is proved or answered. */
+/** Whether a route supports `Idempotency-Key`: POST routes, except those with secrets. */
 export function takesKey({ method, path, secret }: Route): boolean {
   return method === "POST" && !path.startsWith("/auth/") && secret !== true;
 }
@@ -17,10 +17,10 @@ export function successStatus(route: Route, answer: Reply): number {
 }
 
 /**
- * Runs a route's handler; with an `Idempotency-Key` at most once, in one transaction with the reply that is kept for
- * those who ask again. A dry run leaves nothing, so it is run each time.
+ * Runs a route's handler. With an `Idempotency-Key` it runs at most once, in one transaction with the reply that is
+ * stored for repeated requests. A dry run writes nothing, so it always runs.
  * @param header the key as sent.
- * @throws malformedRequest for a malformed key, idempotencyKeyReused for one that was used for another request; those of the handler.
+ * @throws malformedRequest for a malformed key, idempotencyKeyReused for one of another request; those of the handler.
  */
 export async function answerIdempotently(route: Route, call: Call, header: string | null): Promise<Reply> {
   const caller = callerOf(call.ctx.actor);
@@ -31,7 +31,7 @@ export async function answerIdempotently(route: Route, call: Call, header: strin
     throw malformedRequest("Idempotency-Key must be 1 to 255 visible ASCII characters.");
   }
   const request: KeyedRequest = { caller, key: header, fingerprint: fingerprintOf(route, call) };
-  // Whoever asks again should not have to pay for the preparations again.
+  // A repeated request should not pay for the preparation again.
   const kept = route.prepare && (await findReply(call.ctx, request));
   if (kept) return kept;
   const prepared = await route.prepare?.(call as never);
@@ -41,13 +41,13 @@ export async function answerIdempotently(route: Route, call: Call, header: strin
   });
 }
 
-/** Who a key belongs to; null for visitors, who must not share anything with one another. */
+/** The owner of a key; null for visitors, who cannot be told apart. */
 function callerOf(actor: Actor): string | null {
   if (actor.kind === "app") return `app:${actor.appId}`;
   return actor.kind === "user" ? `user:${actor.userId}` : null;
 }
 
-/** Keyed, as a body may hold a password, and a plain hash could be searched for it. */
+/** Keyed, because a plain hash of a body with a password could be searched for it. */
 function fingerprintOf({ method, path }: Route, { ctx, params, query, body, lang, subject }: Call): string {
   const asked = { method, path, params, query, body, lang, subject };
   return ctx.vault.mac("idempotency", JSON.stringify(asked, sortMembers));

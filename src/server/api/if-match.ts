@@ -1,13 +1,12 @@
 import { AppError, malformedRequest, preconditionFailed } from "../errors.ts";
 
 const tagForm = /^(W\/)?"([^"]*)"$/;
-/** What no client has reason to exceed; each tag may cost an attempt. */
+/** More tags than any client needs; each may cost an attempt. */
 const maxTags = 10;
 
 /**
- * The versions that `If-Match` accepts, in its order: null without the header or with `*`. Weak tags, and tags that no
- * record of ours can have, never fit.
- * @throws malformedRequest for a malformed header, preconditionFailed when none of its tags can fit.
+ * The versions in `If-Match`, in its order: null without the header or with `*`. Weak and foreign tags never match.
+ * @throws malformedRequest for a malformed header, preconditionFailed when none of its tags can match.
  */
 export function parseIfMatch(header: string | null): number[] | null {
   if (header === null || header.trim() === "*") return null;
@@ -24,8 +23,8 @@ export function parseIfMatch(header: string | null): number[] | null {
 }
 
 /**
- * Answers with the first of the versions that stands; each attempt refuses by itself, and leaves nothing behind.
- * @throws preconditionFailed when none of them does; whatever else an attempt throws.
+ * Answers with the first matching version; an attempt with another one throws and writes nothing.
+ * @throws preconditionFailed when none matches; any other error of an attempt.
  */
 export async function answerFirstMatch<T>(
   versions: readonly number[] | null,

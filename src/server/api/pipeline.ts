@@ -21,7 +21,7 @@ import { answerFirstMatch, parseIfMatch } from "./if-match.ts";
 import { parseQuery, type Query } from "./query.ts";
 import { requestIdOf } from "./request-id.ts";
 
-/** What answering requests needs. */
+/** Dependencies of the pipeline. */
 export interface PipelineDeps extends AuthDeps {
   db: Database;
   lookup: CredentialLookup;
@@ -192,7 +192,7 @@ function handle({ route, request }: Incoming, call: Call): Promise<Reply> {
 
 /** Whether a store was deleted while a request worked in it. */
 async function isDeleted(db: Database, { namespace }: Tenant): Promise<boolean> {
-  // What this turn of the event loop sees may be older than the error.
+  // A read in this turn of the event loop may be older than the error.
   await new Promise((resolve) => setImmediate(resolve));
   return !(await hasTenant(db, namespace));
 }

@@ -1,11 +1,11 @@
 import { malformedRequest } from "../errors.ts";
 
-/** Query parameters by name; without a prototype, so that no name means more than itself. */
+/** Query parameters by name; without a prototype, so that names such as `constructor` are safe. */
 export type Query = Record<string, string>;
 
 /**
- * Reads the query of a URL. A name given twice is refused, because two readers could each take another value.
- * @throws malformedRequest for broken percent-encoding or a repeated name.
+ * Parses the query of a URL. A repeated name is refused, because two readers could use different values.
+ * @throws malformedRequest for invalid percent-encoding or a repeated name.
  */
 export function parseQuery(url: string): Query {
   const query = Object.create(null) as Query;

@@ -15,7 +15,7 @@ import { userRoutes } from "../modules/users/routes.ts";
 import { viewRoutes } from "../modules/views/routes.ts";
 import { wishlistRoutes } from "../modules/wishlist/routes.ts";
 
-/** Every route of the API. What is not here does not exist. */
+/** All routes of the API. */
 export const routes: readonly Route[] = [
   ...eventRoutes,
   ...orderRoutes,

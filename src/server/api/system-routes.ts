@@ -12,20 +12,20 @@ interface SystemPages {
   isDraining: () => boolean;
   freeBytes: () => number | null;
   version: string;
-  /** `/metrics` for whoever sends the token; without it there is no such route. */
+  /** `/metrics` for requests with this token; without it there is no such route. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;
-  /** Told of a call of `/health/live` by which somebody looks at the way to the server. */
+  /** Called for a request of `/health/live` that checks the way to the server. */
   onSeen?: ((request: Request) => void) | undefined;
 }
 
 type Page = (request: Request) => Promise<Response> | Response;
 
-/** By this beginning of its request id, a call says that it wants to know how it arrived. */
+/** Prefix of the request id of such a request. */
 export const lookPrefix = "doctor-";
 
 /**
- * The pages beside the API, which name no tenant: the health pair for supervisors and load balancers and the answers to
- * mistakes in the envelope; the API's own description and the figures for Prometheus, which by their standards are not.
+ * The pages beside the API, which need no namespace: the health checks, the API description, and the metrics for
+ * Prometheus.
  */
 export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: SystemPages): void {
   const { routes, version, metrics, onSeen } = deps;
@@ -89,7 +89,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   }
 }
 
-/** What a request itself shows of its way here. */
+/** How a request arrived. */
 export function describeArrival(request: Request): Pick<RecentRequest, "request_id" | "at" | "host" | "forwarded"> {
   const forwarded: Record<string, string> = {};
   for (const name of forwardedHeaders) {

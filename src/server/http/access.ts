@@ -1,38 +1,38 @@
 import type { Scope } from "../security/scopes.ts";
 
-/** Who may call a route: an app key with a scope, a signed-in user, or anyone at all. */
+/** Callers that a route allows: app keys with a scope, users, or anyone. */
 export type Access =
   | { kind: "app"; scope: Scope }
   | { kind: "token"; role?: "staff"; own?: true }
   | { kind: "public"; unsigned?: true };
 
-/** App keys that hold the scope. */
+/** App keys that have the scope. */
 export function app(scope: Scope): Access {
   return { kind: "app", scope };
 }
 
-/** Any signed-in user. */
+/** Any user with a token. */
 export const token: Access = { kind: "token" };
 
-/** Signed-in users with the role staff or owner. */
+/** Users with the role staff or owner. */
 export const staff: Access = { kind: "token", role: "staff" };
 
 /**
- * The signed-in user whose token the call is about: refresh and logout. The token may stand in the body, is judged by
- * itself whatever else is sent, and fails with userTokenInvalid (specification, section 4, rule 6).
+ * The user whose token the call is about: refresh and logout. The token may be in the body, is verified before any
+ * other method, and fails with userTokenInvalid (specification, section 4, rule 6).
  */
 export const ownToken: Access = { kind: "token", own: true };
 
-/** Anyone who names a tenant; who sends credentials is who they prove. */
+/** Anyone who names a tenant; credentials that are sent are verified. */
 export const anyone: Access = { kind: "public" };
 
 /**
- * Anyone who names a tenant, and credentials are not looked at: login and password resets (specification, section 4,
- * rule 2). Clients send what they have with every call, and an old token must not keep its user from a new one.
+ * Anyone who names a tenant, ignoring credentials: login and password resets (specification, section 4, rule 2).
+ * Clients send their credentials with every call, and an old token must not prevent a new login.
  */
 export const unsigned: Access = { kind: "public", unsigned: true };
 
-/** Whether a route is about the very token that it is called with. */
+/** Whether a route is about the token that it is called with. */
 export function asksOwnToken(access: readonly Access[]): boolean {
   return access.some((way) => way.kind === "token" && way.own === true);
 }
@@ -42,7 +42,7 @@ export function isOpen(access: readonly Access[]): boolean {
   return access.some((way) => way.kind === "public");
 }
 
-/** Whether a route looks at no credentials. */
+/** Whether a route ignores credentials. */
 export function isUnsigned(access: readonly Access[]): boolean {
   return access.some((way) => way.kind === "public" && way.unsigned === true);
 }

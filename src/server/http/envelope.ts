@@ -1,16 +1,16 @@
 import { AppError, type FieldError, internalError, remedyOf, statusOf } from "../errors.ts";
 import type { Page } from "../pagination/list-page.ts";
 
-/** What a handler answers. `json` is the text of `data`, often written by SQLite itself and passed through. */
+/** The answer of a handler. `json` is the text of `data`, often written by SQLite and passed through. */
 export interface Reply {
   json: string;
   status?: number;
   page?: Page;
-  /** The record's version, sent as `ETag`. */
+  /** Version of the record, sent as `ETag`. */
   version?: number;
-  /** The language, or languages, of the texts in it, sent as `Content-Language`. */
+  /** Languages of the texts, sent as `Content-Language`. */
   language?: string;
-  /** Whether this is the kept answer to an earlier request with the same `Idempotency-Key`. */
+  /** Whether this is the stored reply to an earlier request with the same `Idempotency-Key`. */
   isReplay?: boolean;
 }
 
@@ -21,7 +21,7 @@ export function reply(data: unknown, rest: Omit<Reply, "json"> = {}): Reply {
 
 const contentType = "application/json; charset=utf-8";
 
-/** The headers of every reply, whatever happens (specification, section 2). */
+/** The headers of every reply (specification, section 2). */
 export function baseHeaders(requestId: string): Record<string, string> {
   return {
     "Content-Type": contentType,
@@ -42,7 +42,7 @@ export function successResponse(
   if (answer.language !== undefined) headers["Content-Language"] = answer.language;
   if (answer.isReplay) headers["Idempotency-Replayed"] = "true";
   const page = answer.page ? `,"page":${JSON.stringify(answer.page)}` : "";
-  // A request id holds only characters that need no escaping.
+  // A request id needs no escaping.
   const text = `{"request_id":"${requestId}","data":${answer.json}${page}}`;
   return new Response(text, { status, headers });
 }
@@ -53,7 +53,7 @@ export interface ErrorBody {
   error: { code: number; message: string; remedy?: string; details?: FieldError[] };
 }
 
-/** The envelope of a failure; anything but an AppError is answered as internalError and says nothing of its cause. */
+/** The envelope of an error; anything but an AppError is answered as internalError without its message. */
 export function errorResponse(requestId: string, error: unknown, headers: Record<string, string>): Response {
   const known = error instanceof AppError ? error : internalError();
   const { kind, code, message, details, remedy = remedyOf(kind) } = known;

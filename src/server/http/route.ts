@@ -6,59 +6,59 @@ import type { Reply } from "./envelope.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What a handler gets: proved caller, checked input. */
+/** The authenticated and checked call that a handler gets. */
 export interface Call<P = Record<string, unknown>, Q = Record<string, unknown>, B = unknown> {
   ctx: Ctx;
   params: P;
   query: Q;
   body: B;
-  /** The language asked for by `lang`, in its canonical form. */
+  /** The language of `lang`, in canonical form. */
   lang: string | undefined;
-  /** Whom the call is about: `user_id` beside app credentials; undefined where it was not sent, and for other callers. */
+  /** The user that the call is about: `user_id` beside app credentials; undefined without it and for other callers. */
   subject: string | undefined;
-  /** The version that `If-Match` demands; null for `*` and for no header. */
+  /** The version required by `If-Match`; null for any. */
   ifMatch: number | null;
 }
 
-/** One row of the API: where, who, what goes in, what comes out, what can go wrong. */
+/** One route of the API. */
 export interface RouteDefinition<P extends TObject, Q extends TObject, B extends TSchema, W = undefined> {
   method: Method;
-  /** Canonical, with the trailing slash; `:name` is a parameter. */
+  /** In canonical form, with the trailing slash; `:name` is a parameter. */
   path: `/${string}/` | "/";
-  /** Unique name in the API description. */
+  /** Unique operation id of the API description. */
   id: string;
   tag: string;
   summary: string;
-  /** Who may call. An empty list is refused at start: a route is closed until it says otherwise. */
+  /** Allowed callers. An empty list is an error: a route is closed until it names them. */
   access: readonly [Access, ...Access[]];
   params?: P;
   query?: Q;
   body?: B;
   /**
-   * The schema of `data`, and whether the reply has `page`. `existing` says, of what is else created (201), when it is
-   * answered with 200; `single` is the schema of `data`, without `page`, where a call may ask about one thing instead.
+   * Schema of `data`, and whether the reply has `page`. `existing` describes the 200 reply of a route that else answers
+   * 201; `single` is the schema of `data`, without `page`, for a call about one record.
    */
   reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema };
-  /** Codes that this route adds to those that its access and input imply. */
+  /** Errors besides those that access and input imply. */
   errors: readonly ErrorKind[];
-  /** Whether `If-Match` is honoured. */
+  /** Whether the route supports `If-Match`. */
   conditional?: boolean;
-  /** A common parameter that in this body is a field of its own: `token` of a device is no credential. */
+  /** A common parameter that is a field of this body: `token` of a device is no credential. */
   ownField?: "token";
-  /** Whether it proves or answers a secret: nothing of such a call is kept, and `Idempotency-Key` not looked at. */
+  /** Whether the call contains a secret: nothing of it is stored, and `Idempotency-Key` is ignored. */
   secret?: boolean;
   /**
    * Work before the handler that waits for more than the database, such as hashing: with an `Idempotency-Key` the
-   * handler runs inside a transaction, where that would hold up every writer.
+   * handler runs inside a transaction, where it would block all writers.
    */
   prepare?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<W>;
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
 
-/** A route whose schemas are no longer told apart by type. */
+/** A route of any schemas. */
 export type Route = RouteDefinition<TObject, TObject, TSchema, unknown>;
 
-/** Declares a route; its handler's `params`, `query` and `body` have the types of their schemas. */
+/** Declares a route, so that its handler's `params`, `query` and `body` have the types of their schemas. */
 export function defineRoute<P extends TObject, Q extends TObject, B extends TSchema, W = undefined>(
   definition: RouteDefinition<P, Q, B, W>,
 ): Route {

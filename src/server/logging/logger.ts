@@ -1,25 +1,25 @@
 import { type LogLevel, logLevels } from "../config/server-config.ts";
 import { formatRequest, type LogRequest } from "./request-log.ts";
 
-/** Where log lines go, gathered so that a request never waits for its line. */
+/** Writes log lines in batches, so that a request never waits for its line. */
 export interface LogWriter {
   request: LogRequest;
-  /** A sentence of the server itself. */
+  /** Logs a message of the server itself. */
   notice(level: "info" | "warn" | "error", message: string): void;
   flush(): Promise<void>;
 }
 
-/** Lines are handed on together, at the latest after this many milliseconds. */
+/** Maximum delay of a line, in milliseconds. */
 const delayMs = 50;
-/** Within this size a pipe takes what is written as a whole, so lines of several workers do not mix. */
-const maxGathered = 4000;
-/** When nobody reads the log, what is lost is the log and not the memory. */
+/** A pipe takes up to this size at once, so lines of several workers do not mix. */
+const maxBuffered = 4000;
+/** Maximum unwritten text; beyond it lines are dropped, so that a blocked log does not fill the memory. */
 const maxWaiting = 1 << 20;
 
 /**
- * Makes the log's writer on standard error.
- * @param write hands a text to the system; called one at a time.
- * @param least what is less loud is not written.
+ * Creates the log writer.
+ * @param write writes a text; called one at a time.
+ * @param least the lowest level that is written.
  */
 export function createLogWriter(
   form: "text" | "json",
@@ -27,25 +27,25 @@ export function createLogWriter(
   least: LogLevel = "info",
 ): LogWriter {
   const isWritten = (level: LogLevel) => logLevels.indexOf(level) >= logLevels.indexOf(least);
-  let gathered: string[] = [];
+  let buffered: string[] = [];
   let size = 0;
   let waiting = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let writing: Promise<unknown> = Promise.resolve();
 
-  function hand(): void {
+  function send(): void {
     clearTimeout(timer);
     timer = undefined;
     if (size === 0) return;
-    const text = gathered.join("");
-    gathered = [];
+    const text = buffered.join("");
+    buffered = [];
     size = 0;
     if (waiting > maxWaiting) return;
     waiting += text.length;
     writing = writing
       .then(() => write(text))
       .catch(() => {
-        // There is nowhere left to report that the log itself cannot be written.
+        // There is nowhere to report that the log cannot be written.
       })
       .then(() => {
         waiting -= text.length;
@@ -53,10 +53,10 @@ export function createLogWriter(
   }
 
   function add(line: string): void {
-    if (size + line.length > maxGathered) hand();
-    gathered.push(line);
+    if (size + line.length > maxBuffered) send();
+    buffered.push(line);
     size += line.length;
-    timer ??= setTimeout(hand, delayMs);
+    timer ??= setTimeout(send, delayMs);
   }
 
   return {
@@ -73,7 +73,7 @@ export function createLogWriter(
       );
     },
     flush: () => {
-      hand();
+      send();
       return writing.then(() => undefined);
     },
   };

@@ -2,14 +2,14 @@ import type { LogLevel } from "../config/server-config.ts";
 import { maskSecrets } from "../values/mask-secrets.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 
-/** What is known of a request once it is answered. Nothing of its query, headers or body is in it. */
+/** The log entry of an answered request. It contains nothing of its query, headers or body. */
 export interface RequestLogEntry {
   at: number;
   level: LogLevel;
   method: string;
   path: string;
   status: number;
-  /** The error's code, where there was one. */
+  /** The code of the error, if any. */
   code?: number | undefined;
   ms: number;
   /** Milliseconds until the caller was authenticated; only at the level `debug`. */
@@ -18,24 +18,24 @@ export interface RequestLogEntry {
   namespace?: string | undefined;
   /** `app_…` or `usr_…`. */
   caller?: string | undefined;
-  /** The caller's address, of failures only. */
+  /** The address of the caller, for errors only. */
   ip?: string | null | undefined;
-  /** What went wrong inside, for a 5xx: one line, never sent to the caller. */
+  /** The internal cause of a 5xx in one line; never sent to the caller. */
   fault?: string | undefined;
 }
 
 export type LogRequest = (entry: RequestLogEntry) => void;
 
 /**
- * How loud an answer is: the server's own failures are errors, refusals of credentials, permission and limits are
- * warnings, since they are what somebody who breaks in leaves behind; everything else is information.
+ * The level of an answer: server errors are errors; refused credentials, permissions and limits are warnings, because
+ * an attack causes them; all others are information.
  */
 export function levelOf(status: number): LogLevel {
   if (status >= 500) return "error";
   return status === 401 || status === 403 || status === 429 ? "warn" : "info";
 }
 
-/** One line of the log, in the chosen form. */
+/** One line of the log, as text or JSON. */
 export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): string {
   const { level, method, path, status, code, ms, authenticatedMs, requestId, namespace, caller, ip, fault } = entry;
   const time = toTimestamp(entry.at);
@@ -73,7 +73,7 @@ function round(ms: number): number {
   return Math.round(ms * 100) / 100;
 }
 
-/** Without secrets; and lines of several workers would mix if they were longer than what a pipe takes as a whole. */
+/** Masks secrets and cuts long texts, because longer lines of several workers would mix. */
 function shorten(given: string): string {
   const text = maskSecrets(given);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
@@ -81,17 +81,14 @@ function shorten(given: string): string {
 
 const harmless = /^[\x21-\x7e]{0,200}$/;
 
-/** A text that cannot forge a second line or colour a terminal. */
+/** Escapes characters that could forge a second line or colour a terminal. */
 function visible(given: string): string {
   const text = maskSecrets(given);
   if (harmless.test(text)) return text;
   return shorten(text).replace(/[^\x21-\x7e…]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/**
- * One line that says what an unexpected error was, for the log: its kind and message, without stack, paths of the
- * source, or SQL.
- */
+/** An unexpected error in one line for the log: its name and message, without stack, source paths or SQL. */
 export function describeFault(error: unknown): string {
   const chain: string[] = [];
   for (let at: unknown = error; at instanceof Error && chain.length < 4; at = at.cause) {

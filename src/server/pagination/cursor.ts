@@ -1,14 +1,14 @@
 import { malformedRequest } from "../errors.ts";
 
-/** Where a page ended: the sort value and the id of its last row. */
+/** The end of a page: sort value and id of its last row. */
 export interface Position {
   value: string | number;
   id: string;
 }
 
 /**
- * The opaque cursor of a position, bound to what was asked: another sort, filter or tenant cannot use it.
- * @param asked everything that decides which rows come in which order.
+ * The opaque cursor of a position, bound to its list: another sort, filter or tenant cannot use it.
+ * @param asked everything that determines rows and order.
  */
 export function encodeCursor(position: Position, asked: readonly unknown[]): string {
   const { value, id } = position;
@@ -17,7 +17,7 @@ export function encodeCursor(position: Position, asked: readonly unknown[]): str
 
 /**
  * The position of a cursor.
- * @throws malformedRequest for one that is broken or was made for another question.
+ * @throws malformedRequest for an invalid cursor or that of another list.
  */
 export function decodeCursor(cursor: string, asked: readonly unknown[]): Position {
   let parts: unknown;
@@ -29,12 +29,12 @@ export function decodeCursor(cursor: string, asked: readonly unknown[]): Positio
   const [bound, value, id] = Array.isArray(parts) && parts.length === 3 ? parts : [];
   const isValue = typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
   if (bound !== digest([asked, value, id]) || !isValue || typeof id !== "string") {
-    throw malformedRequest("`cursor` is broken, or was made for another sort or filter; begin at the first page.");
+    throw malformedRequest("`cursor` is invalid, or belongs to another sort or filter. Start again without it.");
   }
   return { value, id };
 }
 
-/** Binds a position to its question. Whoever forges it can only ask for rows that they may read anyway. */
+/** Binds a position to its list. A forged cursor only asks for rows that its caller may read anyway. */
 function digest(bound: readonly unknown[]): string {
   return Bun.hash(JSON.stringify(bound)).toString(36);
 }

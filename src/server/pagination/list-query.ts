@@ -2,7 +2,7 @@ import { type TProperties, Type } from "@sinclair/typebox";
 import { invalidField } from "../errors.ts";
 import { toTimestamp } from "../values/timestamp.ts";
 
-/** How many rows a page holds unless the caller says otherwise. */
+/** Default number of rows of a page. */
 export const defaultLimit = 20;
 const maxIds = 100;
 const idLength = 40;
@@ -11,59 +11,63 @@ const optionalTime = Type.Optional(
   Type.String({ maxLength: 40, expects: "a time such as 2026-01-31T12:00:00Z, or a date", examples: ["2026-01-31"] }),
 );
 
-/** Query parameter of every record that can be read in part. */
+/** Query parameter for part of a record. */
 export const fieldsPart = {
   fields: Type.Optional(
     Type.String({
       maxLength: 1000,
-      description: "Names of the fields to answer, joined by commas; `id` is always there.",
+      description: "Comma-separated names of the fields to return; `id` is always included.",
     }),
   ),
 };
 
-/** Query parameters that every list takes. */
+/** Query parameters of every list. */
 export const listParts = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: defaultLimit })),
-  cursor: Type.Optional(Type.String({ maxLength: 4000, description: "`page.next_cursor` of the page before." })),
-  include_total: Type.Optional(Type.Boolean({ description: "Counts all that match, as `page.total`." })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: defaultLimit, description: "Maximum number of records." }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 4000, description: "`page.next_cursor` of the previous page." })),
+  include_total: Type.Optional(
+    Type.Boolean({ description: "Whether to return the number of all matches as `page.total`." }),
+  ),
   ...fieldsPart,
 };
 
-/** Query parameter of lists that can be asked for some records by their ids. */
+/** Query parameter for records by their ids. */
 export const idsPart = {
   ids: Type.Optional(
     Type.String({
       maxLength: maxIds * (idLength + 1),
-      description: `At most ${maxIds} ids, joined by commas; one that names nothing matches nothing.`,
+      description: `At most ${maxIds} comma-separated ids; unknown ids are ignored.`,
     }),
   ),
 };
 
-/** The four bounds of a range, as they stand in a query: `name[gte]` and so on. */
+/** The four bounds of a range in a query: `name[gte]` and so on. */
 export type RangeName<Name extends string> = `${Name}[${Bound}]`;
 export const bounds = ["gte", "gt", "lte", "lt"] as const;
 export type Bound = (typeof bounds)[number];
 const boundSql: Record<Bound, string> = { gte: ">=", gt: ">", lte: "<=", lt: "<" };
 
-/** Query parameters for a range of any type: `name[gte]`, `name[gt]`, `name[lte]`, `name[lt]`. */
+/** Query parameters for a range of any type. */
 export function rangeParts<Name extends string, S extends TProperties[string]>(name: Name, schema: S) {
   return Object.fromEntries(bounds.map((bound) => [`${name}[${bound}]`, schema])) as Record<RangeName<Name>, S>;
 }
 
-/** Query parameters for a range of times; read by `readTimeRange`. */
+/** Query parameters for a range of times; parsed by `readTimeRange`. */
 export function timeRangeParts<Name extends string>(name: Name) {
   return rangeParts(name, optionalTime);
 }
 
-/** One bound of a range: how the column compares with the value. */
+/** One bound of a range: comparison and value. */
 export interface RangeBound {
   operator: string;
   value: string | number;
 }
 
 /**
- * The bounds given of a range, as operators of SQL and values to bind, in a fixed order.
- * @param read turns what stands in the query into what the column holds.
+ * The given bounds of a range, as SQL operators and values, in a fixed order.
+ * @param read turns a query value into a column value.
  */
 export function readRange<T>(
   query: Readonly<Record<string, unknown>>,
@@ -78,7 +82,7 @@ export function readRange<T>(
 }
 
 /**
- * The bounds given of a range of times, as texts of the form that the database keeps.
+ * The given bounds of a range of times, as stored texts.
  * @throws validationFailed naming the field.
  */
 export function readTimeRange(query: Readonly<Record<string, unknown>>, name: string): RangeBound[] {
@@ -89,14 +93,14 @@ function readTime(field: string, given: string, bound: Bound): string {
   const match = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+\- ]\d\d:\d\d))?$/i.exec(given);
   const [, day = "", time = "00:00:00", fraction = "", zone = "Z"] = match ?? [];
   const digits = fraction.padEnd(3, "0");
-  // A plus sign that nobody escaped arrives as a space.
+  // An unescaped plus sign arrives as a space.
   const offset = zone.toUpperCase().replace(" ", "+");
   const ms = match
     ? Date.parse(`${day}T${time.length === 5 ? `${time}:00` : time}.${digits.slice(0, 3)}${offset}`)
     : Number.NaN;
-  // A day that its month does not have is moved into the next one by the engine.
+  // The engine moves an invalid day, such as 31 February, into the next month.
   if (!(ms >= 0) || !isDay(day)) throw invalidField(field, "must be a time such as 2026-01-31T12:00:00Z, or a date");
-  // Rows have whole milliseconds: what lies between two of them is told by the later one where "from" is meant.
+  // Rows have whole milliseconds: a bound between two of them is rounded up where it is a lower one.
   const isBetween = /[1-9]/.test(digits.slice(3)) && (bound === "gte" || bound === "lt");
   return toTimestamp(isBetween ? ms + 1 : ms);
 }
@@ -107,37 +111,37 @@ function isDay(day: string): boolean {
 }
 
 /**
- * The ids of `ids`, each once. Those that are malformed stay and match nothing.
+ * The unique ids of `ids`. Malformed ones match nothing.
  * @throws validationFailed for more than 100.
  */
 export function parseIds(text: string): string[] {
   const ids = [...new Set(text.split(",").map((id) => id.trim()))].filter((id) => id !== "");
   if (ids.length > maxIds) throw invalidField("ids", `must be at most ${maxIds} ids`);
-  // What is longer, or has NUL or half a character in it, is no id and need not reach the database.
+  // Malformed ids need not reach the database.
   return ids.filter((id) => id.length <= idLength && /^\w+$/.test(id));
 }
 
-/** Names of fields that a caller wants to see. */
+/** Names of requested fields. */
 export type Fields = ReadonlySet<string>;
 
 /**
- * The names of `fields`, with `id`; undefined where all are wanted.
+ * The names of `fields` with `id`; undefined for all fields.
  * @param known all fields of the record, such as `Object.keys(Product.properties)`.
- * @throws validationFailed naming `fields` for a name that no such record has.
+ * @throws validationFailed for an unknown name.
  */
 export function parseFields(text: string | undefined, known: readonly string[]): Fields | undefined {
   if (text === undefined) return undefined;
   const names = text.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw invalidField("fields", `must be names of ${known.join(", ")}, joined by commas`);
+    throw invalidField("fields", `must be comma-separated names of ${known.join(", ")}`);
   }
   return new Set(["id", ...names]);
 }
 
 /**
- * A record, or a list of records, with the wanted fields only.
- * @param json the text of `data`; it is passed through where all fields are wanted.
+ * A record or list of records with only the requested fields.
+ * @param json the text of `data`, returned unchanged for all fields.
  */
 export function pickFields(json: string, fields: Fields | undefined): string {
   if (fields === undefined) return json;

@@ -1,6 +1,6 @@
 /**
- * The candidate that a misspelt word most likely meant, or undefined when none is near. Near is at most one edit per
- * three characters, but always one; a swap of neighbours counts as one edit.
+ * The candidate most similar to a misspelt word, or undefined. At most one edit per three characters, and at least one;
+ * a swap of neighbours is one edit.
  */
 export function suggestWord(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
@@ -8,7 +8,7 @@ export function suggestWord(word: string, candidates: Iterable<string>): string 
   const meant = word.toLowerCase();
   for (const candidate of candidates) {
     const known = candidate.toLowerCase();
-    // They differ by as many edits at least; and what is much too long costs nothing.
+    // The lengths alone differ too much, so the distance need not be computed.
     if (Math.abs(known.length - meant.length) >= bestDistance) continue;
     const distance = measureDistance(meant, known);
     if (distance < bestDistance) {

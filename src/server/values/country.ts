@@ -6,7 +6,7 @@ KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH
 MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD
 SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA
 VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`;
-/** What a message about a country asks for. */
+/** Description of a valid country for messages. */
 export const countryExpects = "a two-letter country code, such as DE";
 
 let known: ReadonlySet<string> | undefined;

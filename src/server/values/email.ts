@@ -7,8 +7,8 @@ const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 
 /**
- * The form in which addresses are compared: composed, without case, with the domain in its ASCII form. Two addresses
- * with the same form are one account. Null for what is no address.
+ * An address in its comparable form: composed, without case, with the domain in ASCII. Addresses of the same form are
+ * one account. Null for an invalid address.
  */
 export function emailKey(email: string): string | null {
   const text = email.normalize("NFKC").trim();
@@ -22,33 +22,33 @@ export function emailKey(email: string): string | null {
   return `${foldCase(local)}@${domain}`;
 }
 
-/** By way of capitals, in which ß is SS. A dotless ı is no i, though their capitals are one. */
+/** Via capitals, in which ß is SS. A dotless ı differs from i, though their capitals are the same. */
 function foldCase(text: string): string {
   const folded = text.toLowerCase().replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase());
   return folded.replaceAll("ς", "σ").normalize("NFKC");
 }
 
 /**
- * An address as it is kept, and its form for comparison.
+ * An address as stored, and its comparable form.
  * @throws validationFailed naming the field.
  */
 export function parseEmail(field: string, email: string): { email: string; emailKey: string } {
   const key = emailKey(email);
   if (key === null) throw invalidField(field, "must be an email address, such as ada@example.com");
-  // Full-width letters and the like are for the eye; mail goes to the plain form.
+  // Mail goes to the plain form of full-width letters and the like.
   return { email: email.normalize("NFKC").trim(), emailKey: key };
 }
 
-/** Who mail comes from. */
+/** The sender of mail. */
 export interface FromAddress {
   address: string;
-  /** The part behind the `@`, in ASCII. */
+  /** The part after the `@`, in ASCII. */
   domain: string;
-  /** What stood before the address; the store's title takes its place where it has one. */
+  /** The display name; the store's title replaces it. */
   name: string;
 }
 
-/** Reads `shop@example.com` or `Some shop <shop@example.com>`; null for anything else. */
+/** Parses `shop@example.com` or `Some shop <shop@example.com>`; null for anything else. */
 export function parseFromAddress(text: string): FromAddress | null {
   const match = /^(?:"?([^"<>]*?)"?\s*<([^<>]+)>|([^<>\s]+))$/.exec(text.trim());
   const address = (match?.[2] ?? match?.[3])?.trim();

@@ -1,6 +1,6 @@
 /**
- * A number whose text says more than a double can hold (`19.990000000000000001`, `1e400`). No schema takes it for a
- * number, so that no amount is ever rounded in silence; in free JSON it stands for what any reader would make of it.
+ * A number whose text a double cannot hold (`19.990000000000000001`, `1e400`). No schema accepts it, so that no amount
+ * is rounded silently; in free JSON it is the nearest double.
  */
 export class InexactNumber {
   readonly nearest: number;
@@ -14,12 +14,12 @@ export class InexactNumber {
   }
 }
 
-/** Only with so many digits, or with an exponent, can a number lose anything. */
+/** Only numbers with this many digits or an exponent can lose precision. */
 const suspicious = /\d[\d.]{15,}|\d[eE]/;
 
 /**
- * Parses JSON without losing digits unnoticed: numbers that a double cannot hold come back as `InexactNumber`.
- * @throws SyntaxError for a text that is not JSON.
+ * Parses JSON; numbers that a double cannot hold become `InexactNumber`.
+ * @throws SyntaxError for invalid JSON.
  */
 export function parseExactJson(text: string): unknown {
   if (!suspicious.test(text)) return JSON.parse(text);
@@ -30,7 +30,7 @@ export function parseExactJson(text: string): unknown {
   return JSON.parse(text, revive as Parameters<typeof JSON.parse>[1]);
 }
 
-/** Digits and power of ten of a decimal number, the same for every way to write it. */
+/** Digits and power of ten of a decimal number, equal for equal numbers. */
 function canonical(decimal: string): string {
   const match = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(decimal);
   if (!match) return decimal;

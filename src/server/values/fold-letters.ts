@@ -1,4 +1,4 @@
-/** Letters that no decomposition takes apart, but that people type without what is special about them. */
+/** Letters without a Unicode decomposition that people type without their marks. */
 const plainLetters: Record<string, string> = {
   ß: "ss",
   æ: "ae",
@@ -16,7 +16,7 @@ const plainLetters: Record<string, string> = {
 };
 const special = new RegExp(`[${Object.keys(plainLetters).join("")}]`, "g");
 
-/** A text in small letters with those that have a plain spelling spelled so: `große` as `grosse`. */
+/** A lowercase text with plain spellings: `große` becomes `grosse`. */
 export function spellPlainly(text: string): string {
   return text.replace(special, (letter) => plainLetters[letter] ?? "");
 }

@@ -1,6 +1,6 @@
 import { typeidUnboxed } from "typeid-js";
 
-/** Prefixes of the record kinds; an id says what it names. */
+/** Prefixes of ids, one for each kind of record. */
 export type IdPrefix =
   | "tnt"
   | "app"
@@ -28,7 +28,7 @@ export function newId<P extends IdPrefix>(prefix: P): string {
   return typeidUnboxed(prefix);
 }
 
-/** Whether a text has the form of an id of this kind; says nothing about whether the record exists. */
+/** Whether a text has the form of an id of this kind; the record need not exist. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return (
     text.length === prefix.length + 27 &&

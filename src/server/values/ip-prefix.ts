@@ -1,8 +1,8 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * What an address counts as in a limit: itself for IPv4 (also when mapped into IPv6), its /64 for IPv6, where one
- * household or attacker has a whole such network.
+ * The group of an address in a limit: the address itself for IPv4 (also mapped into IPv6), its /64 for IPv6, since one
+ * household has a whole /64.
  */
 export function addressGroup(address: string): string {
   if (!ipaddr.isValid(address)) return address;

@@ -1,13 +1,13 @@
-// App secrets, user tokens, the secrets of registrations and the signatures of visitors.
+// Secrets of app keys, user tokens, registrations and visitors.
 const secret = /(sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{43,}/i;
 const everySecret = new RegExp(secret, "gi");
 
-/** Whether a text holds what looks like a secret of ours, sent by mistake where none belongs. */
+/** Whether a text contains a secret, sent by mistake. */
 export function holdsSecret(text: string): boolean {
   return text.length >= 46 && secret.test(text);
 }
 
-/** The text without such secrets, for the log; where one is percent-encoded, decoded. */
+/** The text with secrets masked, for the log; a percent-encoded secret is decoded first. */
 export function maskSecrets(text: string): string {
   const plain = holdsSecret(text) ? text : decoded(text);
   return holdsSecret(plain) ? plain.replace(everySecret, "$1…") : text;

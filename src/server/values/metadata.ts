@@ -3,12 +3,12 @@ import { invalidField } from "../errors.ts";
 const maxBytes = 16_384;
 const deepest = 20;
 
-/** The message for metadata that only a merge has made too large; the database itself refuses it. */
+/** The message for metadata that grew too large by a merge; the database refuses it. */
 export const mergedMetadataTooLarge = `would be larger than ${maxBytes} bytes once merged`;
 
 /**
- * The JSON text of free-form metadata: at most 16 KiB and 20 levels, without NUL, broken Unicode or numbers that JSON
- * cannot hold.
+ * The JSON text of metadata: at most 16 KiB and 20 levels, without NUL, invalid Unicode or numbers that JSON cannot
+ * hold.
  * @throws validationFailed naming `metadata`.
  */
 export function metadataText(value: Record<string, unknown>): string {
@@ -18,11 +18,11 @@ export function metadataText(value: Record<string, unknown>): string {
   return json;
 }
 
-/** Walks no further than a value of permitted size can reach: each part of it takes two bytes or more. */
+/** Stops early: each part of a value takes two bytes or more. */
 function checkShape(value: unknown, depth: number, budget: { left: number }): void {
   if (--budget.left < 0) throw invalidField("metadata", `must be at most ${maxBytes} bytes`);
   if (typeof value === "number" && !Number.isFinite(value)) {
-    throw invalidField("metadata", "holds a number that is too large");
+    throw invalidField("metadata", "contains a number that is too large");
   }
   if (typeof value === "string") checkText(value);
   if (typeof value !== "object" || value === null) return;
@@ -35,9 +35,9 @@ function checkShape(value: unknown, depth: number, budget: { left: number }): vo
     }
 }
 
-/** NUL would end the text early for some readers of the database, a lone surrogate would be replaced. */
+/** NUL would end the text early for some readers of the database; a lone surrogate would be replaced. */
 function checkText(text: string): void {
   if (text.includes("\0") || !text.isWellFormed()) {
-    throw invalidField("metadata", "must not hold NUL or broken Unicode");
+    throw invalidField("metadata", "must not contain NUL or invalid Unicode");
   }
 }

@@ -6,16 +6,16 @@ function exactBelow(digits: number): number {
 }
 
 /**
- * Exact minor units of an amount on the wire: 19.99 in EUR is 1999. Works on the shortest decimal form of the number,
- * which is what the caller wrote, so nothing is ever rounded.
+ * Exact minor units of an amount: 19.99 in EUR is 1999. It uses the shortest decimal form of the number, which is what
+ * the caller wrote, so nothing is rounded.
  * @param digits decimals of the currency.
- * @throws validationFailed naming the field, for more decimals than the currency has, negative and unsafe amounts.
+ * @throws validationFailed naming the field, for too many decimals, negative and unsafe amounts.
  */
 export function parseMoney(field: string, amount: number, digits: number): number {
   if (!Number.isFinite(amount) || amount < 0) throw invalidField(field, "must be a number that is not negative");
-  // From here on the steps between doubles are wider than one minor unit: two amounts would become one.
+  // Above this, doubles are further apart than one minor unit, and two amounts would become one.
   if (amount >= exactBelow(digits)) throw invalidField(field, "is too large to be exact");
-  // What is so small that it is printed with an exponent has more decimals than any currency.
+  // A number so small that it prints with an exponent has more decimals than any currency.
   const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount));
   const [, whole = "", decimals = ""] = match ?? [];
   if (!match || decimals.length > digits) {

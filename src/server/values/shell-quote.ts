@@ -1,4 +1,4 @@
-/** A word as a POSIX shell takes it for one. */
+/** A word quoted for a POSIX shell, where needed. */
 export function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

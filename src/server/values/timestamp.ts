@@ -2,8 +2,8 @@ let lastMs = Number.NaN;
 let lastText = "";
 
 /**
- * Epoch milliseconds as RFC 3339 in UTC with milliseconds, the form of every time in replies and in the database. Many
- * calls fall into the same millisecond, so the last text is kept.
+ * Epoch milliseconds as RFC 3339 in UTC with milliseconds, as in replies and the database. The last text is cached, as
+ * many calls are in the same millisecond.
  */
 export function toTimestamp(epochMs: number): string {
   if (epochMs !== lastMs) {

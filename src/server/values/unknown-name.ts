@@ -1,7 +1,7 @@
 import { type AppError, conflict, notFound } from "../errors.ts";
 import { suggestWord } from "./closest-match.ts";
 
-/** So many names are compared with one that nobody has: a store may have millions of users. */
+/** Maximum number of names compared with an unknown one: a store may have millions of users. */
 export const maxCompared = 2000;
 
 interface Others {
@@ -13,7 +13,7 @@ interface Others {
   store?: string;
 }
 
-/** The error notFound about a name that nobody has: what was most likely meant, and how to see them all. */
+/** The notFound error about a name, with the most similar one and the command that lists all. */
 export function unknownName(thing: string, given: string, { names, list, store }: Others): AppError {
   const meant = suggestWord(given, names);
   const hint = meant === undefined ? "" : `Did you mean ${quoteName(meant)}? `;
@@ -21,7 +21,7 @@ export function unknownName(thing: string, given: string, { names, list, store }
   return notFound(thing, given, { ...place, remedy: `${hint}List them all: ${list}` });
 }
 
-/** The error conflict about a name that several records have: only their ids tell them apart. */
+/** The conflict error about a name that several records have. */
 export function ambiguousName(message: string, ids: readonly string[]): AppError {
   return conflict(message, { remedy: `Name one by its id: ${ids.join(", ")}` });
 }
