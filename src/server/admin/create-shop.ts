@@ -11,7 +11,7 @@ import { addUser, type NewUser } from "../modules/users/service.ts";
 import { claimDatabase } from "../security/secret-key.ts";
 
 /** The parts of a shop to create; null leaves a part out. */
-export interface ShopPlan {
+interface ShopPlan {
   namespace: string;
   store: { title: string; currency: string; language: string } | null;
   /** Prepared before the transaction, because that hashes the password. */

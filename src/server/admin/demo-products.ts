@@ -1,7 +1,7 @@
 import type { ProductInput } from "../modules/products/model.ts";
 
 /** One product of the demo store; prices in EUR, texts in English. */
-export interface DemoProduct extends ProductInput {
+interface DemoProduct extends ProductInput {
   description: string;
   tags: string[];
   /** The alternative text of its picture. */

@@ -17,7 +17,7 @@ import type { Vault } from "../security/vault.ts";
 import { demoProducts } from "./demo-products.ts";
 
 /** The store of the demo, with the credentials for its sample requests. */
-export interface DemoStore {
+interface DemoStore {
   namespace: string;
   appId: string;
   appSecret: string;

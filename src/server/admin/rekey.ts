@@ -31,14 +31,14 @@ const selectWebhooks = statement<SilentWebhook>(sql`
   order by t.namespace, w.id`);
 
 /** A user whose second factor no longer works. */
-export interface TwoFactorUser {
+interface TwoFactorUser {
   namespace: string;
   user_id: string;
   email: string;
 }
 
 /** A webhook that sends nothing until it has a new signing secret. */
-export interface SilentWebhook {
+interface SilentWebhook {
   namespace: string;
   webhook_id: string;
   url: string;

@@ -4,7 +4,7 @@ import { giveToOwner } from "../config/data-dir.ts";
 import { backupsFolder, makeBackupsFolder } from "./location.ts";
 
 /** The latest backups of a data directory; times are RFC 3339. */
-export interface LastBackups {
+interface LastBackups {
   last_success: { at: string; place: string; bytes: number } | null;
   /** Null after a later success. */
   last_failure: { at: string; message: string } | null;

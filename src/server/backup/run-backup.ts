@@ -10,7 +10,7 @@ import { noteBackup } from "./last.ts";
 import { stagingFolder } from "./location.ts";
 
 /** A backup to be made by another process. */
-export interface BackupRun extends Omit<BackupJob, "id"> {
+interface BackupRun extends Omit<BackupJob, "id"> {
   config: Config;
   /** How this program is started again, without arguments. */
   command: readonly string[];

@@ -17,7 +17,7 @@ export interface DatabaseConfig {
 }
 
 /** How mail is sent. */
-export interface MailConfig {
+interface MailConfig {
   /** `smtp:` or `smtps:` URL with its credentials; undefined leaves mail in the outbox. */
   smtpUrl: string | undefined;
   /** Sender of all mail: an address, or a name and an address. Set whenever `smtpUrl` is. */
@@ -25,7 +25,7 @@ export interface MailConfig {
 }
 
 /** How push notifications are sent. */
-export interface PushConfig {
+interface PushConfig {
   /** Accounts at Google and Apple; none unless they are set. */
   pushProviders: PushProviders;
   /** Whether Web Push endpoints may be on this machine or a private network, and http. */

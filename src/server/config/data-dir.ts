@@ -12,35 +12,35 @@ export function makeDataDir(dir: string): void {
 }
 
 /**
- * Where the database of a data directory really lies. Behind a link, its log and all locks must stand beside the file
- * itself: two directories that link to one file share it.
+ * The path of a data directory's database, with links resolved: the WAL and locks must be beside the file itself, because
+ * two directories that link to one file share it.
  */
 export function databaseFile(dataDir: string): string {
   const path = join(dataDir, "bodega.db");
   return existsSync(path) ? realpathSync(path) : path;
 }
 
-/** Takes a file from everyone but its owner, or gives it another mode, where it exists and is ours to change. */
+/** Sets the mode of a file, by default for its owner only, if it exists and this account may. */
 export function restrictFile(path: string, mode = 0o600): void {
   try {
     chmodSync(path, mode);
   } catch {
-    // The log may not exist yet, and a file of another owner keeps the mode that this owner chose.
+    // The WAL may not exist yet, and a file of another owner keeps its mode.
   }
 }
 
 /**
- * Gives what the superuser has made to whoever owns the place it is made in: a server under an account of its own could
- * not open it otherwise. Every other account leaves it as it is.
+ * Gives a file that root has created to the owner of the place, so that a server of that account can open it. Other
+ * accounts change nothing.
  * @param like a file or folder of the right owner.
  */
 export function giveToOwner(path: string, like: string): void {
   if (process.getuid?.() !== 0) return;
   try {
     const { uid, gid } = statSync(like);
-    // What belongs to somebody already is as its owner wants it; and a link that the owner puts there leads nowhere.
+    // A file of another owner stays as it is, and a link is not followed.
     if (uid !== 0 && lstatSync(path).uid === 0) lchownSync(path, uid, gid);
   } catch {
-    // It is not there yet, or on a file system without owners, where nobody is kept out.
+    // The file does not exist yet, or the file system has no owners.
   }
 }

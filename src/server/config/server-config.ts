@@ -35,7 +35,7 @@ export interface ServerConfig {
 }
 
 export const defaultPort = 8080;
-export const defaultHost = "127.0.0.1";
+const defaultHost = "127.0.0.1";
 
 /**
  * Reads how a server listens, logs and is monitored.

@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 export const expiryWarningDays = 14;
 
 /** A problem with a certificate that can be served nevertheless. */
-export interface CertificateProblem {
+interface CertificateProblem {
   severity: "warning" | "error";
   /** The file with the problem. */
   path: string;

@@ -10,7 +10,7 @@ import { copyClientOf } from "../copy/server-source.ts";
 import { type CopyPlan, quote } from "../copy/tables.ts";
 
 /** A libSQL server's database that a backup may be loaded into. */
-export interface LoadTarget {
+interface LoadTarget {
   /** "fresh" has the schema and no stores; "interrupted" has what an interrupted restore left. */
   state: "empty" | "fresh" | "interrupted";
   /** Statements that remove its tables. */

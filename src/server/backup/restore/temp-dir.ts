@@ -9,7 +9,7 @@ import { storageError } from "../storage.ts";
 const prefix = ".restore-";
 
 /** The folder that a backup is unpacked into. */
-export interface RestoreTempDir {
+interface RestoreTempDir {
   path: string;
   /** Removes it with its content. */
   remove(): void;
