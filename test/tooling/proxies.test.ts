@@ -87,7 +87,7 @@ test("nginx says who calls, and keeps its connections", () => {
   expect(nginx).toContain('proxy_set_header Connection "";');
 });
 
-test("spans that the page tells are those of the server", () => {
+test("durations on the page are those of the server", () => {
   expect(page).toContain(`In the last ${expiryWarningDays} days of a certificate`);
-  expect(page).toContain(`open for less than ${idleSeconds} seconds`);
+  expect(page).toContain(`connections to Bodega for less than ${idleSeconds} seconds`);
 });
