@@ -8,24 +8,19 @@ import { embedAddon } from "./embed-addon.ts";
 const root = join(import.meta.dir, "..");
 const usage = `usage: bun run build [--target <name>]... [--all]\n\ntargets: ${Object.keys(targets).join(", ")}`;
 
-/** The short name of the commit, and when it was made in epoch milliseconds: the same source makes the same executable. */
-function readCommit(): { name: string; madeAt: number } {
+/** The short name of the commit. */
+function readCommit(): string {
   // The image that builds the container's has no git.
-  if (Bun.which("git") === null) return { name: "unknown", madeAt: 0 };
-  const { exitCode, stdout } = Bun.spawnSync(["git", "log", "-1", "--abbrev=12", "--format=%h %ct"], {
+  if (Bun.which("git") === null) return "unknown";
+  const { exitCode, stdout } = Bun.spawnSync(["git", "log", "-1", "--abbrev=12", "--format=%h"], {
     cwd: root,
     stdio: ["ignore", "pipe", "ignore"],
   });
-  const [name = "unknown", seconds = "0"] = exitCode === 0 ? stdout.toString().trim().split(" ") : [];
-  return { name, madeAt: Number(seconds) * 1000 };
+  return exitCode === 0 ? stdout.toString().trim() : "unknown";
 }
 
 /** Builds the executable of one platform. `name` undefined means this machine's, from the running Bun. */
-async function buildExecutable(
-  name: string | undefined,
-  entry: string,
-  commit: ReturnType<typeof readCommit>,
-): Promise<string> {
+async function buildExecutable(name: string | undefined, entry: string, commit: string): Promise<string> {
   const host = hostTargetName();
   const target = targets[name ?? host ?? ""];
   if (!target) throw new Error(`There is no libSQL add-on for ${name ?? "this machine"}.\n${usage}`);
@@ -42,8 +37,7 @@ async function buildExecutable(
     define: {
       "process.env.NODE_ENV": JSON.stringify("production"),
       BODEGA_VERSION: JSON.stringify(manifest.version),
-      BODEGA_COMMIT: JSON.stringify(commit.name),
-      BODEGA_MADE: JSON.stringify(commit.madeAt),
+      BODEGA_COMMIT: JSON.stringify(commit),
     },
     plugins: [embedAddon(join(modules, target.addon, "index.node"))],
     compile: {

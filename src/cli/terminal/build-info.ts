@@ -3,7 +3,6 @@ import manifest from "../../../package.json" with { type: "json" };
 // The build defines these; run from source, they do not exist.
 declare const BODEGA_VERSION: string;
 declare const BODEGA_COMMIT: string;
-declare const BODEGA_MADE: number;
 
 /** What this executable was built from; `commit` is `source` when it was not built at all. */
 export const buildInfo = {
@@ -20,6 +19,3 @@ export const isExecutable = typeof BODEGA_COMMIT === "string";
 export function buildCommand(): string[] {
   return isExecutable ? [process.execPath] : [process.execPath, Bun.main];
 }
-
-/** When the source of this executable was committed, in epoch milliseconds; 0 where nobody knows. */
-export const madeAt = typeof BODEGA_MADE === "number" ? BODEGA_MADE : 0;

@@ -19,7 +19,7 @@ const redrawMs = 200;
 /** Longer lines are hard to read. */
 const maxWidth = 100;
 /** The first words of remedies that are commands. */
-const commands = /^(?:bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
+const commands = /^(?:\S*bodega|chmod|chown|sudo|mount|du|timedatectl|echo|kill) /;
 
 /**
  * Runs a check with a progress bar and prints its report.
