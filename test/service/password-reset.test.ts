@@ -174,7 +174,7 @@ onDatabase("file", (suite) => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
-  test("a sweep takes codes that ran out over a day ago, and changes no reply", async () => {
+  test("a purge removes codes that expired over a day ago, and changes no reply", async () => {
     const { ctx, reset } = await sent();
     const clock = createClock(ctx.now());
     const later = { ...ctx, now: clock.now };

@@ -153,7 +153,7 @@ onEachDatabase((suite) => {
     expect(await countHit(ctx, single, other)).toBeGreaterThan(0);
   });
 
-  test("a sweep takes away what has had its time, and nothing that still counts", async () => {
+  test("a purge removes expired hits, and none that still count", async () => {
     const early = createClock(Date.UTC(1999, 0, 1));
     const db = suite.app.db;
     const [old, young] = [newSubject(), newSubject()];

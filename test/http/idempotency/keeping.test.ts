@@ -206,7 +206,7 @@ onEachDatabase((suite) => {
     await elsewhere.stop();
   });
 
-  test("the sweep removes replies after a day, and no others", async () => {
+  test("a purge removes replies after a day, and no others", async () => {
     const ctx = { db: suite.app.db, now: suite.app.clock.now };
     suite.app.clock.advance(1);
     await call("POST /trial/", keyed());

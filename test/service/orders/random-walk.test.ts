@@ -161,19 +161,19 @@ async function order({ ctx, items, users, orders, pick }: Walk): Promise<void> {
   }
 }
 
-/** Two sweepers at once, some time later: what is due is over, and is over once. */
+/** Two processes expire due orders and points at once, some time later: each is expired once. */
 async function expire(walk: Walk): Promise<void> {
   app.clock.advance((1 + walk.pick(30)) * minute);
   const due = [...walk.orders.values()].filter(
     ({ status, expires_at }) => status === "pending" && Date.parse(expires_at) <= app.clock.now(),
   );
-  const sweepAll = async () => {
+  const expireAll = async () => {
     let count = 0;
     for (let more = -1; more !== 0; count += more) more = await expireDueOrders(walk.ctx);
     return count;
   };
-  const swept = await Promise.all([sweepAll(), sweepAll()]);
-  expect(swept[0] + swept[1]).toBe(due.length);
+  const expired = await Promise.all([expireAll(), expireAll()]);
+  expect(expired[0] + expired[1]).toBe(due.length);
   for (const one of due) one.status = "expired";
   await Promise.all([expireDuePoints(walk.ctx), expireDuePoints(walk.ctx)]);
 }

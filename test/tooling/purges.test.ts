@@ -7,11 +7,11 @@ const read = (name: string) => readFileSync(join(server, name), "utf8");
 
 test("a running server calls every purge function of the modules", () => {
   const files = readdirSync(join(server, "modules"), { recursive: true, encoding: "utf8" });
-  const sweeps = files
+  const purges = files
     .filter((name) => name.endsWith(".ts"))
-    .flatMap((name) => [...read(join("modules", name)).matchAll(/^export (?:async )?function ((?:sweep|purge)\w+)/gm)])
+    .flatMap((name) => [...read(join("modules", name)).matchAll(/^export (?:async )?function (purge\w+)/gm)])
     .map(([, name]) => name as string);
-  expect(sweeps.length).toBeGreaterThan(9);
-  const list = /const (?:sweeps|purges|jobs)[\s\S]*?\n\];/.exec(read("runtime/background-jobs.ts"))?.[0] ?? "";
-  expect(sweeps.filter((name) => !new RegExp(`\\b${name}\\b`).test(list))).toEqual([]);
+  expect(purges.length).toBeGreaterThan(9);
+  const list = /const (?:purges|jobs)[\s\S]*?\n\];/.exec(read("runtime/background-jobs.ts"))?.[0] ?? "";
+  expect(purges.filter((name) => !new RegExp(`\\b${name}\\b`).test(list))).toEqual([]);
 });

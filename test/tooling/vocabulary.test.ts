@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+
+/** Retired words, as parts of identifiers and file names, with the field's term that stands for each. */
+const retired: [pattern: RegExp, term: string][] = [
+  [/\bmost[A-Z]\w*/, "max…"],
+  [/\b\w*(?:patience|within)Ms\b/, "timeoutMs"],
+  [/\b(?:portion|\w*Portion)\w*/, "batch"],
+  [/\b\w*(?:LockTurns|waitTurn|takeTurn|takeHashingTurn|HashingTurn)\w*/, "lock fairness, Semaphore"],
+  [/\b\w*(?:KeptMap|kept-map)\w*/, "LruCache"],
+  [/\b\w*[gG]atherer\w*/, "write-behind buffer"],
+  [/\b\w*(?:[hH]itExchange|hit-exchange)\w*/, "counter sync"],
+  [/\b\w*(?:[cC]heckup|lookAll|examine[A-Z]|[eE]xamination)\w*/, "check, doctor, report"],
+  [/\b(?:drift|Drift)[A-Z]?\w*/, "inconsistency"],
+  [/\b\w*(?:[uU]pkeep|[sS]weep)\w*/, "background jobs, purge"],
+  [/\b\w*(?:WorkerDesk|worker-desk|startWatching|WorkerWatching)\w*/, "worker registry, monitor"],
+  [/\b\w*(?:[hH]andOver|hand-over)\w*/, "deliver"],
+  [/\b\w*judgeToken\w*/, "verifyToken"],
+  [/\b\w*(?:foldLog|fold-log|FoldedLog)\w*/, "merge WAL"],
+  [/\b\w*(?:loadMark|load-mark|[tT]akingFolder|taking-folder)\w*/, "restore marker, restore temp dir"],
+  [/\b\w*(?:[uU]sersLock|users-lock)\w*/, "open-file lock"],
+  [/\b(?:defineVerb|VerbArgs|walk-tree|walkTree|createIo)\b/, "command, command tree, Console"],
+];
+
+const own = "test/tooling/vocabulary.test.ts";
+const files = [...new Bun.Glob("{src,test,scripts}/**/*.ts").scanSync({ cwd: root })].filter((path) => path !== own);
+
+test("names use the field's words: no retired one is in an identifier or a file name", () => {
+  expect(files.length).toBeGreaterThan(500);
+  const found = files.flatMap((path) => {
+    const text = `${path}\n${readFileSync(join(root, path), "utf8")}`;
+    return retired.flatMap(([pattern, term]) => {
+      const match = pattern.exec(text);
+      return match ? [`${path}: ${match[0]} (write: ${term})`] : [];
+    });
+  });
+  expect(found).toEqual([]);
+});
