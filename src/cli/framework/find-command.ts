@@ -15,7 +15,7 @@ export interface Target {
 }
 
 /**
- * Finds the command, which may stand after flags that every command takes (`bodega --json tenant list`).
+ * Finds the command, which can come after flags that every command takes (`bodega --json tenant list`).
  * @throws UsageError for an unknown word, and for a flag before the command that needs to know the command.
  */
 export function findCommand(tree: CommandTree, argv: string[]): Target {
@@ -34,7 +34,7 @@ export function findCommand(tree: CommandTree, argv: string[]): Target {
   return { kind: "help", path, rest };
 }
 
-/** The leading words and where they stand; scanning ends at the word that completes a command. */
+/** The leading words and their places; scanning ends at the word that completes a command. */
 function scanWords(tree: CommandTree, argv: string[]): { words: string[]; places: number[]; help: boolean } {
   const { tokens, typed } = tokenize(argv, leadingArgs);
   const words: string[] = [];

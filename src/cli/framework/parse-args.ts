@@ -170,16 +170,16 @@ function unexpectedWord(word: string, args: CommandArgs): UsageError {
 /** A flag that replaces a positional must have the same value if both are given. */
 function refuseTwoNames(args: CommandArgs, values: GivenValues): void {
   for (const [name, arg] of positionalsOf(args)) {
-    const stand = arg.fallback === undefined ? undefined : values[arg.fallback];
-    if (stand === undefined || values[name] === undefined || stand === values[name]) continue;
+    const fallback = arg.fallback === undefined ? undefined : values[arg.fallback];
+    if (fallback === undefined || values[name] === undefined || fallback === values[name]) continue;
     throw fault(`--${arg.fallback}`, `differs from the argument ${formatArg(name, arg)}`);
   }
 }
 
 function applyFallbacks(args: CommandArgs, values: GivenValues): void {
   for (const [name, arg] of positionalsOf(args)) {
-    const stand = arg.fallback === undefined ? undefined : values[arg.fallback];
-    if (stand !== undefined) values[name] ??= stand;
+    const fallback = arg.fallback === undefined ? undefined : values[arg.fallback];
+    if (fallback !== undefined) values[name] ??= fallback;
   }
 }
 

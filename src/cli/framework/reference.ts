@@ -60,9 +60,9 @@ export async function renderReference(tree: CommandTree): Promise<string> {
   ].join("\n");
 }
 
-function renderHeading(tree: CommandTree, noun: string): string[] {
-  const entry = tree[noun];
-  return typeof entry === "object" ? [`## bodega ${noun}\n\n${entry.description}.\n`] : [];
+function renderHeading(tree: CommandTree, group: string): string[] {
+  const entry = tree[group];
+  return typeof entry === "object" ? [`## bodega ${group}\n\n${entry.description}.\n`] : [];
 }
 
 function renderCommand(path: string[], command: Command): string {

@@ -40,8 +40,8 @@ export async function reportError(error: unknown, terminal: Terminal, failure: F
     const complete = (text: string | undefined) => text && completeCommand(text, command);
     const { kind, details } = problem;
     const code = kind && codeOf(kind);
-    const told = { code, message: complete(problem.message), remedy: complete(problem.remedy), details };
-    await terminal.writeError(`${escapeJson(JSON.stringify({ error: told }))}\n`);
+    const body = { code, message: complete(problem.message), remedy: complete(problem.remedy), details };
+    await terminal.writeError(`${escapeJson(JSON.stringify({ error: body }))}\n`);
     return problem.exit;
   }
   const fit = (text: string) => fitSentence(onScreen({ screen: terminal.screen, command }), text);

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 
-// Without what is easily mistaken when read aloud or copied by hand: 0 O o, 1 l I.
+// Without characters that look alike: 0 O o, 1 l I.
 const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const groups = 5;
 const groupLength = 5;

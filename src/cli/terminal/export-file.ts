@@ -20,11 +20,11 @@ export const outputArg = {
 
 const terminatedExitCode = 143;
 
-/** What an export goes to: a file, or standard output. */
+/** The destination of an export: a file, or standard output. */
 export interface ExportTarget {
   /** The file, absolute; undefined for standard output. */
   path: string | undefined;
-  /** Whether what is written appears on the terminal, where nothing should be drawn beside it. */
+  /** Whether the export appears on the terminal, where no progress line should be drawn. */
   isOnScreen: boolean;
   /** @throws internalError when it cannot be written, for instance to a full disk. */
   write(text: string): Promise<void>;
@@ -68,7 +68,7 @@ async function openFile(console: Console, given: string, mode: number): Promise<
   const place = isPlain ? join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`) : path;
   const file = await openForWriting(place, path, isPlain ? "wx" : "w", found?.isFile() ? found.mode & 0o777 : mode);
   const removePart = () => rmSync(place, { force: true });
-  // ctrl-C ends the process at once; SIGTERM would, but past what is to be done at its exit.
+  // Without a listener, SIGTERM ends the process without its exit handlers.
   const terminate = () => process.exit(terminatedExitCode);
   if (isPlain) process.once("exit", removePart).once("SIGTERM", terminate);
   const forget = () => void process.off("exit", removePart).off("SIGTERM", terminate);

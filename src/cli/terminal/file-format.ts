@@ -1,5 +1,5 @@
 const formats = ["csv", "ndjson"] as const;
-/** What a file of records is. */
+/** The format of a file of records. */
 export type FileFormat = (typeof formats)[number];
 
 const endings: Record<string, FileFormat> = {
@@ -17,7 +17,7 @@ export const formatFlag = {
   description: "What the file is, where its name does not end in .csv, .tsv, .ndjson or .jsonl",
 } as const;
 
-/** The format that a file's name tells; undefined when it does not, as for `-`. */
+/** The format by a file's name; undefined for `-` and other endings. */
 export function formatOf(path: string): FileFormat | undefined {
   return endings[/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ""];
 }

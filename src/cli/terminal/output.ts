@@ -10,7 +10,7 @@ import { wrapCommand, wrapWords } from "./wrap.ts";
 /** How a list is shown to people. */
 export interface ListView<Row> {
   columns: Column<Row>[];
-  /** What `-q` prints of each row. */
+  /** The text that `-q` prints of each row. */
   id(row: Row): string;
   /** Printed on standard error when there are no rows: `No orders found.` */
   empty: string;

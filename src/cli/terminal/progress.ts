@@ -3,7 +3,7 @@ import { truncateText } from "./table.ts";
 
 /** A line on standard error that shows how far a long command is. */
 export interface Progress {
-  /** @param done out of the total; `note` stands behind the bar. */
+  /** @param done out of the total; `note` is printed after the bar. */
   show(done: number, note: string): void;
   /** Removes the line. */
   end(): void;

@@ -23,7 +23,7 @@ export interface Terminal {
   writeError(text: string): Promise<void>;
   /**
    * Reads standard input to its end.
-   * @throws validationFailed when it is longer than `maxBytes` or no UTF-8.
+   * @throws validationFailed when it is longer than `maxBytes` or not UTF-8.
    */
   readInput(maxBytes: number): Promise<string>;
   /** Standard input in pieces as they come, until its end or until `signal`, which ends it with an error. */
@@ -34,7 +34,7 @@ export interface Terminal {
   onInterrupt(act: () => void): void;
   /**
    * From now on SIGINT, SIGTERM and SIGHUP do not end the process, for the moment in which it must not be stopped.
-   * @returns what ends that, and tells which of them came first meanwhile.
+   * @returns a function that ends this, and returns the first signal that came.
    */
   holdSignals(): () => NodeJS.Signals | undefined;
   /** Leaves SIGINT and SIGTERM to the command, for one that runs until it is stopped. */

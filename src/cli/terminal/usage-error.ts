@@ -8,11 +8,11 @@ interface UsageErrorOptions {
   /** What to do instead, as one sentence. */
   hint?: string;
   details?: ArgumentFault[];
-  /** Words of the command whose help tells more, where the command itself is not known. */
+  /** Words of the command whose help is suggested, where the command itself is unknown. */
   path?: readonly string[];
 }
 
-/** The command line itself is wrong: exit code 2, and nothing was done. */
+/** The command line itself is wrong: exit code 2, and nothing was changed. */
 export class UsageError extends Error {
   readonly hint: string | undefined;
   readonly details: ArgumentFault[] | undefined;
