@@ -205,7 +205,7 @@ test("what no service would take is said at its question, and asked again", asyn
     ["Name of the first app key", again("backend")],
     ["Publish the key now?", "n\r"],
     ["Sites whose pages may use the key", "https://a.example.com/path\r"],
-    ["is neither a host", again("")],
+    ["is not a host", again("")],
     ...secretToFile,
     ...noMail,
     ["Create the store?", "\r"],

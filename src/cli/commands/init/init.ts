@@ -29,7 +29,7 @@ export default defineCommand({
   async run(args, console) {
     const { planShop } = await import("./plan.ts");
     const { createShop, finishSetup } = await import("./create.ts");
-    const { printOutcome } = await import("./outcome.ts");
+    const { printOutcome } = await import("./print.ts");
     const plan = await planShop(args, console);
     // From the first write until the secrets are printed, no signal ends the process.
     const release = console.holdSignals();

@@ -8,7 +8,7 @@ import { wantsRandomPassword } from "./owner.ts";
 type Difference = [subject: string, existing: string, wanted: string | undefined, ...change: string[]];
 
 /**
- * What the flags ask for and init leaves as it is: a sentence each, with the command that changes it.
+ * One sentence for each flag whose value differs from the existing one, with the command that changes it.
  * @param command completes the words of a command line.
  */
 export function listKept(

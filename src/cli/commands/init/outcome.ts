@@ -3,18 +3,11 @@ import type { Config } from "../../../server/config/config.ts";
 import type { EnvFileChange } from "../../../server/config/env-file.ts";
 import { internalError } from "../../../server/errors.ts";
 import { commandLine } from "../../terminal/command-line.ts";
-import type { Console } from "../../terminal/console.ts";
-import { escapeControls } from "../../terminal/escape.ts";
-import { info, printJson, warn } from "../../terminal/output.ts";
-import { formatServerUrl } from "../health/probe-health.ts";
-import { toUserRecord } from "../user/print.ts";
-import { renderCompose } from "./compose.ts";
-import { formatGuide } from "./guide.ts";
 import type { MailAnswer } from "./mail.ts";
 import type { RunMode } from "./run-mode.ts";
 import type { Unit } from "./unit.ts";
 
-/** What `init` has done. */
+/** The result of `init`. */
 export interface Outcome {
   config: Config;
   setup: ShopSetup;
@@ -26,28 +19,8 @@ export interface Outcome {
   settings: EnvFileChange;
   run: RunMode;
   unit: (Unit & { written: boolean; started: boolean }) | null;
-  /** What the flags asked for and was left as it is. */
+  /** Sentences about flags whose values differ from existing ones, which stay. */
   kept: string[];
-}
-
-/**
- * Prints the outcome: one JSON value; with `-q` `<app_id>:<app_secret>` and `<user_id>:<password>`; else a guide.
- * @throws internalError when new secrets could not be printed; it names the commands that replace them.
- */
-export async function printOutcome(console: Console, outcome: Outcome): Promise<void> {
-  let failure: unknown;
-  try {
-    if (console.json) await printJson(console, toJson(outcome));
-    else if (console.quiet) await console.write(formatIds(outcome));
-    else await printGuide(console, outcome);
-  } catch (error) {
-    failure = error;
-  }
-  const { key, password } = outcome.secrets;
-  if ((failure !== undefined || !console.hasReader()) && (key ?? password) !== undefined) {
-    throw secretsLost(outcome, "The secrets could not be printed.", failure);
-  }
-  if (failure !== undefined) throw failure;
 }
 
 /** The error for a store whose new secrets reached nobody, with the commands that replace them. */
@@ -62,83 +35,4 @@ export function secretsLost({ setup, secrets, config }: Outcome, reason: string,
   ];
   const remedy = `Create new secrets: ${commands.map(command).join(" and ")}`;
   return internalError(`Store ${store.namespace} was created. ${reason}`, { remedy, cause });
-}
-
-async function printGuide(console: Console, outcome: Outcome): Promise<void> {
-  const { run, secrets, config } = outcome;
-  for (const sentence of outcome.kept) await info(console, `kept: ${sentence}`);
-  const compose = run === "compose" ? renderCompose(config) : null;
-  if (compose?.warning !== undefined) await warn(console, compose.warning);
-  if (outcome.unit !== null) await reportUnit(console, outcome, outcome.unit);
-  const file = compose?.text ?? (run === "unit" ? outcome.unit?.text : undefined);
-  const url = formatServerUrl(config);
-  // A file that was asked for is the answer, to be redirected. The guide then goes to standard error.
-  if (file === undefined) await console.write(formatGuide(outcome, url, console.columns));
-  else {
-    await console.write(file);
-    await console.writeError(formatGuide(outcome, url, console.screen?.columns));
-  }
-  if ((secrets.key ?? secrets.password) !== undefined) {
-    await warn(console, "Save the secrets now. They won't be shown again.");
-  }
-}
-
-/** The key's id and the owner's, each with its new secret. */
-function formatIds({ setup, secrets }: Outcome): string {
-  const id = setup.key?.app_id ?? setup.store.namespace;
-  const lines = [secrets.key === undefined ? id : `${id}:${secrets.key}`];
-  if (secrets.password !== undefined) lines.push(`${setup.owner?.id}:${secrets.password}`);
-  return lines.map((line) => `${escapeControls(line)}\n`).join("");
-}
-
-async function reportUnit(
-  console: Console,
-  { run, settings }: Outcome,
-  unit: NonNullable<Outcome["unit"]>,
-): Promise<void> {
-  for (const warning of unit.warnings) await warn(console, warning);
-  // A service does not inherit this environment.
-  const isLost = (name: string) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && console.env[name];
-  const names = Object.keys(console.env).filter(isLost);
-  if (names.length > 0) {
-    await warn(
-      console,
-      `The service does not see ${names.join(", ")} of this environment. Add them to ${settings.path}`,
-    );
-  }
-  if (run === "unit") return;
-  if (unit.written) await info(console, `Wrote ${unit.path}`);
-  else if (unit.existing === "same") await info(console, `${unit.path} exists and is up to date.`);
-  else {
-    await info(console, `kept: ${unit.path} stays as it is and differs from the unit of --print-unit.`);
-    await info(console, "To replace it, remove the file, repeat this command, then run: systemctl daemon-reload");
-  }
-}
-
-function toJson({ setup, secrets, files, mail, settings, run, unit, config, kept }: Outcome) {
-  const { store, owner, made } = setup;
-  const key = setup.key && Object.fromEntries(Object.entries(setup.key).filter(([name]) => name !== "app_secret"));
-  return {
-    namespace: store.namespace,
-    store,
-    owner: owner && {
-      ...toUserRecord(owner),
-      ...(secrets.password !== undefined && { password: secrets.password }),
-      ...(files.password !== undefined && { password_file: files.password }),
-    },
-    key: key && {
-      ...key,
-      ...(secrets.key !== undefined && { app_secret: secrets.key }),
-      ...(files.secret !== undefined && { secret_file: files.secret }),
-    },
-    mail: mail && { host: new URL(mail.smtpUrl).host, from: mail.mailFrom, tried: mail.isTested },
-    url: formatServerUrl(config),
-    data_dir: config.dataDir,
-    settings_file: settings.path,
-    settings: settings.written,
-    unit: unit && { path: unit.path, text: unit.text, written: unit.written, started: unit.started },
-    compose: run === "compose" ? renderCompose(config).text : null,
-    made: Object.entries(made).flatMap(([name, isMade]) => (isMade ? [name] : [])),
-    kept,
-  };
 }

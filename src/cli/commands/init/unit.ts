@@ -102,7 +102,6 @@ function findWarnings(command: readonly string[], dataDir: string, account: Acco
   const warnings = [
     user === "0" &&
       `The unit runs as root because root owns ${dataDir}. Below /var/lib, systemd creates an account for it.`,
-    user !== undefined && user !== "0" && user !== own && `The unit runs as user ${user}, who owns ${dataDir}.`,
     user !== own &&
       !isOpenToAll(program) &&
       `The service's account cannot run ${program}. Move the program to a directory that everyone can read, such as /usr/local/bin.`,
