@@ -61,6 +61,11 @@ export interface Known {
   key: KnownKey | null;
 }
 
+interface Cache {
+  tenants: Map<string, KnownTenant>;
+  keys: Map<string, KnownKey>;
+}
+
 /** One turn of the event loop, in which the cache is confirmed once. */
 interface Turn {
   /** Pending while the cache is checked for changes. */
@@ -76,8 +81,7 @@ export type CredentialLookup = (namespace: string, appId: string | undefined) =>
  * by a command takes effect at the next request. With a libSQL server each look-up is one round trip to it.
  */
 export function createCredentialLookup(db: Database): CredentialLookup {
-  const keptTenants = new Map<string, KnownTenant>();
-  const keptKeys = new Map<string, KnownKey>();
+  const cache: Cache = { tenants: new Map(), keys: new Map() };
   let seenVersion: number | null = null;
   let seenRevision: number | undefined;
   let turn: Turn | undefined;
@@ -85,8 +89,8 @@ export function createCredentialLookup(db: Database): CredentialLookup {
   async function refresh(version: number): Promise<void> {
     const row = await get(db, selectRevision);
     if (row?.value !== seenRevision) {
-      keptTenants.clear();
-      keptKeys.clear();
+      cache.tenants.clear();
+      cache.keys.clear();
       seenRevision = row?.value;
     }
     seenVersion = version;
@@ -122,36 +126,40 @@ export function createCredentialLookup(db: Database): CredentialLookup {
     return mine.confirming;
   }
 
-  function kept(namespace: string, appId: string | undefined): Known | undefined {
-    const tenant = keptTenants.get(namespace);
-    const key = appId === undefined ? null : keptKeys.get(appId);
-    return tenant && key !== undefined ? { tenant, key } : undefined;
-  }
-
   async function load(namespace: string, appId: string | undefined, after?: Promise<void>): Promise<Known> {
     await after;
     if (!isNamespace(namespace)) return { tenant: null, key: null };
-    const found = kept(namespace, appId);
+    const found = findCached(cache, namespace, appId);
     if (found) return found;
     const at = seenRevision;
-    const reads = [bind(selectTenant, { namespace })];
-    if (appId !== undefined) reads.push(bind(selectKey, { appId }));
-    const [tenants, keys] = await db.batch(reads, "read");
-    const tenantRow = tenants?.rows[0] as unknown as TenantRow | undefined;
-    const keyRow = keys?.rows[0] as unknown as KeyRow | undefined;
-    const known = { tenant: tenantRow ? toTenant(tenantRow) : null, key: keyRow ? toKey(keyRow) : null };
+    const known = await readKnown(db, namespace, appId);
     // A refresh during this load may have cleared what it would put back.
     if (seenVersion !== null && at === seenRevision) {
-      if (known.tenant) keep(keptTenants, namespace, known.tenant);
-      if (known.key) keep(keptKeys, known.key.appId, known.key);
+      if (known.tenant) keep(cache.tenants, namespace, known.tenant);
+      if (known.key) keep(cache.keys, known.key.appId, known.key);
     }
     return known;
   }
 
   return (namespace, appId) => {
     const pending = confirm();
-    return (pending ? undefined : kept(namespace, appId)) ?? load(namespace, appId, pending);
+    return (pending ? undefined : findCached(cache, namespace, appId)) ?? load(namespace, appId, pending);
   };
+}
+
+function findCached({ tenants, keys }: Cache, namespace: string, appId: string | undefined): Known | undefined {
+  const tenant = tenants.get(namespace);
+  const key = appId === undefined ? null : keys.get(appId);
+  return tenant && key !== undefined ? { tenant, key } : undefined;
+}
+
+async function readKnown(db: Database, namespace: string, appId: string | undefined): Promise<Known> {
+  const reads = [bind(selectTenant, { namespace })];
+  if (appId !== undefined) reads.push(bind(selectKey, { appId }));
+  const [tenants, keys] = await db.batch(reads, "read");
+  const tenantRow = tenants?.rows[0] as unknown as TenantRow | undefined;
+  const keyRow = keys?.rows[0] as unknown as KeyRow | undefined;
+  return { tenant: tenantRow ? toTenant(tenantRow) : null, key: keyRow ? toKey(keyRow) : null };
 }
 
 /** Whether a tenant of this name is stored, suspended or not. */

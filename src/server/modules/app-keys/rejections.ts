@@ -5,7 +5,7 @@ import { all, bind, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { appKeys, rejectedOrigins } from "./table.ts";
 
-/** A second is soon enough for somebody who looks for the cause. */
+/** A delay of a second does not matter to somebody who searches for the cause. */
 const pauseMs = 1000;
 const maxPerKey = 50;
 const maxCharacters = 200;

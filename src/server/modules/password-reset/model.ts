@@ -9,7 +9,7 @@ export const ForgotPassword = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 35,
-        description: "Of the mail, as BCP 47 tag; the user's own without it.",
+        description: "Language of the mail, as a BCP 47 tag; the user's own without it.",
       }),
     ),
   },
@@ -25,7 +25,7 @@ export const ResetPassword = Type.Object(
     code: Type.String({
       minLength: 1,
       maxLength: 64,
-      description: "The six digits of the mail, as a string: it may begin with zeros.",
+      description: "The six digits from the mail, as a string, since they may begin with zeros.",
       examples: ["012345"],
     }),
     password: Type.String({

@@ -5,17 +5,18 @@ const password = Type.String({ minLength: 1, maxLength: 1024 });
 
 export const LoginInput = Type.Object(
   {
-    email: Type.String({ minLength: 1, maxLength: 320, description: "Upper and lower case are the same." }),
+    email: Type.String({ minLength: 1, maxLength: 320, description: "Compared ignoring case." }),
     password,
     otp: Type.Optional(
       Type.String({
         maxLength: 64,
-        description: "Six digits, or a recovery code. Only with two-factor on; an empty one counts as missing.",
+        description:
+          "One-time code of six digits, or a recovery code; only with two-factor enabled. Empty is the same as missing.",
       }),
     ),
     visitor: Type.Optional(
       Type.String({
-        description: "`vis_…`: whose likes and bookmarks become the user's. One that is none is ignored.",
+        description: "`vis_…`: the visitor's likes and bookmarks become the user's. An invalid token is ignored.",
       }),
     ),
   },
@@ -29,7 +30,8 @@ export const PasswordChange = Type.Object(
     password: Type.String({
       minLength: 1,
       maxLength: 1024,
-      description: "At least 16 characters with lowercase, uppercase, digit and special character; no common one.",
+      description:
+        "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
     }),
   },
   { $id: "PasswordChange", additionalProperties: false },
@@ -44,11 +46,11 @@ export const OwnTokenInput = Type.Object({}, { additionalProperties: false });
 
 const session = {
   user_id: Type.String({ description: "`usr_…`" }),
-  token: Type.String({ description: "`v2.…`; shown here only." }),
+  token: Type.String({ description: "`v2.…`; answered only once." }),
   expires_at: timestamp,
 };
 
-/** What a refresh and a change of password answer. */
+/** The reply to a refresh and to a change of password. */
 export const Session = Type.Object(session, { $id: "Session" });
 
 /** The store that a client has connected to (specification, section 2). */
@@ -66,7 +68,7 @@ export const Store = Type.Object(
 );
 export type Store = Static<typeof Store>;
 
-/** What a login answers (specification, section 2). */
+/** The reply to a login (specification, section 2). */
 export const LoginSession = Type.Object({ ...session, store: Store }, { $id: "LoginSession" });
 export type LoginSession = Static<typeof LoginSession>;
 

@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { nullable, timestamp } from "../../values/schema.ts";
 
-const password = Type.String({ minLength: 1, maxLength: 1024, description: "The user's present password." });
+const password = Type.String({ minLength: 1, maxLength: 1024, description: "Current password of the user." });
 const otp = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: "The six digits that the authenticator shows; where the second factor is on, also a recovery code.",
+  description: "Six digits from the authenticator; with two-factor enabled, also a recovery code.",
 });
 
 export const PasswordProof = Type.Object({ password }, { $id: "PasswordProof", additionalProperties: false });
@@ -25,12 +25,12 @@ export const TwoFactorState = Type.Object(
   { $id: "TwoFactorState" },
 );
 
-/** What an authenticator needs; never shown again. */
+/** The secret for an authenticator; answered only once. */
 export const TwoFactorEnrolment = Type.Object(
   {
-    secret: Type.String({ description: "Base32, for typing it in." }),
-    otpauth_uri: Type.String({ description: "The same as the address that an authenticator opens." }),
-    qr_svg: Type.String({ description: "That address as a QR code: an SVG document." }),
+    secret: Type.String({ description: "In base32, for typing it." }),
+    otpauth_uri: Type.String({ description: "The secret as an `otpauth:` URI, which authenticators open." }),
+    qr_svg: Type.String({ description: "The URI as a QR code: an SVG document." }),
   },
   { $id: "TwoFactorEnrolment" },
 );

@@ -75,7 +75,7 @@ export const UserInput = Type.Composite(
         password_hash: Type.String({
           maxLength: 512,
           description:
-            "Instead of `password`: bcrypt or argon2 (PHC) of another system, made anew at the next sign-in.",
+            "Instead of `password`: a bcrypt or argon2 hash (PHC) of another system, replaced at the next login.",
         }),
       }),
     ),
