@@ -110,7 +110,7 @@ test("a missing file is not replaced while the database is tied to it", async ()
 test("an empty file is no secret, and is left as it is", async () => {
   await claim();
   writeFileSync(keyFile(), "\n");
-  expect(await refusal(claim())).toMatchObject({ code: 5306, message: expect.stringContaining("holds no secret") });
+  expect(await refusal(claim())).toMatchObject({ code: 5306, message: expect.stringContaining("has no valid secret") });
   expect(readFileSync(keyFile(), "utf8")).toBe("\n");
 });
 

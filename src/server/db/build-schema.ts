@@ -12,12 +12,12 @@ export interface SchemaObject {
   sql: string;
 }
 
-/** SQL for all objects of a database but those that the engine makes by itself, which are never triggers or views. */
+/** SQL for all objects of a database except those of the engine, which are never triggers or views. */
 export const selectSchema = `SELECT type, name, tbl_name, sql FROM sqlite_schema
   WHERE sql IS NOT NULL AND (type IN ('trigger', 'view')
     OR name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'libsql\\_%' ESCAPE '\\') ORDER BY type, name`;
 
-/** The schema that these migrations make, read from a database in memory that they have just made. */
+/** The schema that these migrations create, built in a database in memory. */
 export async function buildSchema(steps: readonly Migration[]): Promise<SchemaObject[]> {
   const connection = new Connection(await loadLibsql(), ":memory:", { keepFormat: true });
   try {

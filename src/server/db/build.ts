@@ -3,10 +3,7 @@ import { BaseSQLiteDatabase, SQLiteAsyncDialect, type SQLiteSession } from "driz
 
 type NoSession = SQLiteSession<"async", ResultSet, Record<string, never>, Record<string, never>>;
 
-/**
- * Drizzle's query builder without a connection: it only writes SQL. What it builds goes through `statement()`, which
- * compiles it once; running it is the business of a `Session`.
- */
+/** Drizzle's query builder without a connection. It only writes SQL, which `statement()` compiles once. */
 export const build = new BaseSQLiteDatabase<"async", ResultSet, Record<string, never>>(
   "async",
   new SQLiteAsyncDialect(),

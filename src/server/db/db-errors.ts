@@ -33,7 +33,7 @@ interface CodedError extends Error {
 export function mapDbError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const coded = error as CodedError;
-  // What the engine says when it cannot open a file has no code, and names the path.
+  // The engine's error for a file that it cannot open has no code, and names the path.
   const base = /^ConnectionFailed\(/.test(error.message) ? "SQLITE_CANTOPEN" : baseCode(coded);
   const message = base === undefined ? undefined : messages[base];
   if (message !== undefined) return unavailable(message, { cause: error });
@@ -43,7 +43,7 @@ export function mapDbError(error: unknown): unknown {
   return error;
 }
 
-/** As `mapDbError`, for errors of a database server: what the network or the server's own trouble caused is unavailable. */
+/** As `mapDbError`, for a database server: errors of the network or of the server itself are unavailable. */
 export function mapServerError(error: unknown): unknown {
   const mapped = mapDbError(error);
   if (mapped instanceof AppError || !chainOf(mapped).some(isNetworkError)) return mapped;
@@ -52,7 +52,7 @@ export function mapServerError(error: unknown): unknown {
   return unavailable(message, { cause: error });
 }
 
-/** True when someone else holds the lock, so that the same statement may succeed in a moment. */
+/** True when another connection holds the lock, so that the same statement may succeed in a moment. */
 export function isBusy(error: unknown): boolean {
   for (const one of chainOf(error)) {
     const base = baseCode(one);
@@ -82,7 +82,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return chainOf(error).some((one) => /FOREIGN KEY constraint failed/.test(one.message));
 }
 
-// The local engine, the server and drizzle nest and word errors differently; the constraint's text is common to all.
+// The file engine and the server nest errors differently; the text of the constraint is the same.
 function violates(error: unknown, pattern: RegExp, subject: string | undefined): boolean {
   return chainOf(error).some((one) => {
     const found = pattern.exec(one.message)?.[1];

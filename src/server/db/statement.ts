@@ -4,7 +4,7 @@ import { Param, Placeholder, type SQLWrapper, sql } from "drizzle-orm/sql";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import type { Executor } from "./session.ts";
 
-/** A query compiled once to SQL text. `Row` says what its rows look like; columns keep their names in the database. */
+/** A query compiled once to SQL text. `Row` is the type of its rows; columns have their names in the database. */
 export interface CompiledStatement<Row> {
   readonly sql: string;
   /** One entry per parameter: a value fixed at compile time, or the name that a caller fills. */
@@ -24,8 +24,8 @@ const dialect = new SQLiteSyncDialect();
 export const param = sql.placeholder;
 
 /**
- * Compiles a drizzle `sql` template or query builder once, at module level. Callers' values stand as
- * `param("name")` and are bound as they are: column encoders are not applied to them.
+ * Compiles a drizzle `sql` template or query builder once, at module level. Callers' values are `param("name")` and are
+ * bound unchanged: column encoders do not apply to them.
  */
 export function statement<Row = Record<string, unknown>>(query: SQLWrapper): CompiledStatement<Row> {
   const { sql, params } = dialect.sqlToQuery(query.getSQL());
@@ -57,12 +57,12 @@ export async function get<Row>(
   params?: Params,
 ): Promise<Row | undefined> {
   const bound = bind(stmt, params);
-  // Returned without `await`, as every layer less is felt in the cheapest requests.
+  // Returned without `await`: the cheapest requests feel each layer.
   if (executor.first !== undefined) return executor.first(bound) as Promise<Row | undefined>;
   return (await executor.execute(bound)).rows[0] as Row | undefined;
 }
 
-/** Runs a write and answers how many rows it touched. */
+/** Runs a write. Returns the number of rows that it changed. */
 export async function run(executor: Executor, stmt: CompiledStatement<unknown>, params?: Params): Promise<number> {
   return (await executor.execute(bind(stmt, params))).rowsAffected;
 }

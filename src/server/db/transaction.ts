@@ -1,24 +1,24 @@
 import type { Session } from "./session.ts";
 
 /**
- * Runs `fn` with a context whose `db` is one write transaction: all of its writes stand, or none. Within a transaction
- * it joins the outer one. It is the only way for a service to write more than one row.
+ * Runs `fn` with a context whose `db` is one write transaction: all of its writes are committed, or none. Inside a
+ * transaction it joins the outer one. It is the only way for a service to write more than one row.
  */
 export function inTransaction<C extends { db: Session }, T>(ctx: C, fn: (ctx: C) => Promise<T>): Promise<T> {
   return ctx.db.transaction((tx) => fn({ ...ctx, db: tx }));
 }
 
-/** Carries a result out of a transaction that must not stand. */
+/** Carries a result out of a transaction that is rolled back. */
 class DryRun<T> extends Error {
   readonly result: T;
 
   constructor(result: T) {
-    super("The transaction was tried only.");
+    super("This transaction is a dry run.");
     this.result = result;
   }
 }
 
-/** Runs `fn` in a transaction as `inTransaction` does, undoes all of it, and answers what it answered. */
+/** Runs `fn` in a transaction as `inTransaction` does, rolls it back, and returns its result. */
 export async function inDryRun<C extends { db: Session }, T>(ctx: C, fn: (ctx: C) => Promise<T>): Promise<T> {
   try {
     await inTransaction(ctx, async (tx) => {
@@ -32,8 +32,8 @@ export async function inDryRun<C extends { db: Session }, T>(ctx: C, fn: (ctx: C
 }
 
 /**
- * Runs `fn` inside a transaction in such a way that its failure undoes what it did, and nothing else of the transaction.
- * @throws what `fn` threw, once that is undone; another error when it cannot be, and the transaction is lost.
+ * Runs `fn` in a savepoint of a transaction: its failure undoes its own writes only.
+ * @throws the error of `fn` once its writes are undone; another error when the whole transaction is lost.
  */
 export async function inSavepoint<T>(tx: { db: Session }, fn: () => Promise<T>): Promise<T> {
   await tx.db.execute("SAVEPOINT bodega_part");

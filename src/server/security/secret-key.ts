@@ -10,7 +10,7 @@ import { type AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { secretFingerprint } from "./table.ts";
 import { createVault, type Vault } from "./vault.ts";
 
-const leastCharacters = 32;
+const minCharacters = 32;
 
 const rememberFingerprint = statement(sql`
   insert into ${secretFingerprint} (id, value) values (1, ${param("value")}) on conflict (id) do nothing`);
@@ -20,8 +20,8 @@ const replaceFingerprint = statement(sql`
 const selectFingerprint = statement<{ value: string }>(sql`select value from ${secretFingerprint} where id = 1`);
 
 /**
- * The vault of a configuration: of `BODEGA_SECRET`, else of `secret.key` in the data directory. That file is made when
- * it is first needed, unless the database was made with one that is missing now.
+ * The vault of a configuration, with the key from `BODEGA_SECRET` or `secret.key` in the data directory. The file is
+ * created at the first use, unless the database already belongs to another key.
  * @returns a vault whose first use throws AppError wrongState when its key is not the one of this database.
  */
 export async function openVault(config: SecretConfig, db: Session): Promise<Vault> {
@@ -34,40 +34,40 @@ export async function openVault(config: SecretConfig, db: Session): Promise<Vaul
 }
 
 /**
- * Ties a database to the key of its server, where it is not tied yet.
- * @throws wrongState when it is tied to another.
+ * Records the server's key in a database that has none.
+ * @throws wrongState when it has another.
  */
 export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   const value = vault.fingerprint();
   await run(db, rememberFingerprint, { value });
-  // Two servers that start with different keys at the same time both saw none.
+  // Two servers that start at the same time with different keys both find none.
   if ((await get(db, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
 }
 
 /**
- * The secret itself, for a copy that its owner asked for; null where there is none.
- * @throws unavailable when its file cannot be read, wrongState when that holds no secret.
+ * The secret itself, for a backup that includes it; null where there is none.
+ * @throws unavailable when its file cannot be read, wrongState when the file has no valid secret.
  */
 export function copySecret({ secret, dataDir }: SecretConfig): string | null {
   return secret ?? findSecret(secretPath(dataDir)) ?? null;
 }
 
 /**
- * Puts a secret into the data directory's file, where there is none.
+ * Writes a secret to the data directory's file, where there is none.
  * @throws conflict when there is one, unavailable when it cannot be written.
  */
 export function saveSecret(dataDir: string, secret: string): void {
   const path = secretPath(dataDir);
-  if (findSecret(path) !== undefined) throw conflict(`There is a secret key already: ${path}`);
+  if (findSecret(path) !== undefined) throw conflict(`A secret key already exists: ${path}`);
   writeSecret(dataDir, path, secret);
 }
 
-/** Tells a secret's key apart from others, as the database remembers it. */
+/** The fingerprint of a secret's key, as the database records it. */
 export function fingerprintOf(secret: string): string {
   return createVault(() => secret).fingerprint();
 }
 
-/** The vault of a server that may not touch what is sealed: every use fails, and everything else goes on. */
+/** The vault of a server without the database's key: every use fails, and everything else works. */
 export function closedVault(cause: AppError): Vault {
   return createVault(() => {
     throw unavailable("This server does not have the database's secret key.", { cause });
@@ -75,8 +75,8 @@ export function closedVault(cause: AppError): Vault {
 }
 
 /**
- * Ties a database to the present key, whatever it was before: what was sealed with the old one stays closed.
- * @returns whether there was an old one, and it was another.
+ * Records the present key in a database. Values sealed with an older key cannot be opened any more.
+ * @returns whether the database had another key.
  */
 export async function adoptSecret(db: Session, config: SecretConfig): Promise<boolean> {
   const before = (await get(db, selectFingerprint))?.value;
@@ -86,7 +86,7 @@ export async function adoptSecret(db: Session, config: SecretConfig): Promise<bo
 }
 
 type SecretConfig = Pick<Config, "secret" | "dataDir"> & {
-  /** Reads the file whatever its mode is, and does not change that, for who only looks. */
+  /** Leaves the mode of the file as it is, for commands that only read. */
   leaveModes?: boolean;
 };
 
@@ -106,8 +106,8 @@ function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: bool
 }
 
 /**
- * Makes the file, readable by its owner only. Several processes may need it at once, so it is written aside and linked
- * into place: nobody can read half of it, and the first one's stands.
+ * Creates the file, readable by its owner only. It is written under another name and linked into place, so that of
+ * several processes the first one's stays, and none reads half of it.
  * @throws unavailable when that is impossible.
  */
 function makeSecret(dataDir: string, path: string): string {
@@ -153,14 +153,15 @@ function linkUnlessThere(made: string, path: string): void {
 function findSecret(path: string, leaveModes = false): string | undefined {
   let secret: string;
   try {
-    // Copied by hand, it may have become readable for others.
+    // A copy made by hand may be readable for others.
     if (!leaveModes) restrictFile(path);
     secret = readFileSync(path, "utf8").trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw unusable(path, error);
   }
-  if (secret.length < leastCharacters) throw wrongSecret(`${path} holds no secret.`);
+  if (secret.length < minCharacters)
+    throw wrongSecret(`${path} has no valid secret: it needs at least ${minCharacters} characters.`);
   return secret;
 }
 

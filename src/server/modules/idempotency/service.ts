@@ -7,8 +7,8 @@ import { idempotencyKeyReused } from "../../errors.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { idempotencyKeys } from "./table.ts";
 
-const sweptAtOnce = 1000;
-/** How long a reply is kept, in milliseconds; after that its key is as good as new. */
+const purgeBatch = 1000;
+/** How long a reply is kept, in milliseconds; after that its key can be used again. */
 export const keptMs = 24 * 3_600_000;
 
 const selectReply = statement<Row>(sql`
@@ -24,7 +24,7 @@ const keepReply = statement(sql`
   where created_at <= ${param("before")}`);
 const removeOld = statement(sql`
   delete from ${idempotencyKeys} where rowid in (
-    select rowid from ${idempotencyKeys} where created_at <= ${param("before")} limit ${sql.raw(String(sweptAtOnce))})`);
+    select rowid from ${idempotencyKeys} where created_at <= ${param("before")} limit ${sql.raw(String(purgeBatch))})`);
 
 interface Row {
   fingerprint: string;
@@ -34,15 +34,15 @@ interface Row {
   language: string | null;
 }
 
-/** A request that may be sent again: whose it is, its key, and a hash of all that it asks for. */
+/** A request that may be sent again: its caller, its key, and a hash of its content. */
 export interface KeyedRequest {
-  /** `app:app_…` or `user:usr_…`: a key means nothing to anybody else. */
+  /** `app:app_…` or `user:usr_…`; each caller has keys of its own. */
   caller: string;
   key: string;
   fingerprint: string;
 }
 
-/** What is kept of a reply; `json` is the text of its `data`. */
+/** The kept part of a reply; `json` is the text of its `data`. */
 export interface KeptReply {
   status: number;
   json: string;
@@ -50,17 +50,17 @@ export interface KeptReply {
   language?: string;
 }
 
-/** The reply, and whether it was given to an earlier request. */
+/** The reply, and whether it answered an earlier request. */
 export type OnceReply = KeptReply & { isReplay: boolean };
 
 /**
- * Does a request's work once for its key: the work and the keeping of its reply are one transaction, so that both stand
- * or neither. A request that has been answered gets that answer again; one that failed left nothing, and runs anew.
- * @param work waits for nothing but the database of the context that it gets.
- * @throws idempotencyKeyReused when the key was used for another request; whatever the work throws.
+ * Runs a request's work once for its key. The work and its kept reply are one transaction. A repeated request gets the kept
+ * reply; a request that failed left nothing, and runs again.
+ * @param work must wait for nothing but the database of the context that it gets.
+ * @throws idempotencyKeyReused when the key was used for another request; errors of the work.
  */
 export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>): Promise<OnceReply> {
-  // Writers take turns, so whoever comes second sees the first one's row: nobody needs to wait for an unfinished one.
+  // Write transactions run one after another, so a second request finds the row of the first.
   return inTransaction(ctx, async (tx) => {
     const kept = await findIn(tx.db, tx, request);
     if (kept) return kept;
@@ -80,14 +80,14 @@ export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => P
 }
 
 /**
- * The kept reply to a request, if it has been answered; to spare it costly preparations. Only `answerOnce` decides.
+ * The kept reply to a request, if it was answered, to spare costly preparations. Only `answerOnce` decides.
  * @throws idempotencyKeyReused when the key was used for another request.
  */
 export function findReply(ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {
   return findIn(ctx.db, ctx, request);
 }
 
-/** Removes up to a thousand replies that have had their time; answers how many. */
+/** Removes up to a thousand expired replies. Returns how many. */
 export function purgeReplies(ctx: { db: Session; now: () => number }): Promise<number> {
   return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - keptMs) });
 }

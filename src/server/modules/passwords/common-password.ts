@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import listPath from "@zxcvbn-ts/language-common/src/passwords.json" with { type: "file" };
 
-/** Shorter words stand in too many good passwords. */
+/** Shorter words occur in too many good passwords. */
 const leastLetters = 4;
 const leet: Record<string, string> = { "@": "a", "4": "a", "3": "e", "0": "o", $: "s", "5": "s", "7": "t", "+": "t" };
 
-/** Of so many of the most common ones, also what has digits around it is refused. */
+/** The most common passwords, which are refused with digits around them as well. */
 const maxPadded = 1000;
 
 /** JSON texts of passwords in lower case, the most common first. */
@@ -14,12 +14,12 @@ interface CommonPasswords {
   top: string;
 }
 
-/** 49,000 passwords in half a megabyte, so read once and only if asked. */
+/** 49,000 passwords in half a megabyte, read at the first use. */
 let lists: CommonPasswords | undefined;
 
 /**
- * Whether a password is a common one, also in other case, in leetspeak, repeated as a whole, with symbols around it, or,
- * of the most common thousand, with digits as well: few that are common as they stand would pass the other rules.
+ * Whether a password is a common one, also in another case, in leetspeak, repeated, or with symbols around it; the most
+ * common thousand also with digits around them. The other rules refuse most common passwords as they are.
  */
 export function isCommonPassword(password: string): boolean {
   lists ??= readLists();
@@ -40,10 +40,10 @@ function holdsAny(list: string, forms: Iterable<string>): boolean {
   return false;
 }
 
-/** What a password comes down to: each way of simplifying it, applied to what the others leave. */
+/** All forms of a password after any combination of the simplifications. */
 function formsOf(password: string, simplifications: readonly Simplification[]): Set<string> {
   const forms = new Set([password]);
-  // A set is walked in order of insertion, what is added meanwhile included.
+  // The loop reaches forms that are added meanwhile.
   for (const form of forms) for (const simplify of simplifications) forms.add(simplify(form));
   return forms;
 }
@@ -63,7 +63,7 @@ function fromLeet(text: string, one: string): string {
   return text.replace(/[@430$57+1!|]/g, (sign) => leet[sign] ?? one);
 }
 
-/** The part of which a text is made by repetition, with or without signs between; the text itself when there is none. */
+/** The part that a text repeats, with or without symbols between; the text itself when it repeats none. */
 function repeatedPart(text: string): string {
   const parts = text.split(/[^\p{L}\p{N}]+/u);
   const [first = ""] = parts;
@@ -72,6 +72,6 @@ function repeatedPart(text: string): string {
 }
 
 function repetend(text: string): string {
-  // The shortest period of a text that is repeated as a whole is where its double holds it again.
+  // A text's shortest period is the second position at which its double contains it.
   return text.slice(0, (text + text).indexOf(text, 1));
 }

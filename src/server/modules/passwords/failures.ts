@@ -7,20 +7,20 @@ import { clearLimit, countHit, peekLimit, type RateLimit } from "../rate-limits/
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", most: 3, windowMs: 20 * 60_000 };
 
-/** More waiting attempts than these are not the account's owner. */
+// More waiting attempts do not come from the account's owner.
 const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };
 
 /** The attempts of each account that someone is signing in to. */
 const accounts = new Map<string, Semaphore>();
 
 /**
- * Runs an attempt to prove an account's password or one-time code. Attempts of one account take turns in this process,
- * and none begins once the three failures of 20 minutes are spent: so three are judged, however many come at once.
- * Between processes the last free place is given once; whoever is too late learns nothing of what was tried.
- * @param emailKey the account's address for comparison, or what was sent instead of one.
+ * Runs an attempt to verify an account's password or one-time code. Attempts on one account run one after another in this
+ * process, and none begins once the three failures of 20 minutes are used up: three are verified, however many arrive at
+ * once. Between processes only one takes the last free place; a later attempt is refused whatever it was.
+ * @param emailKey the account's address for comparison, or the text that was sent instead.
  * @param attempt throws invalidLogin for a failure, which is counted; other errors are not.
- * @param note writes down what a failure is answered with, in the transaction that counts it, and may change it.
- * @throws tooManyAttempts with `retryAfter` when the failures are spent, unavailable when too many wait.
+ * @param note runs in the transaction that counts a failure, records its refusal, and may replace it.
+ * @throws tooManyAttempts with `retryAfter` when the failures are used up, unavailable when too many wait.
  */
 export async function limitFailures<T>(
   ctx: Ctx,
@@ -73,7 +73,7 @@ export async function countFailure(tx: Ctx, emailKey: string): Promise<AppError 
   return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;
 }
 
-/** Hashed, since people type their passwords into the wrong field. */
+/** Hashed, because people type their password into the wrong field. */
 function subjectOf({ tenant }: Ctx, emailKey: string): string {
   return Bun.SHA256.hash(`${tenant.id}:${emailKey}`, "base64url");
 }

@@ -1,21 +1,21 @@
 import { invalidField } from "../../errors.ts";
 
-/** With what each hash of our own making begins. */
+/** The beginning of each hash that this program makes. */
 export const ownPrefix = "$argon2id$v=19$m=19456,t=2,p=1$";
 
 const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 const argon2 =
   /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
-// Each is about a second of one core: nobody shall import what stalls the server at every sign-in.
+// Each takes about a second of one core: higher costs would stall the server at every sign-in.
 const maxBcryptCost = 14;
 const maxMemoryKib = 262_144;
 const maxPasses = 10;
 const maxLanes = 8;
 
 /**
- * A hash that another system made, checked for form and cost.
- * @throws validationFailed naming the field; never says what was sent.
+ * Checks form and cost of a hash that another system made.
+ * @throws validationFailed naming the field; the message never contains the hash.
  */
 export function parsePasswordHash(field: string, hash: string): string {
   if (!isBcrypt(hash) && !argon2.test(hash)) {

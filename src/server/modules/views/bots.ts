@@ -1,11 +1,11 @@
 import { list } from "isbot";
+import { LruCache } from "../../values/lru-cache.ts";
 
-/** What comes later says nothing more. */
+/** Characters of an agent that count. */
 const maxRead = 512;
-/** How many agents are remembered, twice. */
-const maxKnown = 500;
+const minCached = 500;
 
-/** What programs send that fetch pages for people: shops that render on servers, and apps, have such agents. */
+/** Agents of programs that fetch pages for people, such as apps and shops that render on a server. */
 const libraries = new RegExp(
   `^(?:${[
     "(?:mozilla/4\\.0 \\(compatible; )?apache-httpclient",
@@ -70,31 +70,26 @@ export const notBots: ReadonlySet<string> = new Set([
 ]);
 
 let bots: RegExp | undefined;
-let recent = new Map<string, boolean>();
-let before = new Map<string, boolean>();
+const verdicts = new LruCache<boolean>(minCached);
 
 /**
- * Whether a view is a machine's own: a crawler's, a link preview's, a headless browser's, a monitor's. Libraries and apps,
- * and who says nothing, are taken for people.
- * @param agent what the program says it is.
+ * Whether a view comes from a machine: a crawler, a link preview, a headless browser or a monitor. Libraries, apps and
+ * callers without an agent count as people.
+ * @param agent the User-Agent of the request.
  */
 export function isBot(agent: string): boolean {
   if (agent === "") return false;
   const text = agent.slice(0, maxRead);
-  const known = recent.get(text) ?? before.get(text);
+  const known = verdicts.get(text);
   if (known !== undefined) return known;
   const verdict = !libraries.test(text) && botPattern().test(text);
-  if (recent.size >= maxKnown) {
-    before = recent;
-    recent = new Map();
-  }
-  recent.set(text, verdict);
+  verdicts.set(text, verdict);
   return verdict;
 }
 
-/** Made when it is first asked for: a server that counts no views has no use for it. */
+/** Compiled at the first use. */
 function botPattern(): RegExp {
-  // Crawlers name the page that tells of them.
+  // Crawlers name a page that describes them.
   bots ??= new RegExp(["https?:", ...list.filter((pattern) => !notBots.has(pattern))].join("|"), "i");
   return bots;
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { visitorPart } from "../visitors/model.ts";
 
-/** How many days a series shows unless it is told, and at most. */
+/** Default and maximum number of days in a series. */
 export const usualDays = 30;
 export const maxDays = 366;
 
@@ -10,13 +10,13 @@ const resource = {
   resource_id: Type.String({ maxLength: 100 }),
 };
 
-/** What is viewed, and by whom. */
+/** The viewed resource and the visitor. */
 export const ViewInput = Type.Object(
   { ...resource, ...visitorPart },
   { $id: "ViewInput", additionalProperties: false },
 );
 
-/** A visitor who stands in the query, where the rest is in the body. */
+/** The visitor in the query, where the rest is in the body. */
 export const ViewVisitorQuery = Type.Object(visitorPart, { additionalProperties: false });
 
 export const ViewsQuery = Type.Object(
@@ -40,7 +40,7 @@ const standing = {
   count: Type.Integer({ minimum: 0, description: "Views so far; new ones are added within a second." }),
 };
 
-/** What a view answers. */
+/** The reply to a view. */
 export const ViewState = Type.Object(standing, { $id: "ViewState" });
 export type ViewState = Static<typeof ViewState>;
 
