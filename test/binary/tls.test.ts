@@ -201,7 +201,7 @@ test("routes are found whatever host is asked for", async () => {
   expect(await server.end()).toBe(0);
 });
 
-test("what cannot be served is refused before anything is touched; what is only unwise is said, and served", async () => {
+test("an unusable certificate is refused before anything is touched; one with warnings is served", async () => {
   const [binary, dir] = [installBinary(), makeDir()];
   const flags = writePair(dir, { ...makeCertificate(), key: makeCertificate().key });
   const refused = await binary.run("serve", "--port", "0", ...flags);

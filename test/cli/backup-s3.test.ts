@@ -55,7 +55,7 @@ test("an account that may only write can make backups", async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: `s3://${s3.bucket}/${[...s3.objects.keys()]}\n` });
 });
 
-test("what the service refuses is said in its word for it, without the account, and leaves nothing", async () => {
+test("an error of the service is reported with its code, without the account, and leaves nothing behind", async () => {
   const wrongSecret = "not-the-secret-of-this-account";
   s3.fail = { when: /^PUT/, code: "AccessDenied" };
   const denied = await run(["backup", "--to", at]);

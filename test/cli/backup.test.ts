@@ -136,7 +136,7 @@ test("two backups at once take turns, and both are made", async () => {
 
 // Only the superuser can make files for somebody else.
 if (process.getuid?.() === 0) {
-  test("what the superuser backs up within somebody's data directory is theirs, and elsewhere the superuser's", async () => {
+  test("a backup that root makes belongs to the data directory's owner within it, and to root elsewhere", async () => {
     const cli = openCli();
     mkdirSync(cli.dataDir);
     chownSync(cli.dataDir, 1234, 1234);
@@ -151,7 +151,7 @@ if (process.getuid?.() === 0) {
   });
 }
 
-test("what cannot be done is said, and leaves nothing behind", async () => {
+test("a backup that cannot be made is an error and leaves nothing behind", async () => {
   const file = join(makeDir(), "file");
   writeFileSync(file, "");
   for (const [args, code, words] of [

@@ -44,7 +44,7 @@ async function beginRestore({ dataDir, environment }: ReturnType<typeof openCli>
   return child;
 }
 
-test("what is stopped before the new file has its name changes nothing, however late that was", async () => {
+test("a restore stopped at any time before the rename changes nothing", async () => {
   const { dataDir } = await openOther();
   const before = await readContents(dataDir);
   const config = readConfig({}, { BODEGA_DATA_DIR: dataDir });
@@ -88,7 +88,7 @@ test("ctrl-C ends it with 130 also while it waits for commands that work with th
   expect(listFolders(dataDir)).toEqual([]);
 });
 
-test("what a killed restore has left goes with the next restore or backup, and what a living one needs stays", async () => {
+test("the temp dir of a killed restore is removed by the next restore or backup, that of a running one stays", async () => {
   const cli = await openOther();
   const { dataDir, json } = cli;
   mkdirSync(join(dataDir, ".restore-abandoned"));

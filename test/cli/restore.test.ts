@@ -104,7 +104,7 @@ test("a backup comes back row by row into an empty folder, and the audit log goe
   expect((await run(["audit", "verify"])).code).toBe(0);
 });
 
-test("what was there is kept whole, its log included, and can be restored itself", async () => {
+test("the previous database is kept with its WAL, and can be restored itself", async () => {
   const { dataDir, json } = await openOther();
   const before = await readRows(dataDir);
   const { kept, present } = await json<Restored>("db", "restore", backup, "--yes");
@@ -150,7 +150,7 @@ test("it asks at a terminal and elsewhere wants --yes; ctrl-C and no leave every
   expect(listFiles(dataDir)).toEqual(["bodega.db"]);
 });
 
-test("what is here stands whole before the question, however narrow the terminal is", async () => {
+test("the present content is shown uncut before the question, on a narrow terminal too", async () => {
   const { environment } = await openOther();
   for (const columns of [20, 40, 80]) {
     const { screen } = await runAtTerminal(["db", "restore", backup], [["Replace", "\u0003"]], {
@@ -166,7 +166,7 @@ test("what is here stands whole before the question, however narrow the terminal
 
 // Only the superuser can make files for somebody else.
 if (process.getuid?.() === 0) {
-  test("what the superuser restores belongs to whoever the data directory belongs to, and so do locks and folders", async () => {
+  test("files that root restores belong to the data directory's owner, and so do locks and folders", async () => {
     const { dataDir, json } = openCli();
     mkdirSync(dataDir);
     chownSync(dataDir, 1234, 1234);

@@ -135,7 +135,7 @@ describe("a running server follows its files", () => {
     return { ...watcher, clock, files, presented, refuse, notices: () => notices.splice(0) };
   }
 
-  test("what it presents is said at its start, and files that stay are not presented again", async () => {
+  test("the certificate is logged at the start, and unchanged files are not presented again", async () => {
     const { poll, notices, presented, stop } = await follow(lasting(90));
     await poll();
     expect(notices()).toEqual(["info: certificate for localhost, 127.0.0.1, valid until 2030-04-15T12:00:00.000Z"]);

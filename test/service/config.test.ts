@@ -131,7 +131,7 @@ for (const [source, flags, env] of refused) {
   });
 }
 
-test("what is wrong with an address of a mail server is said without its password", () => {
+test("an invalid address of a mail server is reported without its password", () => {
   const env = { BODEGA_SMTP_URL: "smtp://user:hunter2@mail.example/inbox", BODEGA_MAIL_FROM: "a@b.example" };
   let thrown: unknown;
   try {

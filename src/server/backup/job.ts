@@ -2,7 +2,7 @@ import type { Environment } from "../config/environment.ts";
 import type { ErrorKind } from "../errors.ts";
 import type { BackupLocation } from "./location.ts";
 
-/** What a backup's process is to do. Its configuration it inherits. */
+/** The job of a backup's process, which inherits its configuration. */
 export interface BackupJob {
   /** Hexadecimal; names unfinished files, so that the process that started it can remove them. */
   id: string;
@@ -35,7 +35,7 @@ export interface BackupReport {
   key_included: boolean;
   /** Names of older backups that were removed. */
   removed: string[];
-  /** What failed although the backup is complete. */
+  /** Failures of later steps; the backup is complete. */
   warnings: string[];
 }
 

@@ -20,7 +20,7 @@ const fileSuffix = "_FILE";
 const heading =
   "# Configuration of this store's server and commands. Environment variables and flags take precedence.\n";
 
-/** What became of variables to be added to an env file. */
+/** The result of adding variables to an env file. */
 export interface EnvFileChange {
   path: string;
   /** Variables that were added. */

@@ -4,7 +4,7 @@ import { type Environment, invalidOption, onOrOff, parseUrl, readVariable } from
 /** The platforms of devices that push notifications reach. */
 export type PushPlatform = "web" | "ios" | "android";
 
-/** What registering devices and writing messages needs of the configuration. */
+/** The part of the configuration that registering devices and writing messages need. */
 export interface PushOptions {
   /** Whether endpoints may be on this machine or a private network, and http: for development and tests. */
   allowPrivate: boolean;

@@ -3,7 +3,7 @@ import { Connection } from "../../db/local/connection.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
 import { type AppliedMigration, damaged } from "../manifest.ts";
 
-/** What a database contains, for people to compare. */
+/** Numbers of records in a database, for people to compare. */
 export interface Contents {
   stores: number;
   users: number;
@@ -13,7 +13,7 @@ export interface Contents {
   last_act_at: string | null;
 }
 
-/** What a database file says about itself. */
+/** The identity and content of a database file. */
 export interface Inspection {
   schema: AppliedMigration[];
   /** When the database was created, RFC 3339; it identifies the database. */

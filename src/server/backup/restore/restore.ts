@@ -21,7 +21,7 @@ import { replaceFile } from "./replace-file.ts";
 /** How the secret key here compares with the one of the backup's database; "unused" when that has none. */
 type KeyState = "same" | "missing" | "other" | "unused";
 
-/** What a restore would do. */
+/** The effects of a restore, before it is done. */
 export interface RestorePlan {
   fetched: FetchedBackup;
   /** The present database; null where there is none, or none that can be read. */

@@ -30,7 +30,7 @@ export async function verifySchema(connection: Connection, schema: readonly Appl
   throw damaged(`The database in the backup is damaged: it ${faults}.`, { remedy: "Restore an older backup." });
 }
 
-/** What differs between a schema and its migrations, as the predicate of "it"; undefined when nothing does. */
+/** Describes how a schema differs from its migrations, as the predicate of "it"; undefined when it does not. */
 export async function findSchemaFaults(
   connection: Connection,
   schema: readonly AppliedMigration[],
