@@ -6,19 +6,13 @@ export interface Position {
   id: string;
 }
 
-/**
- * The opaque cursor of a position, bound to its list: another sort, filter or tenant cannot use it.
- * @param asked everything that determines rows and order.
- */
+/** The opaque cursor of a position, bound to `asked`: another sort, filter or tenant cannot use it. */
 export function encodeCursor(position: Position, asked: readonly unknown[]): string {
   const { value, id } = position;
   return Buffer.from(JSON.stringify([digest([asked, value, id]), value, id])).toString("base64url");
 }
 
-/**
- * The position of a cursor.
- * @throws malformedRequest for an invalid cursor or that of another list.
- */
+/** The position of a cursor. Errors: malformedRequest for an invalid cursor or that of another list. */
 export function decodeCursor(cursor: string, asked: readonly unknown[]): Position {
   let parts: unknown;
   try {

@@ -27,10 +27,7 @@ export interface ListPage {
   page: Page;
 }
 
-/**
- * The page of a statement's row.
- * @param asked everything that decides which rows come in which order; the cursor is bound to it.
- */
+/** The page of a statement's row. `asked` is everything that decides which rows come in which order. */
 export function toListPage(
   row: PageRow | undefined,
   { asked, limit, fields }: { asked: readonly unknown[]; limit: number; fields: Fields | undefined },

@@ -65,10 +65,7 @@ export interface RangeBound {
   value: string | number;
 }
 
-/**
- * The given bounds of a range, as SQL operators and values, in a fixed order.
- * @param read turns a query value into a column value.
- */
+/** The given bounds of a range as SQL operators and column values, in a fixed order. */
 export function readRange<T>(
   query: Readonly<Record<string, unknown>>,
   name: string,
@@ -81,10 +78,7 @@ export function readRange<T>(
   });
 }
 
-/**
- * The given bounds of a range of times, as stored texts.
- * @throws validationFailed naming the field.
- */
+/** The given bounds of a range of times, as stored texts. Errors: validationFailed naming the field. */
 export function readTimeRange(query: Readonly<Record<string, unknown>>, name: string): RangeBound[] {
   return readRange<string>(query, name, readTime);
 }
@@ -110,10 +104,7 @@ function isDay(day: string): boolean {
   return Number.isFinite(ms) && toTimestamp(ms).startsWith(day);
 }
 
-/**
- * The unique ids of `ids`. Malformed ones match nothing.
- * @throws validationFailed for more than 100.
- */
+/** The unique ids of `ids`. Malformed ones match nothing. Errors: validationFailed for more than 100. */
 export function parseIds(text: string): string[] {
   const ids = [...new Set(text.split(",").map((id) => id.trim()))].filter((id) => id !== "");
   if (ids.length > maxIds) throw invalidField("ids", `must be at most ${maxIds} ids`);
@@ -124,11 +115,7 @@ export function parseIds(text: string): string[] {
 /** Names of requested fields. */
 export type Fields = ReadonlySet<string>;
 
-/**
- * The names of `fields` with `id`; undefined for all fields.
- * @param known all fields of the record, such as `Object.keys(Product.properties)`.
- * @throws validationFailed for an unknown name.
- */
+/** The names of `fields` with `id`; undefined for all. Errors: validationFailed for a name that is not `known`. */
 export function parseFields(text: string | undefined, known: readonly string[]): Fields | undefined {
   if (text === undefined) return undefined;
   const names = text.split(",").map((name) => name.trim());
@@ -139,10 +126,7 @@ export function parseFields(text: string | undefined, known: readonly string[]):
   return new Set(["id", ...names]);
 }
 
-/**
- * A record or list of records with only the requested fields.
- * @param json the text of `data`, returned unchanged for all fields.
- */
+/** The JSON of a record or list of records with only the requested fields. */
 export function pickFields(json: string, fields: Fields | undefined): string {
   if (fields === undefined) return json;
   const data = JSON.parse(json) as object | object[];

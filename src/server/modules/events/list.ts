@@ -36,10 +36,7 @@ interface PageRow {
   newest: string | null;
 }
 
-/**
- * The events of the store after an event, oldest first, in the order of commits.
- * @throws malformedRequest for an unknown or purged `after`, validationFailed for types or fields.
- */
+/** The events of the store after an event, in the order of commits. Errors: malformedRequest for an unknown `after`. */
 export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListPage> {
   const limit = query.limit ?? defaultLimit;
   const { after = "" } = query;

@@ -20,11 +20,7 @@ const deleteOld = statement(sql`
         where d.webhook_id = w.id and d.event = e.sequence and d.status = 'waiting'))))
     order by e.created_at limit 1000)`);
 
-/**
- * Deletes events older than thirty days, at most a thousand per call. Events that a webhook has not delivered stay for
- * up to sixty days.
- * @returns how many were deleted.
- */
+/** Deletes up to a thousand events older than 30 days, or 60 if a webhook still needs them. Returns how many. */
 export function purgeEvents(ctx: Pick<SystemCtx, "db" | "now">): Promise<number> {
   const before = toTimestamp(ctx.now() - retentionMs);
   return run(ctx.db, deleteOld, { before, longBefore: toTimestamp(ctx.now() - maxRetentionMs) });

@@ -18,9 +18,7 @@ interface NewEvent {
   data: Record<string, unknown>;
 }
 
-/**
- * Records an event for the feed and webhooks. Call it inside the transaction of the change.
- */
+/** Records an event for the feed and webhooks. Call it inside the transaction of the change. */
 export async function recordEvent(ctx: Pick<Ctx, "db" | "tenant" | "now">, event: NewEvent): Promise<void> {
   await ctx.db.execute(bindEvent(ctx, event));
 }
@@ -38,10 +36,8 @@ export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): In
 }
 
 /**
- * A statement that records an event about the row it reads, for a batch in the transaction of the change. Its parameters
- * are `eventId`, `now` and those of the parts given.
- * @param event `type` and `subject` as SQL, `data` as SQL of a JSON text, `from` as the rest of a `select` of one row
- * that has a `tenant_id`.
+ * A statement that records an event about the row it reads, with `eventId`, `now` and the parameters of its parts.
+ * @param event `data` is SQL of a JSON text, `from` the rest of a `select` of one row that has a `tenant_id`.
  */
 export function compileEvent(event: { type: SQL; subject: SQL; data: SQL; from: SQL }): CompiledStatement<never> {
   return statement<never>(sql`

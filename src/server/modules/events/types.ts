@@ -22,11 +22,7 @@ export type EventType = (typeof eventTypes)[number];
 const kindOf = (type: string) => `${type.split(".")[0]}.*`;
 const allPatterns: readonly string[] = ["*", ...new Set(eventTypes.map(kindOf)), ...eventTypes];
 
-/**
- * Patterns of event types (`*`, `order.*`, `order.paid`) without repetitions.
- * @param field the field that an error names.
- * @throws validationFailed for an unknown pattern, or for none.
- */
+/** Patterns of event types (`*`, `order.*`, `order.paid`) without repetitions. Errors: validationFailed. */
 export function parsePatterns(field: string, given: readonly string[]): string[] {
   const patterns = [...new Set(given.map((pattern) => pattern.trim()))];
   if (patterns.length === 0 || patterns.some((pattern) => !allPatterns.includes(pattern))) {

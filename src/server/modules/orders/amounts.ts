@@ -26,9 +26,7 @@ interface OrderAmounts {
 }
 
 /**
- * Adds up an order. The discount is split over the lines by subtotal, the tax by what is left of it, both by the largest
- * remainder, so that the lines add up to the order exactly.
- * @param given.points the discount: `count` points worth `value` minor units each.
+ * Adds up an order. Discount and tax are split over the lines so that they add up to the order exactly.
  * @throws validationFailed for points worth more than the goods, and for amounts too large to be exact.
  */
 export function orderAmounts(
@@ -64,9 +62,7 @@ export function orderAmounts(
   };
 }
 
-/**
- * The part/of share of a whole, rounded down. Shares of growing parts add up to the whole.
- */
+/** The part/of share of a whole, rounded down. Shares of growing parts add up to the whole. */
 export function shareOf(whole: number, part: number, of: number): number {
   if (of === 0) return 0;
   if (part > of) throw internalError();

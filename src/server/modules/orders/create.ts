@@ -66,10 +66,8 @@ type NewOrder = OrderInput & {
 };
 
 /**
- * Creates an order at the catalogue's prices: reserves stock, spends points and assigns the number in one transaction.
- * Customers order for themselves, staff and app keys for a customer or a guest.
- * @param isDryRun do everything, return the order, and roll back.
- * @throws validationFailed naming the field, forbidden for fields that only the store may set, outOfStock, notEnoughPoints.
+ * Creates an order in one transaction: reserves stock, spends points, assigns the number. A dry run rolls it back.
+ * @throws validationFailed, forbidden for fields that only the store may set, outOfStock, notEnoughPoints.
  */
 export async function createOrder(ctx: Ctx, input: NewOrder, isDryRun = false): Promise<RenderedOrder> {
   const checked = checkOrder(ctx, input);

@@ -19,11 +19,7 @@ const expirePending = statement<ChangedOrder>(sql`
   update ${orders} set status = 'expired', ${touched}
   where ${thisOrder} and status = 'pending' and expires_at <= ${param("now")} returning ${changedColumns}`);
 
-/**
- * Expires a batch of orders that were not paid in time, each in its own transaction. Their stock is released and their
- * points come back.
- * @returns how many expired; 0 when none is left.
- */
+/** Expires a batch of unpaid orders, each in its own transaction. Returns how many; 0 when none is left. */
 export async function expireDueOrders(ctx: WorkCtx): Promise<number> {
   const due = await all(ctx.db, selectDue, { now: toTimestamp(ctx.now()), max: batchSize });
   return workThrough(ctx, due, (work, { order_id: id }) =>

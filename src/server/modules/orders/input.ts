@@ -32,10 +32,7 @@ const maxItems = 100;
 const maxQuantity = 1_000_000;
 const maxNote = 2000;
 
-/**
- * Validates what a schema cannot.
- * @throws validationFailed naming the field, forbidden for a customer who sets shipping or tax.
- */
+/** Validates what a schema cannot. Errors: validationFailed, forbidden for a customer who sets shipping or tax. */
 export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undefined }): CheckedOrder {
   if (isCustomer(ctx) && (input.shipping !== undefined || input.tax !== undefined)) {
     throw forbidden("Only staff and app keys may set shipping and tax.");

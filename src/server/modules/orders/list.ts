@@ -27,9 +27,7 @@ const statements = new Map<string, CompiledStatement<PageRow>>();
 
 /**
  * One page of the store's orders by keyset, newest first by default. Customers see their own only.
- * @param subject the `user_id` beside app credentials, the customer.
- * @throws malformedRequest for an invalid cursor, validationFailed for an invalid filter, notFound for a customer who
- * asks for another's orders.
+ * @throws malformedRequest, validationFailed, notFound for a customer who asks for another's orders.
  */
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {
   const limit = query.limit ?? defaultLimit;

@@ -7,9 +7,7 @@ export function isCustomer({ actor }: Pick<Ctx, "actor">): boolean {
   return actor.kind === "visitor" || (actor.kind === "user" && actor.role === "customer");
 }
 
-/**
- * The customer whose orders the caller may see and cancel; null for all orders.
- */
+/** The customer whose orders the caller may see and cancel; null for all orders. */
 export function ownOnly({ actor }: Pick<Ctx, "actor">): string | null {
   return actor.kind === "user" && actor.role === "customer" ? actor.userId : null;
 }
@@ -20,8 +18,7 @@ export function requireStore(ctx: Pick<Ctx, "actor">): void {
 }
 
 /**
- * The customer whose orders a call is about: `customer_id`, else the `user_id` beside app credentials, else null. For a
- * customer, themselves.
+ * The customer of `customer_id`, else of `user_id` beside app credentials, else null. Customers are their own.
  * @throws notFound for a customer who names another user.
  */
 export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefined, subject?: string): string | null {

@@ -26,9 +26,7 @@ export interface RefundPlan {
 }
 
 /**
- * Calculates a refund. Parts of a line are rounded down until its last piece, so that they add up to the line's total.
- * @param left the amount paid and not yet refunded, in minor units.
- * @param asked the lines to refund; default all that is left, with shipping.
+ * Calculates a refund of the lines asked for, or of all that is left with shipping; `left` is in minor units.
  * @throws validationFailed for an unknown or repeated line, wrongState for more pieces than are left.
  */
 export function planRefund(

@@ -61,11 +61,8 @@ const updateOrder = statement(sql`
   where ${thisOrder}`);
 
 /**
- * Refunds lines of an order, or all that is left with shipping. Points used are returned, and points earned reversed, in
- * the same proportion. With `restock` the refunded pieces return to stock.
- * @param options `ifMatch` is the version that the order must have, null for any; `isDryRun` rolls everything back.
- * @throws forbidden for customers, notFound, preconditionFailed, validationFailed for lines of another order, wrongState
- * for more than is left.
+ * Refunds lines of an order, or all that is left. Points used and earned go back in the same proportion.
+ * @throws forbidden for customers, notFound, preconditionFailed, validationFailed, wrongState.
  */
 export async function refundOrder(
   ctx: Ctx,
@@ -126,10 +123,7 @@ async function cannotRefund(tx: Ctx, values: { tenantId: string; id: string; ifM
   return orderStateError(id, state.status, "paid orders can be refunded");
 }
 
-/**
- * Returns used points and reverses earned ones, in proportion to the refunded share of the order. Reverses at most the
- * customer's balance; a later refund reverses the rest.
- */
+/** Moves points in proportion to the refunded share. A later refund reverses those that the customer has spent. */
 async function movePoints(tx: Ctx, ids: { id: string; refundId: string }, order: PaidOrder, plan: RefundPlan) {
   const userId = order.user_id;
   if (userId === null) return { returned: 0, reversed: 0 };

@@ -15,10 +15,7 @@ interface Sum extends WantedLine {
   index: number;
 }
 
-/**
- * Reserves stock for all lines, inside the transaction of the order. Lines with the same item are added up first.
- * @throws validationFailed and outOfStock as `reserve`, naming the first line of the item.
- */
+/** Reserves stock for all lines; those with the same item are added up first. Errors: as `reserve`. */
 export async function reserveLines(tx: OrderCtx, wanted: readonly WantedLine[]): Promise<Reservation> {
   const sums = new Map<string, Sum>();
   for (const [index, line] of wanted.entries()) {

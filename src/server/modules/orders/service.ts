@@ -59,11 +59,7 @@ const fulfilling: Transition = {
 };
 const setEarned = statement(sql`update ${orders} set points_earned = ${param("earned")} where ${thisOrder}`);
 
-/**
- * One order. Customers see their own only.
- * @param fields names separated by commas; default all.
- * @throws notFound, validationFailed for an unknown field.
- */
+/** One order. Customers see their own only. Errors: notFound, validationFailed for an unknown field. */
 export async function getOrder(ctx: Ctx, id: string, fields?: string): Promise<RenderedOrder> {
   requireOrderId(id);
   const wanted = parseFields(fields, Object.keys(Order.properties));
@@ -72,19 +68,13 @@ export async function getOrder(ctx: Ctx, id: string, fields?: string): Promise<R
   return { ...order, json: pickFields(order.json, wanted) };
 }
 
-/**
- * Cancels a pending order, releases its stock and returns its points.
- * @param ifMatch the version that the order must have; null for any.
- * @throws notFound, preconditionFailed, wrongState.
- */
+/** Cancels a pending order and releases stock and points. Errors: notFound, preconditionFailed, wrongState. */
 export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<RenderedOrder> {
   return change(ctx, cancelling, { id, ifMatch }, (tx, order) => closeUnpaid(tx, order, "cancel"));
 }
 
 /**
- * Marks an order as paid: its stock is sold, and the customer earns points. A repeated call with the same reference
- * returns the order unchanged, whatever its version.
- * @param ifMatch the version that the order must have; null for any.
+ * Marks an order as paid: stock is sold, points are earned. Repeating the reference returns the order unchanged.
  * @throws forbidden for customers, notFound, conflict for a reference of another order, preconditionFailed, wrongState.
  */
 export async function payOrder(
@@ -116,11 +106,7 @@ async function bookPayment(tx: Ctx, order: ChangedOrder): Promise<RenderedOrder>
   return finishChange(tx, id, { event: "order.paid", stock: ["commit", "pay"], first });
 }
 
-/**
- * Marks a paid order as fulfilled, which completes it.
- * @param ifMatch the version that the order must have; null for any.
- * @throws forbidden for customers, notFound, preconditionFailed, wrongState.
- */
+/** Completes a paid order. Errors: forbidden for customers, notFound, preconditionFailed, wrongState. */
 export async function fulfillOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<RenderedOrder> {
   requireStore(ctx);
   return change(ctx, fulfilling, { id, ifMatch }, (tx) => finishChange(tx, id, { event: "order.fulfilled" }));

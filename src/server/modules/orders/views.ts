@@ -44,12 +44,7 @@ async function viewOrders(ctx: Ctx, json: string): Promise<OrderView[]> {
   });
 }
 
-/**
- * All matching orders, page by page. Each page is a snapshot of its own.
- * @param limit maximum number of orders; default all.
- * @returns at the end, whether there are more than `limit`.
- * @throws AppError as `listOrders`.
- */
+/** Matching orders, page by page, each a snapshot. Returns at the end whether there are more than `limit`. */
 export async function* readOrderPages(
   ctx: Ctx,
   filter: OrderFilter,

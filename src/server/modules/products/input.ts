@@ -35,10 +35,7 @@ export interface ProductColumns {
   translations?: string;
 }
 
-/**
- * Validates what a schema cannot, and converts fields to columns. Prices are in the store's current currency.
- * @throws validationFailed naming the field.
- */
+/** Validates what a schema cannot, and converts fields to columns. Errors: validationFailed naming the field. */
 export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   const columns: ProductColumns = {};
   if (input.title !== undefined) columns.title = requireText("title", input.title, 300);

@@ -21,10 +21,7 @@ const selectNames = statement<{ slug: string; sku: string | null }>(sql`
   where tenant_id = ${param("tenantId")} and deleted_at is null order by created_at desc, id desc
   limit ${param("max")}`);
 
-/**
- * The id of a product named by id, by slug, or by the SKU that it or one of its variants has.
- * @throws notFound with the most similar name; conflict if the name is one product's slug and another's SKU.
- */
+/** The id of a product named by id, slug or SKU (also of a variant). Errors: notFound, conflict if ambiguous. */
 export async function resolveProductId(ctx: Ctx, named: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const isProductId = isId("prod", named);

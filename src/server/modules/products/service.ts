@@ -57,11 +57,7 @@ const deleteVariants = statement(sql`
   update ${productVariants} set deleted_at = ${param("now")}, updated_at = ${param("now")}, version = version + 1
   where tenant_id = ${param("tenantId")} and product_id = ${param("id")} and deleted_at is null`);
 
-/**
- * Creates a product in the store's currency, with its variants. Its slug is made from the title unless given.
- * @param lang the language of its texts; default the store's.
- * @throws validationFailed naming the field, conflict for a slug, SKU or options that are taken.
- */
+/** Creates a product with its variants. Errors: validationFailed, conflict for a taken slug, SKU or options. */
 export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string): Promise<RenderedProduct> {
   const id = newId("prod");
   const columns = withDefaults(productColumns(ctx, input));
@@ -101,11 +97,7 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
   });
 }
 
-/**
- * One product. Only callers that see drafts get drafts and archived products.
- * @param lang the preferred language of its texts.
- * @throws notFound
- */
+/** One product, with texts in `lang` if it has them. Customers get published products only. Errors: notFound. */
 export async function getProduct(ctx: Ctx, id: string, lang?: string): Promise<RenderedProduct> {
   requireProductId(id);
   const which = seesDrafts(ctx) ? "any" : "published";
@@ -129,9 +121,7 @@ interface WriteOptions {
 }
 
 /**
- * Replaces all fields of a product. Fields not given get their default, except the slug, which stays. Variants stay
- * too, and with them the product's own stock and SKU.
- * @param options `lang` becomes the language of its texts; default unchanged.
+ * Replaces all fields of a product but the slug. Variants stay, and with them the product's own stock and SKU.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function replaceProduct(
@@ -144,9 +134,7 @@ export async function replaceProduct(
 }
 
 /**
- * Changes the fields given. `metadata` and `translations` are merged (RFC 7396).
- * @param options with `lang`, texts are written in that language and others stay; without it, the texts that a reader
- * without a language sees are written.
+ * Changes the fields given; `metadata` and `translations` are merged (RFC 7396). `lang` is the language of texts.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function patchProduct(
@@ -159,10 +147,7 @@ export async function patchProduct(
   return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, lang, ifMatch }, fields);
 }
 
-/**
- * Deletes a product and its variants. The rows stay for existing orders; slug and SKUs can be used again.
- * @throws notFound, preconditionFailed.
- */
+/** Deletes a product and its variants. The rows stay for existing orders. Errors: notFound, preconditionFailed. */
 export async function deleteProduct(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   requireProductId(id);
   return inTransaction(ctx, async (tx) => {

@@ -1,10 +1,7 @@
 /** Maximum length of a slug made from a title, in characters. */
 const maxLength = 80;
 
-/**
- * The slug of a title: lowercase letters and digits of any script, joined by hyphens, without accents on Latin letters
- * (`Crème brûlée` → `creme-brulee`). Empty when the title has neither letter nor digit.
- */
+/** The slug of a title (`Crème brûlée` → `creme-brulee`). Empty when the title has neither letter nor digit. */
 export function slugFrom(title: string): string {
   const folded = title
     .normalize("NFKD")

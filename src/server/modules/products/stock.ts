@@ -90,9 +90,7 @@ const variantAvailability = statement<Availability>(sql`
     and v.product_id = coalesce(${param("productId")}, v.product_id) and p.deleted_at is null and p.status = 'published'`);
 
 /**
- * Reserves stock of an item for an order, inside its transaction. The caller records `stockChanged` in its batch. The
- * version does not move, because the stock on hand is unchanged.
- * @param field path of the item in the body, such as `items.0`.
+ * Reserves stock of an item in the transaction of an order, which records `stockChanged`. `field` is `items.0`.
  * @throws validationFailed for items that cannot be ordered (or only by variant), outOfStock.
  */
 export async function reserve(tx: StockCtx, wanted: WantedItem, field = "items.0"): Promise<ReservedItem> {
@@ -162,8 +160,8 @@ export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason)
 }
 
 /**
- * Statements that move stock of a counted item and record it, for a batch in the transaction of an order: `release`
- * frees reserved stock, `commit` removes sold stock, `restock` adds refunded stock. The last two move the version.
+ * Statements for the batch of an order that move and record stock: `release` frees reserved stock, `commit` removes
+ * sold stock, `restock` adds refunded stock. The last two move the version.
  */
 export function moveStock(
   tx: StockCtx,

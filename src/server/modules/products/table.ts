@@ -5,10 +5,7 @@ import { productJson, variantJson } from "./rendering.ts";
 
 const living = sql`deleted_at is null`;
 
-/**
- * Products. Texts are in the language of creation (`lang`), other languages in `translations`. A product without
- * variants is sold by its own price and stock. Deleted rows stay with `deleted_at` set; their slug and SKU are free.
- */
+/** Products, with texts in the language of creation (`lang`). Deleted rows stay; their slug and SKU are free. */
 export const products = sqliteTable(
   "products",
   {
@@ -53,10 +50,7 @@ export const products = sqliteTable(
     updatedAt: text("updated_at").notNull(),
     publishedAt: text("published_at"),
     deletedAt: text("deleted_at"),
-    /**
-     * The product's JSON, computed by SQLite when the row is written. Reads pass it through, which makes a page of
-     * twenty four times faster than rendering it each time.
-     */
+    /** The product's JSON, computed when the row is written. Reading it is four times faster than rendering a page. */
     rendered: text("rendered").generatedAlwaysAs(productJson, { mode: "stored" }),
   },
   (t) => [

@@ -4,11 +4,7 @@ import { param } from "../../db/statement.ts";
 /** The parameter `languages` of the SQL below, made by `languageChain`. */
 const languages = param("languages");
 
-/**
- * The preferred languages of a product's texts, best first, as a JSON array: the requested one, its parents
- * (`zh-Hant-TW`, `zh-Hant`, `zh`), the store's own.
- * @param lang the requested language in canonical form, if any.
- */
+/** The preferred languages as a JSON array: the requested one, its parents (`zh-Hant`, `zh`), the store's. */
 export function languageChain(lang: string | undefined, tenantLanguage: string): string {
   // The usual case. A language tag needs no escaping.
   if (lang === undefined) return `["${tenantLanguage}"]`;
@@ -48,8 +44,7 @@ export const servedTitle = sql`case when translations = '{}' then title
   else (select ${served("title")} from (select ${languages} as chain)) end`;
 
 /**
- * SQL for a product's JSON with each text in the first of the `languages` that has it, else in the language of creation.
- * `lang` is the title's language, `translations` has the others. For a select from `products`; rows without
+ * SQL for a product's JSON with each text in the first of the `languages` that has it, else as created. Rows without
  * translations pass through as stored.
  */
 export const servedJson = sql`case when translations = '{}' then rendered else (

@@ -27,8 +27,7 @@ const updates = new Map<string, CompiledStatement<RenderedProduct>>();
 
 /**
  * Writes the columns of a product. All guards are in the one statement, so concurrent writes cannot pass between them.
- * @throws notFound, preconditionFailed, conflict, validationFailed for stock or SKU of a product with variants, for
- * translations into its own language, and for too many.
+ * @throws notFound, preconditionFailed, conflict, validationFailed.
  */
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange): Promise<RenderedProduct> {
   const { columns, merge, lang, ifMatch } = change;
@@ -99,10 +98,7 @@ function updateStatement(names: (keyof ProductColumns)[], own: readonly string[]
   return made;
 }
 
-/**
- * SQL for whether a text given is in the product's own language. If the caller named no language, it is the text that a
- * reader without a language sees.
- */
+/** SQL for whether a text given is in the product's own language, or is what a reader without a language sees. */
 function isOwnText(text: "title" | "description"): SQL {
   const target = param("target");
   return sql`(lang = ${target} or (${param("isAsked")} = 0
@@ -110,8 +106,8 @@ function isOwnText(text: "title" | "description"): SQL {
 }
 
 /**
- * SQL for the translations after a PATCH: the translations given, then texts given in another language, are merged. A
- * language without texts remains as an empty object. Undefined if no translation is written.
+ * SQL for the translations after a PATCH: those given, then texts given in another language, are merged. Undefined if
+ * none is written.
  */
 function mergedTranslations(names: (keyof ProductColumns)[]): SQL | undefined {
   const texts = (["title", "description"] as const).filter((name) => names.includes(name));

@@ -26,8 +26,7 @@ const selectPage = statement<PageRow>(sql`select
 
 /**
  * A page of the public resources that the caller likes or has bookmarked, newest first; empty for a new visitor.
- * @param subject `user_id` beside app credentials, which is refused.
- * @throws malformedRequest for an invalid cursor, validationFailed naming `resource_type` or `user_id`.
+ * @throws malformedRequest, validationFailed naming `resource_type` or `user_id`.
  */
 export async function listReactions(
   ctx: Ctx,

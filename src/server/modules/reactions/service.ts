@@ -60,10 +60,8 @@ const addReaction = forEachType((type) =>
 const removeReaction = statement(sql`delete ${own}`);
 
 /**
- * Likes or bookmarks a resource. Repeated calls change nothing.
- * @returns the new state, with a visitor token if the caller had none.
- * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for a resource that is not
- * public, wrongState at the maximum.
+ * Likes or bookmarks a resource. Returns the new state, with a visitor token if the caller had none.
+ * @throws validationFailed, tooManyRequests, notFound for a resource that is not public, wrongState at the maximum.
  */
 export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<AddedReaction> {
   const resource = readTarget(input);
@@ -82,10 +80,8 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
 }
 
 /**
- * Removes a like or bookmark, also of a resource that is no longer public.
- * @returns the new state, also if there was none.
- * @throws validationFailed naming `resource_type` or `user_id`, tooManyRequests, notFound for a resource that is neither
- * public nor liked or bookmarked.
+ * Removes a like or bookmark, also of a resource that is no longer public. Returns the new state.
+ * @throws validationFailed, tooManyRequests, notFound for a resource that is neither public nor liked or bookmarked.
  */
 export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
   const resource = readTarget(input);
@@ -103,10 +99,7 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
   return toReply(state);
 }
 
-/**
- * Whether the caller likes or has bookmarked a resource, and how many do.
- * @throws validationFailed naming `resource_type` or `user_id`, notFound for a resource that is not public.
- */
+/** Whether the caller likes or has bookmarked a resource, and how many do. Errors: validationFailed, notFound. */
 export async function getReaction(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<ReactionState> {
   const resource = readTarget(input);
   const values = valuesOf(ctx, kind, resource, findActor(ctx, input.visitor));
@@ -134,10 +127,7 @@ const ofVisitor = sql`tenant_id = ${param("tenantId")} and actor = ${param("visi
 const moveReactions = statement(sql`update or ignore ${reactions} set actor = ${param("userId")} where ${ofVisitor}`);
 const deleteDuplicates = statement(sql`delete from ${reactions} where ${ofVisitor}`);
 
-/**
- * Gives a visitor's likes and bookmarks to a user, inside the transaction that verified the user. Those that both have
- * are counted once.
- */
+/** Moves a visitor's likes and bookmarks to a user, in the transaction that verified the user. */
 export async function claimReactions(tx: Ctx, visitorId: string, userId: string): Promise<void> {
   const values = { tenantId: tx.tenant.id, visitorId, userId };
   await tx.db.batch([bind(moveReactions, values), bind(deleteDuplicates, values)]);

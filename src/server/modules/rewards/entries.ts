@@ -62,10 +62,7 @@ export async function addToBalance(tx: LedgerCtx, userId: string, points: number
   return written;
 }
 
-/**
- * Writes a ledger entry. A source that was booked before violates the unique index.
- * @returns its sequence.
- */
+/** Writes a ledger entry and returns its sequence. A source that was booked before violates the unique index. */
 export async function writeEntry(tx: LedgerCtx, entry: Entry): Promise<number> {
   const { orderId = null, note = null, expiresAt = null, ...others } = entry;
   const values = { ...others, orderId, note, expiresAt, tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };

@@ -30,10 +30,7 @@ const selectDueUsers = statement<{ user_id: string; tenant: string }>(sql`
   from ${rewardLots} l join ${tenants} t on t.id = l.tenant_id
   where l.remaining > 0 and l.expires_at is not null and l.expires_at <= ${param("now")} limit ${param("max")}`);
 
-/**
- * Expires a user's lots that are due, with one ledger entry each, inside a transaction. Called before points are spent,
- * so that expired points cannot be spent before the background job runs.
- */
+/** Expires a user's due lots inside a transaction; also before points are spent, if the background job is late. */
 export async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   const base = { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) };
   const lots = await all(tx.db, selectDueLots, base);
@@ -51,10 +48,7 @@ export async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   ]);
 }
 
-/**
- * Expires points that are due for a batch of users, each in its own transaction.
- * @returns for how many users; 0 when none is left.
- */
+/** Expires due points of a batch of users, each in its own transaction. Returns how many users; 0 when none is left. */
 export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
   const due = await all(ctx.db, selectDueUsers, { now: toTimestamp(ctx.now()), max: batchSize });
   return workThrough(ctx, due, async (work, { user_id: userId }) => {

@@ -26,10 +26,7 @@ const selectPage = statement<PageRow>(sql`select
   exists(select 1 ${page} limit 1 offset ${param("limit")}) as has_more,
   case when ${param("isCounted")} = 1 then (select count(*) ${matching}) end as total`);
 
-/**
- * A page of a user's ledger, newest first.
- * @throws malformedRequest for an invalid cursor, validationFailed, notFound as `requireSubject`.
- */
+/** A page of a user's ledger, newest first. Errors: malformedRequest, validationFailed, notFound. */
 export async function listRewardEntries(ctx: Ctx, query: RewardHistoryQuery, subject?: string): Promise<ListPage> {
   const { limit = defaultLimit, kind = null } = query;
   const fields = parseFields(query.fields, Object.keys(RewardEntry.properties));

@@ -63,28 +63,17 @@ export function earnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return credit(tx, "earn", booking);
 }
 
-/**
- * Spends points, oldest first.
- * @returns how many; 0 if the source was booked before.
- * @throws notEnoughPoints
- */
+/** Spends points, oldest first. Returns how many; 0 if the source was booked before. Errors: notEnoughPoints. */
 export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
 
-/**
- * Returns points that an order spent. They last as long as the last of them had left when they were spent, so that
- * customers neither lose nor renew points by ordering.
- * @returns how many; 0 if the source was booked before.
- */
+/** Returns points that an order spent, with the lifetime they had left. Returns how many; 0 if booked before. */
 export async function returnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return credit(tx, "reverse", booking, await lifeBefore(tx, booking));
 }
 
-/**
- * Reverses earned points, at most the balance.
- * @returns how many.
- */
+/** Reverses earned points, at most the balance. Returns how many. */
 export async function reversePoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { userId, points } = booking;
   await expireLots(tx, userId);
@@ -92,11 +81,7 @@ export async function reversePoints(tx: LedgerCtx, booking: Booking): Promise<nu
   return debit(tx, "reverse", { ...booking, points: Math.min(points, account?.balance ?? 0) });
 }
 
-/**
- * Adjusts a balance.
- * @param booking its `points` may be negative.
- * @throws notEnoughPoints if the balance would be negative.
- */
+/** Adjusts a balance; `points` may be negative. Errors: notEnoughPoints if the balance would be negative. */
 export function adjustPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { points } = booking;
   return points < 0 ? debit(tx, "adjust", { ...booking, points: -points }) : credit(tx, "adjust", booking);

@@ -54,10 +54,7 @@ interface RewardsReply {
   status?: number;
 }
 
-/**
- * A user's balance, its value, and the points that expire next.
- * @throws notFound, validationFailed as `requireSubject`.
- */
+/** A user's balance, its value, and the points that expire next. Errors: notFound, validationFailed. */
 export async function getRewards(ctx: Ctx, customerId?: string, subject?: string): Promise<RewardsReply> {
   const userId = await requireSubject(ctx, customerId, subject);
   const values = { tenantId: ctx.tenant.id, userId, now: toTimestamp(ctx.now()) };
@@ -82,10 +79,7 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
   return { json: JSON.stringify(account), ...(isCurrent && { version: row.version }) };
 }
 
-/**
- * Spends points of a user. A repeated `source` returns the first entry.
- * @throws notEnoughPoints, conflict for a source booked with other points; as `requireSubject`.
- */
+/** Spends points of a user. A repeated `source` returns the first entry. Errors: notEnoughPoints, conflict. */
 export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: string): Promise<RewardsReply> {
   const userId = await requireSubject(ctx, input.customer_id, subject);
   return book(ctx, { userId, kind: "redeem", points: -input.points, source: input.source }, async (tx, source) => {
@@ -96,8 +90,7 @@ export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: strin
 
 /**
  * Adds points to an account, or subtracts them. A repeated `source` returns the first entry.
- * @throws forbidden for customers, for staff's own account and for users whom they may not manage; notEnoughPoints if the
- * balance would be negative; conflict for a source booked with other points; as `requireSubject`.
+ * @throws forbidden for one's own account or users one may not manage, notEnoughPoints, conflict.
  */
 export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string): Promise<RewardsReply> {
   const { points } = input;

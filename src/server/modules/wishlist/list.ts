@@ -23,12 +23,7 @@ const selectPage = statement<PageRow>(sql`select
   exists(select 1 from ${wishlistItems} w ${page} limit 1 offset ${param("limit")}) as has_more,
   case when ${param("isCounted")} = 1 then (select count(*) from ${wishlistItems} w where ${own}) end as total`);
 
-/**
- * A page of a user's wishlist, newest first, with the current price and availability of each item.
- * @param subject the `user_id` beside app credentials, the owner.
- * @param lang the preferred language of titles.
- * @throws malformedRequest for an invalid cursor, validationFailed, notFound as `requireSubject`.
- */
+/** A page of a user's wishlist, newest first. Errors: malformedRequest, validationFailed, notFound. */
 export async function listWishlist(ctx: Ctx, query: WishlistQuery, subject?: string, lang?: string): Promise<ListPage> {
   const { limit = defaultLimit } = query;
   const fields = parseFields(query.fields, itemFields);

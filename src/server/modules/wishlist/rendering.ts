@@ -28,10 +28,7 @@ const available = sql`case
     and o.deleted_at is null and (o.stock is null or o.stock - o.reserved > 0))
   else p.stock is null or p.stock - p.reserved > 0 end`;
 
-/**
- * SQL for an item as JSON text, in the order of the API. For a select from `itemTables`, with the parameter `languages`
- * made by `languageChain`.
- */
+/** SQL for an item as JSON text, for a select from `itemTables` with the parameter `languages`. */
 export const itemJson = sql`json_object('id', w.id, 'product_id', w.product_id, 'variant_id', w.variant_id,
   'note', w.note, 'price_at_add', ${sql.raw(moneyJson("w.price_at_add_minor", "w.currency_digits"))},
   'price_at_add_minor', w.price_at_add_minor, 'currency', w.currency, 'product', json(${product}),

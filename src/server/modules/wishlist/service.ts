@@ -86,9 +86,8 @@ interface WishlistChoice extends WishlistReplacement {
 }
 
 /**
- * Adds a product to a user's list at its current price. An item that exists is returned unchanged.
- * @throws validationFailed naming the field of an item that is not sold, wrongState when the list is full; notFound as
- * `requireSubject`.
+ * Adds a product at its current price. An item that exists is returned unchanged.
+ * @throws validationFailed naming the field of an item that is not sold, wrongState when the list is full, notFound.
  */
 export async function addToWishlist(
   ctx: Ctx,
@@ -104,11 +103,8 @@ export async function addToWishlist(
 }
 
 /**
- * Sets variant and note of an item, and adds the item if the list does not have it. Another variant sets the price at
- * which it was added anew.
- * @param ifMatch the version that the item must have; null for any, and for a new item.
- * @throws notFound for a product that is neither sold nor on the list, and for the user; preconditionFailed;
- * validationFailed naming `variant_id`; wrongState when the list is full.
+ * Sets variant and note of an item, or adds it. Another variant sets the price at which it was added anew.
+ * @throws notFound, preconditionFailed, validationFailed naming `variant_id`, wrongState when the list is full.
  */
 export async function putOnWishlist(
   ctx: Ctx,
@@ -138,12 +134,7 @@ export async function getWishlistItem(
   return found;
 }
 
-/**
- * Removes an item from a user's list.
- * @param ifMatch the version that the item must have; null for any.
- * @returns the item's id.
- * @throws notFound, preconditionFailed.
- */
+/** Removes an item from a user's list and returns its id. Errors: notFound, preconditionFailed. */
 export async function removeFromWishlist(
   ctx: Ctx,
   { productId, customerId, subject }: ItemKey,

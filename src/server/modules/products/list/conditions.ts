@@ -7,8 +7,8 @@ import type { ProductSortKey } from "./model.ts";
 export type FilterColumn = "price_minor" | "created_at" | "updated_at" | "status";
 
 /**
- * Where the rows of a page come from: an index in sort order (`walk`); all matches of a filter, read from its index and
- * sorted (`price_minor` and so on); a few named rows (`ids`, `slug`); the search index, newest first (`match`).
+ * The rows of a page: an index in sort order (`walk`), the matches of one column's index, a few named rows, or the
+ * search index, newest first (`match`).
  */
 export type Source = "walk" | FilterColumn | "ids" | "slug" | "match";
 
@@ -65,10 +65,7 @@ export function afterRow(column: string, descending: boolean, isContinued: boole
   return [sql`${sql.raw(`${column} ${descending ? "<" : ">"}`)} cast(${param("value")} as integer)`];
 }
 
-/**
- * The range of a column, or the status.
- * @param passed the bound that the cursor has passed. It gets a plus, so that SQLite does not use an index for it.
- */
+/** The range of a column, or the status. No index is used for `passed`, the bound that the cursor has passed. */
 export function rangeConditions(filters: ProductFilters, column: string, passed?: "from" | "to" | "both"): SQL[] {
   if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
   const name = (end: "from" | "to") => sql.raw((passed === end || passed === "both" ? "+" : "") + column);

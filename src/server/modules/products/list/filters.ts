@@ -24,11 +24,7 @@ export interface ProductFilters {
   updatedTo?: string;
 }
 
-/**
- * The filters of a query; null if nothing can match.
- * @param isOpen whether the caller may see drafts.
- * @throws validationFailed for an invalid value, forbidden for a customer who asks for products that are not published.
- */
+/** The filters of a query; null if nothing can match. Errors: validationFailed, forbidden for a customer's drafts. */
 export function readFilters(ctx: Ctx, query: ProductListQuery, isOpen: boolean): ProductFilters | null {
   const { status } = query;
   if (!isOpen && status !== undefined && status !== "published") {

@@ -13,10 +13,7 @@ import { type ProductListQuery, type ProductSortKey, productFields } from "./mod
 import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, namedBy } from "./plan.ts";
 
-/**
- * Stores with translated products, as far as known. Their lists are translated at once, those of other stores only after
- * a page had translations.
- */
+/** Stores known to have translated products. Their lists are translated at once, others only after a page needed it. */
 const translated = new LruCache<true>(10_000);
 
 export type ProductDocument = Static<typeof Product>;
@@ -27,10 +24,8 @@ interface ProductPage extends ListPage {
 }
 
 /**
- * One page of the store's products by keyset. Customers see published products only. With `q`, ordered by creation.
- * @param lang the preferred language of texts; default the store's.
- * @throws malformedRequest for an invalid cursor, validationFailed for an invalid filter, forbidden for a customer who
- * asks for products that are not published.
+ * One page of the store's products by keyset. Customers see published products only. Texts prefer `lang`.
+ * @throws malformedRequest, validationFailed, forbidden for a customer who asks for products that are not published.
  */
 export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: string): Promise<ProductPage> {
   const fields = parseFields(query.fields, productFields);

@@ -15,9 +15,8 @@ const maxBatches = 10;
 type Values = Record<string, unknown> & { limit: number };
 
 /**
- * Finds a page in the cheapest way. Filters on other columns than the sort: few matches are read by the filter's index
- * and sorted; many are soon found in sort order; otherwise rows are scanned in sort order, batch by batch. No statement
- * scans more than some thousand rows.
+ * Finds a page in the cheapest way: few matches of a filter are read by its index and sorted, else rows are scanned in
+ * sort order, batch by batch. No statement scans more than some thousand rows.
  */
 export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Promise<PageRow | undefined> {
   const page = (source: Source) => get(ctx.db, pageStatement(shape, source), values);
@@ -71,10 +70,7 @@ function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
   };
 }
 
-/**
- * The number of matches, counted in batches between which other requests are served. Exact unless products change
- * meanwhile; by creation time if possible, in which no change moves a product.
- */
+/** The number of matches, counted in batches between which other requests are served. */
 export async function countMatches(ctx: Ctx, filters: ProductFilters, values: Values): Promise<number> {
   const columns = filteredColumns(filters, undefined);
   const isSearch = filters.match !== undefined;

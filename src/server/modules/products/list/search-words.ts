@@ -24,10 +24,7 @@ function tagOf(tenantId: string): string {
   return tenantId.slice(-6);
 }
 
-/**
- * The tokens of texts for the search index, joined by spaces: every prefix of each word; in scripts without spaces
- * between words, every character and pair of characters.
- */
+/** The search tokens of texts: every prefix of each word; in scripts without spaces, pairs of characters. */
 export function indexTokens(tenantId: string, texts: readonly string[]): string {
   const tag = tagOf(tenantId);
   const tokens = new Set<string>();
@@ -62,10 +59,7 @@ function addWord(tokens: Set<string>, tag: string, found: string): void {
   }
 }
 
-/**
- * The FTS5 expression for products that have all words of `q`, each as the beginning of a word. It has quoted tokens
- * only. Undefined if `q` has neither letter nor digit nor emoji.
- */
+/** The FTS5 expression for products that have all words of `q` as beginnings; undefined if `q` has no word. */
 export function matchExpression(tenantId: string, q: string): string | undefined {
   const tag = tagOf(tenantId);
   const tokens = new Set<string>();

@@ -41,10 +41,7 @@ const markIndexed = statement(sql`
   update ${products} set is_indexed = 1
   where row_number = ${param("row")} and version = ${param("version")} and is_indexed = 0`);
 
-/**
- * Updates the search index of a product. Call it in every transaction that changes title, description, tags, SKU,
- * translations or variants.
- */
+/** Updates a product's index entry. Call it in every transaction that changes its texts or variants. */
 export async function indexProduct(tx: Pick<Ctx, "db" | "tenant">, productId: string): Promise<void> {
   const product = await get(tx.db, selectOne, { tenantId: tx.tenant.id, id: productId });
   if (product) await tx.db.batch(indexing(product));
@@ -55,10 +52,7 @@ export function indexInserted(tenantId: string, product: SearchedTexts): InState
   return bind(writeNewWords, { words: indexTokens(tenantId, textsOf(product)) });
 }
 
-/**
- * Indexes a batch of products that are not in the index, such as those of an earlier schema.
- * @returns how many rows were written; 0 when none is left.
- */
+/** Indexes a batch of products that are not in the index. Returns how many rows were written; 0 when none is left. */
 export async function indexPendingProducts(ctx: Pick<Ctx, "db">): Promise<number> {
   const pending = await all(ctx.db, selectPending, { max: batch.products });
   const statements: InStatement[] = [];

@@ -5,11 +5,7 @@ export class CellError extends Error {}
 
 /** How the cells of a column are read and written. */
 interface CellFormat {
-  /**
-   * The value of a cell; undefined leaves the field unchanged.
-   * @param decimalComma 19,99 is a number too, as in files separated by semicolons.
-   * @throws CellError
-   */
+  /** The value of a cell; undefined changes nothing. With `decimalComma`, 19,99 is a number. Errors: CellError. */
   read: (cell: string, decimalComma: boolean) => unknown;
   write: (value: unknown) => string;
 }

@@ -28,9 +28,7 @@ class ParseError extends Error {
 }
 
 /**
- * The products of a CSV file with a header. Consecutive rows with the same id, slug or SKU are one product, with a
- * variant each.
- * @param delimiter between cells; detected from the header unless given.
+ * The products of a CSV file. Consecutive rows with the same id, slug or SKU are one product, with a variant each.
  * @throws validationFailed for a missing header, and for unknown or repeated columns.
  */
 export async function* readCsv(text: AsyncIterable<string>, delimiter?: string): AsyncGenerator<ImportItem> {

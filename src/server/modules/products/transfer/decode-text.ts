@@ -6,10 +6,7 @@ export const maxRecordLength = 4 * 1024 * 1024;
 /** Replaces bytes that are not UTF-8. Valid files have no NUL, so it cannot be mistaken for text of the file. */
 const invalidBytes = "\0\uFFFD";
 
-/**
- * Decodes a file piece by piece and drops its byte order mark. Invalid UTF-8 is marked in the text, so that `findBadText`
- * can report its line.
- */
+/** Decodes a file piece by piece. Invalid UTF-8 is marked in the text, so that `findBadText` can report its line. */
 export async function* decodeText(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let validator = newValidator();

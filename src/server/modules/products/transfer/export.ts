@@ -22,10 +22,7 @@ interface ExportFilter {
   status?: "draft" | "published" | "archived" | null | undefined;
 }
 
-/**
- * The store's products as JSON texts in pages, oldest first, with texts in each product's own language. Each page shows
- * the products as they are when it is read; no product appears twice.
- */
+/** The store's products as JSON texts in pages, oldest first. No product appears twice. */
 export async function* exportProducts(ctx: Ctx, { status = null }: ExportFilter = {}): AsyncGenerator<string[]> {
   for (let after = { createdAt: "", id: "" }; ; ) {
     const page = await all(ctx.db, selectPage, { tenantId: ctx.tenant.id, status, ...after, max: pageSize });
@@ -46,10 +43,7 @@ type Fields = Record<string, unknown>;
 /** The first line of a CSV export. */
 export const csvHeader = writeRows([csvColumns.map(({ name }) => name)]);
 
-/**
- * The CSV lines of a product: one, or one for each variant. Only the first has the product's own columns.
- * @param json the product as in replies.
- */
+/** The CSV lines of a product: one, or one for each variant. Only the first has the product's own columns. */
 export function writeCsvProduct(json: string): string {
   const product = JSON.parse(json) as Fields & { id: string; slug: string; variants: Fields[] };
   // The slug keeps the lines together when the ids are removed for an import into another store.

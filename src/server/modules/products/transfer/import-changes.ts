@@ -3,9 +3,7 @@ import { invalidField } from "../../../errors.ts";
 export type Fields = Record<string, unknown>;
 
 /**
- * The given fields that differ from a record, as a PATCH. Without it, rows that change nothing would move versions and
- * record events.
- * @param isCsv null and an empty text are the same.
+ * The given fields that differ from a record, as a PATCH; in CSV, null and an empty text are the same.
  * @throws validationFailed for metadata or translations that a PATCH cannot express.
  */
 export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fields {

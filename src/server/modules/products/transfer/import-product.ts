@@ -29,9 +29,8 @@ const selectByVariantSku = statement<Found>(sql`
 export type ImportOutcome = "created" | "updated" | "unchanged";
 
 /**
- * Writes one product of a file, inside a transaction. Finds it by its id, else its SKU, else the SKU of one of its
- * variants, and creates it if there is none. Fields and variants that the file does not have stay unchanged.
- * @throws AppError as creating and changing a product do; validationFailed for an unknown id and for another currency.
+ * Writes one product of a file, found by its id, its SKU or a variant's SKU, else new. Fields not given stay.
+ * @throws AppError as creating and changing a product do; validationFailed for an unknown id and another currency.
  */
 export async function importProduct(tx: Ctx, item: ImportItem): Promise<ImportOutcome> {
   const { id: _, currency, lang: givenLang, ...given } = item.document;

@@ -24,11 +24,7 @@ type ExistingVariant = Fields & {
   has_own_price: boolean;
 };
 
-/**
- * A variant of a file as input for a new product, which gives it a new id.
- * @param productPrice the product's price in the file.
- * @throws validationFailed for another currency than the store's.
- */
+/** A variant of a file as input for a new product. Errors: validationFailed for another currency than the store's. */
 export function newVariant(tx: Ctx, document: Fields, index: number, productPrice: unknown): Fields {
   const { id: _, currency, has_own_price: __, ...fields } = document;
   if (inheritsPrice(document, [productPrice], `variants.${index}.`)) return withoutPrice(fields);
@@ -42,8 +38,7 @@ export function newVariant(tx: Ctx, document: Fields, index: number, productPric
 }
 
 /**
- * Adds and changes the variants of a file. Each is found by its id, else SKU, else options; other variants stay.
- * @returns whether anything changed.
+ * Adds and changes variants, found by id, else SKU, else options. Returns whether anything changed.
  * @throws AppError as adding and changing a variant do, with fields such as `variants.0.price`.
  */
 export async function importVariants(tx: Ctx, product: ExistingProduct, item: ImportItem): Promise<boolean> {
@@ -95,8 +90,8 @@ function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, it
 }
 
 /**
- * Whether a document says that its price is the product's: `has_own_price` is false, and the price is missing or a known
- * price of the product. Any other price was edited in the file, and becomes the variant's own.
+ * Whether the variant follows the product's price: it says so, and its price is missing or the product's. Any other
+ * price was edited in the file.
  */
 function inheritsPrice({ has_own_price: isOwn, price }: Fields, known: unknown[], prefix = ""): boolean {
   if (isOwn !== undefined && typeof isOwn !== "boolean")

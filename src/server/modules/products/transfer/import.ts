@@ -48,8 +48,8 @@ export class ImportFailure extends Error {
 }
 
 /**
- * Creates and updates products. Each batch is one transaction; each product is written completely or not at all.
- * @throws ImportFailure for errors that are not in the file; AppError validationFailed for an invalid header.
+ * Creates and updates products in batches of one transaction; each product is written completely or not at all.
+ * @throws ImportFailure for errors that are not in the file, validationFailed for an invalid header.
  */
 export async function importProducts(
   ctx: Ctx,

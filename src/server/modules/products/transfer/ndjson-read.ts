@@ -16,10 +16,7 @@ const computedFields = [
   "published_at",
 ];
 
-/**
- * The products of a file with one JSON object per line. Empty lines are skipped.
- * @throws validationFailed for a file without products.
- */
+/** The products of a file with one JSON object per line. Errors: validationFailed for a file without products. */
 export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<ImportItem> {
   let rest = "";
   let line = 0;

@@ -23,11 +23,7 @@ export interface VariantColumns {
   position?: number;
 }
 
-/**
- * Validates what a schema cannot, and converts fields to columns. Prices are in the store's current currency.
- * @param prefix before each field's name in errors, such as `variants.0.`.
- * @throws validationFailed naming the field.
- */
+/** Validates what a schema cannot, and makes columns. `prefix` is such as `variants.0.`. Errors: validationFailed. */
 export function variantColumns(ctx: Ctx, input: VariantPatch, prefix = ""): VariantColumns {
   const columns: VariantColumns = {};
   const { title, sku, options, price, compare_at_price, stock, position } = input;
@@ -72,10 +68,7 @@ export function titleFrom(options: string): string {
   return Object.values(JSON.parse(options) as Record<string, string>).join(" / ");
 }
 
-/**
- * All columns of a new variant except its position. Without a price it follows the product's.
- * @throws validationFailed for a variant with neither title nor options, and for a compare-at price without a price.
- */
+/** All columns of a new variant except its position. Errors: validationFailed without title and options. */
 export function completeVariant(columns: VariantColumns, prefix = "") {
   const { options = "{}", optionsKey = "[]" } = columns;
   const title = columns.title ?? titleFrom(options);

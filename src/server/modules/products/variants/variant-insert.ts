@@ -37,10 +37,7 @@ const findTaken = statement<{ place: number }>(sql`
       where tenant_id = ${param("tenantId")} and sku = value and deleted_at is null)
   order by key limit 1`);
 
-/**
- * The columns of the variants of a new product, in order.
- * @throws validationFailed naming the field (`variants.0.price`), conflict for two with the same SKU or options.
- */
+/** The columns of a new product's variants. Errors: validationFailed, conflict for two with the same SKU or options. */
 export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   const rows = inputs.map((input, index) => {
     const prefix = `variants.${index}.`;
@@ -65,18 +62,12 @@ export function searchedTexts({ title, sku, options }: ReturnType<typeof variant
   return { title, sku, options: JSON.parse(options) as Record<string, string> };
 }
 
-/**
- * Adds a variant to a product, inside a transaction; undefined if the product does not exist or would have too many.
- * Constraint violations are thrown unchanged.
- */
+/** Adds a variant inside a transaction; undefined if the product does not exist or would have too many. */
 export function insertVariant(tx: Ctx, productId: string, row: VariantColumns): Promise<Rendered | undefined> {
   return get(tx.db, insertRows, valuesOf(tx, productId, [row]));
 }
 
-/**
- * Adds the variants of a new product, inside a transaction.
- * @throws conflict naming the variant whose SKU is taken.
- */
+/** Adds the variants of a new product, inside a transaction. Errors: conflict naming the variant whose SKU is taken. */
 export async function insertVariants(tx: Ctx, productId: string, rows: readonly VariantColumns[]): Promise<void> {
   try {
     await all(tx.db, insertRows, valuesOf(tx, productId, rows));

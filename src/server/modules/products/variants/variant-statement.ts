@@ -15,10 +15,7 @@ const priceColumns = sql.raw("(price_minor, compare_at_minor, currency, currency
 const productsPrice = sql`${priceColumns} = (
   select price_minor, compare_at_minor, currency, currency_digits from ${products} where ${ofProduct})`;
 
-/**
- * Copies a product's price to the variants without a price of their own; returns those that changed. Run it in the
- * transaction that changes the price, with `productId`, `tenantId` and `now`.
- */
+/** Copies a product's price to the variants that follow it; returns those that changed. */
 export const followPrice = statement<{ id: string }>(sql`
   update ${productVariants} set ${productsPrice}, version = version + 1, updated_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and product_id = ${param("productId")} and deleted_at is null

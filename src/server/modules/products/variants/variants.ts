@@ -54,10 +54,7 @@ interface VariantIds {
   variantId: string;
 }
 
-/**
- * The variants of a product in order, as a JSON array. Customers see those of published products only.
- * @throws notFound
- */
+/** The variants of a product in order, as a JSON array. Errors: notFound. */
 export async function listVariants(ctx: Ctx, productId: string): Promise<string> {
   requireProductId(productId);
   const row = await get(ctx.db, selectVariants, { ...idsOf(ctx, { productId }), seesDrafts: seesDrafts(ctx) ? 1 : 0 });
@@ -73,11 +70,7 @@ export async function getVariant(ctx: Ctx, ids: VariantIds): Promise<Rendered> {
   return variant;
 }
 
-/**
- * Adds a variant, after the others unless `position` is given. A product with variants is sold by variant only. Without
- * a price the variant follows the product's.
- * @throws notFound, validationFailed, conflict for options or a SKU that are taken, wrongState at the maximum number.
- */
+/** Adds a variant, by default after the others. Errors: notFound, validationFailed, conflict, wrongState. */
 export async function addVariant(ctx: Ctx, productId: string, input: VariantInput): Promise<Rendered> {
   requireProductId(productId);
   const variantId = newId("var");
@@ -96,8 +89,7 @@ export async function addVariant(ctx: Ctx, productId: string, input: VariantInpu
 }
 
 /**
- * Replaces all fields of a variant. Without a position it keeps its own; without a price it follows the product's.
- * @param ifMatch the version that the variant must have; null for any.
+ * Replaces all fields of a variant; without a position it keeps its own, without a price it follows the product's.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function replaceVariant(
@@ -111,7 +103,6 @@ export async function replaceVariant(
 
 /**
  * Changes the fields given. New options change the title too, if it was made from the old options.
- * @param ifMatch the version that the variant must have; null for any.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
 export async function patchVariant(
@@ -123,11 +114,7 @@ export async function patchVariant(
   return update(ctx, ids, variantColumns(ctx, patch), ifMatch);
 }
 
-/**
- * Deletes a variant. Its row stays for existing orders; its SKU and options can be used again. A product without
- * variants is sold by its own stock.
- * @throws notFound, preconditionFailed.
- */
+/** Deletes a variant. Its row stays for existing orders. Errors: notFound, preconditionFailed. */
 export async function deleteVariant(ctx: Ctx, ids: VariantIds, ifMatch: number | null): Promise<void> {
   requireIds(ids);
   return inTransaction(ctx, async (tx) => {
