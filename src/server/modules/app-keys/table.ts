@@ -1,15 +1,13 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 
 /** An app key: who a backend or integration is, and what it may do. The id is the public `app_id`. */
 export const appKeys = sqliteTable(
   "app_keys",
   {
     id: text("id").primaryKey(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     name: text("name").notNull(),
     /** JSON array of scope names. */
     scopes: text("scopes").notNull(),
@@ -30,9 +28,7 @@ export const appKeySecrets = sqliteTable(
   "app_key_secrets",
   {
     id: text("id").primaryKey(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     appId: text("app_id")
       .notNull()
       .references(() => appKeys.id, { onDelete: "cascade" }),
@@ -49,9 +45,7 @@ export const appKeySecrets = sqliteTable(
 export const appKeyOrigins = sqliteTable(
   "app_key_origins",
   {
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     appId: text("app_id")
       .notNull()
       .references(() => appKeys.id, { onDelete: "cascade" }),
@@ -66,9 +60,7 @@ export const appKeyOrigins = sqliteTable(
 export const rejectedOrigins = sqliteTable(
   "rejected_origins",
   {
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     appId: text("app_id")
       .notNull()
       .references(() => appKeys.id, { onDelete: "cascade" }),

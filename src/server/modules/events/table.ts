@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 
 /** The change feed, in the order of commits. Each row is written in the transaction of the change. */
 export const events = sqliteTable(
@@ -7,9 +7,7 @@ export const events = sqliteTable(
   {
     sequence: integer("sequence").primaryKey({ autoIncrement: true }),
     id: text("id").notNull().unique(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     /** Such as `order.paid`. */
     type: text("type").notNull(),
     /** Id of the record that changed. */

@@ -1,13 +1,11 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 
 /** First replies to requests with an `Idempotency-Key`, written in the transaction of their effect; kept for a day. */
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
   {
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     /** Who sent it: `app:app_…` or `user:usr_…`. */
     caller: text("caller").notNull(),
     key: text("key").notNull(),

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
 /** The keys that identify this server to push services (VAPID, RFC 8292); one pair for all stores. */
@@ -22,9 +22,7 @@ export const pushRegistrations = sqliteTable(
   "push_registrations",
   {
     id: text("id").primaryKey(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
     /** Keyed hash of the endpoint or token, to find it again. */
     targetKey: text("target_key").notNull(),
@@ -54,9 +52,7 @@ export const pushRegistrations = sqliteTable(
 export const pushTopics = sqliteTable(
   "push_topics",
   {
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     topic: text("topic").notNull(),
     registrationId: text("registration_id")
       .notNull()
@@ -73,9 +69,7 @@ export const pushMessages = sqliteTable(
   "push_messages",
   {
     id: text("id").primaryKey(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     /** A change of an order, or a message of the store. */
     kind: text("kind", { enum: ["order", "message"] }).notNull(),
     /** JSON object: title, body and url of a message; id, number and event of an order. */
@@ -105,9 +99,7 @@ export const pushDeliveries = sqliteTable(
   "push_deliveries",
   {
     id: text("id").primaryKey(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     messageId: text("message_id")
       .notNull()
       .references(() => pushMessages.id, { onDelete: "cascade" }),

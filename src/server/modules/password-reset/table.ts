@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
  * The latest reset code of an address. Addresses that belong to nobody have one too, which is never sent: otherwise
@@ -9,9 +9,7 @@ import { tenants } from "../tenants/table.ts";
 export const passwordResetCodes = sqliteTable(
   "password_reset_codes",
   {
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     emailKey: text("email_key").notNull(),
     /** HMAC of the code with the server's key: six digits would be found again in a plain hash at once. */
     hash: text("hash").notNull(),

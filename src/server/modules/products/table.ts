@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 import { productJson, variantJson } from "./rendering.ts";
 
 const living = sql`deleted_at is null`;
@@ -12,9 +12,7 @@ export const products = sqliteTable(
     /** Increases with creation time and survives VACUUM; the search index refers to it. */
     rowNumber: integer("row_number").primaryKey({ autoIncrement: true }),
     id: text("id").notNull().unique(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     title: text("title").notNull(),
     slug: text("slug").notNull(),
     description: text("description"),
@@ -84,9 +82,7 @@ export const productVariants = sqliteTable(
   "product_variants",
   {
     id: text("id").primaryKey(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     productId: text("product_id")
       .notNull()
       .references(() => products.id, { onDelete: "cascade" }),

@@ -1,14 +1,12 @@
 import { sql } from "drizzle-orm";
 import { check, index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 
 /** Likes and bookmarks. */
 export const reactions = sqliteTable(
   "reactions",
   {
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     kind: text("kind", { enum: ["like", "bookmark"] }).notNull(),
     resourceType: text("resource_type").notNull(),
     resourceId: text("resource_id").notNull(),

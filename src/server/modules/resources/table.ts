@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
  * Counts of likes, bookmarks and views. Triggers on the reactions maintain likes and bookmarks; a trigger on this table
@@ -9,9 +9,7 @@ import { tenants } from "../tenants/table.ts";
 export const resourceCounts = sqliteTable(
   "resource_counts",
   {
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     resourceType: text("resource_type").notNull(),
     resourceId: text("resource_id").notNull(),
     likes: integer("likes").notNull().default(0),

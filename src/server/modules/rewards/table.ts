@@ -1,14 +1,12 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 
 /** The balance of each user: the sum of the ledger, never negative. Stays when the user is deleted, as the ledger does. */
 export const rewardBalances = sqliteTable(
   "reward_balances",
   {
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
     balance: integer("balance").notNull().default(0),
     /** Increases by one with every entry. */
@@ -28,9 +26,7 @@ export const rewardEntries = sqliteTable(
     /** The order in which they were written. */
     sequence: integer("sequence").primaryKey({ autoIncrement: true }),
     id: text("id").notNull().unique(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
     kind: text("kind", { enum: ["earn", "redeem", "reverse", "expire", "adjust"] }).notNull(),
     /** Negative if it reduces the balance. */
@@ -62,9 +58,7 @@ export const rewardLots = sqliteTable(
     sequence: integer("sequence")
       .primaryKey()
       .references(() => rewardEntries.sequence, { onDelete: "cascade" }),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
     points: integer("points").notNull(),
     remaining: integer("remaining").notNull(),

@@ -47,3 +47,9 @@ export const revision = sqliteTable(
   },
   (t) => [check("revision_single_row", sql`${t.id} = 1`)],
 );
+
+/** The column that every table of a store's rows has. */
+export const tenantIdColumn = () =>
+  text("tenant_id")
+    .notNull()
+    .references(() => tenants.id, { onDelete: "cascade" });

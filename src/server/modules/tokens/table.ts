@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
  * Every user token that was issued, also those that have ended: using one of these is told apart from using one that
@@ -10,9 +10,7 @@ export const userTokens = sqliteTable(
   "user_tokens",
   {
     id: text("id").primaryKey(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
     /** SHA-256 of the token, in hex. The token itself has 256 random bits, so a slow hash would add nothing. */
     hash: text("hash").notNull().unique(),

@@ -1,5 +1,5 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
 /** A user's second factor: begun while `confirmed_at` is null, asked for at each sign-in from then on. */
@@ -7,9 +7,7 @@ export const twoFactor = sqliteTable("two_factor", {
   userId: text("user_id")
     .primaryKey()
     .references(() => users.id, { onDelete: "cascade" }),
-  tenantId: text("tenant_id")
-    .notNull()
-    .references(() => tenants.id, { onDelete: "cascade" }),
+  tenantId: tenantIdColumn(),
   /** The shared secret, sealed with the server's key. */
   secret: text("secret").notNull(),
   confirmedAt: text("confirmed_at"),
@@ -25,9 +23,7 @@ export const recoveryCodes = sqliteTable(
     userId: text("user_id")
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     /** HMAC of the code with the server's key. */
     hash: text("hash").notNull(),
     usedAt: text("used_at"),

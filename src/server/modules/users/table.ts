@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 
 /** Condition for an imported password hash. */
 export const imported = sql.raw("password_hash not like '$argon2id$v=19$m=19456,t=2,p=1$%'");
@@ -10,9 +10,7 @@ export const users = sqliteTable(
   "users",
   {
     id: text("id").primaryKey(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     /** As entered. */
     email: text("email").notNull(),
     /** The comparable form (`emailKey`), so that case makes no second account. */

@@ -1,14 +1,12 @@
 import { sql } from "drizzle-orm";
 import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 
 /** Views of a resource by day (UTC). Their sum is the total in `resource_counts`. */
 export const viewDays = sqliteTable(
   "view_days",
   {
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     resourceType: text("resource_type").notNull(),
     resourceId: text("resource_id").notNull(),
     /** `2026-03-01`. */
@@ -29,9 +27,7 @@ export const viewDedupKeys = sqliteTable(
   "view_dedup_keys",
   {
     day: text("day").notNull(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     resourceType: text("resource_type").notNull(),
     resourceId: text("resource_id").notNull(),
     dedupKey: text("dedup_key").notNull(),

@@ -1,6 +1,6 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { products } from "../products/table.ts";
-import { tenants } from "../tenants/table.ts";
+import { tenantIdColumn } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
 /** Wishlists; each has a product at most once. */
@@ -8,9 +8,7 @@ export const wishlistItems = sqliteTable(
   "wishlist_items",
   {
     id: text("id").primaryKey(),
-    tenantId: text("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: tenantIdColumn(),
     userId: text("user_id")
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
