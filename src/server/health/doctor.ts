@@ -8,7 +8,7 @@ import { AppError, unavailable } from "../errors.ts";
 import { requireTenant } from "../modules/tenants/service.ts";
 import { closedVault } from "../security/secret-key.ts";
 import { type CheckedDatabase, checkDatabase, nameDatabase } from "./database/check-database.ts";
-import { damageRemedy } from "./database/damage.ts";
+import { damageRemedy } from "./database/file.ts";
 import type { DatabaseReader } from "./database/reader.ts";
 import type { CheckSubject } from "./environment/check.ts";
 import { directoryChecks, serverChecks } from "./environment/checks.ts";

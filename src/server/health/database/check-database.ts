@@ -4,8 +4,7 @@ import { databaseFile } from "../../config/data-dir.ts";
 import { notFound } from "../../errors.ts";
 import { type CommandLine, countOf, type Finding, limitFindings } from "../finding.ts";
 import { withTimeout } from "../with-timeout.ts";
-import { damageRemedy, describeDamage } from "./damage.ts";
-import { findFileFault, findTruncation } from "./file.ts";
+import { damageRemedy, describeDamage, findFileFault, findTruncation } from "./file.ts";
 import { type DatabaseReader, openFileReader, openServerReader } from "./reader.ts";
 import { checkSchema } from "./schema.ts";
 

@@ -1,44 +1,21 @@
 import { sql } from "drizzle-orm";
 import type { SystemCtx, Tenant } from "../../context.ts";
-import { all, param, statement } from "../../db/statement.ts";
+import { all, bind, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { recordAudit } from "../../modules/audit/service.ts";
-import { orders } from "../../modules/orders/table.ts";
 import { requireTenant } from "../../modules/tenants/service.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { tenantForWork } from "../../modules/tenants/work.ts";
+import { dayOf } from "../../modules/views/dedup-key.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { describeDamage } from "../database/damage.ts";
-import { countOf, type Finding, type ReportedFinding, reasonOf } from "../finding.ts";
-import { type Inconsistency, inScope, type RecordCheck } from "./check.ts";
-import { numbers } from "./order-numbers.ts";
-import { orderPoints } from "./order-points.ts";
-import { refunds } from "./order-refunds.ts";
-import { orderStates } from "./order-states.ts";
-import { orderTotals } from "./order-totals.ts";
-import { productCounts } from "./product-counts.ts";
-import { reactionCounts } from "./reaction-counts.ts";
-import { reservedStock } from "./reserved-stock.ts";
-import { rewards } from "./reward-balances.ts";
-import { searchIndex } from "./search-index.ts";
-import { variantSums } from "./variant-sums.ts";
-import { viewCounts } from "./view-counts.ts";
-
-const countDue = statement<{ tenant_id: string; due: number }>(sql`
-  select o.tenant_id, count(*) as due from ${orders} o
-  where o.status = 'pending' and o.expires_at <= ${param("now")} and ${inScope("o")} group by o.tenant_id`);
-
-const dueOrders: RecordCheck = {
-  id: "orders",
-  find: async () => [],
-  async notes(ctx, tenantId) {
-    const rows = await all(ctx.db, countDue, { tenantId, now: toTimestamp(ctx.now()) });
-    return rows.map(({ tenant_id, due }) => ({
-      tenant_id,
-      text: `${countOf(due, "unpaid order")} should have expired. A running server expires them within a minute.`,
-    }));
-  },
-};
+import { describeDamage } from "../database/file.ts";
+import { type ReportedFinding, reasonOf } from "../finding.ts";
+import type { CheckParams, Inconsistency, RecordCheck } from "./check.ts";
+import { productCounts, reactionCounts, viewCounts } from "./counts.ts";
+import { dueOrders, numbers, orderPoints, orderStates, orderTotals } from "./orders.ts";
+import { reservedStock, searchIndex, variantSums } from "./products.ts";
+import { refunds } from "./refunds.ts";
+import { rewards } from "./rewards.ts";
 
 /** In the order in which they run: values that others are computed from come first. */
 const checks: readonly RecordCheck[] = [
@@ -48,6 +25,7 @@ const checks: readonly RecordCheck[] = [
 
 /** This many rows are fixed in one transaction, so that other writers wait only shortly. */
 const batchSize = 100;
+const dayMs = 86_400_000;
 
 const selectTenants = statement<{ tenant: string }>(sql`select ${tenantForWork} as tenant from ${tenants} t`);
 
@@ -67,72 +45,63 @@ interface Scope {
 
 /**
  * Recomputes stored values: stock, totals, balances, counts, the search index. A server may be running.
- * @returns `ok` unless an error remains.
  * @throws notFound when the store does not exist.
  */
 export async function checkRecords(
   ctx: SystemCtx,
   { namespace, fix = false }: RecordOptions = {},
-): Promise<{ ok: boolean; checked: string[]; findings: ReportedFinding[] }> {
+): Promise<{ checked: string[]; findings: ReportedFinding[] }> {
   const one = namespace === undefined ? null : await requireTenant(ctx, namespace);
-  const stores = one ? [one] : await readTenants(ctx);
+  const stores = one ? [one] : (await all(ctx.db, selectTenants)).map(({ tenant }) => JSON.parse(tenant) as Tenant);
   const scope: Scope = { one, byId: new Map(stores.map((tenant) => [tenant.id, tenant])), fix };
   const findings: ReportedFinding[] = [];
   for (const check of checks) findings.push(...(await runCheck(ctx, check, scope)));
-  const ok = findings.every(({ severity, fixed }) => severity !== "error" || fixed);
-  return { ok, checked: checks.map(({ id }) => id), findings };
-}
-
-async function readTenants(ctx: SystemCtx): Promise<Tenant[]> {
-  return (await all(ctx.db, selectTenants)).map(({ tenant }) => JSON.parse(tenant) as Tenant);
+  return { checked: checks.map(({ id }) => id), findings };
 }
 
 async function runCheck(ctx: SystemCtx, check: RecordCheck, scope: Scope): Promise<ReportedFinding[]> {
-  const report = (finding: Finding, fixable = false, fixed = false): ReportedFinding => {
-    const { namespace = null, ...rest } = finding;
-    return { group: "records", check: check.id, ...rest, namespace, fixable, fixed };
-  };
-  const nameOf = (tenantId: string | null) => (tenantId === null ? undefined : scope.byId.get(tenantId)?.namespace);
+  const { id, remedy = null, notes } = check;
+  const common = { group: "records", check: id, remedy: null, fixable: false, fixed: false } as const;
+  const nameOf = (tenantId: string | null) => (tenantId && scope.byId.get(tenantId)?.namespace) || null;
   try {
     const inconsistencies = await findAndFix(ctx, check, scope);
-    const notes = (await check.notes?.(ctx, scope.one?.id ?? null)) ?? [];
+    const noted = notes ? await all(ctx.db, notes.count, paramsOf(ctx, scope.one)) : [];
     return [
-      ...inconsistencies.map(({ row, fixed }) =>
-        report(describeInconsistency(row, nameOf(row.tenant_id), check.remedy), Boolean(row.fixable), fixed),
-      ),
-      ...notes.map(({ tenant_id, text }) => {
+      ...inconsistencies.map(({ row, fixed }): ReportedFinding => {
+        const { record, field, found, expected } = row;
+        const namespace = nameOf(row.tenant_id);
+        const fixable = Boolean(row.fixable);
+        const message = `${field} of ${record}${namespace === null ? "" : ` in store ${namespace}`} is ${found ?? "null"} and should be ${expected ?? "null"}.`;
+        const values = { field, is: found, should: expected, fixable, fixed };
+        return {
+          ...common,
+          severity: "error",
+          subject: record,
+          namespace,
+          message,
+          ...values,
+          ...(!fixable && { remedy }),
+        };
+      }),
+      ...noted.map(({ tenant_id, count }): ReportedFinding => {
         const namespace = nameOf(tenant_id);
-        const message = namespace === undefined ? text : `Store ${namespace}: ${text}`;
-        return report({ severity: "note", subject: namespace ?? check.id, namespace, message, remedy: null });
+        const message = `Store ${namespace}: ${notes?.describe(count)}`;
+        return { ...common, severity: "note", subject: namespace ?? id, namespace, message };
       }),
     ];
   } catch (error) {
     // Unreadable rows of one check must not hide the findings of the others.
     const message = `This check failed: ${describeDamage(error) ?? reasonOf(error)}.`;
-    const namespace = scope.one?.namespace;
-    return [report({ severity: "error", subject: check.id, namespace, message, remedy: null })];
+    return [{ ...common, severity: "error", subject: id, namespace: scope.one?.namespace ?? null, message }];
   }
 }
 
-function describeInconsistency(row: Inconsistency, namespace: string | undefined, remedy: string | undefined): Finding {
-  const { record, field, found, expected, fixable } = row;
-  const store = namespace === undefined ? "" : ` in store ${namespace}`;
-  return {
-    severity: "error",
-    subject: record,
-    namespace,
-    message: `${field} of ${record}${store} is ${found ?? "null"} and should be ${expected ?? "null"}.`,
-    remedy: fixable ? null : (remedy ?? null),
-    field,
-    is: found,
-    should: expected,
-  };
-}
-
 async function findAndFix(ctx: SystemCtx, check: RecordCheck, scope: Scope) {
+  const { select } = check;
+  if (select === undefined) return [];
   const found = new Map<string, Inconsistency>();
-  const tenantId = scope.one?.id ?? null;
-  let left = await check.find(ctx, tenantId);
+  const find = () => all(ctx.db, select, paramsOf(ctx, scope.one));
+  let left = await find();
   for (;;) {
     const fresh = left.filter((row) => !found.has(keyOf(row)));
     for (const row of fresh) found.set(keyOf(row), row);
@@ -140,35 +109,39 @@ async function findAndFix(ctx: SystemCtx, check: RecordCheck, scope: Scope) {
     if (!scope.fix || fixable.length === 0) break;
     await applyFixes(ctx, check, fixable, scope);
     // Fixed is what is no longer found. Some checks find only some rows at a time.
-    left = await check.find(ctx, tenantId);
+    left = await find();
   }
   const remaining = new Set(left.map(keyOf));
-  return [...found.values()]
-    .map((row) => ({ row, fixed: !remaining.has(keyOf(row)) }))
-    .sort(({ row: a }, { row: b }) => compare(a.tenant_id ?? "", b.tenant_id ?? "") || compare(a.record, b.record));
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, row]) => ({ row, fixed: !remaining.has(key) }));
 }
 
-async function applyFixes(ctx: SystemCtx, { id, fix }: RecordCheck, rows: Inconsistency[], { byId }: Scope) {
-  if (!fix) return;
+async function applyFixes(ctx: SystemCtx, check: RecordCheck, rows: Inconsistency[], { byId }: Scope) {
   for (const [tenantId, ofStore] of Map.groupBy(rows, (row) => row.tenant_id)) {
-    const tenant = tenantId === null ? null : (byId.get(tenantId) ?? null);
+    const tenant = tenantId === null ? null : byId.get(tenantId);
     // A store that was created or deleted meanwhile.
-    if (tenantId !== null && tenant === null) continue;
+    if (tenant === undefined) continue;
     const targets = [...new Set(ofStore.map(({ target, record }) => target ?? record))];
     for (let at = 0; at < targets.length; at += batchSize) {
-      await inTransaction(ctx, async (tx) => {
-        const fixed = await fix(tx, targets.slice(at, at + batchSize), tenant);
-        const acting = tenant === null ? tx : { ...tx, tenant };
-        if (fixed > 0) await recordAudit(acting, { event: "doctor.fixed", details: { check: id, fixed } });
-      });
+      await inTransaction(ctx, (tx) => fixBatch(tx, check, targets.slice(at, at + batchSize), tenant));
     }
   }
 }
 
-function keyOf({ tenant_id, record, field }: Inconsistency): string {
-  return JSON.stringify([tenant_id, record, field]);
+async function fixBatch(tx: SystemCtx, { id, updates, fix }: RecordCheck, ids: string[], tenant: Tenant | null) {
+  const params = paramsOf(tx, tenant, ids);
+  const results = updates ? await tx.db.batch(updates.map((update) => bind(update, params))) : [];
+  let fixed = results.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
+  if (tenant !== null) fixed += (await fix?.({ ...tx, tenant }, params, ids)) ?? 0;
+  const acting = tenant === null ? tx : { ...tx, tenant };
+  if (fixed > 0) await recordAudit(acting, { event: "doctor.fixed", details: { check: id, fixed } });
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function paramsOf(ctx: SystemCtx, tenant: Tenant | null, ids?: readonly string[]): CheckParams {
+  // Yesterday, today, and tomorrow for clocks that are ahead.
+  const days = JSON.stringify([-1, 0, 1].map((day) => dayOf(ctx.now() + day * dayMs)));
+  return { tenantId: tenant?.id ?? null, ids: JSON.stringify(ids ?? []), now: toTimestamp(ctx.now()), days };
+}
+
+function keyOf({ tenant_id, record, field }: Inconsistency): string {
+  return JSON.stringify([tenant_id, record, field]);
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { SystemCtx, Tenant } from "../../context.ts";
-import { param } from "../../db/statement.ts";
+import { type CompiledStatement, param } from "../../db/statement.ts";
 
 /** A stored value that differs from the records that it is computed from, as a check selects it. */
 export interface Inconsistency {
@@ -8,7 +8,7 @@ export interface Inconsistency {
   tenant_id: string | null;
   /** Id of the row. */
   record: string;
-  /** The argument for `fix`, where it is another row than `record`. */
+  /** The row to fix, where it is another one than `record`. */
   target?: string;
   field: string;
   found: string | number | null;
@@ -17,24 +17,25 @@ export interface Inconsistency {
   fixable: number;
 }
 
+/**
+ * The parameters of the statements of a check: `tenantId` (null for all stores), `now`, `days` (JSON of the days that may
+ * have dedup keys of views), and for a fix `ids` (JSON of the rows to fix).
+ */
+export type CheckParams = Record<"tenantId" | "ids", string | null> & Record<"now" | "days", string>;
+
 /** A check of stored values. */
 export interface RecordCheck {
   id: string;
   /** What to do about values that cannot be fixed. */
   remedy?: string;
-  /**
-   * Finds inconsistencies. Each statement is right by itself beside a running server.
-   * @param tenantId the store to check; null for all.
-   */
-  find(ctx: SystemCtx, tenantId: string | null): Promise<Inconsistency[]>;
-  /** Facts that need no action. */
-  notes?(ctx: SystemCtx, tenantId: string | null): Promise<{ tenant_id: string; text: string }[]>;
-  /**
-   * Recomputes the values inside a transaction, with statements that change only what is still wrong.
-   * @param tenant the store of the rows; null for rows of no store.
-   * @returns the number of changed rows.
-   */
-  fix?(tx: SystemCtx, targets: readonly string[], tenant: Tenant | null): Promise<number>;
+  /** Finds inconsistencies. The statement is right by itself beside a running server. */
+  select?: CompiledStatement<Inconsistency>;
+  /** Counts facts of each store that need no action, and describes them. */
+  notes?: { count: CompiledStatement<{ tenant_id: string; count: number }>; describe(count: number): string };
+  /** Recompute the values, and change only what is still wrong. */
+  updates?: readonly CompiledStatement<unknown>[];
+  /** Fixes rows of a store after `updates`. Returns the number of fixed rows. */
+  fix?(tx: SystemCtx & { tenant: Tenant }, params: CheckParams, ids: readonly string[]): Promise<number>;
 }
 
 /** SQL for the rows of an alias to check. Its parameter is `tenantId`, null for all stores. */
@@ -50,15 +51,10 @@ export function isNamed(alias: string, column = "id"): SQL {
 
 /**
  * SQL that selects an `Inconsistency` for each differing field in the rows of `compared`, a table with `tenant_id`,
- * `record`, `target`, `fixable`, and `<field>` and `right_<field>` for each field.
+ * `record`, `fixable`, and `<field>` and `right_<field>` for each field.
  */
-export function differences(compared: string, fields: readonly string[]): SQL {
-  return sql.raw(
-    fields
-      .map(
-        (field) => `select tenant_id, record, target, '${field}' as field, ${field} as found,
-          right_${field} as expected, fixable from ${compared} where ${field} is not right_${field}`,
-      )
-      .join(" union all "),
-  );
+export function differences(compared: string, fields: readonly string[], target = "record"): SQL {
+  const ofField = (field: string) => `select tenant_id, record, ${target} as target, '${field}' as field,
+    ${field} as found, right_${field} as expected, fixable from ${compared} where ${field} is not right_${field}`;
+  return sql.raw(fields.map(ofField).join(" union all "));
 }

@@ -1,7 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
-import { all, bind, param, statement } from "../../db/statement.ts";
+import { param, statement } from "../../db/statement.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards/table.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
 import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
 
 /**
@@ -23,7 +22,7 @@ function accountSums(scope: (alias: string, column: string) => SQL): SQL {
     select tenant_id, user_id from ledger union select tenant_id, user_id from lot_sums
     union select tenant_id, user_id from ${rewardBalances} b where ${scope("b", "user_id")}),
   accounts as (
-    select u.tenant_id, u.user_id as record, u.user_id as target, coalesce(b.balance, 0) as balance,
+    select u.tenant_id, u.user_id as record, coalesce(b.balance, 0) as balance,
       coalesce(e.points, 0) as right_balance, coalesce(l.remaining, 0) as lots, coalesce(e.points, 0) as right_lots,
       coalesce(e.points, 0) between 0 and 9007199254740991 as is_sound,
       coalesce(l.room, 0) >= coalesce(e.points, 0) as has_room
@@ -42,8 +41,8 @@ const select = statement<Inconsistency>(sql`
   union all
   select tenant_id, id, id, 'sum', sum, '0 or more', 0 from (${running}) where sum < 0`);
 // Entries with a wrong running balance stay as they are.
-const countOdd = statement<{ tenant_id: string; odd: number }>(sql`
-  select tenant_id, count(*) as odd from (${running}) where balance <> sum group by tenant_id`);
+const countOdd = statement<{ tenant_id: string; count: number }>(sql`
+  select tenant_id, count(*) as count from (${running}) where balance <> sum group by tenant_id`);
 const fixBalances = statement(sql`
   insert into ${rewardBalances} (tenant_id, user_id, balance, updated_at)
   select tenant_id, record, right_balance, ${param("now")} from (
@@ -63,15 +62,7 @@ export const rewards: RecordCheck = {
   id: "rewards",
   remedy:
     "The ledger is never changed. Compare it with a backup, and correct the balance of a user with POST /rewards/adjust/.",
-  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
-  async notes(ctx, tenantId) {
-    const text = (odd: number) => `${odd} entries of the ledger have a wrong running balance.`;
-    const rows = await all(ctx.db, countOdd, { tenantId });
-    return rows.map(({ tenant_id, odd }) => ({ tenant_id, text: text(odd) }));
-  },
-  async fix(tx, targets, tenant) {
-    const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets), now: toTimestamp(tx.now()) };
-    const results = await tx.db.batch([bind(fixBalances, values), bind(fixLots, values)]);
-    return results.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
-  },
+  select,
+  notes: { count: countOdd, describe: (odd) => `${odd} entries of the ledger have a wrong running balance.` },
+  updates: [fixBalances, fixLots],
 };

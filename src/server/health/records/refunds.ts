@@ -1,9 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
-import { all, param, statement } from "../../db/statement.ts";
+import { all, param, run, statement } from "../../db/statement.ts";
 import { orderLines, orderRefunds, orders } from "../../modules/orders/table.ts";
-import { toTimestamp } from "../../values/timestamp.ts";
 import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
-import { isCoherent } from "./order-states.ts";
+import { isCoherent } from "./orders.ts";
 
 /** SQL for common table expressions that sum up the refunds of each order and of each line. */
 function refundSums(scope: (alias: string, column: string) => SQL): SQL {
@@ -33,7 +32,7 @@ function refundSums(scope: (alias: string, column: string) => SQL): SQL {
         when 'refunded' then right_payment_status = 'refunded'
         when 'partially_refunded' then right_payment_status <> 'paid' else true end
       and not (status = 'paid' and right_payment_status = 'refunded') as fixable
-    from (select o.tenant_id, o.id as record, o.id as target, o.status, o.total_minor, ${isCoherent("o")} as is_sure,
+    from (select o.tenant_id, o.id as record, o.status, o.total_minor, ${isCoherent("o")} as is_sure,
       o.refunded_minor, coalesce(g.amount, 0) as right_refunded_minor,
       o.payment_status, case when o.paid_at is null then 'unpaid' when g.order_id is null then 'paid'
         when g.amount = o.total_minor and w.is_all then 'refunded' else 'partially_refunded' end as right_payment_status
@@ -46,7 +45,7 @@ const orderFields = ["refunded_minor", "payment_status"] as const;
 const everything = refundSums(inScope);
 const named = refundSums(isNamed);
 const select = statement<Inconsistency>(sql`
-  with ${everything} ${differences("totals", orderFields)} union all ${differences("lines", lineFields)}
+  with ${everything} ${differences("totals", orderFields)} union all ${differences("lines", lineFields, "target")}
   union all
   select r.tenant_id, r.id, r.order_id, 'lines', 'unreadable', 'pieces of its lines', 0 from ${orderRefunds} r
   where ${inScope("r")} and (json_type(r.lines) <> 'array'
@@ -70,13 +69,12 @@ const touch = statement(sql`
 export const refunds: RecordCheck = {
   id: "refunds",
   remedy: "A refunded amount is never lowered, nor raised above the total. Compare it with the payment and a backup.",
-  find: (ctx, tenantId) => all(ctx.db, select, { tenantId }),
-  async fix(tx, targets, tenant) {
-    const values = { tenantId: tenant?.id ?? null, ids: JSON.stringify(targets) };
-    const lines = await all(tx.db, fixLines, values);
-    const fixed = [...lines, ...(await all(tx.db, fixOrders, values))].map(({ id }) => id);
-    if (fixed.length === 0) return 0;
-    await all(tx.db, touch, { ...values, ids: JSON.stringify(fixed), now: toTimestamp(tx.now()) });
+  select,
+  async fix(tx, params) {
+    const fixed = [...(await all(tx.db, fixLines, params)), ...(await all(tx.db, fixOrders, params))].map(
+      ({ id }) => id,
+    );
+    if (fixed.length > 0) await run(tx.db, touch, { ...params, ids: JSON.stringify(fixed) });
     return fixed.length;
   },
 };

@@ -1,0 +1,140 @@
+import { type SQL, sql } from "drizzle-orm";
+import { param, statement } from "../../db/statement.ts";
+import { orderLines, orderNumbers, orders } from "../../modules/orders/table.ts";
+import { rewardEntries } from "../../modules/rewards/table.ts";
+import { countOf } from "../finding.ts";
+import { differences, type Inconsistency, inScope, isNamed, type RecordCheck } from "./check.ts";
+
+/**
+ * SQL for whether the statuses and times of an order are consistent. Nothing is fixed from orders that are not, because the
+ * right status is unknown.
+ */
+export function isCoherent(alias: string): SQL {
+  const of = (column: string) => sql.raw(`${alias}.${column}`);
+  const isNeverPaid = sql`${of("payment_status")} = 'unpaid' and ${of("paid_at")} is null`;
+  return sql`(case ${of("status")}
+    when 'paid' then ${of("payment_status")} in ('paid', 'partially_refunded') and ${of("paid_at")} is not null
+    when 'completed' then ${of("payment_status")} <> 'unpaid' and ${of("paid_at")} is not null
+    when 'cancelled' then ${isNeverPaid} or ${of("payment_status")} = 'refunded' and ${of("paid_at")} is not null
+    else ${isNeverPaid} end
+    and (${of("status")} = 'completed') = (${of("fulfillment_status")} = 'fulfilled')
+    and (${of("status")} = 'completed') = (${of("fulfilled_at")} is not null)
+    and (${of("status")} = 'cancelled') = (${of("cancelled_at")} is not null))`;
+}
+
+const selectStates = statement<Inconsistency>(sql`
+  select tenant_id, id as record, 'states' as field,
+    concat_ws(', ', status, payment_status, fulfillment_status, case when paid_at is not null then 'paid_at' end,
+      case when fulfilled_at is not null then 'fulfilled_at' end,
+      case when cancelled_at is not null then 'cancelled_at' end) as found,
+    'consistent statuses' as expected, 0 as fixable
+  from ${orders} o where not ${isCoherent("o")} and ${inScope("o")}`);
+
+/** The statuses of an order, its payment and its fulfillment, and their times, do not contradict each other. */
+export const orderStates: RecordCheck = {
+  id: "states",
+  remedy: "Compare the order with the payment and a backup. Stock, totals and refunds of such an order are not fixed.",
+  select: selectStates,
+};
+
+const totals = ["subtotal_minor", "discount_minor", "tax_minor", "total_minor"] as const;
+const lineSums = sql`select order_id, sum(subtotal_minor) as subtotal, sum(discount_minor) as discount,
+  sum(tax_minor) as tax, sum(total_minor) as total from ${orderLines} l`;
+const differs = sql`(o.subtotal_minor <> s.subtotal or o.discount_minor <> s.discount or o.tax_minor <> s.tax
+  or o.total_minor <> s.total + o.shipping_minor)`;
+
+const selectTotals = statement<Inconsistency>(sql`
+  with sums as (${lineSums} where ${inScope("l")} group by order_id),
+  compared as (
+    select o.tenant_id, o.id as record, o.payment_status = 'unpaid' and ${isCoherent("o")}
+        and s.order_id is not null as fixable,
+      o.subtotal_minor, coalesce(s.subtotal, 0) as right_subtotal_minor,
+      o.discount_minor, coalesce(s.discount, 0) as right_discount_minor,
+      o.tax_minor, coalesce(s.tax, 0) as right_tax_minor,
+      o.total_minor, coalesce(s.total, 0) + o.shipping_minor as right_total_minor
+    from ${orders} o left join sums s on s.order_id = o.id
+    where ${inScope("o")} and (s.order_id is null or ${differs}))
+  ${differences("compared", totals)}`);
+// The total of a paid order is the amount that was paid.
+const updateTotals = statement(sql`
+  update ${orders} set subtotal_minor = s.subtotal, discount_minor = s.discount, tax_minor = s.tax,
+    total_minor = s.total + s.shipping, version = version + 1, updated_at = ${param("now")}
+  from (select o.id, o.shipping_minor as shipping, s.* from ${orders} o join (${lineSums}
+      where ${isNamed("l", "order_id")} group by order_id) s on s.order_id = o.id
+    where o.payment_status = 'unpaid' and ${isCoherent("o")} and ${differs}) s
+  where ${orders}.id = s.id and ${orders}.tenant_id = ${param("tenantId")}`);
+
+/** Totals of orders are the sums of their lines; those of unpaid orders can be fixed. */
+export const orderTotals: RecordCheck = {
+  id: "totals",
+  remedy: "A paid order keeps its total. Compare it with the payment, and with its lines in a backup.",
+  select: selectTotals,
+  updates: [updateTotals],
+};
+
+const selectNumbers = statement<Inconsistency>(sql`
+  with highest as (select tenant_id, max(number) as number from ${orders} o where ${inScope("o")} group by tenant_id)
+  select tenant_id, case when number = before + 2 then cast(before + 1 as text) else (before + 1) || '-' || (number - 1) end
+    as record, 'number' as field, 'missing' as found, 'present' as expected, 0 as fixable
+  from (select tenant_id, number, lag(number, 1, 0) over (partition by tenant_id order by number) as before
+    from ${orders} o where ${inScope("o")})
+  where number <> before + 1
+  union all
+  select h.tenant_id, 'order_numbers', 'last', n.last, h.number, n.last is null or n.last < h.number
+  from highest h left join ${orderNumbers} n on n.tenant_id = h.tenant_id where n.last is not h.number
+  union all
+  select n.tenant_id, 'order_numbers', 'last', n.last, 0, 0 from ${orderNumbers} n
+  where n.last <> 0 and ${inScope("n")} and n.tenant_id not in (select tenant_id from highest)`);
+// A number is never reused, so the counter only increases.
+const updateNumbers = statement(sql`
+  insert into ${orderNumbers} (tenant_id, last)
+  select tenant_id, max(number) from ${orders} where tenant_id = ${param("tenantId")} group by tenant_id
+  on conflict (tenant_id) do update set last = excluded.last where last < excluded.last`);
+
+/** Order numbers have no gaps, and the counter is the highest number. */
+export const numbers: RecordCheck = {
+  id: "numbers",
+  remedy:
+    "Orders with these numbers are missing, and numbers are never reused. Find them in a backup, or record the gap in your books.",
+  select: selectNumbers,
+  updates: [updateNumbers],
+};
+
+const points = ["points_used", "points_earned", "points_returned", "points_reversed"] as const;
+const selectPoints = statement<Inconsistency>(sql`
+  with booked as (
+    select tenant_id, order_id, sum(case when kind = 'redeem' then -points else 0 end) as used,
+      sum(case when kind = 'earn' then points else 0 end) as earned,
+      sum(case when kind = 'reverse' and source like '%:return' then points else 0 end) as returned,
+      sum(case when kind = 'reverse' and source like '%:reverse' then -points else 0 end) as reversed
+    from ${rewardEntries} e where order_id is not null and ${inScope("e")} group by tenant_id, order_id),
+  compared as (
+    select o.tenant_id, o.id as record, 0 as fixable,
+      o.points_used, coalesce(b.used, 0) as right_points_used,
+      o.points_earned, coalesce(b.earned, 0) as right_points_earned,
+      o.points_returned, coalesce(b.returned, 0) as right_points_returned,
+      o.points_reversed, coalesce(b.reversed, 0) as right_points_reversed
+    from ${orders} o left join booked b on b.order_id = o.id and b.tenant_id = o.tenant_id where ${inScope("o")})
+  ${differences("compared", points)}`);
+
+/** The points that orders used, earned, returned and reversed are in the ledger. */
+export const orderPoints: RecordCheck = {
+  id: "points",
+  remedy:
+    "Orders and the ledger disagree, and neither is changed. Correct the balance of a user with POST /rewards/adjust/.",
+  select: selectPoints,
+};
+
+const countDue = statement<{ tenant_id: string; count: number }>(sql`
+  select o.tenant_id, count(*) as count from ${orders} o
+  where o.status = 'pending' and o.expires_at <= ${param("now")} and ${inScope("o")} group by o.tenant_id`);
+
+/** Unpaid orders are expired in time. */
+export const dueOrders: RecordCheck = {
+  id: "orders",
+  notes: {
+    count: countDue,
+    describe: (due) =>
+      `${countOf(due, "unpaid order")} should have expired. A running server expires them within a minute.`,
+  },
+};
