@@ -59,7 +59,7 @@ async function promptAndRun(command: Command, values: GivenValues, terminal: Ter
 }
 
 const findNames: FindNames = async (kind, values, console) => {
-  const { findNames: find } = await import("./completion/find-names.ts");
+  const { findNames: find } = await import("./completion/complete.ts");
   const text = (name: string) => values[name] as string | undefined;
   const flags = { "data-dir": text("data-dir"), "database-url": text("database-url") };
   return find(flags, console, { kind, prefix: "", namespace: text("namespace") });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { renderReference } from "../../scripts/reference.ts";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
 import type { Command } from "../../src/cli/framework/command.ts";
 import { listPaths, loadCommand } from "../../src/cli/framework/command-tree.ts";
 import { findCommand } from "../../src/cli/framework/find-command.ts";
 import { findMissing, parseCommandArgs } from "../../src/cli/framework/parse-args.ts";
-import { renderReference } from "../../src/cli/framework/reference.ts";
 import { openCli } from "./run-bodega.ts";
 import { splitShell } from "./split-shell.ts";
 

@@ -30,7 +30,6 @@ test("help, version and completion load neither database, server nor prompts, so
   const files = [
     "main.ts",
     "framework/help.ts",
-    "completion/scripts.ts",
     "commands/completion.ts",
     ...commands.map((name) => join("commands", name)),
   ];

@@ -1,3 +1,6 @@
+import bash from "../completion/bodega.bash" with { type: "text" };
+import fish from "../completion/bodega.fish" with { type: "text" };
+import zsh from "../completion/bodega.zsh" with { type: "text" };
 import { defineCommand } from "../framework/command.ts";
 import { printJson } from "../terminal/output.ts";
 
@@ -18,8 +21,7 @@ export default defineCommand({
     "bodega completion fish > ~/.config/fish/completions/bodega.fish",
   ],
   async run({ shell }, console) {
-    const { completionScripts } = await import("../completion/scripts.ts");
-    const script = completionScripts[shell];
+    const script = { bash, zsh, fish }[shell];
     if (console.json) await printJson(console, { shell, script });
     else await console.write(script);
   },

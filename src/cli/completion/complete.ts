@@ -1,8 +1,12 @@
+import { existsSync } from "node:fs";
 import type { OfferedName } from "../../server/admin/complete-names.ts";
+import { databaseFile } from "../../server/config/data-dir.ts";
+import { withDatabase } from "../context/context.ts";
+import { type DatabaseFlags, readDatabaseFlags } from "../context/read-config.ts";
 import { type Arg, type CommandArgs, flagsOf, formatFlag, leadingArgs, positionalsOf } from "../framework/args.ts";
 import { type CommandTree, commandsOf, loadCommand } from "../framework/command-tree.ts";
 import { tokenize } from "../framework/parse-args.ts";
-import { createConsole } from "../terminal/console.ts";
+import { type Console, createConsole } from "../terminal/console.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 const timeoutMs = 3000;
@@ -22,8 +26,7 @@ export async function printCompletions(
 ): Promise<void> {
   const console = createConsole(terminal, {});
   const find: FindByPrefix = async (kind, prefix) => {
-    const { namespace = console.env.BODEGA_NAMESPACE, ...flags } = readDatabaseFlags(words, console.env.HOME);
-    const { findNames } = await import("./find-names.ts");
+    const { namespace = console.env.BODEGA_NAMESPACE, ...flags } = findDatabaseFlags(words, console.env.HOME);
     return findNames(flags, console, { kind, prefix, namespace: namespace || undefined });
   };
   const print = async () => {
@@ -31,6 +34,23 @@ export async function printCompletions(
     await console.write(found.map(({ value, description }) => `${oneLine(value)}\t${oneLine(description)}\n`).join(""));
   };
   await Promise.race([print().catch(() => {}), Bun.sleep(timeoutMs)]);
+}
+
+/**
+ * The names of a kind in the database that the flags name; none where there is no database, and none is created.
+ * @throws the errors of opening a database.
+ */
+export async function findNames(
+  flags: DatabaseFlags,
+  console: Console,
+  wanted: { kind: string; prefix: string; namespace: string | undefined },
+): Promise<OfferedName[]> {
+  const { databaseUrl, dataDir } = readDatabaseFlags(flags, console);
+  if (databaseUrl === undefined && !existsSync(databaseFile(dataDir))) return [];
+  return withDatabase(flags, console, async (db) => {
+    const { completeNames } = await import("../../server/admin/complete-names.ts");
+    return completeNames(db, wanted);
+  });
 }
 
 /** A command line up to the word that is being typed. */
@@ -118,7 +138,7 @@ async function offerValues(arg: Arg | undefined, prefix: string, find: FindByPre
 }
 
 /** The flags of a line that name the database and the store. */
-function readDatabaseFlags(words: string[], home = "~") {
+function findDatabaseFlags(words: string[], home = "~") {
   const { tokens } = tokenize(words, leadingArgs);
   const given = (name: string) =>
     tokens

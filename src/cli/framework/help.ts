@@ -1,8 +1,8 @@
 import type { Console } from "../terminal/console.ts";
 import { breakWords, wrapWords } from "../terminal/wrap.ts";
-import { type Arg, positionalsOf, sharedArgs } from "./args.ts";
+import { type Arg, type CommandArgs, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
+import type { Command } from "./command.ts";
 import { type CommandTree, commandsOf, loadCommand } from "./command-tree.ts";
-import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "./describe.ts";
 
 type Entry = [label: string, text: string];
 
@@ -10,6 +10,16 @@ const widest = 100;
 /** Minimum width of a text beside its label. */
 const narrowest = 24;
 const indent = "  ";
+
+/** Exit codes with their meanings. */
+export const exitCodes: readonly [number, string][] = [
+  [0, "done"],
+  [1, "failed, or a check did not pass"],
+  [2, "invalid command line"],
+  [3, "not found"],
+  [4, "conflict, or busy: try again"],
+  [130, "cancelled"],
+];
 
 /** Help about the program, a group or a command, wrapped to the terminal; ends with a line break. */
 export async function renderHelp(tree: CommandTree, path: readonly string[], console: Console): Promise<string> {
@@ -112,4 +122,43 @@ function addList(page: Page, title: string, entries: Entry[]): void {
     return [...above, ...wrapWords(text, room - indent.length).map((line) => indent + line)];
   });
   addSection(page, title, lines);
+}
+
+/** The argument with its short form and value: `-n, --namespace <namespace>`, `<app_id>`. */
+export function labelArg(name: string, arg: Arg): string {
+  if (arg.type === "positional") return formatArg(name, arg);
+  const short = arg.alias === undefined ? "" : `-${arg.alias}, `;
+  const hint = arg.options?.join("|") ?? arg.valueHint ?? name;
+  if (arg.negatable) return `${short}--${name}, --no-${name}`;
+  return `${short}${formatArg(name, arg)}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
+}
+
+/** Its description, and in brackets what the definition adds: required, repeatable, default, environment. */
+export function explainArg(arg: Arg): string {
+  const notes: string[] = [];
+  if (arg.required) notes.push("required");
+  if (arg.type === "positional") {
+    if (arg.options !== undefined) notes.push(arg.options.join(", "));
+    if (arg.fallback !== undefined) notes.push(`or --${arg.fallback}`);
+  } else {
+    if (arg.multiple) notes.push("repeatable");
+    if (typeof arg.default === "string") notes.push(`default ${arg.default}`);
+    const variable = arg.env ?? arg.configEnv;
+    if (variable !== undefined) notes.push(`or ${variable}`);
+  }
+  return notes.length === 0 ? arg.description : `${arg.description} [${notes.join("; ")}]`;
+}
+
+/** `bodega key publish <app_id> [flags]`. */
+export function describeUsage(path: readonly string[], command: Command): string {
+  const words = positionalsOf(command.args).map(([name, arg]) => {
+    const word = formatArg(name, arg);
+    return arg.required ? word : `[${word}]`;
+  });
+  return ["bodega", ...path, ...words, "[flags]"].join(" ");
+}
+
+/** A command's flags of its own, without those that every command takes. */
+export function ownFlags(args: CommandArgs): [string, Arg][] {
+  return flagsOf(args).filter(([name]) => !Object.hasOwn(sharedArgs, name));
 }

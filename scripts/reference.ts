@@ -1,7 +1,7 @@
-import { type Arg, flagsOf, positionalsOf, sharedArgs } from "./args.ts";
-import type { Command } from "./command.ts";
-import { type CommandTree, listPaths, loadCommand } from "./command-tree.ts";
-import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "./describe.ts";
+import { type Arg, flagsOf, positionalsOf, sharedArgs } from "../src/cli/framework/args.ts";
+import type { Command } from "../src/cli/framework/command.ts";
+import { type CommandTree, listPaths, loadCommand } from "../src/cli/framework/command-tree.ts";
+import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "../src/cli/framework/help.ts";
 
 const introduction = `# Terminal reference
 
