@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { isPublic, RefusedAddress, resolveAddresses } from "../../src/server/delivery/outbound/address.ts";
-import { parseWebhookUrl } from "../../src/server/modules/webhooks/url.ts";
+import { parseWebhookUrl } from "../../src/server/modules/webhooks/service.ts";
 import { failureOf } from "../support/failure.ts";
 
 const noLookup = async (name: string): Promise<string[]> => {

@@ -47,15 +47,15 @@ export interface Channel<Task> {
   /** Leases deliveries of a source to this process, those that have been due the longest first. */
   claim(source: Source, max: number): Promise<Task[]>;
   /** Ends leases early, each until `next` (epoch milliseconds); attempts that were not made do not count. */
-  release(claims: { task: Task; next: number }[]): Promise<void>;
+  release(claims: { task: Task; next: number }[]): Promise<unknown>;
   /** Prepares an attempt; null for a delivery that cannot be sent, which it has ended. */
   prepare(task: Task, source: Source): Promise<Attempt | null>;
   /** When to try again, in epoch milliseconds; null when that is of no use. */
   nextAttemptAt(task: Task, answer: Answer): number | null;
-  recordDelivered(task: Task, answer: Answer): Promise<void>;
-  reschedule(task: Task, next: number, answer: Answer): Promise<void>;
+  recordDelivered(task: Task, answer: Answer): Promise<unknown>;
+  reschedule(task: Task, next: number, answer: Answer): Promise<unknown>;
   /** Ends a delivery that did not arrive. */
-  end(task: Task, answer: Answer): Promise<void>;
+  end(task: Task, answer: Answer): Promise<unknown>;
   /** Tells operators of an answer. @param change of the circuit of its receiver; null when there was none. */
   notify?(task: Task, answer: Answer, change: CircuitChange | null): void;
   /** Closes connections. */

@@ -1,10 +1,25 @@
-import { sql } from "drizzle-orm";
-import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { param, statement } from "../db/statement.ts";
+import { type SQL, sql } from "drizzle-orm";
+import { integer, type SQLiteTable, text } from "drizzle-orm/sqlite-core";
+import type { SystemCtx } from "../context.ts";
+import { all, bind, type CompiledStatement, param, statement } from "../db/statement.ts";
 import { toTimestamp } from "../values/timestamp.ts";
+import type { Answer } from "./channel.ts";
 
 /** No other process claims a delivery for so long, which is longer than an attempt can take. */
 export const leaseMs = 60_000;
+
+/** The columns of a table of deliveries that follow its status. */
+export const deliveryColumns = {
+  attempts: integer("attempts").notNull().default(0),
+  nextAttemptAt: text("next_attempt_at").notNull(),
+  /** The end of a process's lease. */
+  leasedUntil: text("leased_until"),
+  /** HTTP status of the last answer, null where there was none; and its error in words. */
+  lastStatus: integer("last_status"),
+  lastError: text("last_error"),
+  createdAt: text("created_at").notNull(),
+  finishedAt: text("finished_at"),
+};
 
 /** A delivery that one process has leased. */
 export interface Claim {
@@ -16,36 +31,85 @@ export interface Claim {
 
 /** Deliveries to claim at `now`. */
 export const isDue = sql`status = 'waiting' and next_attempt_at <= ${param("now")}`;
-/** The delivery of a claim, unless another process has claimed or ended it since. */
-export const isClaimed = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;
+
+type QueueCtx = Pick<SystemCtx, "db" | "now">;
+type ClaimRow = { id: string; attempts: number };
 
 /**
- * The statements that end a claim on a table of deliveries.
- * @param delivered the status of a delivery that arrived.
+ * The statement that claims the deliveries of `which`, a query of ids, unless their store is suspended. They are found and
+ * leased in one statement, so that no two processes can claim the same.
  */
-export function claimStatements(table: SQLiteTable, delivered: "delivered" | "sent") {
-  return {
-    // Not bound to the lease: a message that arrived is not sent again, whoever has claimed or ended it since.
-    markDelivered: statement(sql`
-      update ${table} set status = ${sql.raw(`'${delivered}'`)}, last_status = ${param("status")}, last_error = null,
-        leased_until = null, finished_at = ${param("now")}
-      where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`),
-    end: statement(sql`
-      update ${table} set status = ${param("outcome")}, last_status = ${param("status")}, last_error = ${param("error")},
-        leased_until = null, finished_at = ${param("now")}
-      where ${isClaimed}`),
-    // By id alone; with a status the planner would read all waiting deliveries.
-    release: statement(sql`
-      update ${table} set next_attempt_at = ${param("next")} ->> id, leased_until = null, attempts = attempts - 1
-      where id in (select key from json_each(${param("next")}))
-        and leased_until = ${param("leases")} ->> id`),
-  };
+export function claimStatement(table: SQLiteTable, which: SQL): CompiledStatement<ClaimRow> {
+  return statement(sql`
+    update ${table} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, leased_until = ${param("lease")}
+    where id in (${which}) and exists(select 1 from tenants t where t.id = tenant_id and t.status = 'active')
+    returning id, attempts`);
 }
 
-/** The parameters of `release`. @param claims each with the time of its next attempt, in epoch milliseconds. */
-export function releaseParams(claims: { task: Claim; next: number }[]) {
+/**
+ * Claims deliveries and reads what an attempt needs.
+ * @param statements claim: made by `claimStatement`; read: selects the tasks whose id is in `ids`, a JSON array.
+ */
+export async function claimTasks<Task extends Claim>(
+  ctx: QueueCtx,
+  statements: { claim: CompiledStatement<ClaimRow>; read: CompiledStatement<Omit<Task, "attempts" | "lease">> },
+  params: Record<string, unknown>,
+): Promise<Task[]> {
+  const at = ctx.now();
+  const lease = toTimestamp(at + leaseMs);
+  const claims = await all(ctx.db, statements.claim, { ...params, now: toTimestamp(at), lease });
+  if (claims.length === 0) return [];
+  const attempts = new Map(claims.map((claim) => [claim.id, claim.attempts]));
+  const tasks = await all(ctx.db, statements.read, { ids: JSON.stringify([...attempts.keys()]) });
+  return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id as string), lease }) as Task);
+}
+
+/**
+ * Makes the statements that end or postpone a claim on a table of deliveries.
+ * @param options delivered: the status of a delivery that arrived; onPostpone: further assignments when one is postponed.
+ */
+export function claimStatements(
+  table: SQLiteTable,
+  { delivered, onPostpone = sql`` }: { delivered: "delivered" | "sent"; onPostpone?: SQL },
+) {
+  // The delivery of a claim, unless another process has claimed or ended it since.
+  const isClaimed = sql`id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`;
+  // Not bound to the lease: a message that arrived is not sent again, whoever has claimed or ended it since.
+  const markDelivered = statement(sql`
+    update ${table} set status = ${sql.raw(`'${delivered}'`)}, last_status = ${param("status")}, last_error = null,
+      leased_until = null, finished_at = ${param("now")}
+    where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);
+  const markEnded = statement(sql`
+    update ${table} set status = ${param("outcome")}, last_status = ${param("status")}, last_error = ${param("error")},
+      leased_until = null, finished_at = ${param("now")}
+    where ${isClaimed}`);
+  const postpone = statement(sql`
+    update ${table} set next_attempt_at = ${param("next")}, last_status = ${param("status")},
+      last_error = ${param("error")}, leased_until = null ${onPostpone}
+    where ${isClaimed}`);
+  // By id alone; with a status the planner would read all waiting deliveries.
+  const release = statement(sql`
+    update ${table} set next_attempt_at = ${param("next")} ->> id, leased_until = null, attempts = attempts - 1
+    where id in (select key from json_each(${param("next")}))
+      and leased_until = ${param("leases")} ->> id`);
+  type Reason = Pick<Answer, "status" | "error">;
   return {
-    next: JSON.stringify(Object.fromEntries(claims.map(({ task, next }) => [task.id, toTimestamp(next)]))),
-    leases: JSON.stringify(Object.fromEntries(claims.map(({ task }) => [task.id, task.lease]))),
+    delivered: ({ now }: QueueCtx, { id }: Claim, { status }: Reason) =>
+      bind(markDelivered, { id, status, now: toTimestamp(now()) }),
+    /** It did not arrive. */
+    ended: (
+      { now }: QueueCtx,
+      { id, lease }: Claim,
+      { outcome, status, error }: Reason & { outcome: "failed" | "dropped" | "expired" },
+    ) => bind(markEnded, { id, lease, outcome, status, error, now: toTimestamp(now()) }),
+    /** @param next epoch milliseconds. */
+    postponed: ({ id, lease }: Claim, next: number, { status, error }: Reason) =>
+      bind(postpone, { id, lease, next: toTimestamp(next), status, error }),
+    /** Each until its `next` (epoch milliseconds); the attempts do not count. */
+    released: (claims: { task: Claim; next: number }[]) =>
+      bind(release, {
+        next: JSON.stringify(Object.fromEntries(claims.map(({ task, next }) => [task.id, toTimestamp(next)]))),
+        leases: JSON.stringify(Object.fromEntries(claims.map(({ task }) => [task.id, task.lease]))),
+      }),
   };
 }

@@ -17,7 +17,7 @@ export class DeliveryEngine<Task> {
   readonly #channel: Channel<Task>;
   readonly #scheduler: Scheduler;
   readonly #now: () => number;
-  readonly #work = new Set<Promise<void>>();
+  readonly #work = new Set<Promise<unknown>>();
   readonly #sending = new Set<AbortController>();
   #creating: Promise<boolean> | undefined;
   #attempts = 0;
@@ -113,7 +113,7 @@ export class DeliveryEngine<Task> {
     }
   }
 
-  #follow(promise: Promise<void>): void {
+  #follow(promise: Promise<unknown>): void {
     const work = promise
       .catch((error: unknown) => {
         this.#databaseFailure = { error };
@@ -165,7 +165,7 @@ export class DeliveryEngine<Task> {
     return Promise.all(tasks.map(prepare));
   }
 
-  async #attempt(task: Task, attempt: Attempt, permit: Permit): Promise<void> {
+  async #attempt(task: Task, attempt: Attempt, permit: Permit): Promise<unknown> {
     // Claimed just before the stop, too late to be interrupted with the others.
     if (this.#isHalted) return this.#channel.release([{ task, next: this.#now() }]);
     const began = performance.now();
@@ -221,13 +221,13 @@ export class DeliveryEngine<Task> {
     return opened ? { circuit: "opened", receiver, pool } : null;
   }
 
-  async #record(task: Task, answer: Answer): Promise<void> {
+  async #record(task: Task, answer: Answer): Promise<unknown> {
     if (answer.result === "accepted") return this.#recordDelivered(task, answer);
     const next = answer.isFinal ? null : this.#channel.nextAttemptAt(task, answer);
     await (next === null ? this.#channel.end(task, answer) : this.#channel.reschedule(task, next, answer));
   }
 
-  async #recordDelivered(task: Task, answer: Answer): Promise<void> {
+  async #recordDelivered(task: Task, answer: Answer): Promise<unknown> {
     for (const delay of recordDelaysMs) {
       try {
         return await this.#channel.recordDelivered(task, answer);

@@ -19,8 +19,7 @@ import { purgeRateLimits } from "../modules/rate-limits/service.ts";
 import { expireDuePoints } from "../modules/rewards/expiry.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/write-views.ts";
-import { startWebhookDelivery } from "../modules/webhooks/delivery.ts";
-import { purgeDeliveries } from "../modules/webhooks/queue.ts";
+import { purgeDeliveries, startWebhookDelivery } from "../modules/webhooks/delivery.ts";
 import type { Vault } from "../security/vault.ts";
 
 const purgeMs = 60_000;

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { deliveryColumns } from "../../delivery/claim.ts";
 import { tenantIdColumn } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
@@ -112,15 +113,7 @@ export const pushDeliveries = sqliteTable(
      */
     priority: integer("priority").notNull(),
     status: text("status", { enum: ["waiting", "sent", "failed", "dropped", "expired"] }).notNull(),
-    attempts: integer("attempts").notNull().default(0),
-    nextAttemptAt: text("next_attempt_at").notNull(),
-    /** The end of a process's lease. */
-    leasedUntil: text("leased_until"),
-    /** HTTP status of the last answer, null where there was none; and its error in words. */
-    lastStatus: integer("last_status"),
-    lastError: text("last_error"),
-    createdAt: text("created_at").notNull(),
-    finishedAt: text("finished_at"),
+    ...deliveryColumns,
   },
   (t) => [
     uniqueIndex("push_deliveries_once").on(t.messageId, t.registrationId),

@@ -1,24 +1,23 @@
+import { sql } from "drizzle-orm";
+import type { SystemCtx } from "../../context.ts";
 import type { Database, Session } from "../../db/session.ts";
+import { all, param, run, statement } from "../../db/statement.ts";
 import { isExhausted, type RetrySchedule, retryDelayMs } from "../../delivery/backoff.ts";
-import type { Answer, Attempt, Channel } from "../../delivery/channel.ts";
+import type { Answer, Channel } from "../../delivery/channel.ts";
+import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/outbound/address.ts";
 import { describeStatus, isDown, LostSecret, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
 import { postMessage } from "../../delivery/outbound/post.ts";
 import { startPolling } from "../../delivery/poller.ts";
-import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
+import type { SchedulerPolicy, Source } from "../../delivery/scheduler.ts";
 import type { Vault } from "../../security/vault.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { events } from "../events/table.ts";
+import { tenants } from "../tenants/table.ts";
 import { fanOut } from "./fan-out.ts";
-import {
-  claimDelivery,
-  type DeliveryTask,
-  listReady,
-  recordDelivered,
-  recordFailed,
-  releaseDeliveries,
-  reschedule,
-} from "./queue.ts";
 import { signatureHeaders } from "./signature.ts";
+import { webhookDeliveries, webhooks } from "./table.ts";
 
 /** About a day in all. */
 export const schedule: RetrySchedule = {
@@ -46,6 +45,49 @@ export const webhookPolicy: SchedulerPolicy = {
   },
 };
 
+const dayMs = 86_400_000;
+const keptMs = { delivered: 7 * dayMs, failed: 30 * dayMs };
+
+const selectReady = statement<{ id: string; tenant_id: string }>(sql`
+  select w.id, w.tenant_id from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
+  where t.status = 'active' and exists(select 1 from ${webhookDeliveries} where webhook_id = w.id and ${isDue})
+  order by w.id`);
+const claim = claimStatement(
+  webhookDeliveries,
+  sql`select id from ${webhookDeliveries} where webhook_id = ${param("webhookId")} and ${isDue}
+    order by next_attempt_at, event limit 1`,
+);
+const read = statement<Omit<DeliveryTask, "attempts" | "lease">>(sql`
+  select d.id, w.id as webhook_id, w.url, w.secret, w.allow_private, t.namespace, d.created_at, e.id as event_id, e.type,
+    e.subject, e.data, e.created_at as event_at
+  from ${webhookDeliveries} d join ${webhooks} w on w.id = d.webhook_id join ${tenants} t on t.id = d.tenant_id
+  left join ${events} e on e.sequence = d.event and e.tenant_id = d.tenant_id
+  where d.id in (select value from json_each(${param("ids")}))`);
+const { delivered, ended, postponed, released } = claimStatements(webhookDeliveries, { delivered: "delivered" });
+const removeDone = statement(sql`
+  delete from ${webhookDeliveries} where id in (select id from ${webhookDeliveries}
+    where (status = 'delivered' and finished_at <= ${param("delivered")})
+      or (status = 'failed' and finished_at <= ${param("failed")}) limit 1000)`);
+
+/** A claimed delivery with all that an attempt needs, as it is now. */
+interface DeliveryTask extends Claim {
+  webhook_id: string;
+  url: string;
+  /** Sealed. */
+  secret: string;
+  allow_private: number;
+  namespace: string;
+  created_at: string;
+  /** Null, as the rest of the event, once the event is purged. */
+  event_id: string | null;
+  type: string;
+  subject: string;
+  data: string;
+  event_at: string;
+}
+
+type Context = Pick<SystemCtx, "db" | "now">;
+
 export interface WebhookDeps {
   db: Session;
   vault: Vault;
@@ -71,31 +113,31 @@ export function startWebhookDelivery(deps: WebhookDeps & { db: Database }): { st
 export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryTask> {
   const { notice = () => {} } = deps;
   const failing = new Set<string>();
-  async function fail(task: DeliveryTask, answer: { status: number | null; error: string | null }): Promise<void> {
-    await recordFailed(deps, task, answer);
+  async function fail(task: DeliveryTask, answer: Pick<Answer, "status" | "error">): Promise<void> {
+    await deps.db.execute(ended(deps, task, { ...answer, outcome: "failed" }));
     notice("warn", `delivery ${task.id} to webhook ${task.webhook_id} failed: ${answer.error}`);
   }
   const channel: Channel<DeliveryTask> = {
     createDeliveries: (isStopping) => fanOut(deps, isStopping),
     listReady: () => listReady(deps),
-    async claim({ key }) {
-      const task = await claimDelivery(deps, key);
-      return task ? [task] : [];
-    },
-    release: (claims) => releaseDeliveries(deps, claims),
+    claim: ({ key }) => claimTasks<DeliveryTask>(deps, { claim, read }, { webhookId: key }),
+    release: (claims) => deps.db.execute(released(claims)),
     async prepare(task) {
-      if (!isExhausted(schedule, task.attempts) && task.event_id !== null)
-        return createAttempt(task, task.event_id, deps);
-      const error = task.event_id === null ? "the event was purged" : "every attempt was interrupted";
-      await fail(task, { status: null, error });
-      return null;
+      const { webhook_id: id, event_id: eventId } = task;
+      if (eventId === null || isExhausted(schedule, task.attempts)) {
+        const error = eventId === null ? "the event was purged" : "every attempt was interrupted";
+        await fail(task, { status: null, error });
+        return null;
+      }
+      const send = (signal: AbortSignal) => sendEvent(task, eventId, deps, signal);
+      return { receiver: id, target: id, timeoutMs: deps.timeoutMs ?? attemptMs, send };
     },
     nextAttemptAt({ attempts, created_at }, { retryAfterMs }) {
       const delay = retryDelayMs(schedule, attempts, retryAfterMs);
       return delay === null || deps.now() - Date.parse(created_at) > maxAgeMs ? null : deps.now() + delay;
     },
-    recordDelivered: (task, answer) => recordDelivered(deps, task, answer),
-    reschedule: (task, next, answer) => reschedule(deps, task, next, answer),
+    recordDelivered: (task, answer) => deps.db.execute(delivered(deps, task, answer)),
+    reschedule: (task, next, answer) => deps.db.execute(postponed(task, next, answer)),
     end: fail,
     notify({ webhook_id: id }, { result, error }) {
       if (result === "accepted" && failing.delete(id)) notice("info", `webhook ${id} accepts events again`);
@@ -107,16 +149,19 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
   return new DeliveryEngine(channel, { policy: webhookPolicy, now: deps.now });
 }
 
-function createAttempt(task: DeliveryTask, eventId: string, deps: WebhookDeps): Attempt {
-  return {
-    receiver: task.webhook_id,
-    target: task.webhook_id,
-    timeoutMs: deps.timeoutMs ?? attemptMs,
-    send: (signal) => send(task, eventId, deps, signal),
-  };
+/** The webhooks that have deliveries due; without webhooks that reads one empty table. */
+async function listReady(ctx: Context): Promise<Source[]> {
+  const rows = await all(ctx.db, selectReady, { now: toTimestamp(ctx.now()) });
+  return rows.map(({ id, tenant_id }) => ({ key: id, tenantId: tenant_id, pool: 0, receiver: id }));
 }
 
-async function send(task: DeliveryTask, id: string, deps: WebhookDeps, signal: AbortSignal): Promise<Answer> {
+/** Removes deliveries that arrived a week ago or failed thirty days ago, at most a thousand a call. Returns how many. */
+export function purgeDeliveries(ctx: Context): Promise<number> {
+  const before = { delivered: ctx.now() - keptMs.delivered, failed: ctx.now() - keptMs.failed };
+  return run(ctx.db, removeDone, { delivered: toTimestamp(before.delivered), failed: toTimestamp(before.failed) });
+}
+
+async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, signal: AbortSignal): Promise<Answer> {
   const secret = deps.vault.open("webhook", task.webhook_id, task.secret);
   if (secret === null) {
     throw new LostSecret("its secret was sealed with another key; make a new one: bodega webhook rotate");

@@ -11,9 +11,9 @@ import { events } from "../events/table.ts";
 import { parsePatterns } from "../events/types.ts";
 import { newSigningSecret } from "./signature.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
-import { parseWebhookUrl } from "./url.ts";
 
 const maxWebhooks = 20;
+const maxUrlLength = 2000;
 /** A name that cannot be resolved in this time is accepted: it may be later. */
 const lookupMs = 3000;
 
@@ -213,4 +213,21 @@ function toRecord<Row extends WebhookRow>({ tenant }: Ctx, row: Row) {
     created_at,
     ...rest,
   };
+}
+
+/**
+ * The address of a webhook in its usual form.
+ * @throws validationFailed naming `url`: it must be https, or http where private addresses are allowed, without
+ * credentials and fragment.
+ */
+export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
+  const url = given.length <= maxUrlLength && URL.canParse(given) ? new URL(given) : undefined;
+  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
+  if (!url || !isWeb) throw invalidField("url", `must be an address such as https://example.com/hooks`);
+  if (url.protocol === "http:" && !allowPrivate) {
+    throw invalidField("url", "must be https; http is only for private addresses, which must be allowed");
+  }
+  if (url.username !== "" || url.password !== "") throw invalidField("url", "must not contain a user name or password");
+  if (url.hash !== "") throw invalidField("url", "must not contain #");
+  return url.href;
 }

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { deliveryColumns } from "../../delivery/claim.ts";
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /** An address that receives a store's events. */
@@ -34,15 +35,7 @@ export const webhookDeliveries = sqliteTable(
     /** The event's sequence; the event may be purged already. */
     event: integer("event").notNull(),
     status: text("status", { enum: ["waiting", "delivered", "failed"] }).notNull(),
-    attempts: integer("attempts").notNull().default(0),
-    nextAttemptAt: text("next_attempt_at").notNull(),
-    /** The end of a process's lease. */
-    leasedUntil: text("leased_until"),
-    /** HTTP status of the last answer, null where there was none; and its error in words. */
-    lastStatus: integer("last_status"),
-    lastError: text("last_error"),
-    createdAt: text("created_at").notNull(),
-    finishedAt: text("finished_at"),
+    ...deliveryColumns,
   },
   (t) => [
     uniqueIndex("webhook_deliveries_event").on(t.webhookId, t.event),

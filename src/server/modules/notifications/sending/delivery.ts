@@ -5,16 +5,7 @@ import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
 import { noProvider } from "../providers/providers.ts";
 import { type PushDeps, prepareAttempt } from "./attempt.ts";
 import { fanOut, isUnproven, pools } from "./fan-out.ts";
-import {
-  claimPushes,
-  endPush,
-  listReady,
-  type PushTask,
-  recordGone,
-  recordSent,
-  releasePushes,
-  reschedule,
-} from "./queue.ts";
+import { claimPushes, listReady, type PushTask, pushClaims, recordGone, recordSent } from "./queue.ts";
 
 /** The last wait repeats for as long as the message is of use. */
 const schedule: RetrySchedule = {
@@ -56,13 +47,13 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
     createDeliveries: (isStopping) => fanOut(deps, isStopping),
     listReady: () => listReady(deps),
     claim: (source, max) => claimPushes(deps, source, max),
-    release: (claims) => releasePushes(deps, claims),
+    release: (claims) => deps.db.execute(pushClaims.released(claims)),
     async prepare(task, { pool }) {
       const attempt = prepareAttempt(task, pool, deps);
       if (!("outcome" in attempt)) return attempt;
       const { outcome, error } = attempt;
       if (error !== null && error === noProvider[task.platform]) noticeMissing(error);
-      await endPush(deps, task, outcome, { status: null, error });
+      await deps.db.execute(pushClaims.ended(deps, task, { outcome, status: null, error }));
       return null;
     },
     nextAttemptAt({ attempts, expires_at }, { retryAfterMs }) {
@@ -70,11 +61,11 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
       return next < Date.parse(expires_at) ? next : null;
     },
     recordDelivered: (task, answer) => recordSent(deps, task, answer),
-    reschedule: (task, next, answer) => reschedule(deps, task, next, answer),
+    reschedule: (task, next, answer) => deps.db.execute(pushClaims.postponed(task, next, answer)),
     end: (task, answer) =>
       answer.isGone
         ? recordGone(deps, task, answer)
-        : endPush(deps, task, answer.isFinal ? "failed" : "expired", answer),
+        : deps.db.execute(pushClaims.ended(deps, task, { ...answer, outcome: answer.isFinal ? "failed" : "expired" })),
     notify(_task, { error }, change) {
       if (change?.circuit === "closed") notice("info", `${change.receiver} accepts push notifications again`);
       // Strangers name the hosts of browsers.

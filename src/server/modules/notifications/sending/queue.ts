@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { PushPlatform } from "../../../config/push-config.ts";
 import type { SystemCtx } from "../../../context.ts";
-import { all, bind, param, run, statement } from "../../../db/statement.ts";
+import { all, bind, param, statement } from "../../../db/statement.ts";
 import type { Answer } from "../../../delivery/channel.ts";
-import { type Claim, claimStatements, isClaimed, isDue, leaseMs, releaseParams } from "../../../delivery/claim.ts";
+import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../../delivery/claim.ts";
 import type { Source } from "../../../delivery/scheduler.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { tenants } from "../../tenants/table.ts";
@@ -31,14 +31,8 @@ const selectReady = statement<ReadyStore>(sql`
 const dueOf = (priority: string) => sql`select id from (select id from ${pushDeliveries}
   where tenant_id = ${param("tenantId")} and priority = ${param(priority)} and ${isDue}
   order by next_attempt_at limit ${param("max")})`;
-// Found and leased in one statement, so that no two processes can claim the same delivery.
-const claimNext = statement<{ id: string; attempts: number }>(sql`
-  update ${pushDeliveries}
-  set attempts = attempts + 1, next_attempt_at = ${param("lease")}, leased_until = ${param("lease")}
-  where id in (${dueOf("first")} union all ${dueOf("second")} limit ${param("max")})
-    and exists(select 1 from ${tenants} t where t.id = tenant_id and t.status = 'active')
-  returning id, attempts`);
-const selectTasks = statement<Omit<PushTask, "attempts" | "lease">>(sql`
+const claim = claimStatement(pushDeliveries, sql`${dueOf("first")} union all ${dueOf("second")} limit ${param("max")}`);
+const read = statement<Omit<PushTask, "attempts" | "lease">>(sql`
   select d.id, d.platform, d.tenant_id, m.id as message_id, m.kind, m.content, m.expires_at, r.id as registration_id,
     r.target, r.lang, t.title as store, t.language, coalesce(t.url, 'https://' || t.domain) as store_url,
     m.user_id is null or m.user_id is r.user_id as is_theirs, coalesce(u.status, 'active') = 'active' as is_welcome
@@ -49,17 +43,15 @@ const selectTasks = statement<Omit<PushTask, "attempts" | "lease">>(sql`
 const markProven = statement(sql`
   update ${pushRegistrations} set is_proven = 1
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and is_proven = 0`);
-const postpone = statement(sql`
-  update ${pushDeliveries} set next_attempt_at = ${param("next")},
-    priority = iif(${param("isSilent")} and priority < ${sql.raw(String(pools.length))},
-      priority + ${sql.raw(String(later))}, priority),
-    last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null
-  where ${isClaimed}`);
-const { markDelivered, end, release } = claimStatements(pushDeliveries, "sent");
+// One without an answer comes last from then on.
+const onPostpone = sql`, priority = iif(${param("status")} is null and priority < ${sql.raw(String(pools.length))},
+  priority + ${sql.raw(String(later))}, priority)`;
+export const pushClaims = claimStatements(pushDeliveries, { delivered: "sent", onPostpone });
 // Not one that registered again meanwhile: that has sealed its target anew.
 const removeGone = statement(sql`
   delete from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and target = ${param("target")}`);
+
 type Context = Pick<SystemCtx, "db" | "now">;
 
 /** A store, and in which pools it has deliveries due (0 or 1). */
@@ -103,57 +95,22 @@ export async function listReady(ctx: Context): Promise<Source[]> {
 }
 
 /** Claims the deliveries of a store and pool that have been due the longest. */
-export async function claimPushes(ctx: Context, { tenantId, pool }: Source, max: number): Promise<PushTask[]> {
-  const at = ctx.now();
-  const lease = toTimestamp(at + leaseMs);
-  const order = { first: pool, second: isUnproven(pool) ? pool + later : null };
-  const claims = await all(ctx.db, claimNext, { tenantId, max, ...order, now: toTimestamp(at), lease });
-  if (claims.length === 0) return [];
-  const ids = JSON.stringify(claims.map(({ id }) => id));
-  const attempts = new Map(claims.map((one) => [one.id, one.attempts]));
-  const tasks = await all(ctx.db, selectTasks, { ids });
-  return tasks.map((task) => ({ ...task, attempts: attempts.get(task.id) ?? 1, lease }));
+export function claimPushes(ctx: Context, { tenantId, pool }: Source, max: number): Promise<PushTask[]> {
+  const second = isUnproven(pool) ? pool + later : null;
+  return claimTasks<PushTask>(ctx, { claim, read }, { tenantId, max, first: pool, second });
 }
 
 /** Records that a message has arrived, and that its registration receives messages. */
-export async function recordSent(ctx: Context, task: PushTask, { status }: Answer): Promise<void> {
-  const { id, tenant_id: tenantId, registration_id: registrationId } = task;
-  await ctx.db.batch([
-    bind(markDelivered, { id, status, now: toTimestamp(ctx.now()) }),
-    bind(markProven, { tenantId, registrationId }),
-  ]);
-}
-
-/**
- * Lets a delivery wait for its next attempt; one without an answer comes last from then on.
- * @param next epoch milliseconds.
- */
-export async function reschedule(ctx: Context, { id, lease }: Claim, next: number, answer: Answer): Promise<void> {
-  const { status, error } = answer;
-  const isSilent = status === null ? 1 : 0;
-  await run(ctx.db, postpone, { id, lease, next: toTimestamp(next), isSilent, status, error });
-}
-
-/** Ends a delivery that did not arrive. */
-export async function endPush(
-  ctx: Context,
-  { id, lease }: Claim,
-  outcome: "failed" | "dropped" | "expired",
-  { status, error }: Pick<Answer, "status" | "error">,
-): Promise<void> {
-  await run(ctx.db, end, { id, lease, outcome, status, error, now: toTimestamp(ctx.now()) });
+export function recordSent(ctx: Context, task: PushTask, answer: Answer): Promise<unknown> {
+  const { tenant_id: tenantId, registration_id: registrationId } = task;
+  return ctx.db.batch([pushClaims.delivered(ctx, task, answer), bind(markProven, { tenantId, registrationId })]);
 }
 
 /** Ends a delivery to a target that does not exist any more, and removes its registration. */
-export async function recordGone(ctx: Context, task: PushTask, { status, error }: Answer): Promise<void> {
-  const { id, lease, tenant_id: tenantId, registration_id: registrationId, target } = task;
-  await ctx.db.batch([
-    bind(end, { id, lease, outcome: "dropped", status, error, now: toTimestamp(ctx.now()) }),
+export function recordGone(ctx: Context, task: PushTask, answer: Answer): Promise<unknown> {
+  const { tenant_id: tenantId, registration_id: registrationId, target } = task;
+  return ctx.db.batch([
+    pushClaims.ended(ctx, task, { ...answer, outcome: "dropped" }),
     bind(removeGone, { tenantId, registrationId, target }),
   ]);
-}
-
-/** Releases claims, each until its `next` (epoch milliseconds); the attempts do not count. */
-export async function releasePushes(ctx: Context, claims: { task: Claim; next: number }[]): Promise<void> {
-  await run(ctx.db, release, releaseParams(claims));
 }
