@@ -186,7 +186,6 @@ export const DryRunQuery = Type.Object(
 
 /** Sort keys; a leading hyphen sorts in descending order. */
 const orderSortKeys = ["created_at", "updated_at", "number"] as const;
-export type OrderSortKey = (typeof orderSortKeys)[number];
 
 export const OrderListQuery = Type.Object(
   {

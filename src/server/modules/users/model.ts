@@ -132,7 +132,6 @@ export const UserParams = Type.Object({ id: Type.String() });
 
 /** Sort keys of a list of users; a leading hyphen reverses the order. */
 export const userSortKeys = ["created_at", "email"] as const;
-export type UserSortKey = (typeof userSortKeys)[number];
 
 /** Field names that `fields` accepts. */
 export const userFields = Object.keys(User.properties);

@@ -11,8 +11,8 @@ import { languageChain } from "../products/translation.ts";
 import { noSuchUser } from "../users/guards.ts";
 import { requireSubject } from "../users/subject.ts";
 import { users } from "../users/table.ts";
+import { itemJson, itemTables, type RenderedItem } from "./list.ts";
 import { maxNote, type WishlistReplacement } from "./model.ts";
-import { itemJson, itemTables, type RenderedItem } from "./rendering.ts";
 import { wishlistItems } from "./table.ts";
 
 const maxItems = 1000;

@@ -1,10 +1,9 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { keysetList } from "../../../db/keyset-list.ts";
 import { all, get, param, statement } from "../../../db/statement.ts";
 import { invalidField, notFound } from "../../../errors.ts";
-import { decodeCursor } from "../../../pagination/cursor.ts";
-import { type ListPage, type PageRow, toListPage } from "../../../pagination/list-page.ts";
-import { defaultLimit, parseFields } from "../../../pagination/list-query.ts";
+import type { ListPage } from "../../../pagination/list-page.ts";
 import { isId } from "../../../values/ids.ts";
 import { pushDeliveries, pushMessages } from "../table.ts";
 import { Message, type MessageListQuery, type MessageWithDeliveries } from "./message-model.ts";
@@ -31,17 +30,15 @@ const selectRecords = statement<{ json: string }>(sql`
   order by id desc limit ${param("limit")}`);
 const maxRecords = 1000;
 
-const page = (position: ReturnType<typeof sql>) =>
-  sql`from ${pushMessages} where ${ofTenant}${position} order by id desc`;
-const listOf = (position: ReturnType<typeof sql>) =>
-  statement<PageRow>(sql`select
-    (select group_concat(rendered) from
-      (select json_object(${messageParts}) as rendered ${page(position)} limit ${param("limit")})) as json,
-    (select json_array(id, id) ${page(position)} limit 1 offset ${param("lastIndex")}) as last,
-    exists(select 1 ${page(position)} limit 1 offset ${param("limit")}) as has_more,
-    iif(${param("isCounted")}, (select count(*) from ${pushMessages} where ${ofTenant}), null) as total`);
-const selectFirst = listOf(sql``);
-const selectNext = listOf(sql` and id < ${param("after")}`);
+const readPage = keysetList({
+  name: "notifications",
+  fields: Object.keys(Message.properties),
+  json: sql`json_object(${messageParts})`,
+  from: sql`from ${pushMessages}`,
+  base: ofTenant,
+  sorts: { id: sql`id` },
+  tie: null,
+});
 
 /** A message with the states of its deliveries, as JSON text. It is kept for thirty days. @throws notFound. */
 export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }> {
@@ -54,19 +51,8 @@ export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }
  * A page of the messages of the store, newest first, without notifications about orders.
  * @throws malformedRequest for a cursor that is broken or belongs to another list, validationFailed for fields.
  */
-export async function listMessages(ctx: Ctx, query: MessageListQuery): Promise<ListPage> {
-  const limit = query.limit ?? defaultLimit;
-  const fields = parseFields(query.fields, Object.keys(Message.properties));
-  const asked = [ctx.tenant.id, "notifications"];
-  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, asked);
-  const row = await get(ctx.db, after ? selectNext : selectFirst, {
-    tenantId: ctx.tenant.id,
-    after: after?.id ?? null,
-    limit,
-    lastIndex: limit - 1,
-    isCounted: query.include_total ? 1 : 0,
-  });
-  return toListPage(row, { asked, limit, fields });
+export function listMessages(ctx: Ctx, query: MessageListQuery): Promise<ListPage> {
+  return readPage(ctx, query, { filters: {} });
 }
 
 /**

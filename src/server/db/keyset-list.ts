@@ -1,0 +1,119 @@
+import { type SQL, sql } from "drizzle-orm";
+import { decodeCursor } from "../pagination/cursor.ts";
+import { type ListPage, type PageRow, toListPage } from "../pagination/list-page.ts";
+import { defaultLimit, parseFields, readTimeRange } from "../pagination/list-query.ts";
+import { LruCache } from "../values/lru-cache.ts";
+import type { Executor } from "./session.ts";
+import { type CompiledStatement, get, param, statement } from "./statement.ts";
+
+/** A list of a store's rows. */
+interface KeysetList {
+  /** Binds its cursors to it. */
+  name: string;
+  /** Names for `fields`; undefined if the list has no such parameter. */
+  fields?: readonly string[];
+  /** SQL for a row as JSON text. */
+  json: SQL;
+  /** `from …` */
+  from: SQL;
+  /** The same with the tables that `json` needs. */
+  joined?: SQL;
+  /** Condition of all rows. Default: those of the store. */
+  base?: SQL;
+  /** Conditions of filters. One that is missing compares the column of its name. */
+  conditions?: Record<string, SQL>;
+  /** The column of each sort key; descending order by the first is the default. */
+  sorts: Record<string, SQL>;
+  /** The column that orders rows with the same sort value; null if there are none. Default: `id`. */
+  tie?: SQL | null;
+  /** The column of the cursor's id. */
+  id?: SQL;
+}
+
+interface ListQuery {
+  limit?: number;
+  cursor?: string;
+  fields?: string;
+  include_total?: boolean;
+  sort?: string;
+}
+
+interface ListOptions {
+  /** Values by name; undefined ones do not filter. */
+  filters: Record<string, unknown>;
+  /** Further parameters of the statement, which do not affect which rows come in which order. */
+  values?: Record<string, unknown>;
+  /** Columns for which SQLite must not choose an index, because the filters have a better one. */
+  unindexed?: { tenant?: boolean; sort?: boolean };
+}
+
+interface Shape {
+  sort: string;
+  names: string[];
+  isContinued: boolean;
+  isCounted: boolean;
+  unindexed: NonNullable<ListOptions["unindexed"]>;
+}
+
+/**
+ * A function that reads one page of a list by keyset. Each shape of the list is compiled once.
+ * @throws malformedRequest for a cursor that is invalid or of another list, validationFailed for unknown `fields`.
+ */
+export function keysetList(list: KeysetList) {
+  const statements = new LruCache<CompiledStatement<PageRow>>(200);
+  const defaultSort = `-${Object.keys(list.sorts)[0]}`;
+  return async (
+    { db, tenant }: { db: Executor; tenant: { id: string } },
+    query: ListQuery,
+    { filters, values, unindexed = {} }: ListOptions,
+  ): Promise<ListPage> => {
+    const { limit = defaultLimit, sort = defaultSort, cursor, include_total: isCounted = false } = query;
+    const fields = list.fields && parseFields(query.fields, list.fields);
+    const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+    const names = given.map(([name]) => name);
+    const asked = [tenant.id, list.name, sort, given];
+    const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
+    const isContinued = after !== undefined;
+    const key = `${sort} ${names} ${isContinued} ${isCounted} ${unindexed.tenant} ${unindexed.sort}`;
+    let select = statements.get(key);
+    if (!select) {
+      select = compilePage(list, { sort, names, isContinued, isCounted, unindexed });
+      statements.set(key, select);
+    }
+    const position = { value: after?.value, id: after?.id, limit, lastIndex: limit - 1 };
+    const row = await get(db, select, { ...filters, ...values, ...position, tenantId: tenant.id });
+    return toListPage(row, { asked, limit, fields });
+  };
+}
+
+/** Page, last position and total are one statement, and so one snapshot. */
+function compilePage(list: KeysetList, shape: Shape): CompiledStatement<PageRow> {
+  const { json, from, joined = from, id = sql`id`, tie = id, conditions = {} } = list;
+  const { base = sql`tenant_id = ${param("tenantId")}` } = list;
+  const { sort, names, isContinued, isCounted, unindexed } = shape;
+  const isDescending = sort.startsWith("-");
+  const column = list.sorts[isDescending ? sort.slice(1) : sort] as SQL;
+  // A plus keeps SQLite from using an index for the column behind it.
+  const sorted = unindexed.sort ? sql`+${column}` : column;
+  const compared = (name: string) => sql`${sql.raw(name.includes(" ") ? name : `${name} =`)} ${param(name)}`;
+  const all = [unindexed.tenant ? sql`+${base}` : base, ...names.map((name) => conditions[name] ?? compared(name))];
+  const matching = sql`where ${sql.join(all, sql` and `)}`;
+  const beyond = sql.raw(isDescending ? "<" : ">");
+  const after = tie
+    ? sql` and (${sorted}, ${tie}) ${beyond} (${param("value")}, ${param("id")})`
+    : sql` and ${sorted} ${beyond} ${param("value")}`;
+  const direction = sql.raw(isDescending ? "desc" : "asc");
+  const order = tie ? sql`${sorted} ${direction}, ${tie} ${direction}` : sql`${sorted} ${direction}`;
+  const page = sql`${matching}${isContinued ? after : sql``} order by ${order}`;
+  return statement<PageRow>(sql`select
+    (select group_concat(rendered) from (select ${json} as rendered ${joined} ${page} limit ${param("limit")})) as json,
+    (select json_array(${sorted}, ${id}) ${from} ${page} limit 1 offset ${param("lastIndex")}) as last,
+    exists(select 1 ${from} ${page} limit 1 offset ${param("limit")}) as has_more,
+    ${isCounted ? sql`(select count(*) ${from} ${matching})` : sql`null`} as total`);
+}
+
+/** The given bounds of a range of times as filters. Errors: validationFailed naming the field. */
+export function timeFilters(query: Readonly<Record<string, unknown>>, column: string): Record<string, string | number> {
+  const bounds = readTimeRange(query, column);
+  return Object.fromEntries(bounds.map(({ operator, value }) => [`${column} ${operator}`, value]));
+}
