@@ -64,7 +64,7 @@ process.on("SIGTERM", () => {
 
 console.log("Checking lint, types and migrations, and building the executable…");
 const results = await Promise.all([
-  runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings"]),
+  runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "--colors=off"]),
   runCheck("types", ["node_modules/typescript/bin/tsc", "--noEmit"]),
   runCheck("migrations", ["scripts/check-migrations.ts"]),
   runCheck("build", ["scripts/build.ts"]),
