@@ -3,7 +3,7 @@ FROM node:20-bookworm-slim AS build
 WORKDIR /src
 COPY . .
 RUN npm run build
-# What the program and the engine inside it load, at the places where they look for it.
+# Copies the libraries that the program and its database engine load, to the paths where they expect them.
 RUN mkdir -p /image/usr/local/bin /image/etc /image/tmp /image-data \
  && chmod 1777 /image/tmp && chmod 700 /image-data \
  && cp dist/bodega /image/usr/local/bin/ \
