@@ -20,13 +20,8 @@ export interface Call<P = Record<string, unknown>, Q = Record<string, unknown>, 
   ifMatch: number | null;
 }
 
-/** One route of the API. */
-export interface RouteDefinition<P extends TObject, Q extends TObject, B extends TSchema, W = undefined> {
-  method: Method;
-  /** In canonical form, with the trailing slash; `:name` is a parameter. */
-  path: `/${string}/` | "/";
-  /** Unique operation id of the API description. */
-  id: string;
+/** A route apart from its method, path and id. */
+interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, W> {
   tag: string;
   summary: string;
   /** Allowed callers. An empty list is an error: a route is closed until it names them. */
@@ -55,14 +50,24 @@ export interface RouteDefinition<P extends TObject, Q extends TObject, B extends
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
 
-/** A route of any schemas. */
-export type Route = RouteDefinition<TObject, TObject, TSchema, unknown>;
+type Path = `/${string}/` | "/";
+
+/** One route of the API, of any schemas. */
+export interface Route extends RouteOptions<TObject, TObject, TSchema, unknown> {
+  method: Method;
+  /** In canonical form, with the trailing slash; `:name` is a parameter. */
+  path: Path;
+  /** Unique operation id of the API description. */
+  id: string;
+}
 
 /** Declares a route, so that its handler's `params`, `query` and `body` have the types of their schemas. */
 export function defineRoute<P extends TObject, Q extends TObject, B extends TSchema, W = undefined>(
-  definition: RouteDefinition<P, Q, B, W>,
+  method: Method,
+  path: Path,
+  id: string,
+  options: RouteOptions<P, Q, B, W>,
 ): Route {
-  if (definition.access.length === 0)
-    throw new Error(`${definition.method} ${definition.path} names nobody who may call`);
-  return definition as unknown as Route;
+  if (options.access.length === 0) throw new Error(`${method} ${path} names nobody who may call`);
+  return { method, path, id, ...options } as unknown as Route;
 }

@@ -57,7 +57,7 @@ describe("what every route declares", () => {
 
   test("a route that names nobody who may call cannot be made", () => {
     const open = { ...(routes[0] as Route), access: [] };
-    expect(() => defineRoute(open as never)).toThrow("names nobody");
+    expect(() => defineRoute("GET", "/open/", "open", open as never)).toThrow("names nobody");
   });
 });
 
@@ -102,10 +102,7 @@ onDatabase("file", (suite) => {
   }
 
   test("only a route that says so is open to anyone, and it still asks for a store", async () => {
-    const open = defineRoute({
-      method: "GET",
-      path: "/open/",
-      id: "open",
+    const open = defineRoute("GET", "/open/", "open", {
       tag: "Open",
       summary: "Open to anyone",
       access: [anyone],

@@ -51,24 +51,20 @@ describe("what routes declare", () => {
 
 let runs = 0;
 const Runs = Type.Object({ run: Type.Integer() });
-const common = { method: "POST", tag: "Trial", errors: ["wrongState"], reply: { status: 201, data: Runs } } as const;
+const common = { tag: "Trial", errors: ["wrongState"], reply: { status: 201, data: Runs } } as const;
 const access = [app("products:write")] as const;
 
 /** Routes that do what the product's own have no occasion to do. */
 const trialRoutes = [
-  defineRoute({
+  defineRoute("POST", "/trial/", "try", {
     ...common,
-    path: "/trial/",
-    id: "try",
     summary: "Try something",
     access,
     query: Type.Object({ dry_run: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
     handle: async () => reply({ run: ++runs }, { version: 7, language: "pt-BR" }),
   }),
-  defineRoute({
+  defineRoute("POST", "/failing/", "fail", {
     ...common,
-    path: "/failing/",
-    id: "fail",
     summary: "Fail after all is written",
     access,
     body: Type.Object({ unexpected: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
@@ -82,18 +78,14 @@ const trialRoutes = [
       throw body.unexpected ? new Error("as a bug would") : new AppError("wrongState");
     },
   }),
-  defineRoute({
+  defineRoute("POST", "/open/", "open", {
     ...common,
-    path: "/open/",
-    id: "open",
     summary: "Open to anyone",
     access: [anyone],
     handle: async () => reply({ run: ++runs }),
   }),
-  defineRoute({
+  defineRoute("POST", "/secret/", "tellSecret", {
     ...common,
-    path: "/secret/",
-    id: "tellSecret",
     summary: "Tell a secret",
     access,
     secret: true,

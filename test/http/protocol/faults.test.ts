@@ -40,10 +40,7 @@ const faults: Record<string, () => unknown> = {
 
 const routes: Route[] = [
   ...Object.entries(faults).map(([name, work]) =>
-    defineRoute({
-      method: "GET",
-      path: `/faults/${name}/`,
-      id: `fault-${name}`,
+    defineRoute("GET", `/faults/${name}/`, `fault-${name}`, {
       tag: "Faults",
       summary: "Fails",
       access: [anyone],
@@ -52,10 +49,7 @@ const routes: Route[] = [
       handle: work as never,
     }),
   ),
-  defineRoute({
-    method: "POST",
-    path: "/unavailable/",
-    id: "unavailable",
+  defineRoute("POST", "/unavailable/", "unavailable", {
     tag: "Faults",
     summary: "Cannot now",
     access: [appAccess("products:write")],

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
 import { anyone, token as anyToken, staff } from "../../../src/server/http/access.ts";
 import { reply } from "../../../src/server/http/envelope.ts";
-import { defineRoute } from "../../../src/server/http/route.ts";
+import { defineRoute, type Route } from "../../../src/server/http/route.ts";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { issueToken, revokeTokensOf } from "../../../src/server/modules/tokens/service.ts";
 import { type Account, openAccount } from "../../support/account.ts";
@@ -17,11 +17,8 @@ const create = "POST /products/";
 const lamp = { title: "Lamp", price: 1 };
 
 /** A route that answers who is calling. */
-const whoRoute = (path: `/${string}/`, id: string, access: Parameters<typeof defineRoute>[0]["access"]) =>
-  defineRoute({
-    method: "GET",
-    path,
-    id,
+const whoRoute = (path: `/${string}/`, id: string, access: Route["access"]) =>
+  defineRoute("GET", path, id, {
     tag: "Who",
     summary: "Who calls",
     access,

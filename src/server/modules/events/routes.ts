@@ -6,10 +6,7 @@ import { Event, EventListQuery } from "./model.ts";
 
 /** The change feed. */
 export const eventRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/events/",
-    id: "listEvents",
+  defineRoute("GET", "/events/", "listEvents", {
     tag: "Events",
     summary: "Read the change feed, oldest first",
     access: [app("events:read")],

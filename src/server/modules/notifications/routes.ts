@@ -20,10 +20,7 @@ const access = [anyone] as const;
 
 /** The endpoints by which browsers and devices register (design, section 4). */
 export const registrationRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/notifications/register/",
-    id: "getPushOffer",
+  defineRoute("GET", "/notifications/register/", "getPushOffer", {
     tag,
     summary: "Get what a browser or device needs to register",
     access,
@@ -31,10 +28,7 @@ export const registrationRoutes = [
     errors: [],
     handle: async ({ ctx }) => reply(await describeOffer(ctx)),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/notifications/register/",
-    id: "registerDevice",
+  defineRoute("POST", "/notifications/register/", "registerDevice", {
     tag,
     summary: "Register a browser or device, or renew its registration",
     access,
@@ -52,10 +46,7 @@ export const registrationRoutes = [
       return reply(registration, { status: isNew ? 201 : 200 });
     },
   }),
-  defineRoute({
-    method: "PATCH",
-    path: "/notifications/register/:id/",
-    id: "changeRegistration",
+  defineRoute("PATCH", "/notifications/register/:id/", "changeRegistration", {
     tag,
     summary: "Change a registration's topics, language, endpoint or token",
     access,
@@ -67,10 +58,7 @@ export const registrationRoutes = [
     errors: ["tooManyRequests", "notFound", "conflict"],
     handle: async ({ ctx, params, body, lang }) => reply(await changeRegistration(ctx, params.id, { ...body, lang })),
   }),
-  defineRoute({
-    method: "DELETE",
-    path: "/notifications/register/:id/",
-    id: "removeRegistration",
+  defineRoute("DELETE", "/notifications/register/:id/", "removeRegistration", {
     tag,
     summary: "Remove a registration",
     access,

@@ -19,10 +19,7 @@ const senders = [app("notifications:write"), staff] as const;
 
 /** The endpoints by which a store sends notifications. */
 export const sendRoutes = [
-  defineRoute({
-    method: "POST",
-    path: "/notifications/send/",
-    id: "sendNotification",
+  defineRoute("POST", "/notifications/send/", "sendNotification", {
     tag,
     summary: "Send a notification",
     access: senders,
@@ -34,10 +31,7 @@ export const sendRoutes = [
     handle: async ({ ctx, query }, prepared) =>
       query.dry_run ? reply(describeMessage(ctx, prepared), { status: 200 }) : reply(await sendMessage(ctx, prepared)),
   }),
-  defineRoute({
-    method: "GET",
-    path: "/notifications/messages/",
-    id: "listNotifications",
+  defineRoute("GET", "/notifications/messages/", "listNotifications", {
     tag,
     summary: "List the notifications that the store has sent",
     access: senders,
@@ -46,10 +40,7 @@ export const sendRoutes = [
     errors: ["malformedRequest"],
     handle: ({ ctx, query }) => listMessages(ctx, query),
   }),
-  defineRoute({
-    method: "GET",
-    path: "/notifications/messages/:id/",
-    id: "getNotification",
+  defineRoute("GET", "/notifications/messages/:id/", "getNotification", {
     tag,
     summary: "Get a notification and the state of its deliveries",
     access: senders,

@@ -23,10 +23,7 @@ const storeWriters = [app("orders:write"), staff] as const;
 
 /** The order endpoints. */
 export const orderRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/orders/",
-    id: "listOrders",
+  defineRoute("GET", "/orders/", "listOrders", {
     tag,
     summary: "List orders",
     access: readers,
@@ -35,10 +32,7 @@ export const orderRoutes = [
     errors: ["malformedRequest", "notFound"],
     handle: ({ ctx, query, subject }) => listOrders(ctx, query, subject),
   }),
-  defineRoute({
-    method: "GET",
-    path: "/orders/:id/",
-    id: "getOrder",
+  defineRoute("GET", "/orders/:id/", "getOrder", {
     tag,
     summary: "Get an order",
     access: readers,
@@ -48,10 +42,7 @@ export const orderRoutes = [
     errors: ["notFound"],
     handle: ({ ctx, params, query }) => getOrder(ctx, params.id, query.fields),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/orders/",
-    id: "createOrder",
+  defineRoute("POST", "/orders/", "createOrder", {
     tag,
     summary: "Create an order",
     access: writers,
@@ -65,10 +56,7 @@ export const orderRoutes = [
       return isDryRun ? { ...order, status: 200 } : order;
     },
   }),
-  defineRoute({
-    method: "POST",
-    path: "/orders/:id/cancel/",
-    id: "cancelOrder",
+  defineRoute("POST", "/orders/:id/cancel/", "cancelOrder", {
     tag,
     summary: "Cancel a pending order",
     access: writers,
@@ -78,10 +66,7 @@ export const orderRoutes = [
     conditional: true,
     handle: ({ ctx, params, ifMatch }) => cancelOrder(ctx, params.id, ifMatch),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/orders/:id/pay/",
-    id: "payOrder",
+  defineRoute("POST", "/orders/:id/pay/", "payOrder", {
     tag,
     summary: "Mark an order as paid",
     access: storeWriters,
@@ -92,10 +77,7 @@ export const orderRoutes = [
     conditional: true,
     handle: ({ ctx, params, body, ifMatch }) => payOrder(ctx, params.id, body, ifMatch),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/orders/:id/fulfill/",
-    id: "fulfillOrder",
+  defineRoute("POST", "/orders/:id/fulfill/", "fulfillOrder", {
     tag,
     summary: "Mark a paid order as fulfilled",
     access: storeWriters,
@@ -105,10 +87,7 @@ export const orderRoutes = [
     conditional: true,
     handle: ({ ctx, params, ifMatch }) => fulfillOrder(ctx, params.id, ifMatch),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/orders/:id/refund/",
-    id: "refundOrder",
+  defineRoute("POST", "/orders/:id/refund/", "refundOrder", {
     tag,
     summary: "Refund an order, or some of its lines",
     access: storeWriters,

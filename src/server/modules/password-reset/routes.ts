@@ -9,10 +9,7 @@ const access = [unsigned] as const;
 
 /** The password reset endpoints (specification, section 4). */
 export const passwordResetRoutes = [
-  defineRoute({
-    method: "POST",
-    path: "/auth/password/forgot/",
-    id: "forgotPassword",
+  defineRoute("POST", "/auth/password/forgot/", "forgotPassword", {
     tag,
     summary: "Request a password reset code by mail",
     access,
@@ -24,10 +21,7 @@ export const passwordResetRoutes = [
       return reply({ accepted: true });
     },
   }),
-  defineRoute({
-    method: "POST",
-    path: "/auth/password/reset/",
-    id: "resetPassword",
+  defineRoute("POST", "/auth/password/reset/", "resetPassword", {
     tag,
     summary: "Set a new password with a reset code",
     access,

@@ -14,10 +14,7 @@ const writers = [app("products:write"), staff] as const;
 
 /** The product endpoints (specification, section 4). */
 export const productRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/products/",
-    id: "listProducts",
+  defineRoute("GET", "/products/", "listProducts", {
     tag,
     summary: "List products",
     access: readers,
@@ -26,10 +23,7 @@ export const productRoutes = [
     errors: ["malformedRequest"],
     handle: ({ ctx, query, lang }) => listProducts(ctx, query, lang),
   }),
-  defineRoute({
-    method: "GET",
-    path: "/products/:id/",
-    id: "getProduct",
+  defineRoute("GET", "/products/:id/", "getProduct", {
     tag,
     summary: "Get a product",
     access: readers,
@@ -46,10 +40,7 @@ export const productRoutes = [
       }));
     },
   }),
-  defineRoute({
-    method: "POST",
-    path: "/products/",
-    id: "createProduct",
+  defineRoute("POST", "/products/", "createProduct", {
     tag,
     summary: "Create a product",
     access: writers,
@@ -58,10 +49,7 @@ export const productRoutes = [
     errors: ["conflict"],
     handle: ({ ctx, body, lang }) => createProduct(ctx, body, lang),
   }),
-  defineRoute({
-    method: "PUT",
-    path: "/products/:id/",
-    id: "replaceProduct",
+  defineRoute("PUT", "/products/:id/", "replaceProduct", {
     tag,
     summary: "Replace a product",
     access: writers,
@@ -72,10 +60,7 @@ export const productRoutes = [
     conditional: true,
     handle: ({ ctx, params, body, ifMatch, lang }) => replaceProduct(ctx, params.id, body, { ifMatch, lang }),
   }),
-  defineRoute({
-    method: "PATCH",
-    path: "/products/:id/",
-    id: "patchProduct",
+  defineRoute("PATCH", "/products/:id/", "patchProduct", {
     tag,
     summary: "Change some fields of a product",
     access: writers,
@@ -86,10 +71,7 @@ export const productRoutes = [
     conditional: true,
     handle: ({ ctx, params, body, ifMatch, lang }) => patchProduct(ctx, params.id, body, { ifMatch, lang }),
   }),
-  defineRoute({
-    method: "DELETE",
-    path: "/products/:id/",
-    id: "deleteProduct",
+  defineRoute("DELETE", "/products/:id/", "deleteProduct", {
     tag,
     summary: "Delete a product",
     access: writers,

@@ -8,10 +8,7 @@ const tag = "Users";
 
 /** The record of the calling user. */
 export const profileRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/users/me/",
-    id: "getOwnProfile",
+  defineRoute("GET", "/users/me/", "getOwnProfile", {
     tag,
     summary: "Get the calling user",
     access: [token],
@@ -22,10 +19,7 @@ export const profileRoutes = [
       return reply(user, { version: user.version });
     },
   }),
-  defineRoute({
-    method: "PATCH",
-    path: "/users/me/",
-    id: "patchOwnProfile",
+  defineRoute("PATCH", "/users/me/", "patchOwnProfile", {
     tag,
     summary: "Update the calling user",
     access: [token],

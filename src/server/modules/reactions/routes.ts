@@ -28,10 +28,7 @@ interface Naming {
 function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
   const access = [anyone] as const;
   return [
-    defineRoute({
-      method: "GET",
-      path,
-      id: ids.get,
+    defineRoute("GET", path, ids.get, {
       tag,
       summary: summaries.get,
       access,
@@ -44,10 +41,7 @@ function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
         return reply(await getReaction(ctx, kind, { ...query, resource_id, subject }));
       },
     }),
-    defineRoute({
-      method: "POST",
-      path,
-      id: ids.add,
+    defineRoute("POST", path, ids.add, {
       tag,
       summary: summaries.add,
       access,
@@ -58,10 +52,7 @@ function routesOf({ kind, path, tag, ids, summaries }: Naming): Route[] {
       errors: ["tooManyRequests", "notFound", "wrongState"],
       handle: async ({ ctx, query, body, subject }) => reply(await react(ctx, kind, { ...body, ...query, subject })),
     }),
-    defineRoute({
-      method: "DELETE",
-      path,
-      id: ids.remove,
+    defineRoute("DELETE", path, ids.remove, {
       tag,
       summary: summaries.remove,
       access,

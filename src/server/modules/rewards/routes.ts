@@ -9,10 +9,7 @@ const tag = "Rewards";
 
 /** The rewards endpoints. */
 export const rewardRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/rewards/",
-    id: "getRewards",
+  defineRoute("GET", "/rewards/", "getRewards", {
     tag,
     summary: "Get a user's points",
     access: [app("rewards:read"), token],
@@ -21,10 +18,7 @@ export const rewardRoutes = [
     errors: ["notFound"],
     handle: ({ ctx, query, subject }) => getRewards(ctx, query.customer_id, subject),
   }),
-  defineRoute({
-    method: "GET",
-    path: "/rewards/history/",
-    id: "listRewardEntries",
+  defineRoute("GET", "/rewards/history/", "listRewardEntries", {
     tag,
     summary: "List the entries of a user's account",
     access: [app("rewards:read"), token],
@@ -33,10 +27,7 @@ export const rewardRoutes = [
     errors: ["malformedRequest", "notFound"],
     handle: ({ ctx, query, subject }) => listRewardEntries(ctx, query, subject),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/rewards/redeem/",
-    id: "redeemPoints",
+  defineRoute("POST", "/rewards/redeem/", "redeemPoints", {
     tag,
     summary: "Spend points",
     access: [app("rewards:write"), token],
@@ -45,10 +36,7 @@ export const rewardRoutes = [
     errors: ["notFound", "conflict", "notEnoughPoints"],
     handle: ({ ctx, body, subject }) => redeemPoints(ctx, body, subject),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/rewards/adjust/",
-    id: "adjustRewards",
+  defineRoute("POST", "/rewards/adjust/", "adjustRewards", {
     tag,
     summary: "Add or subtract points of a user",
     access: [app("rewards:write"), staff],

@@ -17,10 +17,7 @@ const tag = "Authentication";
 
 /** Login, refresh, logout (specification, section 4), and the user's own password. */
 export const sessionRoutes = [
-  defineRoute({
-    method: "POST",
-    path: "/auth/login/",
-    id: "login",
+  defineRoute("POST", "/auth/login/", "login", {
     tag,
     summary: "Log in with email and password",
     access: [unsigned],
@@ -30,10 +27,7 @@ export const sessionRoutes = [
     errors: ["twoFactorRequired", "invalidLogin", "tooManyAttempts"],
     handle: async ({ ctx, query, body }) => reply(await login(ctx, { ...body, ...query })),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/auth/refresh/",
-    id: "refreshToken",
+  defineRoute("POST", "/auth/refresh/", "refreshToken", {
     tag,
     summary: "Exchange a token for a new one",
     access: [ownToken],
@@ -42,10 +36,7 @@ export const sessionRoutes = [
     errors: [],
     handle: async ({ ctx }) => reply(await refreshSession(ctx)),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/auth/logout/",
-    id: "logout",
+  defineRoute("POST", "/auth/logout/", "logout", {
     tag,
     summary: "Log out and revoke the token",
     access: [ownToken],
@@ -54,10 +45,7 @@ export const sessionRoutes = [
     errors: [],
     handle: async ({ ctx }) => reply(await endSession(ctx)),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/users/me/password/",
-    id: "changeOwnPassword",
+  defineRoute("POST", "/users/me/password/", "changeOwnPassword", {
     tag,
     summary: "Change the password of the signed-in user",
     access: [token],

@@ -19,10 +19,7 @@ const access = [token] as const;
 
 /** The second factor of the calling user. */
 export const twoFactorRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/users/me/two-factor/",
-    id: "getTwoFactor",
+  defineRoute("GET", "/users/me/two-factor/", "getTwoFactor", {
     tag,
     summary: "Get the state of two-factor authentication",
     access,
@@ -30,10 +27,7 @@ export const twoFactorRoutes = [
     errors: [],
     handle: async ({ ctx }) => reply(await getOwnTwoFactor(ctx)),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/users/me/two-factor/",
-    id: "beginTwoFactor",
+  defineRoute("POST", "/users/me/two-factor/", "beginTwoFactor", {
     tag,
     summary: "Begin to enable two-factor authentication",
     access,
@@ -43,10 +37,7 @@ export const twoFactorRoutes = [
     errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
     handle: async ({ ctx, body }) => reply(await beginTwoFactor(ctx, body)),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/users/me/two-factor/confirm/",
-    id: "confirmTwoFactor",
+  defineRoute("POST", "/users/me/two-factor/confirm/", "confirmTwoFactor", {
     tag,
     summary: "Enable two-factor authentication with a first code",
     access,
@@ -56,10 +47,7 @@ export const twoFactorRoutes = [
     errors: ["invalidLogin", "tooManyAttempts", "wrongState"],
     handle: async ({ ctx, body }) => reply({ recovery_codes: await confirmTwoFactor(ctx, body) }),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/users/me/two-factor/disable/",
-    id: "disableTwoFactor",
+  defineRoute("POST", "/users/me/two-factor/disable/", "disableTwoFactor", {
     tag,
     summary: "Disable two-factor authentication",
     access,
@@ -72,10 +60,7 @@ export const twoFactorRoutes = [
       return reply({ enabled: false });
     },
   }),
-  defineRoute({
-    method: "POST",
-    path: "/users/me/two-factor/recovery-codes/",
-    id: "renewRecoveryCodes",
+  defineRoute("POST", "/users/me/two-factor/recovery-codes/", "renewRecoveryCodes", {
     tag,
     summary: "Replace the recovery codes",
     access,

@@ -18,10 +18,7 @@ function answer(user: User) {
 
 /** The endpoints for keys and staff to manage users. */
 export const userRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/users/",
-    id: "listUsers",
+  defineRoute("GET", "/users/", "listUsers", {
     tag,
     summary: "List users",
     access: readers,
@@ -30,10 +27,7 @@ export const userRoutes = [
     errors: ["malformedRequest"],
     handle: ({ ctx, query }) => listUsers(ctx, query),
   }),
-  defineRoute({
-    method: "GET",
-    path: "/users/:id/",
-    id: "getUser",
+  defineRoute("GET", "/users/:id/", "getUser", {
     tag,
     summary: "Get a user",
     access: readers,
@@ -47,10 +41,7 @@ export const userRoutes = [
       return { ...whole, json: pickFields(whole.json, fields) };
     },
   }),
-  defineRoute({
-    method: "POST",
-    path: "/users/",
-    id: "createUser",
+  defineRoute("POST", "/users/", "createUser", {
     tag,
     summary: "Create or import a user",
     access: writers,
@@ -60,10 +51,7 @@ export const userRoutes = [
     prepare: ({ ctx, body, lang }) => prepareUser(ctx, { ...body, lang }),
     handle: async ({ ctx }, user) => answer(await addUser(ctx, user)),
   }),
-  defineRoute({
-    method: "PATCH",
-    path: "/users/:id/",
-    id: "patchUser",
+  defineRoute("PATCH", "/users/:id/", "patchUser", {
     tag,
     summary: "Update a user",
     access: writers,
@@ -75,10 +63,7 @@ export const userRoutes = [
     handle: async ({ ctx, params, body, lang, ifMatch }) =>
       answer(await updateUser(ctx, params.id, { ...body, lang }, ifMatch)),
   }),
-  defineRoute({
-    method: "DELETE",
-    path: "/users/:id/",
-    id: "deleteUser",
+  defineRoute("DELETE", "/users/:id/", "deleteUser", {
     tag,
     summary: "Delete a user",
     access: writers,

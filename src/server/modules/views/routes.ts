@@ -8,10 +8,7 @@ const tag = "Views";
 
 /** The view endpoints (design, section 4). */
 export const viewRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/views/",
-    id: "getViews",
+  defineRoute("GET", "/views/", "getViews", {
     tag,
     summary: "Get how often something was viewed, in all and by day",
     access: [anyone],
@@ -20,10 +17,7 @@ export const viewRoutes = [
     errors: ["notFound"],
     handle: async ({ ctx, query, subject }) => reply(await getViews(ctx, { ...query, subject })),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/views/",
-    id: "noteView",
+  defineRoute("POST", "/views/", "noteView", {
     tag,
     summary: "Count a view, once for each viewer and day",
     access: [anyone],

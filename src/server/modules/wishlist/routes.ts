@@ -26,10 +26,7 @@ function keyOf(params: { product_id: string }, query: { customer_id?: string }, 
 
 /** The wishlist endpoints. */
 export const wishlistRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/wishlist/",
-    id: "listWishlist",
+  defineRoute("GET", "/wishlist/", "listWishlist", {
     tag,
     summary: "List a user's wishlist",
     access: readers,
@@ -38,10 +35,7 @@ export const wishlistRoutes = [
     errors: ["malformedRequest", "notFound"],
     handle: ({ ctx, query, subject, lang }) => listWishlist(ctx, query, subject, lang),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/wishlist/",
-    id: "addToWishlist",
+  defineRoute("POST", "/wishlist/", "addToWishlist", {
     tag,
     summary: "Add a product to a wishlist",
     access: writers,
@@ -53,10 +47,7 @@ export const wishlistRoutes = [
       return { ...item, status: isNew ? 201 : 200 };
     },
   }),
-  defineRoute({
-    method: "GET",
-    path: "/wishlist/:product_id/",
-    id: "getWishlistItem",
+  defineRoute("GET", "/wishlist/:product_id/", "getWishlistItem", {
     tag,
     summary: "Get a product on a wishlist",
     access: readers,
@@ -70,10 +61,7 @@ export const wishlistRoutes = [
       return { json: pickFields(json, fields), version };
     },
   }),
-  defineRoute({
-    method: "PUT",
-    path: "/wishlist/:product_id/",
-    id: "putOnWishlist",
+  defineRoute("PUT", "/wishlist/:product_id/", "putOnWishlist", {
     tag,
     summary: "Set variant and note of a product on a wishlist",
     access: writers,
@@ -89,10 +77,7 @@ export const wishlistRoutes = [
       return { ...item, status: isNew ? 201 : 200 };
     },
   }),
-  defineRoute({
-    method: "DELETE",
-    path: "/wishlist/:product_id/",
-    id: "removeFromWishlist",
+  defineRoute("DELETE", "/wishlist/:product_id/", "removeFromWishlist", {
     tag,
     summary: "Remove a product from a wishlist",
     access: writers,

@@ -17,10 +17,7 @@ function idsOf({ id, variant_id }: Static<typeof VariantParams>) {
 
 /** The endpoints of variants. */
 export const variantRoutes = [
-  defineRoute({
-    method: "GET",
-    path: "/products/:id/variants/",
-    id: "listVariants",
+  defineRoute("GET", "/products/:id/variants/", "listVariants", {
     tag,
     summary: "List a product's variants",
     access: readers,
@@ -32,10 +29,7 @@ export const variantRoutes = [
       page: { next_cursor: null, has_more: false, limit: maxVariants },
     }),
   }),
-  defineRoute({
-    method: "GET",
-    path: "/products/:id/variants/:variant_id/",
-    id: "getVariant",
+  defineRoute("GET", "/products/:id/variants/:variant_id/", "getVariant", {
     tag,
     summary: "Get a variant",
     access: readers,
@@ -44,10 +38,7 @@ export const variantRoutes = [
     errors: ["notFound"],
     handle: ({ ctx, params }) => getVariant(ctx, idsOf(params)),
   }),
-  defineRoute({
-    method: "POST",
-    path: "/products/:id/variants/",
-    id: "addVariant",
+  defineRoute("POST", "/products/:id/variants/", "addVariant", {
     tag,
     summary: "Add a variant",
     access: writers,
@@ -57,10 +48,7 @@ export const variantRoutes = [
     errors: ["notFound", "conflict", "wrongState"],
     handle: ({ ctx, params, body }) => addVariant(ctx, params.id, body),
   }),
-  defineRoute({
-    method: "PUT",
-    path: "/products/:id/variants/:variant_id/",
-    id: "replaceVariant",
+  defineRoute("PUT", "/products/:id/variants/:variant_id/", "replaceVariant", {
     tag,
     summary: "Replace a variant",
     access: writers,
@@ -71,10 +59,7 @@ export const variantRoutes = [
     conditional: true,
     handle: ({ ctx, params, body, ifMatch }) => replaceVariant(ctx, idsOf(params), body, ifMatch),
   }),
-  defineRoute({
-    method: "PATCH",
-    path: "/products/:id/variants/:variant_id/",
-    id: "patchVariant",
+  defineRoute("PATCH", "/products/:id/variants/:variant_id/", "patchVariant", {
     tag,
     summary: "Change some fields of a variant",
     access: writers,
@@ -85,10 +70,7 @@ export const variantRoutes = [
     conditional: true,
     handle: ({ ctx, params, body, ifMatch }) => patchVariant(ctx, idsOf(params), body, ifMatch),
   }),
-  defineRoute({
-    method: "DELETE",
-    path: "/products/:id/variants/:variant_id/",
-    id: "deleteVariant",
+  defineRoute("DELETE", "/products/:id/variants/:variant_id/", "deleteVariant", {
     tag,
     summary: "Delete a variant",
     access: writers,
