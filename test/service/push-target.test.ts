@@ -7,7 +7,7 @@ import {
   type Subscription,
   sealTarget,
   type Target,
-} from "../../src/server/modules/notifications/providers/target.ts";
+} from "../../src/server/modules/notifications/providers/provider.ts";
 import { parseTarget } from "../../src/server/modules/notifications/registrations/target-input.ts";
 import { createVault } from "../../src/server/security/vault.ts";
 import { newAppleToken, newGoogleToken, newSubscription } from "../support/registrations.ts";

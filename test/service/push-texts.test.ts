@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { mailTemplates } from "../../src/server/modules/mail/templates.ts";
-import { composePayload } from "../../src/server/modules/notifications/messages/compose.ts";
 import {
+  composePayload,
   type OrderTexts,
   orderText,
   orderTexts,
   type ToldEvent,
   toldEvents,
-} from "../../src/server/modules/notifications/messages/texts.ts";
+} from "../../src/server/modules/notifications/messages/compose.ts";
 
 const folder = join(import.meta.dir, "../../src/server/modules/notifications/messages/texts");
 

@@ -1,4 +1,4 @@
-import { sealTarget } from "../../src/server/modules/notifications/providers/target.ts";
+import { sealTarget } from "../../src/server/modules/notifications/providers/provider.ts";
 import { newId } from "../../src/server/values/ids.ts";
 import { toTimestamp } from "../../src/server/values/timestamp.ts";
 import { type Shop, tenantContext } from "./factories.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { type NewMessage, queueMessage } from "../../src/server/modules/notifications/messages/outbox.ts";
+import { sealTarget, type Target } from "../../src/server/modules/notifications/providers/provider.ts";
 import { createProviders } from "../../src/server/modules/notifications/providers/providers.ts";
-import { sealTarget, type Target } from "../../src/server/modules/notifications/providers/target.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import type { WebPushDeps } from "../../src/server/modules/notifications/providers/web-push.ts";
 import type { PushDeps } from "../../src/server/modules/notifications/sending/attempt.ts";
@@ -115,7 +115,9 @@ export async function openPushes(
     /** Puts a message into the outbox, of use for a day unless it says otherwise. */
     queue: (message: Partial<NewMessage> = {}) =>
       queueMessage(ctx, {
-        kind: "message",
+        topic: null,
+        userId: null,
+        lang: null,
         content: { title: "News", body: "Lamps are here" },
         expiresAt: clock.now() + 86_400_000,
         ...message,

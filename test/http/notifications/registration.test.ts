@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openTarget } from "../../../src/server/modules/notifications/providers/target.ts";
+import { openTarget } from "../../../src/server/modules/notifications/providers/provider.ts";
 import { newId } from "../../../src/server/values/ids.ts";
 import { openAccount } from "../../support/account.ts";
 import { vault } from "../../support/app.ts";

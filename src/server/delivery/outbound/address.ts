@@ -1,5 +1,6 @@
 import { lookup as lookupName } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
+import { DeliveryFailure } from "./attempt-failure.ts";
 
 /** Finds all addresses of a name; rejects when it has none. */
 export type Lookup = (name: string) => Promise<string[]>;
@@ -8,8 +9,8 @@ export type Lookup = (name: string) => Promise<string[]>;
 export const lookupAddresses: Lookup = async (name) =>
   (await lookupName(name, { all: true, order: "ipv4first" })).map(({ address }) => address);
 
-/** An address that is not allowed; the message is for operators. */
-export class RefusedAddress extends Error {}
+/** An address that is not allowed. */
+export class RefusedAddress extends DeliveryFailure {}
 
 /**
  * The addresses of a URL's host, all of them allowed. Connect to these: another name resolution may answer others.

@@ -1,19 +1,16 @@
-import { RefusedAddress } from "./address.ts";
-import type { PostAnswer } from "./post.ts";
-
 const maxLength = 300;
 /** The longest Retry-After that is honoured. */
 const longestWaitMs = 3_600_000;
 
+/** Why nothing arrived; operators read the message as it is. */
+export class DeliveryFailure extends Error {}
+
 /** The receiver has not answered in time. */
-export class TimedOut extends Error {
+export class TimedOut extends DeliveryFailure {
   constructor(ms: number) {
     super(`no answer within ${ms / 1000} s`);
   }
 }
-
-/** The secret for a message was sealed with another key. */
-export class LostSecret extends Error {}
 
 /** Describes an unsuccessful status, for operators. */
 export function describeStatus(status: number): string {
@@ -24,8 +21,7 @@ export function describeStatus(status: number): string {
 
 /** Describes why there was no answer, for operators. */
 export function describeFailure(error: unknown): string {
-  const isOurs = error instanceof RefusedAddress || error instanceof TimedOut || error instanceof LostSecret;
-  if (isOurs) return error.message;
+  if (error instanceof DeliveryFailure) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
   return `${code ?? "failed"}: ${message}`.slice(0, maxLength);
 }
@@ -40,8 +36,8 @@ export function isDown(status: number | null): boolean {
  * @param answer its Retry-After (seconds or a date) counts with status 429 or 503.
  * @param now epoch milliseconds.
  */
-export function readRetryAfter(answer: Pick<PostAnswer, "status" | "retryAfter"> | undefined, now: number): number {
-  if (answer?.status !== 429 && answer?.status !== 503) return 0;
+export function readRetryAfter(answer: { status: number; retryAfter: string | undefined }, now: number): number {
+  if (answer.status !== 429 && answer.status !== 503) return 0;
   const text = answer.retryAfter?.trim() ?? "";
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
   return ms > 0 ? Math.min(ms, longestWaitMs) : 0;

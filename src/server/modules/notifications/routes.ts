@@ -1,8 +1,12 @@
 import { anyone } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute } from "../../http/route.ts";
-import { describeOffer, registerDevice } from "./registrations/registration.ts";
-import { changeRegistration, removeOwnRegistration } from "./registrations/registration-change.ts";
+import {
+  changeRegistration,
+  describeOffer,
+  registerDevice,
+  removeOwnRegistration,
+} from "./registrations/registration.ts";
 import {
   NewRegistration,
   PushOffer,

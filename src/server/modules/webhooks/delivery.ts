@@ -7,7 +7,7 @@ import type { Answer, Channel } from "../../delivery/channel.ts";
 import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/outbound/address.ts";
-import { describeStatus, isDown, LostSecret, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
+import { DeliveryFailure, describeStatus, isDown, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
 import { postMessage } from "../../delivery/outbound/post.ts";
 import { startPolling } from "../../delivery/poller.ts";
 import type { SchedulerPolicy, Source } from "../../delivery/scheduler.ts";
@@ -164,7 +164,7 @@ export function purgeDeliveries(ctx: Context): Promise<number> {
 async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, signal: AbortSignal): Promise<Answer> {
   const secret = deps.vault.open("webhook", task.webhook_id, task.secret);
   if (secret === null) {
-    throw new LostSecret("its secret was sealed with another key; make a new one: bodega webhook rotate");
+    throw new DeliveryFailure("its secret was sealed with another key; make a new one: bodega webhook rotate");
   }
   const { type, subject, event_at: created_at, namespace } = task;
   const body = JSON.stringify({ id, type, subject, data: JSON.parse(task.data), created_at, namespace });

@@ -2,15 +2,21 @@ import { defaultPushOptions, type PushPlatform } from "../../../config/push-conf
 import type { Ctx } from "../../../context.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { forbidden, invalidField } from "../../../errors.ts";
+import { checkNote, requireText } from "../../../values/text.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { requireSubject } from "../../users/subject.ts";
 import { noProvider } from "../providers/providers.ts";
 import { topicExpects, topicForm } from "../registrations/registration-model.ts";
-import { messageContent } from "./message-input.ts";
 import { type AcceptedMessage, type MessageInput, messageBounds } from "./message-model.ts";
 import { type MessageContent, queueMessage } from "./outbox.ts";
 import { countRecipients, type Recipients } from "./recipients.ts";
+
+/** Every push service accepts this much, with what encryption adds. */
+const maxBytes = 3000;
+const dataName = /^[A-Za-z]\w{0,63}$/;
+/** Names that Firebase reserves. */
+const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
 
 /** The fields of the API, `user_id` beside app credentials, and the language of the devices that it is for. */
 export type MessageRequest = MessageInput & { subject?: string | undefined; lang?: string | undefined };
@@ -47,7 +53,7 @@ export async function sendMessage(ctx: Ctx, prepared: PreparedMessage): Promise<
   const at = ctx.now();
   // The reply and the row have the same times.
   return inTransaction({ ...ctx, now: () => at }, async (tx) => {
-    const id = await queueMessage(tx, { kind: "message", content, ...recipients, expiresAt: at + ttlMs });
+    const id = await queueMessage(tx, { content, ...recipients, expiresAt: at + ttlMs });
     if (recipients.userId === null) {
       const { topic, lang } = recipients;
       const details = {
@@ -94,4 +100,35 @@ async function readRecipients(ctx: Ctx, request: MessageRequest): Promise<Recipi
   if (topic !== undefined && !new RegExp(topicForm).test(topic)) throw invalidField("topic", `must be ${topicExpects}`);
   const userId = isToUser ? await requireSubject(ctx, customerId, subject) : null;
   return { topic: topic ?? null, userId, lang };
+}
+
+/** The content of a message: texts without control characters, small enough for every push service. */
+function messageContent({ title, body, url, data }: Pick<MessageInput, "title" | "body" | "url" | "data">) {
+  requireText("title", title, messageBounds.title);
+  checkNote("body", body, messageBounds.body);
+  if (url !== undefined) requireLink(url);
+  if (data !== undefined) requireData(data);
+  const content: MessageContent = { title, body, ...(url !== undefined && { url }), ...(data && { data }) };
+  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes) {
+    throw invalidField("body", `title, body, url and data must be at most ${maxBytes} bytes together`);
+  }
+  return content;
+}
+
+function requireLink(url: string): void {
+  requireText("url", url, messageBounds.url);
+  const isPath = /^\/(?![/\\])/.test(url);
+  const parsed = !isPath && URL.canParse(url) ? new URL(url) : undefined;
+  const isSecure = parsed?.protocol === "https:" && parsed.username === "" && parsed.password === "";
+  if (!isPath && !isSecure) throw invalidField("url", "must be an https address or a path that begins with /");
+}
+
+function requireData(data: Record<string, string>): void {
+  for (const [name, value] of Object.entries(data)) {
+    if (!dataName.test(name)) throw invalidField("data", "has names that are not letters, digits and underscores");
+    if (reservedName.test(name)) throw invalidField(`data.${name}`, "is a name that push services reserve");
+    if (value.includes("\0") || !value.isWellFormed()) {
+      throw invalidField(`data.${name}`, "must not contain NUL or invalid Unicode");
+    }
+  }
 }

@@ -4,6 +4,7 @@ import { type CompiledStatement, param, run, statement } from "../../../db/state
 import { newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { pushMessages, pushRegistrations } from "../table.ts";
+import type { Recipients } from "./recipients.ts";
 
 /** The content of a message, as it is stored. */
 export interface MessageContent {
@@ -13,14 +14,9 @@ export interface MessageContent {
   data?: Record<string, unknown> | undefined;
 }
 
-/** A message to all devices that match `topic`, `userId` and `lang`, as far as these are given. */
-export interface NewMessage {
-  kind: "message";
+/** A message to all devices that match `topic`, `userId` and `lang`, where these are not null. */
+export interface NewMessage extends Recipients {
   content: MessageContent;
-  topic?: string | null | undefined;
-  userId?: string | null | undefined;
-  /** BCP 47; its varieties match too. */
-  lang?: string | null | undefined;
   /** Epoch milliseconds. */
   expiresAt: number;
 }
@@ -28,22 +24,21 @@ export interface NewMessage {
 const columns = sql.raw("id, tenant_id, kind, content, topic, user_id, lang, position, created_at, expires_at");
 const insertMessage = statement(sql`
   insert into ${pushMessages} (${columns})
-  values (${param("id")}, ${param("tenantId")}, ${param("kind")}, ${param("content")}, ${param("topic")},
-    ${param("userId")}, ${param("lang")}, '', ${param("now")}, ${param("expiresAt")})`);
+  values (${param("id")}, ${param("tenantId")}, 'message', ${param("content")}, ${param("topic")}, ${param("userId")},
+    ${param("lang")}, '', ${param("now")}, ${param("expiresAt")})`);
 
 /** Puts a message into the outbox, from which a server sends it once the transaction is committed. Returns its id. */
 export async function queueMessage(tx: Pick<Ctx, "db" | "tenant" | "now">, message: NewMessage): Promise<string> {
   const id = newId("msg");
+  const expiresAt = toTimestamp(message.expiresAt);
+  const content = JSON.stringify(message.content);
   await run(tx.db, insertMessage, {
+    ...message,
     id,
     tenantId: tx.tenant.id,
-    kind: message.kind,
-    content: JSON.stringify(message.content),
-    topic: message.topic ?? null,
-    userId: message.userId ?? null,
-    lang: message.lang ?? null,
+    content,
     now: toTimestamp(tx.now()),
-    expiresAt: toTimestamp(message.expiresAt),
+    expiresAt,
   });
   return id;
 }

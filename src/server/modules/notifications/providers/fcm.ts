@@ -1,12 +1,17 @@
 import type { FcmAccount } from "../../../config/push-config.ts";
-import { describeFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
-import { createAccessTokens, TokenRefused } from "./fcm-token.ts";
-import { withSignal } from "./http2-connection.ts";
-import type { PushAnswer, PushOptions, PushPayload, PushProvider } from "./provider.ts";
+import { DeliveryFailure } from "../../../delivery/outbound/attempt-failure.ts";
+import { type AccessToken, createDeviceProvider, readObject, readWord } from "./device-provider.ts";
+import type { Http2Answer } from "./http2-connection.ts";
+import type { PushOptions, PushPayload, PushProvider } from "./provider.ts";
 
 const googleOrigin = "https://fcm.googleapis.com";
+const scope = "https://www.googleapis.com/auth/firebase.messaging";
 const errorType = "type.googleapis.com/google.firebase.fcm.v1.FcmError";
 const requestType = "type.googleapis.com/google.rpc.BadRequest";
+/** An access token that ends sooner is not used any more. */
+const marginMs = 60_000;
+const tokenAnswerMs = 10_000;
+const tokenSeconds = 3600;
 
 interface FcmDeps {
   /** Epoch milliseconds. */
@@ -17,67 +22,76 @@ interface FcmDeps {
   ca?: string;
 }
 
-interface Answer {
-  status: number;
-  retryAfter: string | undefined;
-  text: string;
-}
-
 /** Sends to devices by Firebase Cloud Messaging (HTTP v1). */
 export function createFcmProvider(account: FcmAccount, deps: FcmDeps): PushProvider {
   const { now, origin = googleOrigin, ca } = deps;
-  const tokens = createAccessTokens(account, { now, ca });
   const url = `${origin}/v1/projects/${encodeURIComponent(account.projectId)}/messages:send`;
+  const stopping = new AbortController();
 
-  async function post(device: string, payload: PushPayload, options: PushOptions, token: string): Promise<Answer> {
-    const answer = await fetch(url, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: fcmText(device, payload, options),
-      redirect: "manual",
-      signal: options.signal,
-      ...(ca !== undefined && { tls: { ca } }),
-    });
+  async function post(address: string, init: RequestInit): Promise<Http2Answer> {
+    const tls = ca === undefined ? {} : { tls: { ca } };
+    const answer = await fetch(address, { method: "POST", redirect: "manual", ...init, ...tls });
     const retryAfter = answer.headers.get("retry-after") ?? undefined;
     return { status: answer.status, retryAfter, text: await answer.text() };
   }
 
-  async function attempt(device: string, payload: PushPayload, options: PushOptions): Promise<Answer> {
-    const token = await withSignal(tokens.get(), options.signal);
-    const answer = await post(device, payload, options, token);
-    if (answer.status !== 401) return answer;
-    tokens.renew(token);
-    return post(device, payload, options, await withSignal(tokens.get(), options.signal));
-  }
-
-  return {
-    async deliver(target, payload, options) {
-      if (!("token" in target))
-        return { status: 400, retryAfterMs: 0, isGone: true, error: "the target is not a device token" };
-      try {
-        return readAnswer(await attempt(target.token, payload, options), now());
-      } catch (error) {
-        if (options.signal.aborted) throw error;
-        const text = error instanceof TokenRefused ? error.message : describeFailure(error);
-        return { status: null, retryAfterMs: 0, isGone: false, error: text };
-      }
+  return createDeviceProvider({
+    now,
+    async issueToken() {
+      const at = now();
+      const body = new URLSearchParams({
+        grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+        assertion: await signAssertion(account, Math.floor(at / 1000)),
+      });
+      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(tokenAnswerMs)]);
+      return readToken(await post(account.tokenUri, { body, signal }), at);
     },
-    stop: () => tokens.close(),
-  };
+    minTokenMs: 0,
+    isTokenRejected: ({ status }) => status === 401,
+    post: (device, payload, { token, ...options }) =>
+      post(url, {
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: fcmText(device, payload, options),
+        signal: options.signal,
+      }),
+    explain({ status, text }) {
+      const { code, isAboutToken } = readError(text);
+      // A missing project is a 404 too: only these codes say that the device is gone.
+      const isGone = code === "UNREGISTERED" || isAboutToken;
+      const isAboutAccount = status === 401 || ((status === 403 || status === 404) && code !== "SENDER_ID_MISMATCH");
+      return { reason: code, isGone, isAboutAccount };
+    },
+    describeRejection: (error) => `Google rejects the account (${error}): check BODEGA_FCM_CREDENTIALS`,
+    stop: () => stopping.abort(),
+  });
 }
 
-function readAnswer({ status, retryAfter, text }: Answer, now: number): PushAnswer {
-  if (status === 200) return { status, retryAfterMs: 0, isGone: false, error: null };
-  const { code, isAboutToken } = readError(text);
-  const error = `${status}${code === "" ? "" : ` ${code}`}`;
-  // A missing project is a 404 too: only these codes say that the device is gone.
-  const isGone = code === "UNREGISTERED" || isAboutToken;
-  const isAboutAccount = status === 401 || ((status === 403 || status === 404) && code !== "SENDER_ID_MISMATCH");
-  if (isAboutAccount && !isGone) {
-    const what = `Google rejects the account (${error}): check BODEGA_FCM_CREDENTIALS`;
-    return { status: null, retryAfterMs: 0, isGone, error: what };
+/** An assertion that Google exchanges for an access token (RFC 7523). @param now epoch seconds. */
+async function signAssertion(account: FcmAccount, now: number): Promise<string> {
+  // Loaded only by servers that send to devices.
+  const { importPKCS8, SignJWT } = await import("jose");
+  return new SignJWT({ scope })
+    .setProtectedHeader({ alg: "RS256", typ: "JWT", ...(account.privateKeyId && { kid: account.privateKeyId }) })
+    .setIssuer(account.clientEmail)
+    .setAudience(account.tokenUri)
+    .setIssuedAt(now)
+    .setExpirationTime(now + tokenSeconds)
+    .sign(await importPKCS8(account.privateKey, "RS256"));
+}
+
+function readToken({ status, text: body }: Http2Answer, issuedAt: number): AccessToken {
+  const { access_token: text, expires_in: given, error } = readObject(body);
+  if (status !== 200) {
+    const reason = [status, readWord(error)].join(" ").trim();
+    // An outage at Google ends by itself.
+    if (status >= 500 || status === 429) throw new Error(`Google issues no access token now (${reason})`);
+    throw new DeliveryFailure(`Google rejects the account (${reason}): check BODEGA_FCM_CREDENTIALS`);
   }
-  return { status, retryAfterMs: readRetryAfter({ status, retryAfter }, now), isGone, error };
+  if (typeof text !== "string" || !/^[\x21-\x7e]+$/.test(text)) {
+    throw new DeliveryFailure("Google answered without an access token: check token_uri in BODEGA_FCM_CREDENTIALS");
+  }
+  const seconds = typeof given === "number" && given > 0 ? Math.min(given, tokenSeconds) : tokenSeconds;
+  return { text, issuedAt, expiresAt: issuedAt + seconds * 1000 - marginMs };
 }
 
 /** The request body; `data` is for the app, and may hold strings only. */
@@ -95,7 +109,7 @@ function fcmText(token: string, { title, body, url, tag, data = {} }: PushPayloa
       android: {
         ttl: `${options.ttlSeconds}s`,
         priority: options.urgency === "high" ? "HIGH" : "NORMAL",
-        ...(options.topic !== undefined && { collapse_key: options.topic }),
+        collapse_key: options.topic,
         ...(tag !== undefined && { notification: { tag } }),
       },
     },
@@ -110,16 +124,10 @@ interface ErrorDetail {
 
 /** Google's error code, empty if there is none, and whether it rejects the device's token. */
 function readError(text: string): { code: string; isAboutToken: boolean } {
-  try {
-    const { error } = JSON.parse(text) as { error: { status?: unknown; details?: ErrorDetail[] } };
-    const details = error.details ?? [];
-    const given = details.find((detail) => detail["@type"] === errorType)?.errorCode ?? error.status;
-    const fields = details.find((detail) => detail["@type"] === requestType)?.fieldViolations ?? [];
-    return {
-      code: typeof given === "string" && /^\w{1,60}$/.test(given) ? given : "",
-      isAboutToken: fields.some(({ field }) => field === "message.token"),
-    };
-  } catch {
-    return { code: "", isAboutToken: false };
-  }
+  const error = (readObject(text).error ?? {}) as { status?: unknown; details?: ErrorDetail[] };
+  const details = Array.isArray(error.details) ? error.details : [];
+  const detailOf = (type: string) => details.find((detail) => detail["@type"] === type);
+  const code = readWord(detailOf(errorType)?.errorCode ?? error.status);
+  const isAboutToken = detailOf(requestType)?.fieldViolations?.some(({ field }) => field === "message.token") ?? false;
+  return { code, isAboutToken };
 }

@@ -1,8 +1,7 @@
 import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "../../../delivery/outbound/address.ts";
 import { describeFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
 import { type PostAnswer, postMessage } from "../../../delivery/outbound/post.ts";
-import type { PushAnswer, PushProvider } from "./provider.ts";
-import type { Target } from "./target.ts";
+import type { PushAnswer, PushProvider, Target } from "./provider.ts";
 
 /** Tokens are valid for twelve hours; signing one costs more than the rest of an attempt. */
 const tokenMs = 6 * 3_600_000;

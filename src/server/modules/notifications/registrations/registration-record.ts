@@ -1,11 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
-import { param, statement } from "../../../db/statement.ts";
 import { countPublicWrite } from "../../rate-limits/public-writes.ts";
-import type { Target } from "../providers/target.ts";
-import { pushRegistrations, pushTopics } from "../table.ts";
+import type { Target } from "../providers/provider.ts";
+import { pushTopics } from "../table.ts";
 import type { Registration } from "./registration-model.ts";
 
 /** The columns of a registration that replies show. */
@@ -23,20 +22,6 @@ export interface RegistrationRow {
 /** SQL of these columns, of a row `r`. */
 export const registrationColumns = sql`r.id, r.platform, r.lang, r.user_id, r.created_at, r.updated_at,
   (select json_group_array(topic) from ${pushTopics} where registration_id = r.id) as topics`;
-
-/** Statements that replace the topics of registrations and read them. @param which condition that selects them. */
-export function topicStatements(which: SQL) {
-  const ids = sql`(select id from ${pushRegistrations} where ${which})`;
-  return {
-    clearTopics: statement(sql`
-      delete from ${pushTopics} where tenant_id = ${param("tenantId")} and registration_id in ${ids}`),
-    writeTopics: statement(sql`
-      insert into ${pushTopics} (tenant_id, topic, registration_id)
-      select ${param("tenantId")}, t.value, r.id from json_each(${param("topics")}) t, ${ids} r`),
-    select: statement<RegistrationRow>(sql`
-      select ${registrationColumns} from ${pushRegistrations} r where r.id in ${ids}`),
-  };
-}
 
 /** A registration as its own device sees it. */
 export function toRegistration(ctx: Ctx, { topics, lang, ...row }: RegistrationRow): Registration {

@@ -1,17 +1,24 @@
 import { sql } from "drizzle-orm";
-import { defaultPushOptions } from "../../../config/push-config.ts";
+import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
-import { bind, get, param, statement } from "../../../db/statement.ts";
-import { conflict } from "../../../errors.ts";
-import { newId } from "../../../values/ids.ts";
+import { isUniqueViolation } from "../../../db/db-errors.ts";
+import { bind, get, param, run, statement } from "../../../db/statement.ts";
+import { conflict, invalidField, notFound } from "../../../errors.ts";
+import { isId, newId } from "../../../values/ids.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { noSuchUser } from "../../users/guards.ts";
 import { users } from "../../users/table.ts";
 import { refuseSubject } from "../../visitors/actor.ts";
-import { sealTarget } from "../providers/target.ts";
+import { sealTarget } from "../providers/provider.ts";
 import { findVapidPublicKey } from "../providers/vapid.ts";
-import { pushRegistrations } from "../table.ts";
-import type { NewRegistration, PushOffer, RegistrationInput } from "./registration-model.ts";
+import { pushRegistrations, pushTopics } from "../table.ts";
+import type {
+  NewRegistration,
+  PushOffer,
+  Registration,
+  RegistrationInput,
+  RegistrationPatch,
+} from "./registration-model.ts";
 import {
   countDeviceWrite,
   deliveryOf,
@@ -20,7 +27,7 @@ import {
   keysOf,
   newManagementSecret,
   type RegistrationRow,
-  topicStatements,
+  registrationColumns,
   toRegistration,
 } from "./registration-record.ts";
 import { parseTarget } from "./target-input.ts";
@@ -45,10 +52,17 @@ const upsert = statement<{ id: string }>(sql`
   where ${isSame} or (id = excluded.id and secret_hash = ${param("knownHash")})
   returning id`);
 
-// Only the writer of the row knows its secret.
-const isWritten = sql`tenant_id = ${param("tenantId")} and target_key = ${param("targetKey")}
-  and secret_hash = ${param("secretHash")}`;
-const { clearTopics, writeTopics, select } = topicStatements(isWritten);
+// Only the writer of the row knows its secret. All writes check it: the device may have registered again meanwhile.
+const isOwn = sql`tenant_id = ${param("tenantId")} and secret_hash = ${param("secretHash")}
+  and (id = ${param("id")} or target_key = ${param("targetKey")})`;
+const ownIds = sql`(select id from ${pushRegistrations} where ${isOwn})`;
+const clearTopics = statement(sql`
+  delete from ${pushTopics} where tenant_id = ${param("tenantId")} and registration_id in ${ownIds}`);
+const writeTopics = statement(sql`
+  insert into ${pushTopics} (tenant_id, topic, registration_id)
+  select ${param("tenantId")}, t.value, r.id from json_each(${param("topics")}) t, ${ownIds} r`);
+const selectOwn = statement<RegistrationRow>(sql`
+  select ${registrationColumns} from ${pushRegistrations} r where r.id in ${ownIds}`);
 const removeOldest = statement(sql`
   delete from ${pushRegistrations} where id in (
     select id from ${pushRegistrations} where user_id = ${param("userId")} and tenant_id = ${param("tenantId")}
@@ -58,6 +72,19 @@ const selectUser = statement<{ hasUser: number }>(sql`select ${hasUser} as hasUs
 const selectKnown = statement<{ id: string; secretHash: string }>(sql`
   select id, secret_hash as secretHash from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and target_key = ${param("targetKey")}`);
+
+const isSameTarget = sql`(${param("targetKey")} is null
+  or (target_key = ${param("targetKey")} and proof_key is ${param("proofKey")}))`;
+const updateOwn = statement(sql`
+  update ${pushRegistrations} set lang = coalesce(${param("lang")}, lang), updated_at = ${param("now")},
+    target = coalesce(${param("target")}, target), target_key = coalesce(${param("targetKey")}, target_key),
+    proof_key = case when ${param("targetKey")} is null then proof_key else ${param("proofKey")} end,
+    is_proven = case when ${isSameTarget} then is_proven else 0 end
+  where ${isOwn}`);
+const removeOwn = statement(sql`delete from ${pushRegistrations} where ${isOwn}`);
+const selectProof = statement<{ platform: PushPlatform; secretHash: string }>(sql`
+  select platform, secret_hash as secretHash from ${pushRegistrations}
+  where tenant_id = ${param("tenantId")} and id = ${param("id")}`);
 
 /** The input of a registration, with the language asked for, and `user_id` beside app credentials, which is refused. */
 export interface RegistrationRequest extends RegistrationInput {
@@ -112,7 +139,7 @@ export async function registerDevice(
     bind(upsert, values),
     bind(clearTopics, values),
     bind(writeTopics, values),
-    bind(select, values),
+    bind(selectOwn, values),
     bind(selectUser, values),
     ...(userId === null ? [] : [bind(removeOldest, values)]),
   ]);
@@ -127,4 +154,61 @@ export async function registerDevice(
 async function findOwn(ctx: Ctx, targetKey: string, secret: string) {
   const row = await get(ctx.db, selectKnown, { tenantId: ctx.tenant.id, targetKey });
   return isManagementSecret(secret, row?.secretHash) ? row : undefined;
+}
+
+/**
+ * Changes the topics, language, endpoint or token of a registration for its own device.
+ * @throws validationFailed naming the field, tooManyRequests, notFound unless the secret is the registration's, conflict
+ * when the new endpoint or token has another registration.
+ */
+export async function changeRegistration(
+  ctx: Ctx,
+  id: string,
+  { lang, topics, management_secret: secret, ...given }: RegistrationPatch & { lang: string | undefined },
+): Promise<Registration> {
+  const { platform, own } = await authenticateOwn(ctx, id, secret);
+  const renewed = given.subscription !== undefined || given.token !== undefined;
+  const target = renewed ? parseTarget(platform, given, (ctx.push ?? defaultPushOptions).allowPrivate) : null;
+  const values = {
+    ...own,
+    ...(target && keysOf(ctx, platform, target)),
+    target: target && sealTarget(ctx.vault, id, target),
+    lang: lang ?? null,
+    topics: JSON.stringify([...new Set(topics)]),
+    now: toTimestamp(ctx.now()),
+  };
+  const statements = [
+    bind(updateOwn, values),
+    ...(topics === undefined ? [] : [bind(clearTopics, values), bind(writeTopics, values)]),
+    bind(selectOwn, values),
+  ];
+  try {
+    const row = (await ctx.db.batch(statements)).at(-1)?.rows[0] as unknown as RegistrationRow | undefined;
+    if (!row) throw notFound("registration");
+    return toRegistration(ctx, row);
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw conflict("The new endpoint or token already has another registration. Remove one of the two.");
+  }
+}
+
+/**
+ * Removes a registration for its own device.
+ * @throws validationFailed naming `management_secret`, tooManyRequests, notFound unless the secret is the registration's.
+ */
+export async function removeOwnRegistration(ctx: Ctx, id: string, secret: string | undefined): Promise<void> {
+  const { own } = await authenticateOwn(ctx, id, secret);
+  if ((await run(ctx.db, removeOwn, own)) === 0) throw notFound("registration");
+}
+
+/** Checks that a caller may change a registration. An unknown id and a wrong secret are the same error. */
+async function authenticateOwn(ctx: Ctx, id: string, secret: string | undefined) {
+  if (secret === undefined) throw invalidField("management_secret", "is required");
+  if (!isId("reg", id)) throw notFound("registration");
+  await countDeviceWrite(ctx, id);
+  const tenantId = ctx.tenant.id;
+  const row = await get(ctx.db, selectProof, { tenantId, id });
+  if (!isManagementSecret(secret, row?.secretHash) || !row) throw notFound("registration");
+  const own = { tenantId, id, secretHash: hashManagementSecret(secret), targetKey: null, proofKey: null };
+  return { platform: row.platform, own };
 }

@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 import type { PushPlatform } from "../../../config/push-config.ts";
 import { hostOf, isPublic } from "../../../delivery/outbound/address.ts";
 import { invalidField } from "../../../errors.ts";
-import type { Subscription, Target } from "../providers/target.ts";
+import type { Subscription, Target } from "../providers/provider.ts";
 
 const maxEndpoint = 2000;
 /** Top-level names of private networks. */

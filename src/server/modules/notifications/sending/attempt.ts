@@ -6,8 +6,8 @@ import type { Vault } from "../../../security/vault.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { composePayload } from "../messages/compose.ts";
 import type { PushAnswer, PushProvider } from "../providers/provider.ts";
+import { openTarget, type Target } from "../providers/provider.ts";
 import { noProvider } from "../providers/providers.ts";
-import { openTarget, type Target } from "../providers/target.ts";
 import { isUnproven } from "./fan-out.ts";
 import type { PushTask } from "./queue.ts";
 

@@ -1,0 +1,99 @@
+import { describeFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
+import { type Http2Answer, withSignal } from "./http2-connection.ts";
+import type { PushAnswer, PushOptions, PushPayload, PushProvider } from "./provider.ts";
+
+/** Gives access to the account; times are epoch milliseconds. */
+export interface AccessToken {
+  text: string;
+  issuedAt: number;
+  /** It is not used any more then. */
+  expiresAt: number;
+}
+
+/** What differs between the push services of devices. */
+interface DeviceService {
+  /** Epoch milliseconds. */
+  now: () => number;
+  /** @throws DeliveryFailure, or the error of the connection. */
+  issueToken(): Promise<AccessToken>;
+  /** A token that the service rejects is replaced unless it is younger. */
+  minTokenMs: number;
+  isTokenRejected(answer: Http2Answer): boolean;
+  post(device: string, payload: PushPayload, options: PushOptions & { token: string }): Promise<Http2Answer>;
+  /** Explains an unsuccessful answer. `reason` is the service's own word, empty without one. */
+  explain(answer: Http2Answer): { reason: string; isGone: boolean; isAboutAccount: boolean };
+  /** For operators. @param error the status and reason. */
+  describeRejection(error: string): string;
+  stop(): void;
+}
+
+/** Sends to the tokens of devices, with an access token that serves all messages while it is valid. */
+export function createDeviceProvider(service: DeviceService): PushProvider {
+  const { now } = service;
+  let current: AccessToken | undefined;
+  let issuing: Promise<AccessToken> | undefined;
+
+  async function authorize(signal: AbortSignal): Promise<AccessToken> {
+    if (current && now() < current.expiresAt) return current;
+    issuing ??= issue().finally(() => {
+      issuing = undefined;
+    });
+    return withSignal(issuing, signal);
+  }
+
+  async function issue(): Promise<AccessToken> {
+    current = await service.issueToken();
+    return current;
+  }
+
+  async function attempt(device: string, payload: PushPayload, options: PushOptions): Promise<Http2Answer> {
+    const token = await authorize(options.signal);
+    const answer = await service.post(device, payload, { ...options, token: token.text });
+    if (!service.isTokenRejected(answer)) return answer;
+    if (current === token) {
+      if (now() - token.issuedAt < service.minTokenMs) return answer;
+      current = undefined;
+    }
+    const next = await authorize(options.signal);
+    return service.post(device, payload, { ...options, token: next.text });
+  }
+
+  function readAnswer(answer: Http2Answer): PushAnswer {
+    const { status } = answer;
+    if (status === 200) return { status, retryAfterMs: 0, isGone: false, error: null };
+    const { reason, isGone, isAboutAccount } = service.explain(answer);
+    const error = `${status}${reason === "" ? "" : ` ${reason}`}`;
+    // Every message fails until the account is corrected.
+    if (isAboutAccount && !isGone) return failure(service.describeRejection(error));
+    return { status, retryAfterMs: readRetryAfter(answer, now()), isGone, error };
+  }
+
+  return {
+    async deliver(target, payload, options) {
+      if (!("token" in target)) throw new TypeError("A device has a token.");
+      try {
+        return readAnswer(await attempt(target.token, payload, options));
+      } catch (error) {
+        if (options.signal.aborted) throw error;
+        return failure(describeFailure(error));
+      }
+    },
+    stop: () => service.stop(),
+  };
+}
+
+const failure = (error: string): PushAnswer => ({ status: null, retryAfterMs: 0, isGone: false, error });
+
+/** The value if it is a word such as `BadDeviceToken`; else empty, because logs show it. */
+export function readWord(value: unknown): string {
+  return typeof value === "string" && /^[\w-]{1,60}$/.test(value) ? value : "";
+}
+
+/** The fields of a JSON object; none if the text is something else. */
+export function readObject(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
