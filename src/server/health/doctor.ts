@@ -10,10 +10,33 @@ import { closedVault } from "../security/secret-key.ts";
 import { type CheckedDatabase, checkDatabase, nameDatabase } from "./database/check-database.ts";
 import { damageRemedy } from "./database/file.ts";
 import type { DatabaseReader } from "./database/reader.ts";
-import type { CheckSubject } from "./environment/check.ts";
-import { directoryChecks, serverChecks } from "./environment/checks.ts";
-import { type CommandLine, type Finding, reasonOf } from "./finding.ts";
+import { backups } from "./environment/backups.ts";
+import { clock } from "./environment/clock.ts";
+import { directory, files } from "./environment/data-dir.ts";
+import { disk } from "./environment/disk.ts";
+import { keys } from "./environment/keys.ts";
+import { mail } from "./environment/mail.ts";
+import { publicUrl } from "./environment/public-url.ts";
+import { secretKey } from "./environment/secret-key.ts";
+import { server, tls } from "./environment/server.ts";
+import { accounts, push, stores, webhooks } from "./environment/stores.ts";
+import {
+  type CheckSubject,
+  type CommandLine,
+  type EnvironmentCheck,
+  type Finding,
+  finding,
+  reasonOf,
+} from "./finding.ts";
 import { type Report, Run, type RunOptions } from "./run.ts";
+
+/** Checks of the data directory, which run before its database is opened. */
+const directoryChecks: readonly EnvironmentCheck[] = [directory, files, disk];
+/** All other checks of the environment. They run side by side. */
+const serverChecks: readonly EnvironmentCheck[] = [
+  ...[server, secretKey, clock, backups, mail, tls, publicUrl],
+  ...[stores, accounts, keys, push, webhooks],
+];
 
 export interface DoctorOptions extends RunOptions {
   deps: DoctorDeps;
@@ -78,9 +101,7 @@ export async function runDirectoryCheck(dataDir: string, error: AppError, option
   const config = { ...readConfig({ dataDir: "/dev/null" }, {}), dataDir };
   const run = new Run(options, directoryChecks.length + 1);
   const remedy = "Correct it in the environment or in bodega.env of the data directory, which must be readable.";
-  await run.add("environment", "settings", async () => [
-    { severity: "error", subject: "settings", message: error.message, remedy },
-  ]);
+  await run.add("environment", "settings", async () => [finding("error", "settings", error.message, remedy)]);
   await run.runEnvironment(directoryChecks, { ...options.deps, config, ctx: null, tenant: null });
   await run.applyFixes(null);
   return run.report(null);
@@ -121,7 +142,7 @@ function describeFailure(config: Config, error: unknown, command: CommandLine): 
   const subject = nameDatabase(config);
   const reason = reasonOf(error);
   const message = error instanceof AppError && error.kind === "notFound" ? reason : `${subject}: ${reason}`;
-  return [{ severity: "error", subject, message, remedy: remedyFor(config, error, command) }];
+  return [finding("error", subject, message, remedyFor(config, error, command))];
 }
 
 function remedyFor({ databaseUrl }: Config, error: unknown, command: CommandLine): string {

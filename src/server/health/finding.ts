@@ -1,3 +1,6 @@
+import type { Config } from "../config/config.ts";
+import type { SystemCtx, Tenant } from "../context.ts";
+
 /** How bad a finding is, ascending: a note is good to know, a warning will or may become a fault, an error is one now. */
 export const severities = ["note", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
@@ -41,6 +44,41 @@ export interface ReportedFinding extends Omit<Finding, "fix" | "namespace"> {
  */
 export type CommandLine = (words: string) => string;
 
+/** What the checks of the environment read. */
+export interface CheckSubject {
+  config: Config;
+  /** Null where the database cannot be opened, or its schema is not the one of this program. */
+  ctx: SystemCtx | null;
+  /** The only store to check; null for all. */
+  tenant: Tenant | null;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Of this program. */
+  version: string;
+  /** User id of the account that runs the check; undefined where the system has none. */
+  uid: number | undefined;
+  /** Time limit of a network connection in milliseconds. */
+  timeoutMs: number;
+  command: CommandLine;
+}
+
+/** A subject with a database. */
+export type StoreSubject = CheckSubject & { ctx: SystemCtx };
+
+/**
+ * A check of what surrounds the records of a server. Checks run side by side, so none may rely on another. An error that it
+ * throws becomes a finding. The id is one word, as `doctor` prints it; `ofStores` checks also run for a single store (`-n`).
+ */
+export type EnvironmentCheck = { id: string; ofStores?: boolean } & (
+  | { needsDatabase?: false; run(subject: CheckSubject): Promise<Finding[]> }
+  | { needsDatabase: true; run(subject: StoreSubject): Promise<Finding[]> }
+);
+
+/** Makes a finding. */
+export function finding(severity: Severity, subject: string, message: string, remedy: string | null): Finding {
+  return { severity, subject, message, remedy };
+}
+
 /** Findings of one kind that are listed one by one. */
 const maxAlike = 20;
 
@@ -49,7 +87,7 @@ export function limitFindings(findings: Finding[], noun: string): Finding[] {
   if (findings.length <= maxAlike) return findings;
   const rest = findings.length - maxAlike;
   const severity = findings[maxAlike]?.severity ?? "note";
-  const more: Finding = { severity, subject: noun, message: `The same is true of ${rest} more ${noun}.`, remedy: null };
+  const more = finding(severity, noun, `The same is true of ${rest} more ${noun}.`, null);
   return [...findings.slice(0, maxAlike), more];
 }
 

@@ -1,14 +1,17 @@
 import type { SystemCtx } from "../context.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import type { DatabaseSize } from "./database/reader.ts";
-import type { CheckSubject, EnvironmentCheck, StoreSubject } from "./environment/check.ts";
 import {
+  type CheckSubject,
   type CommandLine,
+  type EnvironmentCheck,
   type Finding,
+  finding,
   type Group,
   type ReportedFinding,
   reasonOf,
   type Severity,
+  type StoreSubject,
   severities,
 } from "./finding.ts";
 import { checkRecords } from "./records/check-records.ts";
@@ -65,11 +68,11 @@ export class Run {
   async add(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
     this.#checked.set(check, group);
     await this.#track(check, async () => {
-      for (const finding of await work()) {
-        const { fix, namespace = null, ...rest } = finding;
+      for (const found of await work()) {
+        const { fix, namespace = null, ...rest } = found;
         const reported = { group, check, ...rest, namespace, fixable: fix !== undefined, fixed: false };
         this.#findings.push(reported);
-        if (fix !== undefined) this.#fixable.push({ finding, reported });
+        if (fix !== undefined) this.#fixable.push({ finding: found, reported });
       }
     });
   }
@@ -83,8 +86,7 @@ export class Run {
         const found = check.needsDatabase ? check.run(subject as StoreSubject) : check.run(subject);
         return await withTimeout(found, timeoutMs * maxTimeouts);
       } catch (error) {
-        const message = `This check failed: ${reasonOf(error)}`;
-        return [{ severity: "error", subject: check.id, message, remedy: command("db check") }];
+        return [finding("error", check.id, `This check failed: ${reasonOf(error)}`, command("db check"))];
       }
     };
     const runnable = checks.filter(({ needsDatabase }) => !needsDatabase || ctx !== null);

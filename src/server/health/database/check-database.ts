@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
 import { notFound } from "../../errors.ts";
-import { type CommandLine, countOf, type Finding, limitFindings } from "../finding.ts";
+import { type CommandLine, countOf, type Finding, finding, limitFindings } from "../finding.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { damageRemedy, describeDamage, findFileFault, findTruncation } from "./file.ts";
 import { type DatabaseReader, openFileReader, openServerReader } from "./reader.ts";
@@ -70,9 +70,7 @@ async function openFile({ dataDir }: Config, { step, command }: DatabaseCheckOpt
   let reader: DatabaseReader | null = null;
   await step("file", async () => {
     const fault = findFileFault(path);
-    const error = (message: string): Finding[] => [
-      { severity: "error", subject: path, message, remedy: damageRemedy("file", command) },
-    ];
+    const error = (message: string) => [finding("error", path, message, damageRemedy("file", command))];
     if (fault !== undefined) return error(fault);
     try {
       reader = await openFileReader(path);
@@ -91,7 +89,7 @@ async function checkContents(reader: DatabaseReader, name: string, options: Data
   let isDamaged = false;
   const damaged = (message: string): Finding[] => {
     isDamaged = true;
-    return [{ severity: "error", subject: name, message, remedy: damageRemedy(reader.kind, command) }];
+    return [finding("error", name, message, damageRemedy(reader.kind, command))];
   };
   const check = (id: string, run: () => Promise<Finding[]>) =>
     step(id, async () => {
@@ -136,14 +134,11 @@ async function readIntegrityFaults({ query }: DatabaseReader): Promise<string[]>
 async function checkReferences({ query }: DatabaseReader, command: CommandLine): Promise<Finding[]> {
   const { rows } = await query(`SELECT "table", parent, count(*), min(rowid) FROM pragma_foreign_key_check
     GROUP BY "table", parent ORDER BY 1, 2`);
-  return rows.map((row): Finding => {
+  return rows.map((row) => {
     const [table, parent, count, first] = [row[0], row[1], Number(row[2]), row[3]];
     const which = first === null ? "" : `, the first of them row ${first}`;
-    return {
-      severity: "error",
-      subject: String(table),
-      message: `${countOf(count, "row")} of ${table} ${count === 1 ? "refers" : "refer"} to missing rows of ${parent}${which}.`,
-      remedy: `Another program has changed the database. Restore the last backup with: ${command("db restore BACKUP")}`,
-    };
+    const message = `${countOf(count, "row")} of ${table} ${count === 1 ? "refers" : "refer"} to missing rows of ${parent}${which}.`;
+    const remedy = `Another program has changed the database. Restore the last backup with: ${command("db restore BACKUP")}`;
+    return finding("error", String(table), message, remedy);
   });
 }

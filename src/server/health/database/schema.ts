@@ -4,7 +4,7 @@ import { restoreMarker, restoreMarkerMessage, restoreMarkerRemedy } from "../../
 import { hashMigration } from "../../db/migrate.ts";
 import { migrations } from "../../db/migrations.ts";
 import type { Session } from "../../db/session.ts";
-import { type CommandLine, countOf, type Finding } from "../finding.ts";
+import { type CommandLine, countOf, type Finding, finding } from "../finding.ts";
 
 /** The migrations of a database compared with those of this program. */
 interface SchemaState {
@@ -41,8 +41,7 @@ export async function checkSchema(
   const { rows } = await session.execute(selectSchema);
   const objects = rows.map((row) => toSchemaObject(Array.from(row)));
   const only = (subject: string, message: string, remedy: string) => {
-    const finding: Finding = { severity: "error", subject, message, remedy };
-    return { findings: [finding], isUsable: false };
+    return { findings: [finding("error", subject, message, remedy)], isUsable: false };
   };
   if (objects.some(({ name }) => name === restoreMarker))
     return only(restoreMarker, restoreMarkerMessage, restoreMarkerRemedy);
@@ -64,7 +63,7 @@ function describeMigrations({ applied, pending, newer, altered }: SchemaState, c
   const restore = `with: ${command("db restore BACKUP")}`;
   const found: Finding[] = [];
   const add = (subject: string, message: string, remedy: string) =>
-    found.push({ severity: "error", subject, message, remedy });
+    found.push(finding("error", subject, message, remedy));
   if (newer[0] !== undefined) {
     const message = `A newer version of this program migrated the database (${newer[0]}).`;
     add(newer[0], message, `Run that version, or restore a backup from before the migration ${restore}`);
@@ -97,5 +96,5 @@ function describeFault({ kind, object }: SchemaFault, command: CommandLine): Fin
     kind === "foreign"
       ? `Remove it with DROP ${type.toUpperCase()}: a backup with it cannot be restored.`
       : `Restore the last backup with: ${command("db restore BACKUP")}`;
-  return { severity, subject: name, message: `The ${nameObject(object)} ${faults[kind]}.`, remedy };
+  return finding(severity, name, `The ${nameObject(object)} ${faults[kind]}.`, remedy);
 }

@@ -6,8 +6,7 @@ import { backupsFolder } from "../../backup/location.ts";
 import { get, statement } from "../../db/statement.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { formatDuration } from "../../values/duration.ts";
-import type { Finding } from "../finding.ts";
-import type { EnvironmentCheck } from "./check.ts";
+import { type EnvironmentCheck, finding, type Severity } from "../finding.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -24,31 +23,27 @@ export const backups = {
   needsDatabase: true,
   async run({ ctx, now, config, command }) {
     const subject = config.backupTo ?? backupsFolder(config.dataDir);
-    const finding = (message: string, severity: Finding["severity"] = "warning"): Finding => ({
-      severity,
-      subject,
-      message,
-      remedy: command("db backup"),
-    });
+    const describe = (message: string, severity: Severity = "warning") =>
+      finding(severity, subject, message, command("db backup"));
     const { last_success: success, last_failure: failure } = readLastBackups(config.dataDir);
-    const found = failure === null ? [] : [finding(`The last backup failed at ${failure.at}: ${failure.message}`)];
+    const found = failure === null ? [] : [describe(`The last backup failed at ${failure.at}: ${failure.message}`)];
     const audited = await get(ctx.db, selectLast);
     const last = Math.max(...[success?.at, audited?.at].map((at) => (at ? Date.parse(at) : 0)));
     const advice = "Let the server make backups with --backup-every 24h, and keep copies on another machine.";
     if (last === 0) {
       const first = await get(ctx.db, selectFirst);
       const isNew = first === undefined || now() - Date.parse(first.at) < day;
-      return [...found, finding(`There is no backup of this database. ${advice}`, isNew ? "note" : "warning")];
+      return [...found, describe(`There is no backup of this database. ${advice}`, isNew ? "note" : "warning")];
     }
     const age = formatDuration(now() - last);
     // A backup in the log of a libSQL database may be on another machine.
     const isFile = config.databaseUrl === undefined;
     const place = success && Date.parse(success.at) >= last ? success.place : isFile ? audited?.place : undefined;
     if (place && isGone(place)) {
-      return [...found, finding(`The last backup, made ${age} ago, is no longer at ${place}.`)];
+      return [...found, describe(`The last backup, made ${age} ago, is no longer at ${place}.`)];
     }
     const maxAgeMs = config.backupEveryMs === undefined ? 7 * day : 2 * config.backupEveryMs + hour;
-    return now() - last <= maxAgeMs ? found : [...found, finding(`The last backup is ${age} old. ${advice}`)];
+    return now() - last <= maxAgeMs ? found : [...found, describe(`The last backup is ${age} old. ${advice}`)];
   },
 } satisfies EnvironmentCheck;
 
@@ -56,8 +51,8 @@ export const backups = {
 function isGone(place: string): boolean {
   if (!isAbsolute(place)) return false;
   try {
-    return (statSync(place, { throwIfNoEntry: false })?.size ?? 0) === 0;
+    return statSync(place).size === 0;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOTDIR";
+    return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
   }
 }

@@ -3,8 +3,7 @@ import { get, statement } from "../../db/statement.ts";
 import { auditLog } from "../../modules/audit/table.ts";
 import { events } from "../../modules/events/table.ts";
 import { formatDuration } from "../../values/duration.ts";
-import type { Finding } from "../finding.ts";
-import type { CheckSubject, EnvironmentCheck } from "./check.ts";
+import { type CheckSubject, type EnvironmentCheck, finding } from "../finding.ts";
 
 const minMs = 10_000;
 /** One-time codes tolerate half a minute; everything else more. */
@@ -61,16 +60,10 @@ async function comparePublicUrl({ config: { publicUrl }, now, timeoutMs }: Check
   }
 }
 
-function describeSkew({ name, before, theirs, after }: Comparison): Finding[] {
+function describeSkew({ name, before, theirs, after }: Comparison) {
   const skew = theirs > after ? theirs - after : theirs < before ? theirs - before : 0;
   if (Math.abs(skew) < minMs) return [];
   const way = skew > 0 ? "behind" : "ahead of";
-  return [
-    {
-      severity: Math.abs(skew) > errorMs ? "error" : "warning",
-      subject: "clock",
-      message: `The clock of this machine is ${formatDuration(skew)} ${way} ${name}. One-time codes and signed requests fail.`,
-      remedy: "timedatectl set-ntp true",
-    },
-  ];
+  const message = `The clock of this machine is ${formatDuration(skew)} ${way} ${name}. One-time codes and signed requests fail.`;
+  return [finding(Math.abs(skew) > errorMs ? "error" : "warning", "clock", message, "timedatectl set-ntp true")];
 }

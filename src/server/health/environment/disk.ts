@@ -2,8 +2,7 @@ import { existsSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { databaseFile } from "../../config/data-dir.ts";
 import { formatBytes, GiB, MiB } from "../../values/bytes.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
-import type { Finding } from "../finding.ts";
-import type { EnvironmentCheck } from "./check.ts";
+import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const minFreeBytes = 100 * MiB;
 /** More free space than this is enough on any disk. */
@@ -32,19 +31,12 @@ export const disk = {
   async run({ config: { dataDir } }) {
     if (!existsSync(dataDir)) return [];
     const path = databaseFile(dataDir);
-    const bytes = sizeOf(path) + sizeOf(`${path}-wal`);
+    const sizes = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0);
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
     const isContainer = existsSync("/.dockerenv") || existsSync("/run/.containerenv");
     return checkDisk(dataDir, statfsSync(dataDir), { bytes, isContainer, isLinux: process.platform === "linux" });
   },
 } satisfies EnvironmentCheck;
-
-function sizeOf(path: string): number {
-  try {
-    return statSync(path).size;
-  } catch {
-    return 0; // Other checks report it.
-  }
-}
 
 /**
  * Checks the result of `statfs` for a folder.
@@ -58,14 +50,12 @@ export function checkDisk(
   const kind = facts.isLinux ? unsuitable[type] : undefined;
   const found: Finding[] = [];
   if (kind !== undefined) {
-    const message = `${dir} is on ${kind}.`;
     const remedy = "Stop the server, move the folder to a local disk, and name it with --data-dir.";
-    found.push({ severity: "warning", subject: dir, message, remedy });
+    found.push(finding("warning", dir, `${dir} is on ${kind}.`, remedy));
   }
   if (facts.isLinux && facts.isContainer && type === overlay) {
     const message = `${dir} is in the container's own layer: all data is lost when the container is recreated.`;
-    const remedy = "Mount a volume there: docker run -v bodega-data:/data …";
-    found.push({ severity: "warning", subject: dir, message, remedy });
+    found.push(finding("warning", dir, message, "Mount a volume there: docker run -v bodega-data:/data …"));
   }
   // Some file systems count no blocks.
   if (blocks > 0) found.push(...checkSpace(dir, bavail * bsize, blocks * bsize, facts.bytes));
@@ -74,18 +64,13 @@ export function checkDisk(
 
 function checkSpace(dir: string, free: number, total: number, database: number): Finding[] {
   const wanted = GiB + 2 * database;
+  const isFull = free < minFreeBytes;
   const isTight = free < wanted || (free < total / 10 && free < plentyBytes);
-  if (free >= minFreeBytes && !isTight) return [];
-  const consequence =
-    free < minFreeBytes
-      ? "When it is full, the server cannot write."
-      : `A database of ${formatBytes(database)} needs ${formatBytes(wanted)} for its WAL and a backup.`;
-  return [
-    {
-      severity: free < minFreeBytes ? "error" : "warning",
-      subject: dir,
-      message: `${formatBytes(free)} (${Math.floor((free / total) * 100)} %) are free on the disk of ${dir}. ${consequence}`,
-      remedy: `du -xh --max-depth=2 ${quoteWord(dir)} | sort -h | tail`,
-    },
-  ];
+  if (!isFull && !isTight) return [];
+  const consequence = isFull
+    ? "When it is full, the server cannot write."
+    : `A database of ${formatBytes(database)} needs ${formatBytes(wanted)} for its WAL and a backup.`;
+  const message = `${formatBytes(free)} (${Math.floor((free / total) * 100)} %) are free on the disk of ${dir}. ${consequence}`;
+  const remedy = `du -xh --max-depth=2 ${quoteWord(dir)} | sort -h | tail`;
+  return [finding(isFull ? "error" : "warning", dir, message, remedy)];
 }

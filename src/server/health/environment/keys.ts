@@ -7,9 +7,8 @@ import { tenants } from "../../modules/tenants/table.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { type Finding, limitFindings } from "../finding.ts";
+import { type EnvironmentCheck, type Finding, finding, limitFindings, type StoreSubject } from "../finding.ts";
 import { inScope } from "../records/check.ts";
-import type { EnvironmentCheck, StoreSubject } from "./check.ts";
 
 const day = 86_400_000;
 const unusedMs = 90 * day;
@@ -58,7 +57,7 @@ export const keys = {
         if (fault === null) return [];
         const { app_id, name, namespace } = key;
         const message = `Key ${app_id} (${name}) of store ${namespace} ${fault[0]}`;
-        return [{ severity: "warning", subject: app_id, namespace, message, remedy: fault[1] }];
+        return [{ ...finding("warning", app_id, message, fault[1]), namespace }];
       });
       return limitFindings(findings, "keys");
     });

@@ -5,9 +5,8 @@ import { mailOutbox } from "../../modules/mail/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { countOf, type Finding, limitFindings } from "../finding.ts";
+import { type CheckSubject, countOf, type EnvironmentCheck, type Finding, finding, limitFindings } from "../finding.ts";
 import { inScope } from "../records/check.ts";
-import type { CheckSubject, EnvironmentCheck } from "./check.ts";
 
 const overdueMs = 15 * 60_000;
 const recentMs = 7 * 86_400_000;
@@ -57,14 +56,9 @@ async function describeNone({ ctx, config, command }: CheckSubject, queues: read
   const held = waiting === 0 ? "" : ` The outbox holds ${countOf(waiting, "mail")}.`;
   const first = await get(ctx.db, selectStore);
   const init = command(first === undefined ? "init" : `init -n ${first.namespace}`);
-  return [
-    {
-      severity: "warning",
-      subject: "BODEGA_SMTP_URL",
-      message: `No mail server is configured, so reset codes and notices are not sent.${held}`,
-      remedy: `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM, for example in ${config.dataDir}/bodega.env, or run: ${init}`,
-    },
-  ];
+  const message = `No mail server is configured, so reset codes and notices are not sent.${held}`;
+  const remedy = `Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM, for example in ${config.dataDir}/bodega.env, or run: ${init}`;
+  return [finding("warning", "BODEGA_SMTP_URL", message, remedy)];
 }
 
 async function checkServer({ config, timeoutMs }: CheckSubject): Promise<Finding[]> {
@@ -77,14 +71,14 @@ async function checkServer({ config, timeoutMs }: CheckSubject): Promise<Finding
     if (encrypted || hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.")) return [];
     const message = `The connection to the mail server ${host} does not use TLS: others can read reset codes on the way.`;
     const remedy = "Turn on TLS at the mail server, or use its TLS port with smtps: in BODEGA_SMTP_URL.";
-    return [{ severity: "warning", subject: host, message, remedy }];
+    return [finding("warning", host, message, remedy)];
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const remedy =
       error.kind === "wrongState"
         ? "Correct user and password in BODEGA_SMTP_URL; write @ : / and % in them as %40 %3A %2F %25."
         : "Correct host and port in BODEGA_SMTP_URL, or open the connection. Many providers block ports 25, 465 and 587.";
-    return [{ severity: "error", subject: host, message: `The mail server failed. ${error.message}`, remedy }];
+    return [finding("error", host, `The mail server failed. ${error.message}`, remedy)];
   }
 }
 
@@ -93,12 +87,12 @@ function describeLate({ now }: CheckSubject, { namespace, waiting, since }: Queu
   if (ageMs < overdueMs) return [];
   const message = `Store ${namespace} has ${countOf(waiting, "waiting mail")}, the oldest for ${formatDuration(ageMs)}.`;
   const remedy = "Check that the server runs and has BODEGA_SMTP_URL. Its log has the reason.";
-  return [{ severity: "warning", subject: namespace, namespace, message, remedy }];
+  return [{ ...finding("warning", namespace, message, remedy), namespace }];
 }
 
 function describeFailed({ command }: CheckSubject, { namespace, failed, last_error: error }: Queue): Finding[] {
   if (failed === 0) return [];
   const message = `${countOf(failed, "mail")} of store ${namespace} failed in the last 7 days. Last error: ${error ?? "unknown"}.`;
   const remedy = command(`mail retry --all -n ${namespace}`);
-  return [{ severity: "warning", subject: namespace, namespace, message, remedy }];
+  return [{ ...finding("warning", namespace, message, remedy), namespace }];
 }

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import type { RecentRequest } from "../../monitoring/server-status.ts";
-import type { Finding } from "../finding.ts";
+import { type Finding, finding } from "../finding.ts";
 
 /** A documentation address, as the forged client of a test request. */
 export const forgedHop = "192.0.2.123";
@@ -29,12 +29,9 @@ export function checkArrival(trustedProxies: readonly string[], url: string, arr
 
 function describeUntrusted(peer: string, trusted: readonly string[]): Finding {
   const range = `${peer}/${peer.includes(":") ? 128 : 32}`;
-  return {
-    severity: "error",
-    subject: peer,
-    message: `The proxy at ${peer} is not trusted, so all clients share one rate limit.`,
-    remedy: `Start the server with --trusted-proxy ${range} (BODEGA_TRUSTED_PROXY=${[...trusted, range].join(",")}).`,
-  };
+  const message = `The proxy at ${peer} is not trusted, so all clients share one rate limit.`;
+  const remedy = `Start the server with --trusted-proxy ${range} (BODEGA_TRUSTED_PROXY=${[...trusted, range].join(",")}).`;
+  return finding("error", peer, message, remedy);
 }
 
 function describeHops(peer: string, hops: string | undefined, isTrusted: boolean): Finding {
@@ -42,22 +39,15 @@ function describeHops(peer: string, hops: string | undefined, isTrusted: boolean
     hops === undefined
       ? "does not send X-Forwarded-For, so all clients share one rate limit"
       : "passes on X-Forwarded-For as clients send it, so they can choose their address";
-  return {
-    severity: isTrusted ? "error" : "warning",
-    subject: peer,
-    message: `The proxy at ${peer} ${fault}.`,
-    remedy:
-      "Let the proxy add the client's address. nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; See docs/PROXIES.md.",
-  };
+  const remedy =
+    "Let the proxy add the client's address. nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; See docs/PROXIES.md.";
+  return finding(isTrusted ? "error" : "warning", peer, `The proxy at ${peer} ${fault}.`, remedy);
 }
 
 function describeTrustedClient(peer: string): Finding {
-  return {
-    severity: "error",
-    subject: peer,
-    message: `Requests arrive from ${peer} without a proxy, but the address is trusted as one: clients can choose their address.`,
-    remedy: "Remove addresses that are not proxies from --trusted-proxy (BODEGA_TRUSTED_PROXY).",
-  };
+  const message = `Requests arrive from ${peer} without a proxy, but the address is trusted as one: clients can choose their address.`;
+  const remedy = "Remove addresses that are not proxies from --trusted-proxy (BODEGA_TRUSTED_PROXY).";
+  return finding("error", peer, message, remedy);
 }
 
 /** Sockets for both families report IPv4 as `::ffff:192.0.2.7`. */

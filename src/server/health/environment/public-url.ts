@@ -7,8 +7,7 @@ import type { RecentRequest } from "../../monitoring/server-status.ts";
 import { expiryWarningDays } from "../../tls/check-certificate.ts";
 import { formatDuration } from "../../values/duration.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import type { Finding } from "../finding.ts";
-import type { CheckSubject, EnvironmentCheck } from "./check.ts";
+import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 import { checkArrival, forgedHop } from "./proxy.ts";
 
 const dayMs = 86_400_000;
@@ -22,12 +21,12 @@ export const publicUrl = {
     if (url === undefined) {
       const message = "No public URL is set, so the URL and a proxy in front of the server cannot be checked.";
       const remedy = "Set BODEGA_PUBLIC_URL=https://shop.example.com or pass --public-url.";
-      return [{ severity: "note", subject: "BODEGA_PUBLIC_URL", message, remedy }];
+      return [finding("note", "BODEGA_PUBLIC_URL", message, remedy)];
     }
     const call = await callPublicUrl(url, subject);
     const found = [describeCall(url, call, subject), checkEncryption(url)];
     if (call.reply && url.startsWith("https:")) found.push(await checkExpiry(url, subject));
-    return [...found.filter((finding) => finding !== null), ...describeProxy(url, call, subject)];
+    return [...found.filter((one) => one !== null), ...describeProxy(url, call, subject)];
   },
 } satisfies EnvironmentCheck;
 
@@ -78,31 +77,35 @@ async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject): 
 }
 
 function describeCall(url: string, call: PublicCall, { command }: CheckSubject): Finding | null {
-  const finding = (severity: Finding["severity"], message: string, remedy: string): Finding => ({
-    severity,
-    subject: url,
-    message,
-    remedy,
-  });
   const { reply, fault, arrival, isRunning } = call;
   if (fault !== null) {
     const [message, remedy] = describeFault(url, fault);
     const isStopped = !isRunning && /^(TIMEOUT|ECONNREFUSED|ECONNRESET)$/.test(fault);
-    if (!isStopped) return finding("error", message, remedy);
-    return finding("warning", `${message} No server runs on this data directory.`, command("serve"));
+    if (!isStopped) return finding("error", url, message, remedy);
+    return finding("warning", url, `${message} No server runs on this data directory.`, command("serve"));
   }
   if (reply === null) return null;
   if (reply.location !== null) {
     const target = URL.canParse(reply.location, url) ? new URL(reply.location, url).origin : reply.location;
-    return finding("error", `${url} redirects to ${target}. API requests with a body fail.`, `--public-url ${target}`);
+    return finding(
+      "error",
+      url,
+      `${url} redirects to ${target}. API requests with a body fail.`,
+      `--public-url ${target}`,
+    );
   }
   if (reply.requestId === null) {
     const remedy = `Let the proxy pass on all paths below ${url}/, ${orCorrectUrl}.`;
-    return finding("error", `Another program than Bodega answers at ${url} (HTTP ${reply.status}).`, remedy);
+    return finding("error", url, `Another program than Bodega answers at ${url} (HTTP ${reply.status}).`, remedy);
   }
   if (arrival === null && isRunning && reply.requestId === call.requestId) {
     const remedy = `This is right if several servers share the URL. Otherwise correct DNS and proxy, ${orCorrectUrl}.`;
-    return finding("warning", `Another Bodega server than the one of this data directory answers at ${url}.`, remedy);
+    return finding(
+      "warning",
+      url,
+      `Another Bodega server than the one of this data directory answers at ${url}.`,
+      remedy,
+    );
   }
   return null;
 }
@@ -140,13 +143,10 @@ function describeFault(url: string, code: string): [message: string, remedy: str
 function checkEncryption(url: string): Finding | null {
   const { protocol, hostname } = new URL(url);
   if (protocol === "https:" || isPrivate(hostname.replace(/^\[|\]$/g, ""))) return null;
-  return {
-    severity: "warning",
-    subject: url,
-    message: `${url} is not encrypted: others can read passwords and tokens on the way.`,
-    remedy:
-      "Serve https with --tls-cert and --tls-key or through a proxy (docs/PROXIES.md), and use it in --public-url.",
-  };
+  const message = `${url} is not encrypted: others can read passwords and tokens on the way.`;
+  const remedy =
+    "Serve https with --tls-cert and --tls-key or through a proxy (docs/PROXIES.md), and use it in --public-url.";
+  return finding("warning", url, message, remedy);
 }
 
 function isPrivate(hostname: string): boolean {
@@ -157,12 +157,8 @@ function isPrivate(hostname: string): boolean {
 async function checkExpiry(url: string, { now, timeoutMs }: CheckSubject): Promise<Finding | null> {
   const until = await readExpiry(new URL(url), timeoutMs);
   if (until === null || until - now() >= expiryWarningDays * dayMs) return null;
-  return {
-    severity: "warning",
-    subject: url,
-    message: `The certificate at ${url} expires in ${formatDuration(until - now())}, on ${toTimestamp(until)}.`,
-    remedy: "Renew it, and check why it was not renewed automatically.",
-  };
+  const message = `The certificate at ${url} expires in ${formatDuration(until - now())}, on ${toTimestamp(until)}.`;
+  return finding("warning", url, message, "Renew it, and check why it was not renewed automatically.");
 }
 
 /** When the certificate of a server expires, in epoch milliseconds; null when it cannot be read. */
@@ -184,5 +180,5 @@ function describeProxy(url: string, { arrival, reply, requestId }: PublicCall, {
   if (!reply?.requestId || reply.requestId === requestId) return [];
   const message = `A proxy replaces X-Request-Id, so a request of ${url} cannot be followed to the server.`;
   const remedy = "Let the proxy pass on the header (docs/PROXIES.md). Then clients can find their requests in the log.";
-  return [{ severity: "note", subject: url, message, remedy }];
+  return [finding("note", url, message, remedy)];
 }

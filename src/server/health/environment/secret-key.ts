@@ -5,8 +5,7 @@ import { get, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { secretFingerprint } from "../../security/table.ts";
 import { quoteWord } from "../../values/shell-quote.ts";
-import type { Finding } from "../finding.ts";
-import type { CheckSubject, EnvironmentCheck } from "./check.ts";
+import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const selectFingerprint = statement<{ value: string }>(sql`select value from ${secretFingerprint} where id = 1`);
 /** Random keys have more different characters than this. */
@@ -24,7 +23,7 @@ export const secretKey = {
     if (key !== undefined && new Set(key).size < minVariety) {
       const message = `${source} is not random: it has only ${new Set(key).size} different characters and can be guessed.`;
       const remedy = `Stop the server, create a key with "openssl rand -base64 32", and run: ${command("db rekey")}`;
-      found.push({ severity: "warning", subject: source, message, remedy });
+      found.push(finding("warning", source, message, remedy));
     }
     return [...found, ...checkRepository(config.dataDir, path)];
   },
@@ -39,19 +38,15 @@ async function checkFit({ ctx, config, command }: CheckSubject, source: string, 
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const isMissing = config.secret === undefined && !existsSync(path);
-    const message = isMissing
+    const isOther = error.kind === "wrongState";
+    const reason = isMissing
       ? `${path} is missing.`
-      : error.kind === "wrongState"
+      : isOther
         ? `${source} is not the secret key of this database.`
         : error.message;
-    return [
-      {
-        severity: "error",
-        subject: source,
-        message: `${message} Two-factor secrets, queued mail, webhooks and notifications cannot be decrypted without it.`,
-        remedy: `Put the right key back. If it is lost, stop the server and run: ${command("db rekey")}`,
-      },
-    ];
+    const message = `${reason} Two-factor secrets, queued mail, webhooks and notifications cannot be decrypted without it.`;
+    const remedy = `Put the right key back. If it is lost, stop the server and run: ${command("db rekey")}`;
+    return [finding("error", source, message, remedy)];
   }
 }
 
@@ -60,21 +55,13 @@ function checkRepository(dataDir: string, path: string): Finding[] {
   const git = existsSync(path) ? Bun.which("git") : null;
   if (git === null) return [];
   // 1: in a working tree and not ignored. 0: ignored. 128: no working tree.
-  const { exitCode } = Bun.spawnSync([git, "check-ignore", "-q", "--no-index", "secret.key"], {
-    cwd: dataDir,
-    stdio: ["ignore", "ignore", "ignore"],
-  });
+  const ask = [git, "check-ignore", "-q", "--no-index", "secret.key"];
+  const { exitCode } = Bun.spawnSync(ask, { cwd: dataDir, stdio: ["ignore", "ignore", "ignore"] });
   if (exitCode !== 1) return [];
   const ignore = join(dataDir, ".gitignore");
-  return [
-    {
-      severity: "warning",
-      subject: path,
-      message: `${dataDir} is in a git working tree: git would commit the secret key and the database.`,
-      remedy: `echo '*' > ${quoteWord(ignore)}`,
-      fix: async () => void (await Bun.write(ignore, "*\n")),
-    },
-  ];
+  const message = `${dataDir} is in a git working tree: git would commit the secret key and the database.`;
+  const found = finding("warning", path, message, `echo '*' > ${quoteWord(ignore)}`);
+  return [{ ...found, fix: async () => void (await Bun.write(ignore, "*\n")) }];
 }
 
 function readKey(path: string): string | undefined {

@@ -1,8 +1,10 @@
 import { isServerRunning } from "../../db/local/server-lock.ts";
+import { AppError } from "../../errors.ts";
 import { askServer } from "../../monitoring/control-socket.ts";
 import type { ProcessStatus } from "../../monitoring/server-status.ts";
-import type { Finding } from "../finding.ts";
-import type { EnvironmentCheck } from "./check.ts";
+import { readCertificate } from "../../tls/certificate.ts";
+import { checkCertificate } from "../../tls/check-certificate.ts";
+import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 
 const retryMs = 500;
 
@@ -12,20 +14,21 @@ export const server = {
   async run({ config: { dataDir, databaseUrl }, timeoutMs, version: own, command }) {
     // The servers of a libSQL database may run on other machines.
     if (databaseUrl !== undefined) return [];
-    const finding = (severity: Finding["severity"], message: string, remedy: string): Finding[] => [
-      { severity, subject: dataDir, message, remedy },
-    ];
-    if (!(await isServerRunning(dataDir))) return finding("note", `No server runs on ${dataDir}.`, command("serve"));
+    if (!(await isServerRunning(dataDir))) {
+      return [finding("note", dataDir, `No server runs on ${dataDir}.`, command("serve"))];
+    }
     const status = await readStatus(dataDir, timeoutMs);
     if (status === null) {
       const message = `A server runs on ${dataDir} but does not answer on its control socket. It is starting, it hangs, or it belongs to another account.`;
-      return finding("warning", message, "Check its log. If it hangs, restart it.");
+      return [finding("warning", dataDir, message, "Check its log. If it hangs, restart it.")];
     }
     const { version, pid } = status;
-    const old = `The server (process ${pid}) is version ${version}, and this program is version ${own}.`;
+    const message = `The server (process ${pid}) is version ${version}, and this program is version ${own}.`;
     return [
       ...(await findHanging(dataDir, timeoutMs, status)).map(describeHanging),
-      ...(version === own ? [] : finding("warning", old, "Restart the server to run the installed version.")),
+      ...(version === own
+        ? []
+        : [finding("warning", dataDir, message, "Restart the server to run the installed version.")]),
     ];
   },
 } satisfies EnvironmentCheck;
@@ -55,5 +58,21 @@ async function findHanging(dataDir: string, timeoutMs: number, first: Status): P
 
 function describeHanging({ name, pid }: Process): Finding {
   const message = `Worker ${name} of the server (process ${pid}) hangs, and its requests get no answer. The server replaces it when it ends.`;
-  return { severity: "error", subject: `worker ${name}`, message, remedy: `kill -KILL ${pid}` };
+  return finding("error", `worker ${name}`, message, `kill -KILL ${pid}`);
 }
+
+/** The certificate of the server matches its key and its name, is valid for long enough, and its key is private. */
+export const tls = {
+  id: "tls",
+  async run({ config: { tls: files, publicUrl }, now }) {
+    if (files === undefined) return [];
+    try {
+      const problems = await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
+      return problems.map(({ path, ...problem }) => ({ ...problem, subject: path }));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const remedy = `Write the certificate chain to ${files.cert} and its key to ${files.key}. A running server reloads them.`;
+      return [finding("error", files.cert, error.message, remedy)];
+    }
+  },
+} satisfies EnvironmentCheck;

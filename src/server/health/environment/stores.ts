@@ -1,58 +1,65 @@
 import { sql } from "drizzle-orm";
-import { all, statement } from "../../db/statement.ts";
+import { pushOptions } from "../../config/push-config.ts";
+import { all, type CompiledStatement, param, statement } from "../../db/statement.ts";
+import { pushRegistrations } from "../../modules/notifications/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { twoFactor } from "../../modules/two-factor/table.ts";
 import { users } from "../../modules/users/table.ts";
-import { type Finding, limitFindings } from "../finding.ts";
+import { webhookDeliveries, webhooks as webhookTable } from "../../modules/webhooks/table.ts";
+import { formatDuration } from "../../values/duration.ts";
+import { toTimestamp } from "../../values/timestamp.ts";
+import { countOf, type EnvironmentCheck, type Finding, finding, limitFindings, type StoreSubject } from "../finding.ts";
 import { inScope } from "../records/check.ts";
-import type { EnvironmentCheck } from "./check.ts";
 
-const selectStores = statement<{ namespace: string; status: string }>(sql`
-  select t.namespace, t.status from (select *, id as tenant_id from ${tenants}) t where ${inScope("t")}
-  order by t.namespace`);
+const recentMs = 7 * 86_400_000;
+const overdueMs = 3_600_000;
+
+/** The rows of a statement as findings about their stores. */
+async function findInStores<Row extends { namespace: string }>(
+  { ctx, tenant, now }: StoreSubject,
+  rows: CompiledStatement<Row>,
+  noun: string,
+  describe: (row: Row) => Finding,
+): Promise<Finding[]> {
+  const [recent, overdue] = [recentMs, overdueMs].map((ms) => toTimestamp(now() - ms));
+  const found = await all(ctx.db, rows, { tenantId: tenant?.id ?? null, recent, overdue });
+  return limitFindings(
+    found.map((row) => ({ ...describe(row), namespace: row.namespace })),
+    noun,
+  );
+}
+
+const storesInScope = sql`(select *, id as tenant_id from ${tenants}) t where ${inScope("t")}`;
+const selectAny = statement(sql`select 1 from ${storesInScope} limit 1`);
+const selectSuspended = statement<{ namespace: string }>(sql`
+  select t.namespace from ${storesInScope} and t.status = 'suspended' order by t.namespace`);
 
 /** There is a store, and none is suspended. */
 export const stores = {
   id: "stores",
   ofStores: true,
   needsDatabase: true,
-  async run({ ctx, tenant, command }) {
-    const found = await all(ctx.db, selectStores, { tenantId: tenant?.id ?? null });
-    if (found.length === 0) {
-      const remedy = command("tenant create demo");
-      return [{ severity: "note", subject: "stores", message: "There is no store yet.", remedy }];
+  async run(subject) {
+    const { ctx, tenant, command } = subject;
+    if ((await all(ctx.db, selectAny, { tenantId: tenant?.id ?? null })).length === 0) {
+      return [finding("note", "stores", "There is no store yet.", command("tenant create demo"))];
     }
-    const suspended = found
-      .filter(({ status }) => status === "suspended")
-      .map(
-        ({ namespace }): Finding => ({
-          severity: "note",
-          subject: namespace,
-          namespace,
-          message: `Store ${namespace} is suspended. Requests get the same reply as for a store that does not exist.`,
-          remedy: command(`tenant resume ${namespace}`),
-        }),
-      );
-    return limitFindings(suspended, "stores");
+    return findInStores(subject, selectSuspended, "stores", ({ namespace }) => {
+      const message = `Store ${namespace} is suspended. Requests get the same reply as for a store that does not exist.`;
+      return finding("note", namespace, message, command(`tenant resume ${namespace}`));
+    });
   },
 } satisfies EnvironmentCheck;
 
-interface Account {
-  user_id: string;
-  email: string;
-  role: string;
-  namespace: string;
-}
-
 // By store and role, as the index of roles: most active users are customers.
-const selectWithoutTwoFactor = statement<Account>(sql`
+const selectWithoutTwoFactor = statement<Record<"user_id" | "email" | "role" | "namespace", string>>(sql`
   select u.id as user_id, u.email, u.role, t.namespace
   from ${tenants} t cross join ${users} u on u.tenant_id = t.id
   where u.role in ('staff', 'owner') and +u.status = 'active' and t.status = 'active' and ${inScope("u")}
     and not exists (select 1 from ${twoFactor} f where f.user_id = u.id and f.confirmed_at is not null)
   order by t.namespace, u.role, u.id`);
 const selectOwnerless = statement<{ namespace: string }>(sql`
-  select t.namespace from (select *, id as tenant_id from ${tenants}) t where t.status = 'active' and ${inScope("t")}
+  select t.namespace from ${storesInScope} and t.status = 'active'
     and not exists (select 1 from ${users} u where u.tenant_id = t.id and u.role = 'owner' and u.status = 'active')
   order by t.namespace`);
 
@@ -61,26 +68,87 @@ export const accounts = {
   id: "accounts",
   ofStores: true,
   needsDatabase: true,
-  async run({ ctx, tenant, command }) {
-    const values = { tenantId: tenant?.id ?? null };
-    const open = (await all(ctx.db, selectWithoutTwoFactor, values)).map(
-      ({ user_id, email, role, namespace }): Finding => ({
-        severity: "warning",
-        subject: user_id,
-        namespace,
-        message: `${email} (${role} of store ${namespace}) signs in without two-factor authentication.`,
-        remedy: "Ask them to turn on two-factor authentication: POST /users/me/two-factor/, then …/confirm/.",
-      }),
-    );
-    const ownerless = (await all(ctx.db, selectOwnerless, values)).map(
-      ({ namespace }): Finding => ({
-        severity: "note",
-        subject: namespace,
-        namespace,
-        message: `Store ${namespace} has no owner. It can be managed only from this terminal.`,
-        remedy: command(`user create -n ${namespace} --role owner --random-password --email you@example.com`),
-      }),
-    );
-    return [...limitFindings(open, "users"), ...limitFindings(ownerless, "stores")];
+  async run(subject) {
+    const open = await findInStores(subject, selectWithoutTwoFactor, "users", ({ user_id, email, role, namespace }) => {
+      const message = `${email} (${role} of store ${namespace}) signs in without two-factor authentication.`;
+      const remedy = "Ask them to turn on two-factor authentication: POST /users/me/two-factor/, then …/confirm/.";
+      return finding("warning", user_id, message, remedy);
+    });
+    const ownerless = await findInStores(subject, selectOwnerless, "stores", ({ namespace }) => {
+      const message = `Store ${namespace} has no owner. It can be managed only from this terminal.`;
+      const create = `user create -n ${namespace} --role owner --random-password --email you@example.com`;
+      return finding("note", namespace, message, subject.command(create));
+    });
+    return [...open, ...ownerless];
   },
+} satisfies EnvironmentCheck;
+
+const variables = {
+  ios: "BODEGA_APNS_KEY, BODEGA_APNS_KEY_ID, BODEGA_APNS_TEAM_ID and BODEGA_APNS_TOPIC",
+  android: "BODEGA_FCM_CREDENTIALS",
+} as const;
+
+const selectDevices = statement<{ platform: keyof typeof variables; devices: number }>(sql`
+  select platform, count(*) as devices from ${pushRegistrations} r where platform <> 'web' and ${inScope("r")}
+  group by platform order by platform`);
+
+/** There are push credentials for all platforms that registered. */
+export const push = {
+  id: "push",
+  needsDatabase: true,
+  async run({ ctx, tenant, config }) {
+    const { platforms } = pushOptions(config);
+    const found = await all(ctx.db, selectDevices, { tenantId: tenant?.id ?? null });
+    return found
+      .filter(({ platform }) => !platforms.includes(platform))
+      .map(({ platform, devices }) => {
+        const message = `${countOf(devices, `${platform} device`)} registered for notifications, but no ${platform} credentials are configured.`;
+        const remedy = `Set ${variables[platform]}, for example in ${config.dataDir}/bodega.env.`;
+        return finding("warning", platform, message, remedy);
+      });
+  },
+} satisfies EnvironmentCheck;
+
+interface Webhook {
+  webhook_id: string;
+  namespace: string;
+  url: string;
+  failed: number;
+  waiting: number;
+  /** When the oldest waiting delivery was queued. */
+  since: string | null;
+  last_error: string | null;
+}
+
+const selectFailing = statement<Webhook>(sql`
+  select w.id as webhook_id, t.namespace, w.url, count(case when d.status = 'failed' then 1 end) as failed,
+    count(case when d.status = 'waiting' then 1 end) as waiting,
+    min(case when d.status = 'waiting' then d.created_at end) as since,
+    (select coalesce(l.last_error, 'HTTP ' || l.last_status) from ${webhookDeliveries} l
+      where l.webhook_id = w.id and (l.last_error is not null or l.last_status is not null)
+      order by l.event desc limit 1) as last_error
+  from ${webhookDeliveries} d join ${webhookTable} w on w.id = d.webhook_id join ${tenants} t on t.id = w.tenant_id
+  where ((d.status = 'failed' and d.finished_at > ${param("recent")})
+    or (d.status = 'waiting' and d.created_at < ${param("overdue")})) and ${inScope("w")}
+  group by w.id order by t.namespace, w.id`);
+
+/** No webhook has failed recently or waits for long. */
+export const webhooks = {
+  id: "webhooks",
+  ofStores: true,
+  needsDatabase: true,
+  run: (subject) =>
+    findInStores(subject, selectFailing, "webhooks", (row) => {
+      const { webhook_id: id, namespace, url, failed, waiting, since, last_error: error } = row;
+      const oldest = since === null ? "" : `, the oldest for ${formatDuration(subject.now() - Date.parse(since))}`;
+      const parts = [
+        ...(failed > 0 ? [`${countOf(failed, "delivery")} failed in the last 7 days`] : []),
+        ...(waiting > 0 ? [`${countOf(waiting, "delivery")} waiting${oldest}`] : []),
+      ];
+      // The path of a URL may be a secret.
+      const message = `Webhook ${id} of store ${namespace} (${new URL(url).host}): ${parts.join("; ")}. Last error: ${error ?? "none"}.`;
+      const next =
+        failed > 0 ? `replay -n ${namespace} ${id} --failed` : `deliveries -n ${namespace} ${id} --status waiting`;
+      return finding("warning", id, message, subject.command(`webhook ${next}`));
+    }),
 } satisfies EnvironmentCheck;
