@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { compareStatus, percentileOf, subtractLatency } from "../../src/cli/commands/top/compare-status.ts";
-import { addCounts, countResponses, joinLatencies } from "../../src/server/monitoring/metrics/counts.ts";
+import { addCounts, addLatencies } from "../../src/server/monitoring/metrics/counts.ts";
 import { Meter, TenantMeter } from "../../src/server/monitoring/metrics/meter.ts";
 import { renderMetrics } from "../../src/server/monitoring/metrics/prometheus.ts";
 import type { ServerStatus } from "../../src/server/monitoring/server-status.ts";
@@ -19,11 +19,15 @@ describe("a meter", () => {
       {
         method: "GET",
         route: "/products/",
+        requests: 5,
         statuses: { 200: 4, 401: 1 },
         errors: { 5203: 1 },
         // A bound belongs to the bucket below it.
-        buckets: [2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
-        sumMs: 60_007.26,
+        latency: {
+          bounds_ms: expect.arrayContaining([0.1, 0.2, 10_000]),
+          counts: [2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+          sum_ms: 60_007.26,
+        },
       },
     ]);
   });
@@ -54,11 +58,11 @@ describe("a meter", () => {
     const before = JSON.stringify([one.read(), other.read()]);
     const { routes, tenants } = addCounts([one.read(), other.read()]);
     expect(tenants).toEqual([{ namespace: "demo", requests: 2, errors: 0 }]);
-    expect(routes.map((route) => [route.route, countResponses(route), route.statuses, route.errors])).toEqual([
+    expect(routes.map((route) => [route.route, route.requests, route.statuses, route.errors])).toEqual([
       ["/a/", 3, { 200: 2, 500: 1 }, { 5000: 1 }],
       ["/b/", 1, { 200: 1 }, {}],
     ]);
-    expect(joinLatencies(routes).sum_ms).toBe(6);
+    expect(addLatencies(routes.map(({ latency }) => latency)).sum_ms).toBe(6);
     expect(JSON.stringify([one.read(), other.read()])).toBe(before);
   });
 });

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { countResponses } from "../../src/server/monitoring/metrics/counts.ts";
 import { Meter } from "../../src/server/monitoring/metrics/meter.ts";
 import { createChannel, type Question } from "../../src/server/monitoring/process-channel.ts";
-import type { ProcessFigures } from "../../src/server/monitoring/process-monitor.ts";
-import { RecentRequests } from "../../src/server/monitoring/recent-requests.ts";
+import { type ProcessFigures, RecentRequests } from "../../src/server/monitoring/process-monitor.ts";
 import { WorkerRegistry } from "../../src/server/monitoring/worker-registry.ts";
 import { createClock } from "../support/clock.ts";
 
@@ -54,11 +52,12 @@ describe("the channel between two processes", () => {
 });
 
 describe("the counts of workers", () => {
-  const figuresOf = (requests: number, cpuSeconds = 0): ProcessFigures => {
+  const figuresOf = (requests: number): ProcessFigures => {
     const meter = new Meter();
     for (let number = 0; number < requests; number++) meter.route("GET", "/a/").record(200, 1, undefined);
-    const rest = { pid: 1, startedAt: "", memoryBytes: 0, lagMs: 0, inFlight: 0, writesWaiting: 0, writeWaitMs: 0 };
-    return { ...rest, cpuSeconds, counts: meter.read() };
+    const queue = { writes_waiting: 0, write_wait_ms: 0 };
+    const load = { memory_bytes: 0, cpu_seconds: 0, event_loop_lag_ms: 0, in_flight: 0 };
+    return { pid: 1, started_at: "", ...load, ...queue, counts: meter.read() };
   };
 
   /** A worker that answers with what `say` returns, or hangs if that is undefined. */
@@ -74,25 +73,24 @@ describe("the counts of workers", () => {
     };
     const total = async () => {
       const counts = [registry.endedCounts, ...(await registry.readFigures()).map(({ figures }) => figures.counts)];
-      return counts.flatMap(({ routes }) => routes.map(countResponses)).reduce((sum, count) => sum + count, 0);
+      return counts
+        .flatMap(({ routes }) => routes.map(({ requests }) => requests))
+        .reduce((sum, count) => sum + count, 0);
     };
     return { registry, join, total };
   }
 
   test("stay in the totals when a worker has ended and another takes its place", async () => {
     const { registry, join, total } = openRegistry();
-    const line = join(1, () => figuresOf(5, 2));
+    const line = join(1, () => figuresOf(5));
     join(2, () => figuresOf(1));
     expect(await total()).toBe(6);
     line.remove();
     line.remove();
     expect(await total()).toBe(6);
-    join(1, () => figuresOf(3, 1));
+    join(1, () => figuresOf(3));
     expect(await total()).toBe(9);
-    expect((await registry.readFigures()).map(({ place, figures }) => [place, figures.cpuSeconds])).toEqual([
-      [1, 3],
-      [2, 0],
-    ]);
+    expect((await registry.readFigures()).map(({ name }) => name)).toEqual(["1", "2"]);
   });
 
   test("are the last reported ones for a worker that hangs, and it is marked as not answering", async () => {

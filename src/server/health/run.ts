@@ -1,5 +1,6 @@
 import type { SystemCtx } from "../context.ts";
 import { recordAudit } from "../modules/audit/service.ts";
+import { withTimeout } from "../values/with-timeout.ts";
 import type { DatabaseSize } from "./database/reader.ts";
 import {
   type CheckSubject,
@@ -15,7 +16,6 @@ import {
   severities,
 } from "./finding.ts";
 import { checkRecords } from "./records/check-records.ts";
-import { withTimeout } from "./with-timeout.ts";
 
 /** The result of a run. */
 export interface Report {

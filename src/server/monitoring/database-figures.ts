@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { type SQL, sql } from "drizzle-orm";
+import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { readLastBackups } from "../backup/last.ts";
 import { databaseFile } from "../config/data-dir.ts";
 import type { Database } from "../db/session.ts";
@@ -8,7 +8,7 @@ import { mailOutbox } from "../modules/mail/table.ts";
 import { pushDeliveries } from "../modules/notifications/table.ts";
 import { webhookDeliveries } from "../modules/webhooks/table.ts";
 import { freeDiskBytes } from "./readiness.ts";
-import type { QueueStatus, ServerStatus } from "./server-status.ts";
+import type { ServerStatus } from "./server-status.ts";
 
 /** Figures are cached this long: counting reads every waiting row. */
 const keptMs = 5000;
@@ -30,25 +30,17 @@ interface FigureDeps {
   now: () => number;
 }
 
-interface QueueRow extends Record<string, number> {
-  mailWaiting: number;
-  mailFailed: number;
-  webhooksWaiting: number;
-  webhooksFailed: number;
-  pushesWaiting: number;
-  pushesFailed: number;
-}
-
 const since = param("since");
-const count = (rows: SQL) => sql`(select count(*) from ${rows})`;
+const figuresOf = (table: SQLWrapper, waiting: SQL, failed: SQL) => sql`json_object(
+  'waiting', (select count(*) from ${table} where ${waiting}), 'failed', (select count(*) from ${table} where ${failed}))`;
+const isWaiting = sql`status = 'waiting'`;
+const hasFailed = sql`status = 'failed' and finished_at > ${since}`;
+const mailFailed = sql`status <> 'queued' and updated_at > ${since} and status = 'failed'`;
 // Each count reads a small partial index.
-const selectQueues = statement<QueueRow>(sql`select
-  ${count(sql`${mailOutbox} where status = 'queued'`)} as mailWaiting,
-  ${count(sql`${mailOutbox} where status <> 'queued' and updated_at > ${since} and status = 'failed'`)} as mailFailed,
-  ${count(sql`${webhookDeliveries} where status = 'waiting'`)} as webhooksWaiting,
-  ${count(sql`${webhookDeliveries} where status = 'failed' and finished_at > ${since}`)} as webhooksFailed,
-  ${count(sql`${pushDeliveries} where status = 'waiting'`)} as pushesWaiting,
-  ${count(sql`${pushDeliveries} where status = 'failed' and finished_at > ${since}`)} as pushesFailed`);
+const selectQueues = statement<{ queues: string }>(sql`select json_object(
+  'mail', ${figuresOf(mailOutbox, sql`status = 'queued'`, mailFailed)},
+  'webhooks', ${figuresOf(webhookDeliveries, isWaiting, hasFailed)},
+  'pushes', ${figuresOf(pushDeliveries, isWaiting, hasFailed)}) as queues`);
 
 /** Makes a reader of the figures that asks the database at most every five seconds. */
 export function createDatabaseReader(deps: FigureDeps): () => Promise<DatabaseFigures> {
@@ -73,21 +65,13 @@ async function read({ db, dataDir, certificateEnd, now }: FigureDeps): Promise<D
   return {
     database: {
       kind: db.kind,
-      bytes: hasFile ? sizeOf(databaseFile(dataDir)) : null,
+      bytes: hasFile ? (statSync(databaseFile(dataDir), { throwIfNoEntry: false })?.size ?? null) : null,
       log_bytes: hasFile ? db.walBytes() : null,
       disk_free_bytes: db.kind === "server" ? null : freeDiskBytes(dataDir),
     },
-    queues: row ? { mail: queue(row, "mail"), webhooks: queue(row, "webhooks"), pushes: queue(row, "pushes") } : null,
+    queues: row ? (JSON.parse(row.queues) as ServerStatus["queues"]) : null,
     last_backup_at: backups.last_success?.at ?? null,
     last_backup_failed_at: backups.last_failure?.at ?? null,
     certificate_expires_at: end === undefined ? null : new Date(end).toISOString(),
   };
-}
-
-function queue(row: QueueRow, name: string): QueueStatus {
-  return { waiting: row[`${name}Waiting`] ?? 0, failed: row[`${name}Failed`] ?? 0 };
-}
-
-function sizeOf(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? null;
 }

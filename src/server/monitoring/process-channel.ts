@@ -44,13 +44,11 @@ export function createChannel({ send, answer, onReport }: ChannelOptions): Proce
   }
 
   async function reply(id: number, question: Question): Promise<void> {
-    let value: unknown;
     try {
-      value = await answer(question);
+      send({ kind: "answer", id, value: await answer(question) });
     } catch {
-      return; // `ask` times out at the other end.
+      // `ask` times out at the other end.
     }
-    post({ kind: "answer", id, value });
   }
 
   return {

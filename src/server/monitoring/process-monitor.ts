@@ -2,20 +2,10 @@ import { FileDatabase } from "../db/local/file-database.ts";
 import type { Database } from "../db/session.ts";
 import type { Counts } from "./metrics/counts.ts";
 import { Meter } from "./metrics/meter.ts";
-import { RecentRequests } from "./recent-requests.ts";
+import type { ProcessStatus, RecentRequest } from "./server-status.ts";
 
 /** The figures of one process, as it sends them to the server's main process. */
-export interface ProcessFigures {
-  pid: number;
-  startedAt: string;
-  memoryBytes: number;
-  cpuSeconds: number;
-  lagMs: number;
-  inFlight: number;
-  writesWaiting: number;
-  writeWaitMs: number;
-  counts: Counts;
-}
+export type ProcessFigures = Omit<ProcessStatus, "name" | "answers"> & { counts: Counts };
 
 /** Measures one process of a server. */
 export interface ProcessMonitor {
@@ -32,7 +22,7 @@ const lagSamples = 20;
 /** Begins to measure this process. */
 export function monitorProcess(db: Database): ProcessMonitor {
   const meter = new Meter();
-  const startedAt = new Date().toISOString();
+  const started_at = new Date().toISOString();
   const lag = measureLag();
   const queue = db instanceof FileDatabase ? db.queue : undefined;
   return {
@@ -42,18 +32,23 @@ export function monitorProcess(db: Database): ProcessMonitor {
       const { user, system } = process.cpuUsage();
       return {
         pid: process.pid,
-        startedAt,
-        memoryBytes: process.memoryUsage.rss(),
-        cpuSeconds: (user + system) / 1e6,
-        lagMs: lag.longest(),
-        inFlight: meter.inFlight,
-        writesWaiting: queue?.waiting ?? 0,
-        writeWaitMs: queue?.waitMs ?? 0,
+        started_at,
+        memory_bytes: process.memoryUsage.rss(),
+        cpu_seconds: (user + system) / 1e6,
+        event_loop_lag_ms: round(lag.longest()),
+        in_flight: meter.inFlight,
+        writes_waiting: queue?.waiting ?? 0,
+        write_wait_ms: round(queue?.waitMs ?? 0),
         counts: meter.read(),
       };
     },
     stop: lag.stop,
   };
+}
+
+/** Rounds to tenths of a millisecond. */
+function round(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }
 
 /** A timer fires late by as long as the event loop was blocked. */
@@ -68,4 +63,31 @@ function measureLag() {
   }, lagEveryMs);
   timer.unref();
   return { longest: () => Math.max(...samples), stop: () => clearInterval(timer) };
+}
+
+const keptMs = 60_000;
+/** Anyone may send such requests, so only this many are kept. */
+const maxKept = 100;
+
+/** Keeps for a minute how the last requests of `bodega doctor` arrived. */
+export class RecentRequests {
+  readonly #now: () => number;
+  readonly #kept = new Map<string, { request: RecentRequest; until: number }>();
+
+  /** @param now epoch milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  record(request: RecentRequest): void {
+    this.#kept.set(request.request_id, { request, until: this.#now() + keptMs });
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest);
+  }
+
+  /** The request with that id; null where none arrived within the last minute. */
+  find(requestId: string): RecentRequest | null {
+    const found = this.#kept.get(requestId);
+    return found !== undefined && found.until > this.#now() ? found.request : null;
+  }
 }

@@ -1,13 +1,12 @@
 import { codeOf } from "../errors.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
-import { addCounts, addRecords, type Counts, countResponses, joinLatencies, sortByRequests } from "./metrics/counts.ts";
+import { addCounts, addLatencies, addRecords, sortByRequests, sumOf } from "./metrics/counts.ts";
 import type { ProcessFigures } from "./process-monitor.ts";
-import type { ProcessStatus, ServerStatus } from "./server-status.ts";
+import type { RouteStatus, ServerStatus } from "./server-status.ts";
 import type { WorkerRegistry } from "./worker-registry.ts";
 
 /** This many stores are listed by name. */
 const maxTenants = 20;
-const signIn = "/auth/login/";
 
 interface StatusDeps {
   version: string;
@@ -26,77 +25,39 @@ export async function readStatus(deps: StatusDeps): Promise<ServerStatus> {
   const { version, url, workers, readOwn, readDatabase, registry } = deps;
   const own = readOwn();
   const database = await readDatabase();
-  const workerFigures = (await registry?.readFigures()) ?? [];
-  const all = [own, ...workerFigures.map(({ figures }) => figures)];
-  const counts = addCounts([...(registry ? [registry.endedCounts] : []), ...all.map((one) => one.counts)]);
+  const all = [{ name: "main", answers: true, figures: own }, ...((await registry?.readFigures()) ?? [])];
+  const counts = all.map(({ figures }) => figures.counts);
+  const { routes, tenants } = addCounts(registry ? [registry.endedCounts, ...counts] : counts);
   return {
     version,
     pid: own.pid,
-    started_at: own.startedAt,
+    started_at: own.started_at,
     at: new Date().toISOString(),
     url,
     workers,
-    processes: [
-      describeProcess("main", own, true),
-      ...workerFigures.map(({ place, figures, answers }) => describeProcess(String(place), figures, answers)),
-    ],
-    ...describeCounts(counts),
+    processes: all.map(({ name, answers, figures: { counts, ...figures } }) => ({ name, answers, ...figures })),
     requests: {
-      total: sum(counts.routes.map(countResponses)),
-      in_flight: sum(all.map(({ inFlight }) => inFlight)),
-      statuses: addRecords(counts.routes.map(({ statuses }) => statuses)),
-      errors: addRecords(counts.routes.map(({ errors }) => errors)),
-      latency: joinLatencies(counts.routes),
+      total: sumOf(routes, ({ requests }) => requests),
+      in_flight: sumOf(all, ({ figures }) => figures.in_flight),
+      statuses: addRecords(routes.map(({ statuses }) => statuses)),
+      errors: addRecords(routes.map(({ errors }) => errors)),
+      latency: addLatencies(routes.map(({ latency }) => latency)),
     },
+    routes: routes.toSorted((a, b) => b.requests - a.requests),
+    sign_ins: countSignIns(routes),
+    tenants: sortByRequests(tenants).slice(0, maxTenants),
     ...database,
   };
 }
 
-function describeCounts({ routes, tenants }: Counts): Pick<ServerStatus, "routes" | "sign_ins" | "tenants"> {
-  const logins = routes.filter(({ method, route }) => method === "POST" && route === signIn);
+function countSignIns(routes: readonly RouteStatus[]): ServerStatus["sign_ins"] {
+  const logins = routes.filter(({ method, route }) => method === "POST" && route === "/auth/login/");
   const errors = addRecords(logins.map((login) => login.errors));
-  const statuses = addRecords(logins.map((login) => login.statuses));
+  const count = (kind: Parameters<typeof codeOf>[0]) => errors[codeOf(kind)] ?? 0;
   return {
-    routes: routes
-      .map((one) => ({
-        method: one.method,
-        route: one.route,
-        requests: countResponses(one),
-        statuses: one.statuses,
-        errors: one.errors,
-        latency: joinLatencies([one]),
-      }))
-      .toSorted((a, b) => b.requests - a.requests),
-    sign_ins: {
-      succeeded: statuses[200] ?? 0,
-      failed: errors[codeOf("invalidLogin")] ?? 0,
-      two_factor: errors[codeOf("twoFactorRequired")] ?? 0,
-      limited: (errors[codeOf("tooManyAuthAttempts")] ?? 0) + (errors[codeOf("tooManyAttempts")] ?? 0),
-    },
-    tenants: sortByRequests(tenants).slice(0, maxTenants),
+    succeeded: sumOf(logins, ({ statuses }) => statuses[200] ?? 0),
+    failed: count("invalidLogin"),
+    two_factor: count("twoFactorRequired"),
+    limited: count("tooManyAuthAttempts") + count("tooManyAttempts"),
   };
-}
-
-function describeProcess(name: string, figures: ProcessFigures, answers: boolean): ProcessStatus {
-  return {
-    name,
-    pid: figures.pid,
-    started_at: figures.startedAt,
-    answers,
-    memory_bytes: figures.memoryBytes,
-    cpu_seconds: figures.cpuSeconds,
-    event_loop_lag_ms: round(figures.lagMs),
-    in_flight: figures.inFlight,
-    writes_waiting: figures.writesWaiting,
-    write_wait_ms: round(figures.writeWaitMs),
-  };
-}
-
-/** Rounds to tenths of a millisecond. */
-function round(ms: number): number {
-  return Math.round(ms * 10) / 10;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

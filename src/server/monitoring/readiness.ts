@@ -2,6 +2,7 @@ import { statfsSync } from "node:fs";
 import { migrationStatus } from "../db/migrate.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, type FieldError, unavailable } from "../errors.ts";
+import { withTimeout } from "../values/with-timeout.ts";
 
 /** With less free disk space than this, writes begin to fail. */
 const minFreeBytes = 1_048_576;
@@ -32,9 +33,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<AppError | u
     const answer = checkDatabase(db).finally(() => {
       checking = undefined;
     });
-    const late = Promise.withResolvers<FieldError[]>();
-    const timer = setTimeout(() => late.resolve([unanswered]), timeoutMs);
-    return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
+    return withTimeout(answer, timeoutMs).catch(() => [unanswered]);
   };
   return async () => {
     if (isDraining()) return unready([{ field: "server", message: "The server is shutting down." }]);

@@ -8,24 +8,10 @@ const defaultTimeoutMs = 500;
 /** After this many checks without a message a worker counts as hanging. */
 const maxSilentChecks = 3;
 
-/** A worker as its process is read and removed. */
-export interface RegisteredWorker {
-  /** Takes a message of the worker. */
-  receive(message: unknown): void;
-  /** Removes a worker that has ended; its counts stay in the totals. */
-  remove(): void;
-}
-
-/** The figures of one worker. */
-export interface WorkerFigures {
-  place: number;
-  figures: ProcessFigures;
-  answers: boolean;
-}
-
 interface Worker {
+  /** The place that the worker was started in, from 1. */
   place: number;
-  pid: number | undefined;
+  label: string;
   /** Undefined until its first message. */
   silentChecks: number | undefined;
   channel: ProcessChannel;
@@ -45,38 +31,32 @@ interface RegistryOptions {
 export class WorkerRegistry {
   readonly #workers = new Set<Worker>();
   readonly #options: Required<RegistryOptions>;
-  readonly #endedCpuSeconds = new Map<number, number>();
-  #ended: Counts = { routes: [], tenants: [] };
+  /** Counts of workers that have ended. */
+  endedCounts: Counts = { routes: [], tenants: [] };
 
   constructor(options: RegistryOptions) {
     this.#options = { timeoutMs: defaultTimeoutMs, notice: () => {}, ...options };
   }
 
-  get size(): number {
-    return this.#workers.size;
-  }
-
-  /** Counts of workers that have ended. */
-  get endedCounts(): Counts {
-    return this.#ended;
-  }
-
-  /** Adds a worker that was started in a place; it continues the counts of earlier workers there. */
-  add(place: number, send: (message: unknown) => void, pid?: number): RegisteredWorker {
+  /**
+   * Adds a worker that was started in a place.
+   * @returns `receive` for its messages, and `remove` for when it has ended; its counts stay in the totals.
+   */
+  add(place: number, send: (message: unknown) => void, pid?: number) {
     const { answer, notice } = this.#options;
     const channel = createChannel({ send, answer, onReport: (value) => keepFigures(worker, value) });
-    const worker: Worker = { place, pid, silentChecks: undefined, channel, last: undefined };
+    const label = `worker ${place}${pid === undefined ? "" : ` (process ${pid})`}`;
+    const worker: Worker = { place, label, silentChecks: undefined, channel, last: undefined };
     this.#workers.add(worker);
     return {
-      receive: (message) => {
-        if ((worker.silentChecks ?? 0) >= maxSilentChecks) notice("info", `${nameOf(worker)} answers again`);
+      receive: (message: unknown) => {
+        if ((worker.silentChecks ?? 0) >= maxSilentChecks) notice("info", `${label} answers again`);
         worker.silentChecks = 0;
         channel.receive(message);
       },
       remove: () => {
         if (!this.#workers.delete(worker) || worker.last === undefined) return;
-        this.#ended = addCounts([this.#ended, worker.last.counts]);
-        this.#endedCpuSeconds.set(place, this.#endedCpuOf(place) + worker.last.cpuSeconds);
+        this.endedCounts = addCounts([this.endedCounts, worker.last.counts]);
       },
     };
   }
@@ -87,10 +67,8 @@ export class WorkerRegistry {
    */
   checkSilence(): void {
     for (const worker of this.#workers) {
-      if (worker.silentChecks === undefined) continue;
-      worker.silentChecks += 1;
-      if (worker.silentChecks !== maxSilentChecks) continue;
-      this.#options.notice("warn", `${nameOf(worker)} hangs or is overloaded: it has not reported for several seconds`);
+      if (worker.silentChecks === undefined || ++worker.silentChecks !== maxSilentChecks) continue;
+      this.#options.notice("warn", `${worker.label} hangs or is overloaded: it has not reported for several seconds`);
     }
   }
 
@@ -100,17 +78,17 @@ export class WorkerRegistry {
   }
 
   /** The figures of all workers by place; for one that does not answer, the last that it reported. */
-  async readFigures(): Promise<WorkerFigures[]> {
+  async readFigures(): Promise<{ name: string; figures: ProcessFigures; answers: boolean }[]> {
     const asked = [...this.#workers].map(async (worker) => {
       const figures = await worker.channel.ask({ kind: "figures" }, this.#options.timeoutMs);
       keepFigures(worker, figures);
       return { worker, answers: figures !== undefined };
     });
     const known = (await Promise.all(asked)).toSorted((a, b) => a.worker.place - b.worker.place);
-    return known.flatMap(({ worker: { place, last }, worker, answers }) => {
+    return known.flatMap(({ worker, answers }) => {
       // A worker that ended meanwhile is in `endedCounts` already.
-      if (last === undefined || !this.#workers.has(worker)) return [];
-      return [{ place, figures: { ...last, cpuSeconds: last.cpuSeconds + this.#endedCpuOf(place) }, answers }];
+      if (worker.last === undefined || !this.#workers.has(worker)) return [];
+      return [{ name: String(worker.place), figures: worker.last, answers }];
     });
   }
 
@@ -119,14 +97,6 @@ export class WorkerRegistry {
     const answers = await this.askAll({ kind: "recent request", requestId });
     return (answers.find(Boolean) as RecentRequest | undefined) ?? null;
   }
-
-  #endedCpuOf(place: number): number {
-    return this.#endedCpuSeconds.get(place) ?? 0;
-  }
-}
-
-function nameOf({ place, pid }: Worker): string {
-  return `worker ${place}${pid === undefined ? "" : ` (process ${pid})`}`;
 }
 
 function keepFigures(worker: Worker, value: unknown): void {

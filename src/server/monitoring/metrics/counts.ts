@@ -1,38 +1,20 @@
-import type { LatencyHistogram } from "../server-status.ts";
+import type { LatencyHistogram, RouteStatus, TenantStatus } from "../server-status.ts";
 
 /** Upper bounds of the latency buckets in milliseconds. */
 export const boundsMs: readonly number[] = [
   0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
 ];
 
-/** Counts of one route, as they are sent between processes. */
-export interface RouteCounts {
-  method: string;
-  route: string;
-  statuses: Record<string, number>;
-  errors: Record<string, number>;
-  /** Responses in each bucket of `boundsMs`, and one more for longer times. */
-  buckets: number[];
-  sumMs: number;
-}
-
-/** Requests of one store. */
-export interface TenantCounts {
-  namespace: string;
-  requests: number;
-  errors: number;
-}
-
 /** Counters of one process or of several. */
 export interface Counts {
-  routes: RouteCounts[];
-  tenants: TenantCounts[];
+  routes: RouteStatus[];
+  tenants: TenantStatus[];
 }
 
 /** Adds up the counts of several processes, by route and by store. */
 export function addCounts(all: readonly Counts[]): Counts {
-  const routes = new Map<string, RouteCounts>();
-  const tenants = new Map<string, TenantCounts>();
+  const routes = new Map<string, RouteStatus>();
+  const tenants = new Map<string, TenantStatus>();
   for (const counts of all) {
     for (const one of counts.routes) {
       const key = `${one.method} ${one.route}`;
@@ -47,14 +29,14 @@ export function addCounts(all: readonly Counts[]): Counts {
   return { routes: [...routes.values()], tenants: [...tenants.values()] };
 }
 
-function addRoutes(a: RouteCounts, b: RouteCounts): RouteCounts {
+function addRoutes(a: RouteStatus, b: RouteStatus): RouteStatus {
   return {
     method: a.method,
     route: a.route,
+    requests: a.requests + b.requests,
     statuses: addRecords([a.statuses, b.statuses]),
     errors: addRecords([a.errors, b.errors]),
-    buckets: a.buckets.map((count, index) => count + (b.buckets[index] ?? 0)),
-    sumMs: a.sumMs + b.sumMs,
+    latency: addLatencies([a.latency, b.latency]),
   };
 }
 
@@ -65,23 +47,21 @@ export function addRecords(all: readonly Record<string, number>[]): Record<strin
   return sum;
 }
 
-/** The number of responses of a route. */
-export function countResponses({ buckets }: RouteCounts): number {
-  return buckets.reduce((sum, count) => sum + count, 0);
+/** Several histograms in one. */
+export function addLatencies(all: readonly LatencyHistogram[]): LatencyHistogram {
+  return {
+    bounds_ms: boundsMs,
+    counts: Array.from({ length: boundsMs.length + 1 }, (_, index) => sumOf(all, ({ counts }) => counts[index] ?? 0)),
+    sum_ms: sumOf(all, ({ sum_ms }) => sum_ms),
+  };
+}
+
+/** The sum of one number of each row. */
+export function sumOf<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number {
+  return rows.reduce((sum, row) => sum + numberOf(row), 0);
 }
 
 /** Stores by their number of requests, the busiest first. */
-export function sortByRequests(tenants: readonly TenantCounts[]): TenantCounts[] {
+export function sortByRequests(tenants: readonly TenantStatus[]): TenantStatus[] {
   return tenants.toSorted((a, b) => b.requests - a.requests || (a.namespace < b.namespace ? -1 : 1));
-}
-
-/** The latencies of several routes in one histogram. */
-export function joinLatencies(routes: readonly RouteCounts[]): LatencyHistogram {
-  const counts = new Array<number>(boundsMs.length + 1).fill(0);
-  let sum_ms = 0;
-  for (const { buckets, sumMs } of routes) {
-    for (const [index, count] of buckets.entries()) counts[index] = (counts[index] ?? 0) + count;
-    sum_ms += sumMs;
-  }
-  return { bounds_ms: boundsMs, counts, sum_ms };
 }

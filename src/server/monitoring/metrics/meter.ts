@@ -1,4 +1,5 @@
-import { boundsMs, type Counts, type RouteCounts, sortByRequests, type TenantCounts } from "./counts.ts";
+import type { RouteStatus, TenantStatus } from "../server-status.ts";
+import { boundsMs, type Counts, sortByRequests, sumOf } from "./counts.ts";
 
 interface Tally {
   name: number;
@@ -38,15 +39,15 @@ export class RouteMeter {
   }
 
   /** The counts; undefined before the first response. */
-  read(): RouteCounts | undefined {
+  read(): RouteStatus | undefined {
     if (this.#statuses.length === 0) return undefined;
     return {
       method: this.method,
       route: this.route,
+      requests: sumOf(this.#statuses, ({ count }) => count),
       statuses: asRecord(this.#statuses),
       errors: asRecord(this.#errors),
-      buckets: [...this.#buckets],
-      sumMs: this.#sumMs,
+      latency: { bounds_ms: boundsMs, counts: [...this.#buckets], sum_ms: this.#sumMs },
     };
   }
 }
@@ -55,7 +56,7 @@ const maxTenants = 1000;
 
 /** Counts the requests of each store; of more than a thousand stores it forgets the least busy. */
 export class TenantMeter {
-  readonly #kept = new Map<string, TenantCounts>();
+  readonly #kept = new Map<string, TenantStatus>();
 
   /** Counts one request of an existing store. */
   record(namespace: string, isError: boolean): void {
@@ -70,7 +71,7 @@ export class TenantMeter {
   }
 
   /** The counts, the busiest store first. */
-  read(): TenantCounts[] {
+  read(): TenantStatus[] {
     return sortByRequests([...this.#kept.values()]).map((counts) => ({ ...counts }));
   }
 

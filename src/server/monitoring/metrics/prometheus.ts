@@ -1,90 +1,73 @@
-import type { LatencyHistogram, ProcessStatus, ServerStatus } from "../server-status.ts";
+import type { LatencyHistogram, ServerStatus } from "../server-status.ts";
 
 type Labels = Record<string, string | number>;
 type Sample = [labels: Labels, value: number | null | undefined];
 
 /** One metric with all of its series; samples without a value are omitted. */
-interface Family {
-  name: string;
-  type: "counter" | "gauge";
-  help: string;
-  samples: Sample[];
-}
+type Family = [type: "counter" | "gauge", name: string, help: string, samples: Sample[]];
 
 /**
  * A status in the text format of Prometheus (0.0.4). The labels are bounded: route templates and the busiest stores, but
  * no caller, address or key.
  */
 export function renderMetrics(status: ServerStatus): string {
-  const { routes, requests, sign_ins, tenants, database, queues } = status;
+  const { routes, requests, sign_ins, tenants, database, queues, processes } = status;
+  const { version, started_at, last_backup_at, last_backup_failed_at, certificate_expires_at } = status;
+  const one = (value: Sample[1], labels: Labels = {}): Sample[] => [[labels, value]];
+  const each = (value: (one: ServerStatus["processes"][number]) => number): Sample[] =>
+    processes.map((process) => [{ process: process.name }, value(process)]);
+  const ofQueues = (value: "waiting" | "failed"): Sample[] =>
+    Object.entries(queues ?? {}).map(([queue, figures]) => [{ queue }, figures[value]]);
+  const ofRoutes = (value: "statuses" | "errors", label: string): Sample[] =>
+    routes.flatMap(({ method, route, [value]: counts }) => spread(counts, label, { route, method }));
+  const ofTenants = (value: "requests" | "errors"): Sample[] =>
+    tenants.map(({ namespace, [value]: count }) => [{ namespace }, count]);
   const families: Family[] = [
-    one("build_info", "Version of the running server.", 1, { version: status.version }),
-    one("start_time_seconds", "Start time of the server.", seconds(status.started_at)),
-    one("workers", "Processes that answer requests.", status.workers),
-    {
-      ...counter("http_requests_total", "Requests by route and HTTP status."),
-      samples: routes.flatMap(({ method, route, statuses }) => spread(statuses, "status", { route, method })),
-    },
-    {
-      ...counter("http_errors_total", "Requests that were answered with an error, by error code."),
-      samples: routes.flatMap(({ method, route, errors }) => spread(errors, "code", { route, method })),
-    },
-    one("http_requests_in_flight", "Requests that are not answered yet.", requests.in_flight),
-    {
-      ...counter("sign_ins_total", "Sign-ins by result."),
-      samples: spread({ ...sign_ins }, "result", {}),
-    },
-    {
-      ...counter("tenant_requests_total", "Requests of the twenty busiest stores since the start."),
-      samples: tenants.map(({ namespace, requests }) => [{ namespace }, requests]),
-    },
-    {
-      ...counter("tenant_errors_total", "Requests of those stores that were answered with an error."),
-      samples: tenants.map(({ namespace, errors }) => [{ namespace }, errors]),
-    },
-    ...processFamilies(status.processes),
-    one("database_size_bytes", "Size of the database file.", database.bytes),
-    one("database_log_size_bytes", "Size of the write-ahead log.", database.log_bytes),
-    one("disk_free_bytes", "Free space on the disk of the data directory.", database.disk_free_bytes),
-    {
-      ...gauge("queue_waiting", "Deliveries in the queue."),
-      samples: Object.entries(queues ?? {}).map(([queue, { waiting }]) => [{ queue }, waiting]),
-    },
-    {
-      ...gauge("queue_failed", "Deliveries that failed for good within the last day."),
-      samples: Object.entries(queues ?? {}).map(([queue, { failed }]) => [{ queue }, failed]),
-    },
-    one("last_backup_timestamp_seconds", "Time of the last backup.", seconds(status.last_backup_at)),
-    one("last_backup_failed", "1 if a backup has failed since then.", status.last_backup_failed_at === null ? 0 : 1),
-    one(
+    ["gauge", "build_info", "Version of the running server.", one(1, { version })],
+    ["gauge", "start_time_seconds", "Start time of the server.", one(seconds(started_at))],
+    ["gauge", "workers", "Processes that answer requests.", one(status.workers)],
+    ["counter", "http_requests_total", "Requests by route and HTTP status.", ofRoutes("statuses", "status")],
+    ["counter", "http_errors_total", "Requests answered with an error, by error code.", ofRoutes("errors", "code")],
+    ["gauge", "http_requests_in_flight", "Requests that are not answered yet.", one(requests.in_flight)],
+    ["counter", "sign_ins_total", "Sign-ins by result.", spread({ ...sign_ins }, "result", {})],
+    ["counter", "tenant_requests_total", "Requests of the twenty busiest stores.", ofTenants("requests")],
+    ["counter", "tenant_errors_total", "Requests of those stores answered with an error.", ofTenants("errors")],
+    ["gauge", "process_up", "0 for a worker that does not answer.", each(({ answers }) => (answers ? 1 : 0))],
+    ["gauge", "process_resident_memory_bytes", "Resident memory.", each(({ memory_bytes }) => memory_bytes)],
+    ["counter", "process_cpu_seconds_total", "Processor time used.", each(({ cpu_seconds }) => cpu_seconds)],
+    [
+      "gauge",
+      "process_event_loop_lag_seconds",
+      "Longest delay of the event loop within the last ten seconds.",
+      each(({ event_loop_lag_ms }) => event_loop_lag_ms / 1000),
+    ],
+    ["gauge", "process_writes_waiting", "Writes in the queue.", each(({ writes_waiting }) => writes_waiting)],
+    [
+      "gauge",
+      "process_write_wait_seconds",
+      "Time that the first write in the queue has waited.",
+      each(({ write_wait_ms }) => write_wait_ms / 1000),
+    ],
+    ["gauge", "database_size_bytes", "Size of the database file.", one(database.bytes)],
+    ["gauge", "database_log_size_bytes", "Size of the write-ahead log.", one(database.log_bytes)],
+    ["gauge", "disk_free_bytes", "Free space on the disk of the data directory.", one(database.disk_free_bytes)],
+    ["gauge", "queue_waiting", "Deliveries in the queue.", ofQueues("waiting")],
+    ["gauge", "queue_failed", "Deliveries that failed for good within the last day.", ofQueues("failed")],
+    ["gauge", "last_backup_timestamp_seconds", "Time of the last backup.", one(seconds(last_backup_at))],
+    [
+      "gauge",
+      "last_backup_failed",
+      "1 if a backup has failed since then.",
+      one(last_backup_failed_at === null ? 0 : 1),
+    ],
+    [
+      "gauge",
       "certificate_expiry_timestamp_seconds",
       "Expiry of the certificate of the server.",
-      seconds(status.certificate_expires_at),
-    ),
+      one(seconds(certificate_expires_at)),
+    ],
   ];
   return `${families.map(renderFamily).join("")}${renderLatencies(status)}`;
-}
-
-function processFamilies(processes: readonly ProcessStatus[]): Family[] {
-  const each = (value: (one: ProcessStatus) => number): Sample[] =>
-    processes.map((one) => [{ process: one.name }, value(one)]);
-  return [
-    { ...gauge("process_up", "0 for a worker that does not answer."), samples: each((one) => (one.answers ? 1 : 0)) },
-    { ...gauge("process_resident_memory_bytes", "Resident memory."), samples: each((one) => one.memory_bytes) },
-    { ...counter("process_cpu_seconds_total", "Processor time used."), samples: each((one) => one.cpu_seconds) },
-    {
-      ...gauge("process_event_loop_lag_seconds", "Longest delay of the event loop within the last ten seconds."),
-      samples: each((one) => one.event_loop_lag_ms / 1000),
-    },
-    {
-      ...gauge("process_writes_waiting", "Writes in the queue."),
-      samples: each((one) => one.writes_waiting),
-    },
-    {
-      ...gauge("process_write_wait_seconds", "Time that the first write in the queue has waited."),
-      samples: each((one) => one.write_wait_ms / 1000),
-    },
-  ];
 }
 
 function renderLatencies({ routes }: ServerStatus): string {
@@ -103,7 +86,8 @@ function renderHistogram(name: string, labels: Labels, { bounds_ms, counts, sum_
   return `${buckets.join("")}${line(`${name}_sum`, labels, sum_ms / 1000)}${line(`${name}_count`, labels, total)}`;
 }
 
-function renderFamily({ name, type, help, samples }: Family): string {
+function renderFamily([type, suffix, help, samples]: Family): string {
+  const name = `bodega_${suffix}`;
   const lines = samples.flatMap(([labels, value]) => (typeof value === "number" ? [line(name, labels, value)] : []));
   return lines.length === 0 ? "" : `${heading(name, type, help)}${lines.join("")}`;
 }
@@ -112,25 +96,10 @@ function heading(name: string, type: string, help: string): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
+/** A label is escaped like a string of JSON. */
 function line(name: string, labels: Labels, value: number): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(String(text))}"`);
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(String(text))}`);
   return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}\n`;
-}
-
-function escapeLabel(text: string): string {
-  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
-}
-
-function counter(name: string, help: string) {
-  return { name: `bodega_${name}`, type: "counter", help } as const;
-}
-
-function gauge(name: string, help: string) {
-  return { name: `bodega_${name}`, type: "gauge", help } as const;
-}
-
-function one(name: string, help: string, value: Sample[1], labels: Labels = {}): Family {
-  return { ...gauge(name, help), samples: [[labels, value]] };
 }
 
 function spread(numbers: Record<string, number>, label: string, labels: Labels): Sample[] {
