@@ -55,7 +55,7 @@ export class Run {
   readonly #running = new Set<string>();
   readonly #checked = new Map<string, Group>();
   readonly #findings: ReportedFinding[] = [];
-  readonly #fixable: { finding: Finding; reported: ReportedFinding }[] = [];
+  readonly #fixes = new Map<ReportedFinding, () => Promise<void>>();
   #done = 0;
 
   /** @param total the number of checks, for the progress. */
@@ -68,11 +68,10 @@ export class Run {
   async add(group: Group, check: string, work: () => Promise<Finding[]>): Promise<void> {
     this.#checked.set(check, group);
     await this.#track(check, async () => {
-      for (const found of await work()) {
-        const { fix, namespace = null, ...rest } = found;
+      for (const { fix, namespace = null, ...rest } of await work()) {
         const reported = { group, check, ...rest, namespace, fixable: fix !== undefined, fixed: false };
         this.#findings.push(reported);
-        if (fix !== undefined) this.#fixable.push({ finding: found, reported });
+        if (fix !== undefined) this.#fixes.set(reported, fix);
       }
     });
   }
@@ -96,17 +95,22 @@ export class Run {
   /** Fixes findings of the environment, if that was requested. */
   async applyFixes(ctx: SystemCtx | null): Promise<void> {
     if (!this.#options.fix) return;
-    for (const { finding, reported } of this.#fixable) {
+    for (const [reported, fix] of this.#fixes) {
       try {
-        await finding.fix?.();
+        await fix();
         reported.fixed = true;
       } catch (error) {
         reported.message += ` The fix failed: ${reasonOf(error)}.`;
         continue;
       }
-      const details = { check: reported.check, fixed: 1 };
-      const { namespace, subject } = finding;
-      if (ctx !== null) await recordAudit(ctx, { event: "doctor.fixed", namespace, subject, details });
+      const { check, subject, namespace } = reported;
+      const entry = {
+        event: "doctor.fixed",
+        namespace: namespace ?? undefined,
+        subject,
+        details: { check, fixed: 1 },
+      } as const;
+      if (ctx !== null) await recordAudit(ctx, entry);
     }
   }
 
@@ -128,11 +132,8 @@ export class Run {
     const failed = new Set(findings.map(({ check }) => check));
     const names = [...this.#checked].filter(([check]) => !failed.has(check));
     const passedOf = (group: Group) => names.filter(([, of]) => of === group).map(([check]) => check);
-    const passed = {
-      environment: passedOf("environment"),
-      records: passedOf("records"),
-      database: passedOf("database"),
-    };
+    const [environment, records, inDatabase] = [passedOf("environment"), passedOf("records"), passedOf("database")];
+    const passed = { environment, records, database: inDatabase };
     const ok = worst !== "error" && !(this.#options.strict && worst === "warning");
     return { ok, worst, checked: [...this.#checked.keys()], passed, database, findings };
   }

@@ -3,7 +3,18 @@ import { defineCommand } from "../../framework/command.ts";
 import { parseDuration } from "../../framework/parse-values.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { fitLines, printJson } from "../../terminal/output.ts";
-import { formatServerUrl, probeHealth, probeOwnHealth } from "./probe-health.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
+
+/** The readiness of a server, or why it did not answer. */
+interface Health {
+  status: "ready" | "not ready" | "unreachable";
+  url: string;
+  /** HTTP status of the answer; null when there was none. */
+  http_status: number | null;
+  message: string;
+  /** Milliseconds until the answer. */
+  took_ms: number;
+}
 
 export default defineCommand({
   name: "health",
@@ -21,16 +32,66 @@ export default defineCommand({
       "verified; NODE_EXTRA_CA_CERTS adds authorities.",
   ],
   async run(args, console) {
+    const { url } = args;
     const timeoutMs = parseDuration("--timeout", args.timeout);
-    if (args.url !== undefined) refuseSecret("--url", args.url, "This check needs no credentials.");
+    if (url !== undefined) {
+      refuseSecret("--url", url, "This check needs no credentials.");
+      if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
+        throw new UsageError("--url must be an http or https address.");
+      }
+    }
     const own = () => formatServerUrl(readCliConfig(args, console, { host: args.host, port: args.port }));
-    const health = await (args.url === undefined ? probeOwnHealth(own(), timeoutMs) : probeHealth(args.url, timeoutMs));
+    const health = await probeHealth(url ?? own(), timeoutMs, url === undefined);
     if (console.json) await printJson(console, health);
     else if (!console.quiet) {
-      await console.write(
-        fitLines(console, `${escapeControls(`${health.status}: ${health.message} (${health.url})`)}\n`),
-      );
+      const line = escapeControls(`${health.status}: ${health.message} (${health.url})`);
+      await console.write(fitLines(console, `${line}\n`));
     }
     return health.status === "ready" ? 0 : 1;
   },
 });
+
+/** The address of a server with this configuration for its own machine. */
+export function formatServerUrl({ host, port, tls }: { host: string; port: number; tls?: unknown }): string {
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `${tls === undefined ? "http" : "https"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/**
+ * Checks a server, over https too where its port cuts off http: flags that this command does not have may set a certificate.
+ * @param isOwn the server of this machine. Its certificate is for its public name and is not verified.
+ */
+async function probeHealth(base: string, timeoutMs: number, isOwn: boolean): Promise<Health> {
+  const { isCut, health } = await askReady(base, timeoutMs, isOwn);
+  if (!isCut || !/^http:/i.test(base)) return health;
+  // For another server this only finds out whether the port speaks TLS, so the certificate does not matter.
+  const second = await askReady(base.replace(/^http:/i, "https:"), timeoutMs, true);
+  if (second.health.status === "unreachable") return health;
+  return isOwn ? second.health : { ...health, message: "no connection by http; this port speaks https" };
+}
+
+/**
+ * Requests `/health/ready` without following redirects, because a login page is no healthy server.
+ * @returns also `isCut`: the port is open but closed the connection, like a TLS port does.
+ */
+async function askReady(base: string, timeoutMs: number, isOwn: boolean): Promise<{ isCut: boolean; health: Health }> {
+  const url = `${base.replace(/\/+$/, "")}/health/ready`;
+  const started = performance.now();
+  const describe = (status: Health["status"], http_status: number | null, message: string): Health => {
+    return { status, url, http_status, message, took_ms: Math.round(performance.now() - started) };
+  };
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const tls = { rejectUnauthorized: !isOwn };
+    const reply = await fetch(url, { redirect: "manual", signal, tls });
+    const body = (await reply.json().catch(() => null)) as { error?: { message?: unknown } } | null;
+    const message = String(body?.error?.message ?? `the server answered ${reply.status}`);
+    return { isCut: false, health: describe(reply.status === 200 ? "ready" : "not ready", reply.status, message) };
+  } catch (error) {
+    const { name, code, message } = error as { name?: string; code?: unknown; message?: string };
+    const isRefused = typeof code === "string" && /CERT|ISSUER|SIGNATURE|TLS/.test(code);
+    const refused = isRefused ? `the certificate is refused: ${message}` : "no connection";
+    const reason = name === "TimeoutError" ? "no answer in time" : refused;
+    return { isCut: code === "ECONNRESET", health: describe("unreachable", null, reason) };
+  }
+}

@@ -1,7 +1,7 @@
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { info, printJson, warn } from "../../terminal/output.ts";
-import { formatServerUrl } from "../health/probe-health.ts";
+import { formatServerUrl } from "../health/health.ts";
 import { toUserRecord } from "../user/print.ts";
 import { renderCompose } from "./compose.ts";
 import { formatGuide } from "./guide.ts";

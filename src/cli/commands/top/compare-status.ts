@@ -1,9 +1,4 @@
-import type {
-  LatencyHistogram,
-  ProcessStatus,
-  QueueStatus,
-  ServerStatus,
-} from "../../../server/monitoring/server-status.ts";
+import type { LatencyHistogram, ProcessStatus, ServerStatus } from "../../../server/monitoring/server-status.ts";
 
 /** Percentiles in milliseconds; null without responses. */
 interface Latencies {
@@ -18,17 +13,13 @@ interface Rate {
   total: number;
 }
 
+type Compared = "requests" | "sign_ins" | "tenants" | "routes" | "processes";
+
 /** The activity of a server between two samples of its status. */
-export interface ServerActivity {
-  version: string;
-  url: string;
-  pid: number;
-  started_at: string;
-  at: string;
+export interface ServerActivity extends Omit<ServerStatus, Compared> {
   uptime_seconds: number;
   /** Between the samples. */
   interval_seconds: number;
-  workers: number;
   requests: Rate & { in_flight: number };
   latency_ms: Latencies;
   /** By HTTP status, error code and result of a sign-in. */
@@ -40,11 +31,6 @@ export interface ServerActivity {
   routes: { method: string; route: string; per_second: number; total: number; latency_ms: Latencies }[];
   /** `cpu_percent` is of one processor core. */
   processes: (ProcessStatus & { cpu_percent: number })[];
-  database: ServerStatus["database"];
-  queues: Record<"mail" | "webhooks" | "pushes", QueueStatus> | null;
-  last_backup_at: string | null;
-  last_backup_failed_at: string | null;
-  certificate_expires_at: string | null;
 }
 
 /** Compares two samples. If the server was restarted between them, only the second one counts. */
@@ -59,23 +45,17 @@ export function compareStatus(first: ServerStatus, after: ServerStatus): ServerA
   const routesBefore = new Map(before?.routes.map((one) => [`${one.method} ${one.route}`, one]));
   const tenantsBefore = new Map(before?.tenants.map((one) => [one.namespace, one]));
   const processesBefore = new Map(before?.processes.map((one) => [one.name, one]));
-  const { version, url, pid, started_at, at, workers, requests, database, queues } = after;
-
+  const { requests, sign_ins, tenants, routes, processes, ...unchanged } = after;
   return {
-    version,
-    url,
-    pid,
-    started_at,
-    at,
-    uptime_seconds: round((Date.parse(at) - Date.parse(started_at)) / 1000),
+    ...unchanged,
+    uptime_seconds: round((Date.parse(after.at) - Date.parse(after.started_at)) / 1000),
     interval_seconds: round(seconds),
-    workers,
     requests: { ...rate(requests.total, before?.requests.total), in_flight: requests.in_flight },
     latency_ms: latencies(subtractLatency(requests.latency, before?.requests.latency)),
     statuses: rates(requests.statuses, before?.requests.statuses),
     errors: rates(requests.errors, before?.requests.errors),
-    sign_ins: rates(after.sign_ins, before?.sign_ins) as ServerActivity["sign_ins"],
-    tenants: after.tenants
+    sign_ins: rates(sign_ins, before?.sign_ins) as ServerActivity["sign_ins"],
+    tenants: tenants
       .map(({ namespace, requests: total, errors }) => {
         // The earlier count of a store that was not among the busiest is unknown.
         const then = tenantsBefore.get(namespace);
@@ -88,31 +68,26 @@ export function compareStatus(first: ServerStatus, after: ServerStatus): ServerA
         };
       })
       .toSorted((a, b) => b.per_second - a.per_second || b.total - a.total),
-    routes: after.routes
+    routes: routes
       .map(({ method, route, requests: total, latency }) => {
         const then = routesBefore.get(`${method} ${route}`);
         const latency_ms = latencies(subtractLatency(latency, then?.latency));
         return { method, route, per_second: perSecond(total, then?.requests), total, latency_ms };
       })
       .toSorted((a, b) => b.per_second - a.per_second || b.total - a.total),
-    processes: after.processes.map((one) => {
+    processes: processes.map((one) => {
       const used = one.cpu_seconds - (processesBefore.get(one.name)?.cpu_seconds ?? 0);
       return { ...one, cpu_percent: round((100 * Math.max(0, used)) / seconds) };
     }),
-    database,
-    queues,
-    last_backup_at: after.last_backup_at,
-    last_backup_failed_at: after.last_backup_failed_at,
-    certificate_expires_at: after.certificate_expires_at,
   };
 }
 
-function latencies(histogram: ServerStatus["requests"]["latency"]): Latencies {
-  const at = (share: number) => {
+function latencies(histogram: LatencyHistogram): Latencies {
+  const [p50 = null, p95 = null, p99 = null] = [0.5, 0.95, 0.99].map((share) => {
     const ms = percentileOf(histogram, share);
-    return ms === null ? null : round(ms);
-  };
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+    return ms && round(ms);
+  });
+  return { p50, p95, p99 };
 }
 
 /** Rounds to two decimals. */
