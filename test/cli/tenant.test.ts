@@ -79,7 +79,8 @@ test("a taken namespace is exit code 4", async () => {
 });
 
 describe("a field at fault is exit code 2 and names its flag", () => {
-  const { failure } = openCli();
+  const { failure, json } = openCli();
+  beforeAll(() => json("db", "migrate"));
   test.concurrent.each([
     [["tenant", "create", "Not_A_Name"], "<namespace>"],
     [["tenant", "create", "a", "--currency", "EURO"], "--currency"],

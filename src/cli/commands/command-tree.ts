@@ -1,4 +1,15 @@
-import type { CommandTree } from "../framework/command-tree.ts";
+import type { Command } from "../framework/command.ts";
+import type { CommandTree, Load } from "../framework/command-tree.ts";
+
+type LoadAll = () => Promise<{ default: Command[] }>;
+
+/** Commands that share a module. Their names are written here, so that listing them loads no module. */
+function fromModule(loadAll: LoadAll, names: string): Record<string, Load> {
+  const load = async (name: string) => ({
+    default: (await loadAll()).default.find(({ meta }) => meta.name === name) as Command,
+  });
+  return Object.fromEntries(names.split(" ").map((name) => [name, () => load(name)]));
+}
 
 /** All commands. Each is imported only when it is needed, so that starting stays fast. */
 export const commandTree: CommandTree = {
@@ -10,118 +21,59 @@ export const commandTree: CommandTree = {
   top: () => import("./top/top.ts"),
   tenant: {
     description: "Manage stores (tenants)",
-    commands: {
-      create: () => import("./tenant/create.ts"),
-      list: () => import("./tenant/list.ts"),
-      show: () => import("./tenant/show.ts"),
-      update: () => import("./tenant/update.ts"),
-      suspend: () => import("./tenant/suspend.ts"),
-      resume: () => import("./tenant/resume.ts"),
-      delete: () => import("./tenant/delete.ts"),
-    },
+    commands: fromModule(() => import("./tenant/commands.ts"), "create list show update suspend resume delete"),
   },
   key: {
     description: "Manage app keys, the credentials of backends and integrations",
     commands: {
       issue: () => import("./key/issue.ts"),
-      list: () => import("./key/list.ts"),
-      show: () => import("./key/show.ts"),
-      update: () => import("./key/update.ts"),
-      publish: () => import("./key/publish.ts"),
-      unpublish: () => import("./key/unpublish.ts"),
-      activate: () => import("./key/activate.ts"),
-      deactivate: () => import("./key/deactivate.ts"),
-      rotate: () => import("./key/rotate.ts"),
-      retire: () => import("./key/retire.ts"),
-      revoke: () => import("./key/revoke.ts"),
+      ...fromModule(
+        () => import("./key/commands.ts"),
+        "list show update publish unpublish activate deactivate rotate retire revoke",
+      ),
     },
   },
   origin: {
     description: "Manage origins, the sites whose browsers can use a key",
-    commands: {
-      add: () => import("./origin/add.ts"),
-      remove: () => import("./origin/remove.ts"),
-      list: () => import("./origin/list.ts"),
-      set: () => import("./origin/set.ts"),
-      check: () => import("./origin/check.ts"),
-    },
+    commands: fromModule(() => import("./origin/commands.ts"), "add remove list set check"),
   },
   order: {
     description: "List, show and export orders",
-    commands: {
-      list: () => import("./order/list.ts"),
-      show: () => import("./order/show.ts"),
-      export: () => import("./order/export.ts"),
-    },
+    commands: fromModule(() => import("./order/commands.ts"), "list show export"),
   },
   webhook: {
     description: "Manage webhooks, which receive the events of a store",
-    commands: {
-      add: () => import("./webhook/add.ts"),
-      list: () => import("./webhook/list.ts"),
-      show: () => import("./webhook/show.ts"),
-      deliveries: () => import("./webhook/deliveries.ts"),
-      replay: () => import("./webhook/replay.ts"),
-      rotate: () => import("./webhook/rotate.ts"),
-      remove: () => import("./webhook/remove.ts"),
-    },
+    commands: fromModule(() => import("./webhook/commands.ts"), "add list show deliveries replay rotate remove"),
   },
   notify: {
     description: "Send push notifications to customers, and list devices",
     commands: {
       send: () => import("./notify/send.ts"),
-      list: () => import("./notify/list.ts"),
-      show: () => import("./notify/show.ts"),
-      devices: () => import("./notify/devices.ts"),
-      remove: () => import("./notify/remove.ts"),
-      key: () => import("./notify/key.ts"),
+      ...fromModule(() => import("./notify/commands.ts"), "list show devices remove key"),
     },
   },
   product: {
     description: "List, show, import and export products",
-    commands: {
-      list: () => import("./product/list.ts"),
-      show: () => import("./product/show.ts"),
-      import: () => import("./product/import.ts"),
-      export: () => import("./product/export.ts"),
-    },
+    commands: fromModule(() => import("./product/commands.ts"), "list show import export"),
   },
   mail: {
     description: "List, show, retry and test mail",
-    commands: {
-      list: () => import("./mail/list.ts"),
-      show: () => import("./mail/show.ts"),
-      retry: () => import("./mail/retry.ts"),
-      test: () => import("./mail/test.ts"),
-    },
+    commands: fromModule(() => import("./mail/commands.ts"), "list show retry test"),
   },
   user: {
     description: "Manage users",
-    commands: {
-      create: () => import("./user/create.ts"),
-      list: () => import("./user/list.ts"),
-      show: () => import("./user/show.ts"),
-      update: () => import("./user/update.ts"),
-      "set-password": () => import("./user/set-password.ts"),
-      disable: () => import("./user/disable.ts"),
-      enable: () => import("./user/enable.ts"),
-      delete: () => import("./user/delete.ts"),
-      "reset-two-factor": () => import("./user/reset-two-factor.ts"),
-    },
+    commands: fromModule(
+      () => import("./user/commands.ts"),
+      "create list show update set-password disable enable delete reset-two-factor",
+    ),
   },
   token: {
     description: "List and revoke user tokens (sign-ins)",
-    commands: {
-      list: () => import("./token/list.ts"),
-      revoke: () => import("./token/revoke.ts"),
-    },
+    commands: fromModule(() => import("./token/commands.ts"), "list revoke"),
   },
   audit: {
     description: "List and verify the audit log",
-    commands: {
-      list: () => import("./audit/list.ts"),
-      verify: () => import("./audit/verify.ts"),
-    },
+    commands: fromModule(() => import("./audit/commands.ts"), "list verify"),
   },
   db: {
     description: "Migrate, back up, restore and check the database",

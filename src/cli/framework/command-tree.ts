@@ -1,6 +1,6 @@
 import type { Command } from "./command.ts";
 
-type Load = () => Promise<{ default: Command }>;
+export type Load = () => Promise<{ default: Command }>;
 
 /** A command with subcommands: `bodega <command> <subcommand>`. */
 export interface CommandGroup {

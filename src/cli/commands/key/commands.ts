@@ -1,0 +1,232 @@
+import { keyState, keyStates } from "../../../server/modules/app-keys/key-state.ts";
+import { withContext } from "../../context/context.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { requiredNamespaceArg } from "../../framework/list-args.ts";
+import { parseDuration, parseTime } from "../../framework/parse-values.ts";
+import { formatValue, info, printList } from "../../terminal/output.ts";
+import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { formatRelativeTime } from "../../terminal/relative-time.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
+import { appIdArg, expectedNamespaceArg, secretFileArg, withKey } from "./args.ts";
+import { deliverKey, describeKey, printKey, printKeySheet, warnOfKeys } from "./print.ts";
+
+const keyArgs = { app_id: appIdArg, namespace: expectedNamespaceArg };
+
+const list = defineCommand({
+  name: "list",
+  description: "List the app keys of a store, oldest first",
+  args: {
+    namespace: requiredNamespaceArg,
+    state: { type: "enum", options: keyStates, description: "Filter by state" },
+    name: { type: "string", valueHint: "text", description: "Filter by text in the name" },
+    scope: { type: "string", valueHint: "scope", completes: "scope", description: "Filter by permission" },
+    expiring: { type: "string", valueHint: "duration", description: "Filter by expiry within a duration, such as 30d" },
+  },
+  examples: [
+    "bodega key list -n demo",
+    "bodega key list -n demo --state published --scope orders:write",
+    "bodega key list -n demo --expiring 30d -q",
+    "bodega key list -n demo --json",
+  ],
+  notes: [
+    "Warns of keys that have expired or expire within 30 days, and of old secrets that expire within a day but are still used.",
+  ],
+  async run(args, console) {
+    const { namespace, state, name, scope, expiring } = args;
+    const expiringMs = expiring === undefined ? undefined : parseDuration("--expiring", expiring);
+    const { listKeys } = await import("../../../server/modules/app-keys/service.ts");
+    const filter = { namespace, state, name, scope, expiringMs };
+    const keys = await withContext(args, console, (ctx) => listKeys(ctx, filter));
+    const isFiltered = [state, name, scope, expiring].some((given) => given !== undefined);
+    const now = Date.now();
+    await printList(console, keys, {
+      id: (key) => key.app_id,
+      empty: isFiltered
+        ? "No app keys found."
+        : `No app keys found. Issue one: bodega key issue -n ${namespace} --name <text>`,
+      columns: [
+        { header: "APP ID", value: (key) => key.app_id, whole: true },
+        { header: "NAME", value: (key) => key.name },
+        { header: "STATE", value: (key) => keyState(key, now), state: true },
+        { header: "SCOPES", value: (key) => formatValue(key.scopes) },
+        { header: "ORIGINS", value: (key) => (key.enforce_origins ? formatValue(key.origins) : "any") },
+        { header: "LAST USED", value: (key) => formatRelativeTime(key.last_used_at, now) },
+        { header: "EXPIRES", value: (key) => formatRelativeTime(key.expires_at, now) },
+      ],
+    });
+    await warnOfKeys(console, keys, now);
+  },
+});
+
+const show = defineCommand({
+  name: "show",
+  description: "Show an app key and the use of its secrets",
+  args: keyArgs,
+  examples: ["bodega key show app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key show -n demo web"],
+  notes: [
+    "Secrets are stored only as hashes and cannot be shown. Their last use is recorded to the minute. An old secret can " +
+      "be retired when the current one is in use, and the old one was not used since then or for a day.",
+  ],
+  async run(args, console) {
+    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+    await printKeySheet(console, await withKey(args, console, getKey), Date.now());
+  },
+});
+
+const update = defineCommand({
+  name: "update",
+  description: "Update the name, permissions or expiry of an app key",
+  args: {
+    app_id: appIdArg,
+    name: { type: "string", valueHint: "text", description: "Name of the key" },
+    scope: {
+      type: "string",
+      valueHint: "scope",
+      multiple: true,
+      field: "scopes",
+      completes: "scope",
+      description: "Permission, such as products:read; replaces all current ones, * means all",
+    },
+    expires: {
+      type: "string",
+      valueHint: "duration|time|never",
+      field: "expires_at",
+      description: "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never",
+    },
+    namespace: expectedNamespaceArg,
+  },
+  examples: [
+    "bodega key update app_01k8z3v5x2f1rt9m6q7wbn4hcd --expires 90d",
+    "bodega key update -n demo import --scope products:read --scope products:write",
+    "bodega key update -n demo web --name storefront --expires never --json",
+  ],
+  notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
+  async run(args, console) {
+    const now = Date.now();
+    const { name, scope, expires } = args;
+    if (name === undefined && scope.length === 0 && expires === undefined) {
+      throw new UsageError("Nothing to change.", { hint: "Give at least one of --name, --scope and --expires." });
+    }
+    const patch = {
+      name,
+      ...(scope.length > 0 && { scopes: scope }),
+      ...(expires !== undefined && { expiresAt: expires === "never" ? null : parseTime("--expires", expires, now) }),
+    };
+    const { updateKey } = await import("../../../server/modules/app-keys/update.ts");
+    await printKeySheet(console, await withKey(args, console, (ctx, appId) => updateKey(ctx, appId, patch)), now);
+  },
+});
+
+/** A command that changes the state of a key with the service function of the same name. */
+function defineStateCommand(name: "publish" | "unpublish" | "activate" | "deactivate", description: string) {
+  return defineCommand({
+    name,
+    description,
+    args: keyArgs,
+    examples: [`bodega key ${name} app_01k8z3v5x2f1rt9m6q7wbn4hcd`, `bodega key ${name} -n demo web`],
+    notes: ["Takes effect on the server's next request."],
+    async run(args, console) {
+      const change = (await import("../../../server/modules/app-keys/service.ts"))[`${name}Key` as const];
+      await printKey(console, await withKey(args, console, change));
+    },
+  });
+}
+
+const rotate = defineCommand({
+  name: "rotate",
+  description: "Replace the secret of an app key",
+  args: {
+    app_id: appIdArg,
+    overlap: {
+      type: "string",
+      valueHint: "duration",
+      default: "0",
+      description: "How long old secrets stay valid, such as 24h",
+    },
+    "secret-file": secretFileArg,
+    namespace: expectedNamespaceArg,
+  },
+  examples: [
+    "bodega key rotate app_01k8z3v5x2f1rt9m6q7wbn4hcd --overlap 24h",
+    "bodega key rotate app_01k8z3v5x2f1rt9m6q7wbn4hcd --yes --secret-file backend.secret",
+  ],
+  notes: [
+    "Without --overlap the old secrets expire immediately, and requests with them fail. Use that after a leak. It needs a " +
+      "confirmation or --yes.",
+  ],
+  async run(args, console) {
+    const overlapMs = parseDuration("--overlap", args.overlap);
+    const { requireOverlap, rotateKey } = await import("../../../server/modules/app-keys/rotation.ts");
+    requireOverlap(overlapMs);
+    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+    const question = (key: string) =>
+      `Expire the current secret of key ${key} immediately? With --overlap 24h it stays valid for a day.`;
+    if (overlapMs === 0) requireAnswer(console, question(args.app_id));
+    const key = await withKey(args, console, getKey);
+    if (overlapMs === 0) await confirmAction(console, question(describeKey(key)));
+    await deliverKey(args, console, (ctx) => rotateKey(ctx, { appId: key.app_id, overlapMs }));
+    if (overlapMs === 0) return info(console, "The old secrets have expired.");
+    await info(
+      console,
+      `The old secrets expire in ${args.overlap}. To expire them now: bodega key retire ${key.app_id}`,
+    );
+  },
+});
+
+const retire = defineCommand({
+  name: "retire",
+  description: "Expire the old secrets of a rotated app key now",
+  args: keyArgs,
+  examples: ["bodega key retire app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key retire -n demo web --yes --json"],
+  notes: [
+    "Takes effect on the server's next request. The current secret stays valid. To see when old secrets were last used: " +
+      "bodega key show <app_id>",
+  ],
+  async run(args, console) {
+    requireAnswer(console, `Expire the old secrets of key ${args.app_id}?`);
+    const { getKey } = await import("../../../server/modules/app-keys/service.ts");
+    const { retireSecrets } = await import("../../../server/modules/app-keys/rotation.ts");
+    const key = await withKey(args, console, getKey);
+    const [, ...old] = key.secrets;
+    if (old.length > 0) {
+      const [last] = old
+        .flatMap(({ last_used_at }) => last_used_at ?? [])
+        .toSorted()
+        .reverse();
+      const secrets = old.length === 1 ? "the old secret" : `${old.length} old secrets`;
+      const used = formatRelativeTime(last ?? null, Date.now());
+      await confirmAction(console, `Expire ${secrets} of key ${describeKey(key)}? Last used: ${used}.`);
+    }
+    const after = await withContext(args, console, (ctx) => retireSecrets(ctx, key.app_id));
+    await printKey(console, after);
+    if (after.retired === 0) await info(console, "The key has no old secret. Nothing was changed.");
+  },
+});
+
+const revoke = defineCommand({
+  name: "revoke",
+  description: "Revoke an app key permanently",
+  args: keyArgs,
+  examples: ["bodega key revoke app_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega key revoke -n demo web --yes"],
+  notes: ["Takes effect on the server's next request, and cannot be undone."],
+  async run(args, console) {
+    requireAnswer(console, `Revoke key ${args.app_id} permanently? All requests with it will fail.`);
+    const { getKey, revokeKey } = await import("../../../server/modules/app-keys/service.ts");
+    const key = await withKey(args, console, getKey);
+    await confirmAction(console, `Revoke key ${describeKey(key)} permanently? All requests with it will fail.`);
+    await printKey(console, await withContext(args, console, (ctx) => revokeKey(ctx, key.app_id)));
+  },
+});
+
+export default [
+  list,
+  show,
+  update,
+  defineStateCommand("publish", "Publish an app key, so that it can be used"),
+  defineStateCommand("unpublish", "Stop accepting an app key"),
+  defineStateCommand("activate", "Reactivate an app key"),
+  defineStateCommand("deactivate", "Deactivate an app key, so that requests with it fail"),
+  rotate,
+  retire,
+  revoke,
+];

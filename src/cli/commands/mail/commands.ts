@@ -1,0 +1,155 @@
+import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
+import type { MailRecord } from "../../../server/modules/mail/list.ts";
+import { withContext } from "../../context/context.ts";
+import { openCliOptions } from "../../context/read-config.ts";
+import { namespaceArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { limitArg, namespaceFilterArg, readPastTime, sinceArg } from "../../framework/list-args.ts";
+import { parseCount } from "../../framework/parse-values.ts";
+import { formatValue, printList, printRecord } from "../../terminal/output.ts";
+import type { Column } from "../../terminal/table.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
+
+const codeColumn: Column<MailRecord> = { header: "CODE", value: (mail) => mail.code ?? "", whole: true };
+
+const list = defineCommand({
+  name: "list",
+  description: "List queued and sent mail, newest first",
+  args: {
+    namespace: namespaceFilterArg,
+    status: {
+      type: "enum",
+      options: ["queued", "sent", "failed", "expired", "dropped"],
+      description: "Filter by status",
+    },
+    kind: { type: "enum", options: Object.keys(mailKinds) as AnyMailKind[], description: "Filter by kind" },
+    to: { type: "string", valueHint: "email", description: "Filter by recipient, of mail that is not sent yet" },
+    since: sinceArg,
+    limit: limitArg("50", 1000),
+    "show-recipients": { type: "boolean", description: "Show full addresses instead of a***@example.com" },
+  },
+  examples: [
+    "bodega mail list -n demo",
+    "bodega mail list --status failed --since 24h --json",
+    "bodega mail list -n demo --to ada@example.com --kind reset_code",
+  ],
+  notes: [
+    "The content of a mail is encrypted, and erased with its recipient once it is sent. A demo has no mail server, so " +
+      "its list shows the reset codes of queued mail.",
+    "queued: waits for its next attempt or for a mail server. failed: rejected, or given up after ten attempts. " +
+      "expired: no longer useful before it could be sent. dropped: no user has the address.",
+  ],
+  async run(args, console) {
+    const limit = parseCount("--limit", args.limit);
+    const since = readPastTime("--since", args.since, Date.now());
+    const { listMail } = await import("../../../server/modules/mail/list.ts");
+    const { demoNamespace, isDemoDir } = await import("../../../server/admin/demo.ts");
+    const mails = await withContext(args, console, (ctx, { dataDir, databaseUrl }) => {
+      const isDemo = databaseUrl === undefined && isDemoDir(dataDir);
+      return listMail(ctx, {
+        namespace: args.namespace,
+        status: args.status,
+        kind: args.kind,
+        to: args.to,
+        since,
+        limit,
+        showRecipients: args["show-recipients"],
+        showCodesOf: isDemo ? demoNamespace : undefined,
+      });
+    });
+    const hasCodes = mails.some(({ code }) => code !== undefined);
+    await printList(console, mails, {
+      id: (mail) => mail.id,
+      empty: "No mail found.",
+      columns: [
+        { header: "ID", value: (mail) => mail.id, whole: true },
+        { header: "NAMESPACE", value: (mail) => mail.namespace },
+        { header: "KIND", value: (mail) => mail.kind },
+        { header: "TO", value: (mail) => formatValue(mail.to) },
+        { header: "STATUS", value: (mail) => mail.status, state: true },
+        ...(hasCodes ? [codeColumn] : []),
+        { header: "ATTEMPTS", value: (mail) => String(mail.attempts) },
+        {
+          header: "NEXT ATTEMPT",
+          value: (mail) => formatValue(mail.next_attempt_at),
+        },
+        { header: "LAST ERROR", value: (mail) => formatValue(mail.last_error) },
+      ],
+    });
+  },
+});
+
+const show = defineCommand({
+  name: "show",
+  description: "Show the delivery status of a mail",
+  args: {
+    id: { type: "positional", required: true, description: "Id of the mail" },
+    namespace: { ...namespaceArg, description: "Store that the mail must belong to" },
+    "show-recipients": { type: "boolean", description: "Show the full address instead of a***@example.com" },
+  },
+  examples: ["bodega mail show mail_01k8z3v5x2f1rt9m6q7wbn4hcd --show-recipients"],
+  notes: ["The content of a mail is never shown."],
+  async run(args, console) {
+    const { getMail } = await import("../../../server/modules/mail/list.ts");
+    const { id, namespace, "show-recipients": showRecipients } = args;
+    await printRecord(
+      console,
+      await withContext(args, console, (ctx) => getMail(ctx, id, { namespace, showRecipients })),
+      "id",
+    );
+  },
+});
+
+const retry = defineCommand({
+  name: "retry",
+  description: "Queue failed mail again",
+  args: {
+    id: { type: "positional", required: false, variadic: true, description: "Ids of failed mails" },
+    all: { type: "boolean", description: "Retry all failed mail that is still useful" },
+    namespace: namespaceFilterArg,
+  },
+  oneOf: {
+    question: "Which mail should be retried?",
+    ways: {
+      id: "mails by id",
+      all: "all failed mail that is still useful",
+    },
+  },
+  examples: ["bodega mail retry mail_01k8z3v5x2f1rt9m6q7wbn4hcd", "bodega mail retry --all -n demo --json"],
+  async run(args, console) {
+    if (args.all === args.id.length > 0) throw new UsageError("Give either mail ids or --all.");
+    const { retryMail } = await import("../../../server/modules/mail/retry.ts");
+    const which = args.all ? "all" : args.id;
+    const retried = await withContext(args, console, (ctx) => retryMail(ctx, { namespace: args.namespace, which }));
+    await printRecord(console, { retried }, "retried");
+  },
+});
+
+const test = defineCommand({
+  name: "test",
+  description: "Send a test mail and report the mail server's reply",
+  args: {
+    namespace: { ...namespaceArg, required: true, description: "Store that sends the mail" },
+    to: { type: "string", valueHint: "email", required: true, description: "Recipient" },
+    language: { type: "string", valueHint: "tag", description: "Language of the mail (default: the store's)" },
+  },
+  examples: [
+    "bodega mail test -n demo --to ada@example.com",
+    "bodega mail test -n demo --to ada@example.com --language ar --json",
+  ],
+  notes: ["Uses the mail server of BODEGA_SMTP_URL and the sender of BODEGA_MAIL_FROM."],
+  async run(args, console) {
+    const { readMailConfig } = await import("../../../server/config/config.ts");
+    const { testMail } = await import("../../../server/modules/mail/test-mail.ts");
+    const sent = await withContext(args, console, async (ctx) => {
+      const { smtpUrl, mailFrom } = readMailConfig(openCliOptions(args, console));
+      const { requireTenant } = await import("../../../server/modules/tenants/service.ts");
+      const tenant = await requireTenant(ctx, args.namespace);
+      const smtp = smtpUrl === undefined ? {} : { url: smtpUrl };
+      return testMail({ ...ctx, tenant }, { to: args.to, language: args.language, mailFrom, smtp });
+    });
+    await printRecord(console, sent, "message_id");
+  },
+});
+
+export default [list, show, retry, test];

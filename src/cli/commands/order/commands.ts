@@ -1,0 +1,169 @@
+import type { Ctx } from "../../../server/context.ts";
+import { notFound } from "../../../server/errors.ts";
+import { orderColumns } from "../../../server/modules/orders/order-columns.ts";
+import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
+import { withTenant } from "../../context/context.ts";
+import type { ArgValues, CommandArgs } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import {
+  limitArg,
+  noteLimit,
+  readPastTime,
+  requiredNamespaceArg,
+  sinceArg,
+  untilArg,
+  userFilterArg,
+} from "../../framework/list-args.ts";
+import { parseCount } from "../../framework/parse-values.ts";
+import { outputArg } from "../../terminal/export-file.ts";
+import { formatFlag, formatOf } from "../../terminal/file-format.ts";
+import { info, printJson, printList } from "../../terminal/output.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
+import { writeExport } from "../../terminal/write-export.ts";
+import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";
+
+/** Flags that filter orders by status, customer and age. */
+export const orderFilterFlags = {
+  status: {
+    type: "enum",
+    options: ["pending", "paid", "completed", "cancelled", "expired"],
+    description: "Filter by status",
+  },
+  "payment-status": {
+    type: "enum",
+    options: ["unpaid", "paid", "partially_refunded", "refunded"],
+    description: "Filter by payment status",
+  },
+  customer: userFilterArg,
+  since: sinceArg,
+  until: untilArg,
+} as const satisfies CommandArgs;
+
+/**
+ * The filter for the service, without the customer, who needs `resolveCustomer`.
+ * @throws UsageError for a wrong time.
+ */
+export function readOrderFilter(args: ArgValues<typeof orderFilterFlags>, now: number): OrderFilter {
+  const { status, "payment-status": payment_status } = args;
+  const since = readPastTime("--since", args.since, now);
+  const until = readPastTime("--until", args.until, now);
+  return {
+    ...(status !== undefined && { status }),
+    ...(payment_status !== undefined && { payment_status }),
+    ...(since !== undefined && { "created_at[gte]": since }),
+    ...(until !== undefined && { "created_at[lt]": until }),
+  };
+}
+
+/** The filter for a customer. Errors: notFound for an unknown email. */
+export async function resolveCustomer(ctx: Ctx, customer: string | undefined): Promise<{ customer_id?: string }> {
+  if (customer === undefined) return {};
+  const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
+  // Orders outlive their users, so an id need not exist.
+  return { customer_id: customer.includes("@") ? await resolveUserId(ctx, customer) : customer };
+}
+
+const list = defineCommand({
+  name: "list",
+  description: "List the orders of a store, newest first",
+  args: { namespace: requiredNamespaceArg, ...orderFilterFlags, limit: limitArg("50") },
+  examples: [
+    "bodega order list -n demo --since 7d",
+    "bodega order list -n demo --status paid --customer ada@example.com",
+    "bodega order list -n demo --since 2030-01-01 --until 2030-02-01 --limit 1000 --json",
+  ],
+  async run(args, console) {
+    const limit = parseCount("--limit", args.limit);
+    const filter = readOrderFilter(args, Date.now());
+    const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
+    const { views, hasMore } = await withTenant(args, console, async (ctx) =>
+      listOrderViews(ctx, { ...filter, ...(await resolveCustomer(ctx, args.customer)) }, limit),
+    );
+    if (console.json) return printJson(console, views.map(toOrderRecord));
+    await printList(console, views, {
+      id: ({ order }) => order.id,
+      empty: "No orders found.",
+      columns: [
+        { header: "NUMBER", value: ({ order }) => String(order.number), whole: true },
+        { header: "STATUS", value: ({ order }) => order.status, state: true },
+        { header: "PAYMENT", value: ({ order }) => order.payment_status, state: true },
+        { header: "TOTAL", value: (view) => formatAmount(view.order.total_minor, view), whole: true },
+        { header: "CUSTOMER", value: formatCustomer },
+        { header: "ITEMS", value: ({ order }) => String(order.items.reduce((sum, item) => sum + item.quantity, 0)) },
+        { header: "CREATED", value: ({ order }) => order.created_at },
+      ],
+    });
+    if (hasMore) await noteLimit(console, limit);
+  },
+});
+
+const show = defineCommand({
+  name: "show",
+  description: "Show an order with its lines, refunds and address",
+  args: {
+    order: { type: "positional", required: true, completes: "order", description: "Id or number of the order" },
+    namespace: requiredNamespaceArg,
+  },
+  examples: ["bodega order show -n demo 17", "bodega order show -n demo ord_01k8z3v5x2f1rt9m6q7wbn4hcd --json"],
+  async run(args, console) {
+    const view = await withTenant(args, console, async (ctx) => {
+      const { resolveOrderId } = await import("../../../server/modules/orders/resolve.ts");
+      const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
+      return (await listOrderViews(ctx, { ids: await resolveOrderId(ctx, args.order) }, 1)).views[0];
+    });
+    if (view === undefined) throw notFound("order", args.order);
+    await printOrder(console, view);
+  },
+});
+
+const columnNames = Object.keys(orderColumns).join(", ");
+
+const exportOrder = defineCommand({
+  name: "export",
+  description: "Export the orders of a store as CSV or NDJSON, oldest first",
+  args: {
+    namespace: requiredNamespaceArg,
+    format: { ...formatFlag, description: "Format of the export (default: from the file name, else csv)" },
+    output: outputArg,
+    ...orderFilterFlags,
+  },
+  examples: [
+    "bodega order export -n demo --output orders.csv",
+    "bodega order export -n demo --format ndjson --since 30d --status paid",
+    "bodega order export -n demo --since 2030-01-01 --until 2030-02-01 --output january.csv --yes --json",
+  ],
+  notes: [
+    "The file is created when the export is complete, and only its owner can read it. An existing file is replaced " +
+      "after a confirmation or with --yes, and keeps its permissions.",
+    `CSV is UTF-8 with one row per order line and the columns: ${columnNames}. Columns without the prefix line_ repeat ` +
+      "the order's values in all its rows: to sum orders, count each order_id once.",
+    "Amounts have all decimals of their currency and no sign. In CSV, a text that begins with = + - @, a tab or a line " +
+      "break gets a leading apostrophe, so that no spreadsheet runs it as a formula.",
+    "NDJSON has one order per line, as GET /orders/{id}/ returns it.",
+  ],
+  async run(args, console) {
+    const filter = { ...readOrderFilter(args, Date.now()), sort: "created_at" as const };
+    const format = args.format ?? formatOf(args.output) ?? "csv";
+    if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
+    const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
+    const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/order-csv.ts");
+    const writeRows = format === "csv" ? orderCsvRows : writeDocuments;
+    const { count, path } = await withTenant(args, console, async (ctx) => {
+      const pages = readOrderPages(ctx, { ...filter, ...(await resolveCustomer(ctx, args.customer)) });
+      async function* texts() {
+        for await (const views of pages) yield { text: writeRows(views), count: views.length };
+      }
+      const header = format === "csv" ? orderCsvHeader : "";
+      // Only the owner can read the file: orders contain names and addresses.
+      return writeExport(console, { output: args.output, mode: 0o600, header, noun: "orders", pages: texts() });
+    });
+    if (console.json) await printJson(console, { exported: count, format, output: path });
+    else if (path !== undefined) await info(console, `Exported ${count} orders to ${path}`);
+  },
+});
+
+function writeDocuments(views: readonly OrderView[]): string {
+  return views.map(({ order }) => `${JSON.stringify(order)}\n`).join("");
+}
+
+export default [list, show, exportOrder];

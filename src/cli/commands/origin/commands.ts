@@ -1,0 +1,161 @@
+import { defineCommand } from "../../framework/command.ts";
+import { completeCommand } from "../../terminal/command-line.ts";
+import { info, printJson, printList } from "../../terminal/output.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
+import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
+import { formatOrigin, originsArg, printOrigins, printVerdict } from "./print.ts";
+
+const add = defineCommand({
+  name: "add",
+  description: "Add origins to a key's allowlist and enforce it",
+  args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
+  examples: ["bodega origin add app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'"],
+  notes: ["Origins that are already on the list are skipped."],
+  async run(args, console) {
+    const { addOrigins } = await import("../../../server/modules/app-keys/origins.ts");
+    const { origin: origins } = args;
+    await printOrigins(console, await withKey(args, console, (ctx, appId) => addOrigins(ctx, { appId, origins })));
+  },
+});
+
+const remove = defineCommand({
+  name: "remove",
+  description: "Remove origins from a key's allowlist",
+  args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
+  examples: ["bodega origin remove app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'"],
+  notes: ["An empty list is still enforced. To allow every origin: bodega origin set <app_id> --any"],
+  async run(args, console) {
+    const { removeOrigins } = await import("../../../server/modules/app-keys/origins.ts");
+    const { origin: origins } = args;
+    await printOrigins(console, await withKey(args, console, (ctx, appId) => removeOrigins(ctx, { appId, origins })));
+  },
+});
+
+const list = defineCommand({
+  name: "list",
+  description: "List the origins that may use a key, or that were rejected",
+  args: {
+    app_id: appIdArg,
+    rejected: { type: "boolean", description: "List origins that were rejected in the last 30 days" },
+    namespace: expectedNamespaceArg,
+  },
+  examples: ["bodega origin list app_01k8z3v5x2f1rt9m6q7wbn4hcd --json", "bodega origin list -n demo web --rejected"],
+  notes: [
+    "`bodega key show` tells whether the list is enforced.",
+    "--rejected lists the newest 50 origins of requests with the correct secret. In JSON, an empty origin means a " +
+      "request without an Origin header.",
+  ],
+  async run(args, console) {
+    if (args.rejected) {
+      const { listRejections } = await import("../../../server/modules/app-keys/rejections.ts");
+      const rejected = await withKey(args, console, listRejections);
+      return printList(console, rejected, {
+        id: (refused) => formatOrigin(refused),
+        empty: "No rejected origins found.",
+        columns: [
+          { header: "ORIGIN", value: (refused) => formatOrigin(refused), whole: true },
+          { header: "REQUESTS", value: ({ attempts }) => String(attempts), whole: true },
+          { header: "LAST", value: ({ last_at }) => last_at },
+          { header: "FIRST", value: ({ first_at }) => first_at },
+        ],
+      });
+    }
+    const { listOrigins } = await import("../../../server/modules/app-keys/origins.ts");
+    const key = await withKey(args, console, listOrigins);
+    if (console.json) return printJson(console, key.origins);
+    await printList(console, key.origins, {
+      id: (origin) => origin,
+      empty: "No origins found.",
+      columns: [{ header: "ORIGIN", value: (origin) => origin, whole: true }],
+    });
+    if (!key.enforce_origins) return info(console, "The list is not enforced: every origin may use the key.");
+    await info(console, `Requests without an Origin header are ${key.allow_no_origin ? "allowed" : "rejected"}.`);
+  },
+});
+
+const set = defineCommand({
+  name: "set",
+  description: "Replace a key's origin allowlist and enforce it",
+  args: {
+    app_id: appIdArg,
+    origin: { ...originsArg, required: false },
+    "allow-no-origin": { type: "boolean", description: "Allow requests without an Origin header, as servers send" },
+    any: { type: "boolean", description: "Allow every origin: empty the list and stop enforcing it" },
+    namespace: expectedNamespaceArg,
+  },
+  oneOf: {
+    question: "Who may use the key?",
+    ways: {
+      origin: "pages of certain websites",
+      "allow-no-origin": "servers and apps only, which send no Origin header",
+      any: "everyone: the list is emptied and not enforced",
+    },
+  },
+  examples: [
+    "bodega origin set app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'",
+    "bodega origin set app_01k8z3v5x2f1rt9m6q7wbn4hcd --allow-no-origin",
+    "bodega origin set app_01k8z3v5x2f1rt9m6q7wbn4hcd --any",
+  ],
+  notes: [
+    "Requests without an Origin header are rejected without --allow-no-origin. With only that flag, no browser can use " +
+      "the key.",
+  ],
+  async run(args, console) {
+    const { any, origin: origins, "allow-no-origin": allowNoOrigin } = args;
+    if (any && (origins.length > 0 || allowNoOrigin))
+      throw new UsageError("--any cannot be combined with origins or --allow-no-origin.");
+    if (!any && origins.length === 0 && !allowNoOrigin) {
+      throw new UsageError("Missing <origin...>.", {
+        hint: "To allow every origin, use --any.",
+        details: [{ field: "<origin...>", message: "is required, or --allow-no-origin, or --any" }],
+      });
+    }
+    const { setOrigins } = await import("../../../server/modules/app-keys/origins.ts");
+    const input = { origins, allowNoOrigin, enforce: !any };
+    await printOrigins(console, await withKey(args, console, (ctx, appId) => setOrigins(ctx, { appId, ...input })));
+  },
+});
+
+const check = defineCommand({
+  name: "check",
+  description: "Check whether an origin may use a key",
+  args: {
+    app_id: appIdArg,
+    origin: { type: "positional", required: false, description: "The Origin header, such as https://shop.example.com" },
+    none: { type: "boolean", description: "Check a request without an Origin header" },
+    namespace: expectedNamespaceArg,
+  },
+  oneOf: {
+    question: "Which request should be checked?",
+    ways: {
+      origin: "from a page of a website",
+      none: "from a server or an app, without an Origin header",
+    },
+  },
+  examples: [
+    "bodega origin check app_01k8z3v5x2f1rt9m6q7wbn4hcd https://shop.example.com",
+    "bodega origin check -n demo web https://shop.example.com",
+    "bodega origin check app_01k8z3v5x2f1rt9m6q7wbn4hcd --none --json",
+  ],
+  notes: [
+    "The exit code is 0 when the request is allowed, otherwise 1.",
+    "Also shows the result of each list entry, what to do, and the origins that were rejected for this key in the last " +
+      "30 days. Only requests with the correct secret are counted.",
+  ],
+  async run(args, console) {
+    if ((args.origin === undefined) !== args.none) {
+      throw new UsageError("Give either <origin> or --none.", {
+        details: [{ field: "<origin>", message: "is required, or --none" }],
+      });
+    }
+    const { explainOrigin } = await import("../../../server/modules/app-keys/origin-explanation.ts");
+    const origin = args.origin ?? null;
+    const verdict = await withKey(args, console, (ctx, appId) => explainOrigin(ctx, { appId, origin }));
+    const advice = verdict.advice && completeCommand(verdict.advice, console.command);
+    if (console.json) await printJson(console, { ...verdict, advice });
+    else await printVerdict(console, verdict, Date.now());
+    return verdict.allowed ? 0 : 1;
+  },
+});
+
+export default [add, remove, list, set, check];

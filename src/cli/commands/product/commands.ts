@@ -1,0 +1,235 @@
+import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
+import { withTenant } from "../../context/context.ts";
+import type { FlagArg, PositionalArg } from "../../framework/args.ts";
+import { collectPages } from "../../framework/collect-pages.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { limitArg, noteLimit, readPastTime, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
+import { parseCount } from "../../framework/parse-values.ts";
+import { outputArg } from "../../terminal/export-file.ts";
+import { formatFlag, formatOf } from "../../terminal/file-format.ts";
+import { formatValue, info, printJson, printList } from "../../terminal/output.ts";
+import { startProgress } from "../../terminal/progress.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
+import { writeExport } from "../../terminal/write-export.ts";
+import { formatPrice, formatStock, printImport, printProduct, toProductRecord } from "./print.ts";
+import { openSource } from "./product-file.ts";
+
+/** The product that a command works on. */
+export const productArg = {
+  type: "positional",
+  required: true,
+  completes: "product",
+  description: "Id, slug or SKU of the product, or SKU of one of its variants",
+} as const satisfies PositionalArg;
+
+export const productStatusArg = {
+  type: "enum",
+  options: ["draft", "published", "archived"],
+  description: "Filter by status",
+} as const satisfies FlagArg;
+
+const list = defineCommand({
+  name: "list",
+  description: "List the products of a store, newest first",
+  args: {
+    namespace: requiredNamespaceArg,
+    query: { type: "string", valueHint: "text", field: "q", description: "Filter by words" },
+    status: productStatusArg,
+    since: sinceArg,
+    sort: {
+      type: "enum",
+      options: ["-created_at", "created_at", "-updated_at", "updated_at", "price", "-price", "title", "-title"],
+      description: "Sort order; a hyphen reverses it, as in --sort=-price",
+    },
+    limit: limitArg("100"),
+  },
+  examples: [
+    "bodega product list -n demo",
+    "bodega product list -n demo --query lamp --status draft",
+    "bodega product list -n demo --sort=-price --limit 10 --json",
+  ],
+  notes: ["--query matches the beginnings of words in title, description, tags, SKU and variants."],
+  async run(args, console) {
+    const limit = parseCount("--limit", args.limit);
+    const { query, status, sort } = args;
+    const since = readPastTime("--since", args.since, Date.now());
+    const filter = {
+      ...(query !== undefined && { q: query }),
+      ...(status !== undefined && { status }),
+      ...(sort !== undefined && { sort }),
+      ...(since !== undefined && { "created_at[gte]": since }),
+    };
+    const { listProducts } = await import("../../../server/modules/products/list/list.ts");
+    const { records, hasMore } = await withTenant(args, console, (ctx) =>
+      collectPages<ProductDocument>(limit, (page) => listProducts(ctx, { ...filter, ...page })),
+    );
+    const isFiltered = [query, status, since].some((given) => given !== undefined);
+    await printList(console, records.map(toProductRecord), {
+      id: (product) => product.product_id,
+      empty: isFiltered
+        ? "No products found."
+        : `No products found. Import some: bodega product import -n ${args.namespace} <file>`,
+      columns: [
+        { header: "PRODUCT ID", value: (product) => product.product_id, whole: true },
+        { header: "TITLE", value: (product) => product.title },
+        { header: "STATUS", value: (product) => product.status, state: true },
+        { header: "PRICE", value: (product) => formatPrice(product.price_minor, product.currency), whole: true },
+        { header: "STOCK", value: (product) => formatStock(product) },
+        { header: "SKU", value: (product) => formatValue(product.sku) },
+        { header: "VARIANTS", value: (product) => String(product.variants.length) },
+      ],
+    });
+    if (hasMore) await noteLimit(console, limit);
+  },
+});
+
+const show = defineCommand({
+  name: "show",
+  description: "Show a product with its variants",
+  args: { product: productArg, namespace: requiredNamespaceArg },
+  examples: [
+    "bodega product show -n demo desk-lamp",
+    "bodega product show -n demo LAMP-1",
+    "bodega product show -n demo prod_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
+  ],
+  async run(args, console) {
+    const { resolveProductId } = await import("../../../server/modules/products/resolve.ts");
+    const { getProduct } = await import("../../../server/modules/products/service.ts");
+    const { json } = await withTenant(args, console, async (ctx) =>
+      getProduct(ctx, await resolveProductId(ctx, args.product)),
+    );
+    await printProduct(console, JSON.parse(json) as ProductDocument);
+  },
+});
+
+const delimiters = { comma: ",", semicolon: ";", tab: "\t" } as const;
+
+const importProduct = defineCommand({
+  name: "import",
+  description: "Import products from a CSV or NDJSON file",
+  args: {
+    file: {
+      type: "positional",
+      required: true,
+      completes: "file",
+      description: "File to import; - for standard input",
+    },
+    namespace: requiredNamespaceArg,
+    format: formatFlag,
+    delimiter: {
+      type: "enum",
+      options: ["comma", "semicolon", "tab"],
+      description: "Delimiter of a CSV file (default: detected in its first line)",
+    },
+    "dry-run": { type: "boolean", description: "Check the file and save nothing" },
+    "on-error": {
+      type: "enum",
+      options: ["stop", "skip"],
+      default: "stop",
+      description: "After a product with an error: stop, or skip it",
+    },
+  },
+  examples: [
+    "bodega product import -n demo products.csv --dry-run",
+    "bodega product import -n demo products.ndjson --on-error skip --json",
+    "bodega product import -n demo - --format csv < products.csv",
+  ],
+  notes: [
+    "A line updates the product with its id, else the one with its SKU, else it creates a product. Fields that are not " +
+      "in the file keep their value. Variants are added and updated, never deleted. A product is saved completely or not at all.",
+    "With --on-error stop, products before the error are saved and later ones are not. Correct the file and import it " +
+      "again. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
+    "The first line of a CSV file has column names of `bodega product export`. With semicolons as delimiters, decimals " +
+      "may have a comma. Consecutive lines with the same id, slug or SKU are variants of one product.",
+    "A dry run checks some hundred products at a time. It does not detect conflicts between lines further apart.",
+  ],
+  async run(args, console) {
+    const format = args.format ?? formatOf(args.file);
+    if (format === undefined) {
+      throw new UsageError("The file name does not tell the format.", { hint: "Use --format csv or --format ndjson." });
+    }
+    const stop = new AbortController();
+    const source = await openSource(args.file, console, stop.signal);
+    const { decodeText } = await import("../../../server/modules/products/transfer/decode-text.ts");
+    const { readCsv } = await import("../../../server/modules/products/transfer/csv-read.ts");
+    const { readNdjson } = await import("../../../server/modules/products/transfer/ndjson-read.ts");
+    const { importProducts, ImportFailure } = await import("../../../server/modules/products/transfer/import.ts");
+    const progress = startProgress(console, source.size);
+    let read = 0;
+    async function* counted() {
+      for await (const piece of source.bytes) {
+        read += piece.length;
+        yield piece;
+      }
+    }
+    const text = decodeText(counted());
+    const items = format === "csv" ? readCsv(text, args.delimiter && delimiters[args.delimiter]) : readNdjson(text);
+    console.onInterrupt(() => stop.abort());
+    const isDryRun = args["dry-run"];
+    try {
+      const result = await withTenant(args, console, (ctx) =>
+        importProducts(ctx, items, {
+          onError: args["on-error"],
+          isDryRun,
+          signal: stop.signal,
+          onProgress: ({ created, updated, unchanged, failed }) =>
+            progress.show(read, `${created + updated + unchanged + failed} products, ${failed} with errors`),
+        }),
+      );
+      progress.end();
+      return await printImport(console, result, isDryRun);
+    } catch (error) {
+      progress.end();
+      if (!(error instanceof ImportFailure)) throw error;
+      await printImport(console, error.result, isDryRun);
+      throw error.cause;
+    } finally {
+      await source.close();
+    }
+  },
+});
+
+const exportProduct = defineCommand({
+  name: "export",
+  description: "Export the products of a store as CSV or NDJSON, oldest first",
+  args: {
+    namespace: requiredNamespaceArg,
+    output: outputArg,
+    format: { ...formatFlag, description: "Format of the export (default: from the file name, else csv)" },
+    status: productStatusArg,
+  },
+  examples: [
+    "bodega product export -n demo > products.csv",
+    "bodega product export -n demo --output products.ndjson --status published",
+  ],
+  notes: [
+    "CSV has one row per product, or one per variant, where the first row also describes the product. Variants at the " +
+      "product's price have no price. A leading apostrophe keeps spreadsheets from running a text as a formula. " +
+      "NDJSON has one product per line, as the API returns it.",
+    "`bodega product import` reads both formats without loss. The file is created when the export is complete; an " +
+      "existing file is replaced after a confirmation or with --yes.",
+  ],
+  async run(args, console) {
+    if (console.json && args.output === "-") throw new UsageError("--json requires --output <file>.");
+    const { output, status } = args;
+    const format = args.format ?? formatOf(output) ?? "csv";
+    const { countProducts, csvHeader, exportProducts, writeCsvProduct } = await import(
+      "../../../server/modules/products/transfer/export.ts"
+    );
+    const writeProduct = format === "csv" ? writeCsvProduct : (json: string) => `${json}\n`;
+    const { count } = await withTenant(args, console, async (ctx) => {
+      const total = console.screen && (await countProducts(ctx, { status }));
+      async function* texts() {
+        for await (const page of exportProducts(ctx, { status })) {
+          yield { text: page.map(writeProduct).join(""), count: page.length };
+        }
+      }
+      const header = format === "csv" ? csvHeader : "";
+      return writeExport(console, { output, header, noun: "products", total, pages: texts() });
+    });
+    if (console.json) await printJson(console, { exported: count, format, output });
+    else if (output !== "-") await info(console, `Exported ${count} products to ${output}`);
+  },
+});
+
+export default [list, show, importProduct, exportProduct];

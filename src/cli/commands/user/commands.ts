@@ -1,0 +1,230 @@
+import { withTenant } from "../../context/context.ts";
+import { collectPages } from "../../framework/collect-pages.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
+import { parseCount } from "../../framework/parse-values.ts";
+import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../secrets/passwords.ts";
+import { formatValue, info, printList } from "../../terminal/output.ts";
+import { confirmAction, confirmName } from "../../terminal/prompt.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
+import { readUserFlags, userArg, userFlags } from "./args.ts";
+import { deliverPassword, printUser, toUserRecord, type User, withUser } from "./print.ts";
+
+const create = defineCommand({
+  name: "create",
+  description: "Create a user of a store",
+  args: {
+    namespace: requiredNamespaceArg,
+    email: { type: "string", valueHint: "address", required: true, description: "Email to sign in with" },
+    ...userFlags,
+    ...passwordFlags,
+    "password-hash-stdin": {
+      type: "boolean",
+      field: "password_hash",
+      description: "Read a bcrypt or argon2 hash from standard input, as one line",
+    },
+    password: { type: "boolean", default: true, description: "Set no password; the user resets it to sign in" },
+  },
+  examples: [
+    "bodega user create -n demo --email ada@example.com --name Ada --random-password",
+    "bodega user create -n demo --email ada@example.com --role staff --password-stdin --json",
+    "bodega user create -n demo --email ada@example.com --password-file ada.password",
+  ],
+  notes: [
+    "At a terminal it asks for the password and hides it. A password needs at least 16 characters with a lowercase " +
+      "letter, an uppercase letter, a digit and a special character, and must not be a common one.",
+  ],
+  async run(args, console) {
+    const { email, "password-hash-stdin": isHash } = args;
+    checkPasswordFlags(args, { "--password-hash-stdin": isHash, "--no-password": !args.password });
+    const { createUser } = await import("../../../server/modules/users/service.ts");
+    const create = (secret: { password?: string; password_hash?: string }) =>
+      withTenant(args, console, (ctx) => createUser(ctx, { email, ...readUserFlags(args), ...secret }));
+    if (!args.password) return printUser(console, await create({}));
+    if (isHash) {
+      return printUser(
+        console,
+        await create({ password_hash: await readSecretLine(console, "--password-hash-stdin") }),
+      );
+    }
+    const { password, isRandom } = await takePassword(args, console, ["--password-hash-stdin", "--no-password"]);
+    if (isRandom) return deliverPassword(args, console, password, () => create({ password }));
+    await printUser(console, await create({ password }));
+  },
+});
+
+const list = defineCommand({
+  name: "list",
+  description: "List the users of a store, newest first",
+  args: {
+    namespace: requiredNamespaceArg,
+    query: { type: "string", valueHint: "text", field: "q", description: "Filter by the beginning of email or name" },
+    role: { type: "enum", options: ["customer", "staff", "owner"], description: "Filter by role" },
+    status: { type: "enum", options: ["active", "disabled"], description: "Filter by status" },
+    limit: limitArg("1000"),
+  },
+  examples: ["bodega user list -n demo --role staff", "bodega user list -n demo --query ada --limit 100000 --json"],
+  async run(args, console) {
+    const limit = parseCount("--limit", args.limit);
+    const filter = {
+      ...(args.query !== undefined && { q: args.query }),
+      ...(args.role !== undefined && { role: args.role }),
+      ...(args.status !== undefined && { status: args.status }),
+    };
+    const { listUsers } = await import("../../../server/modules/users/list.ts");
+    const { records, hasMore } = await withTenant(args, console, (ctx) =>
+      collectPages<User>(limit, (page) => listUsers(ctx, { ...filter, ...page })),
+    );
+    await printList(console, records.map(toUserRecord), {
+      id: (user) => user.user_id,
+      empty: `No users found. Create one: bodega user create -n ${args.namespace} --email <address>`,
+      columns: [
+        { header: "USER ID", value: (user) => user.user_id, whole: true },
+        { header: "EMAIL", value: (user) => user.email },
+        { header: "NAME", value: (user) => formatValue(user.name) },
+        { header: "ROLE", value: (user) => user.role, whole: true },
+        { header: "STATUS", value: (user) => user.status, state: true },
+        { header: "TWO-FACTOR", value: (user) => formatValue(user.two_factor_enabled) },
+        { header: "LAST SIGN-IN", value: (user) => formatValue(user.last_login_at) },
+      ],
+    });
+    if (hasMore) await noteLimit(console, limit);
+  },
+});
+
+const show = defineCommand({
+  name: "show",
+  description: "Show a user",
+  args: { user: userArg, namespace: requiredNamespaceArg },
+  examples: ["bodega user show -n demo ada@example.com"],
+  async run(args, console) {
+    const { getUser } = await import("../../../server/modules/users/service.ts");
+    await printUser(console, await withUser(args, console, getUser));
+  },
+});
+
+const update = defineCommand({
+  name: "update",
+  description: "Update a user",
+  args: {
+    user: userArg,
+    namespace: requiredNamespaceArg,
+    email: { type: "string", valueHint: "address", description: "Email to sign in with" },
+    ...userFlags,
+  },
+  examples: [
+    "bodega user update -n demo ada@example.com --role staff",
+    "bodega user update -n demo ada@example.com --email ada@example.org --email-verified yes --phone=",
+  ],
+  notes: [
+    "Fields without a flag keep their value. An empty --name= or --phone= clears the field. A new email is unverified " +
+      "without --email-verified yes.",
+  ],
+  async run(args, console) {
+    const patch = { ...(args.email !== undefined && { email: args.email }), ...readUserFlags(args) };
+    if (Object.keys(patch).length === 0) {
+      throw new UsageError("Nothing to change.", {
+        hint: `Give at least one of --email, --${Object.keys(userFlags).join(", --")}.`,
+      });
+    }
+    const { updateUser } = await import("../../../server/modules/users/change.ts");
+    await printUser(console, await withUser(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
+  },
+});
+
+const setPassword = defineCommand({
+  name: "set-password",
+  description: "Set a user's password and end all their sessions",
+  args: { user: userArg, namespace: requiredNamespaceArg, ...passwordFlags },
+  examples: [
+    "bodega user set-password -n demo ada@example.com --random-password",
+    "bodega user set-password -n demo ada@example.com --password-stdin < password.txt",
+  ],
+  notes: ["At a terminal it asks for the password and hides it. Two-factor sign-in stays enabled."],
+  async run(args, console) {
+    checkPasswordFlags(args);
+    const { getUser, setPassword } = await import("../../../server/modules/users/service.ts");
+    const { password, isRandom } = await takePassword(args, console);
+    const change = () =>
+      withUser(args, console, async (ctx, id) => {
+        await setPassword(ctx, id, password);
+        return getUser(ctx, id);
+      });
+    if (isRandom) return deliverPassword(args, console, password, change);
+    await printUser(console, await change());
+  },
+});
+
+const disable = defineCommand({
+  name: "disable",
+  description: "Disable a user and end all their sessions",
+  args: { user: userArg, namespace: requiredNamespaceArg },
+  examples: ["bodega user disable -n demo ada@example.com"],
+  notes: ["Takes effect on the server's next request. To undo it: bodega user enable -n <namespace> <user>"],
+  async run(args, console) {
+    const { setStatus } = await import("../../../server/modules/users/change.ts");
+    await printUser(console, await withUser(args, console, (ctx, id) => setStatus(ctx, id, "disabled")));
+  },
+});
+
+const enable = defineCommand({
+  name: "enable",
+  description: "Enable a disabled user",
+  args: { user: userArg, namespace: requiredNamespaceArg },
+  examples: ["bodega user enable -n demo ada@example.com"],
+  async run(args, console) {
+    const { setStatus } = await import("../../../server/modules/users/change.ts");
+    await printUser(console, await withUser(args, console, (ctx, id) => setStatus(ctx, id, "active")));
+  },
+});
+
+const deleteUser = defineCommand({
+  name: "delete",
+  description: "Delete a user permanently and end all their sessions",
+  args: {
+    user: userArg,
+    namespace: requiredNamespaceArg,
+    confirm: { type: "string", valueHint: "email", description: "The user's email, to confirm without a terminal" },
+  },
+  examples: [
+    "bodega user delete -n demo ada@example.com",
+    "bodega user delete -n demo usr_01k8z3v5x2f1rt9m6q7wbn4hcd --confirm ada@example.com --json",
+  ],
+  notes: ["Prints the deleted user. --yes does not confirm a deletion."],
+  async run(args, console) {
+    const { deleteUser, getUser } = await import("../../../server/modules/users/service.ts");
+    const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
+    const user = await withTenant(args, console, async (ctx) => {
+      const found = await getUser(ctx, await resolveUserId(ctx, args.user));
+      const warning = `This permanently deletes user ${found.email} (${found.id}) and all their personal data.`;
+      await confirmName(console, warning, found.email, args.confirm);
+      await deleteUser(ctx, found.id, null);
+      return found;
+    });
+    await printUser(console, user);
+  },
+});
+
+const resetTwoFactor = defineCommand({
+  name: "reset-two-factor",
+  description: "Disable two-factor sign-in of a user who lost the device",
+  args: { user: userArg, namespace: requiredNamespaceArg },
+  examples: ["bodega user reset-two-factor -n demo ada@example.com --yes"],
+  notes: ["The user can then sign in with the password alone, and enable two-factor sign-in again."],
+  async run(args, console) {
+    await confirmAction(
+      console,
+      `Disable two-factor sign-in of ${args.user}? The password alone is then enough to sign in.`,
+    );
+    const { resetTwoFactor } = await import("../../../server/modules/two-factor/service.ts");
+    const { getUser } = await import("../../../server/modules/users/service.ts");
+    const { user, wasOn } = await withUser(args, console, async (ctx, id) => {
+      const wasOn = await resetTwoFactor(ctx, id);
+      return { user: await getUser(ctx, id), wasOn };
+    });
+    await printUser(console, user);
+    if (!wasOn) await info(console, "Two-factor sign-in was not enabled. Nothing was changed.");
+  },
+});
+
+export default [create, list, show, update, setPassword, disable, enable, deleteUser, resetTwoFactor];

@@ -1,0 +1,241 @@
+import type { Ctx } from "../../../server/context.ts";
+import type { addWebhook } from "../../../server/modules/webhooks/service.ts";
+import { withTenant } from "../../context/context.ts";
+import type { PositionalArg, SharedValues } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { limitArg, requiredNamespaceArg } from "../../framework/list-args.ts";
+import { parseCount } from "../../framework/parse-values.ts";
+import { deliverSecret } from "../../secrets/deliver.ts";
+import type { Console } from "../../terminal/console.ts";
+import { formatValue, info, printList, printRecord } from "../../terminal/output.ts";
+import { confirmAction, requireAnswer } from "../../terminal/prompt.ts";
+import { UsageError } from "../../terminal/usage-error.ts";
+import { secretFileArg } from "../key/args.ts";
+
+type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
+
+/** The webhook that a command works on. */
+export const webhookIdArg = {
+  type: "positional",
+  required: true,
+  completes: "webhook",
+  description: "Id or URL of the webhook",
+} as const satisfies PositionalArg;
+
+/**
+ * Runs work on the webhook with this id or URL.
+ * @throws notFound for an unknown webhook, conflict for a URL of several.
+ */
+export function withWebhook<T>(
+  args: SharedValues & { namespace: string; webhook_id: string },
+  console: Console,
+  work: (ctx: Ctx, id: string) => Promise<T>,
+): Promise<T> {
+  return withTenant(args, console, async (ctx) => {
+    const { resolveWebhookId } = await import("../../../server/modules/webhooks/resolve.ts");
+    return work(ctx, await resolveWebhookId(ctx, args.webhook_id));
+  });
+}
+
+/** Creates a signing secret and delivers it once: to a file, or on standard output. */
+export async function deliverSigningSecret(
+  args: SharedValues & { namespace: string; "secret-file": string | undefined },
+  console: Console,
+  make: (ctx: Ctx) => Promise<NewWebhook>,
+): Promise<void> {
+  const shape = {
+    idField: "webhook_id",
+    secretField: "secret",
+    separator: " ",
+    renew: ({ webhook_id }: NewWebhook) => `webhook rotate -n ${args.namespace} ${webhook_id} --yes`,
+  } as const;
+  const place = { flag: "--secret-file", path: args["secret-file"] } as const;
+  await deliverSecret(console, place, shape, () => withTenant(args, console, make));
+}
+
+const add = defineCommand({
+  name: "add",
+  description: "Add a webhook that receives a store's events",
+  args: {
+    namespace: requiredNamespaceArg,
+    url: { type: "string", valueHint: "url", required: true, description: "URL that events are posted to (https)" },
+    types: {
+      type: "string",
+      valueHint: "pattern",
+      multiple: true,
+      description: "Event type, such as order.paid or order.* (default: all)",
+    },
+    "allow-private": { type: "boolean", description: "Allow private addresses, this machine's own, and http" },
+    "secret-file": secretFileArg,
+  },
+  examples: [
+    "bodega webhook add -n demo --url https://example.com/hooks",
+    "bodega webhook add -n demo --url https://example.com/hooks --types 'order.*' --types stock.changed --json",
+    "bodega webhook add -n demo --url http://127.0.0.1:9000/hooks --allow-private --secret-file hook.secret",
+  ],
+  notes: [
+    "The webhook receives events from now on, signed according to Standard Webhooks. The signing secret is shown once.",
+    "A delivery succeeds with a 2xx reply within ten seconds. Otherwise it is retried, twelve attempts in about a day.",
+  ],
+  async run(args, console) {
+    const { addWebhook } = await import("../../../server/modules/webhooks/service.ts");
+    const { url, types, "allow-private": allowPrivate } = args;
+    await deliverSigningSecret(args, console, (ctx) => addWebhook(ctx, { url, types, allowPrivate }));
+  },
+});
+
+const list = defineCommand({
+  name: "list",
+  description: "List the webhooks of a store and their deliveries",
+  args: {
+    namespace: requiredNamespaceArg,
+    failing: { type: "boolean", description: "List only webhooks with failed or retried deliveries" },
+  },
+  examples: ["bodega webhook list -n demo", "bodega webhook list -n demo --failing --json"],
+  async run(args, console) {
+    const { listWebhooks } = await import("../../../server/modules/webhooks/service.ts");
+    const all = await withTenant(args, console, listWebhooks);
+    const webhooks = args.failing ? all.filter(({ failed, last_error }) => failed > 0 || last_error !== null) : all;
+    await printList(console, webhooks, {
+      id: (webhook) => webhook.webhook_id,
+      empty: "No webhooks found.",
+      columns: [
+        { header: "WEBHOOK ID", value: (webhook) => webhook.webhook_id, whole: true },
+        { header: "URL", value: (webhook) => formatValue(webhook.url) },
+        { header: "TYPES", value: (webhook) => formatValue(webhook.types) },
+        { header: "WAITING", value: (webhook) => String(webhook.waiting) },
+        { header: "DELIVERED", value: (webhook) => String(webhook.delivered) },
+        { header: "FAILED", value: (webhook) => String(webhook.failed) },
+        { header: "LAST ERROR", value: (webhook) => formatValue(webhook.last_error) },
+      ],
+    });
+  },
+});
+
+const show = defineCommand({
+  name: "show",
+  description: "Show a webhook and its deliveries",
+  args: { webhook_id: webhookIdArg, namespace: requiredNamespaceArg },
+  examples: [
+    "bodega webhook show -n demo https://example.com/hooks",
+    "bodega webhook show -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
+  ],
+  notes: ["The signing secret cannot be shown. To replace it: bodega webhook rotate -n <namespace> <webhook_id>"],
+  async run(args, console) {
+    const { getWebhookDetails } = await import("../../../server/modules/webhooks/service.ts");
+    const webhook = await withWebhook(args, console, getWebhookDetails);
+    await printRecord(console, webhook, "webhook_id");
+    if (webhook.failed === 0) return;
+    const failed = `bodega webhook deliveries -n ${args.namespace} ${webhook.webhook_id} --status failed`;
+    await info(console, `List the failed deliveries: ${failed}`);
+  },
+});
+
+const deliveries = defineCommand({
+  name: "deliveries",
+  description: "List the deliveries of a webhook, newest event first",
+  args: {
+    webhook_id: webhookIdArg,
+    namespace: requiredNamespaceArg,
+    status: { type: "enum", options: ["waiting", "delivered", "failed"], description: "Filter by status" },
+    limit: limitArg("50", 1000),
+  },
+  examples: [
+    "bodega webhook deliveries -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd",
+    "bodega webhook deliveries -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --status failed --json",
+  ],
+  notes: ["Successful deliveries are kept for 7 days, failed ones for 30."],
+  async run(args, console) {
+    const limit = parseCount("--limit", args.limit);
+    const { listDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
+    const { status } = args;
+    const deliveries = await withWebhook(args, console, (ctx, id) => listDeliveries(ctx, id, { status, limit }));
+    await printList(console, deliveries, {
+      id: (delivery) => delivery.delivery_id,
+      empty: "No deliveries found.",
+      columns: [
+        { header: "EVENT ID", value: (delivery) => formatValue(delivery.event_id), whole: true },
+        { header: "TYPE", value: (delivery) => formatValue(delivery.type) },
+        { header: "STATUS", value: (delivery) => delivery.status, state: true },
+        { header: "ATTEMPTS", value: (delivery) => String(delivery.attempts) },
+        { header: "NEXT ATTEMPT", value: (delivery) => formatValue(delivery.next_attempt_at) },
+        { header: "LAST ERROR", value: (delivery) => formatValue(delivery.last_error) },
+      ],
+    });
+  },
+});
+
+const replay = defineCommand({
+  name: "replay",
+  description: "Deliver events to a webhook again",
+  args: {
+    webhook_id: webhookIdArg,
+    namespace: requiredNamespaceArg,
+    event: { type: "string", valueHint: "event_id", description: "Replay this event" },
+    after: { type: "string", valueHint: "event_id", description: "Replay all events after this one" },
+    failed: { type: "boolean", description: "Replay all failed deliveries" },
+  },
+  oneOf: {
+    question: "Which events should be delivered again?",
+    ways: {
+      failed: "events with failed deliveries",
+      event: "one event",
+      after: "all events after one event",
+    },
+  },
+  examples: [
+    "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --failed",
+    "bodega webhook replay -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd --event evt_01k8z3v5x2f1rt9m6q7wbn4hcd --json",
+  ],
+  notes: ["Events are kept for 30 days. The Webhook-Id stays the same. The running server delivers them."],
+  async run(args, console) {
+    const { event, after, failed } = args;
+    if ([event !== undefined, after !== undefined, failed].filter(Boolean).length !== 1) {
+      throw new UsageError("Give exactly one of --event, --after and --failed.");
+    }
+    const choice = event !== undefined ? { event } : after !== undefined ? { after } : "failed";
+    const { replayDeliveries } = await import("../../../server/modules/webhooks/deliveries.ts");
+    const replayed = await withWebhook(args, console, (ctx, id) => replayDeliveries(ctx, id, choice));
+    await printRecord(console, { replayed }, "replayed");
+  },
+});
+
+const rotate = defineCommand({
+  name: "rotate",
+  description: "Replace the signing secret of a webhook",
+  args: {
+    webhook_id: webhookIdArg,
+    namespace: requiredNamespaceArg,
+    "secret-file": secretFileArg,
+  },
+  examples: ["bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
+  notes: [
+    "New deliveries are signed with the new secret only. Deliveries that the receiver rejects meanwhile are retried.",
+  ],
+  async run(args, console) {
+    requireAnswer(console, `Replace the secret of webhook ${args.webhook_id}? The receiver must use the new one.`);
+    const { getWebhook, rotateWebhook } = await import("../../../server/modules/webhooks/service.ts");
+    const { webhook_id: id, url } = await withWebhook(args, console, getWebhook);
+    await confirmAction(console, `Replace the secret of webhook ${id} to ${url}? The receiver must use the new one.`);
+    await deliverSigningSecret(args, console, (ctx) => rotateWebhook(ctx, id));
+  },
+});
+
+const remove = defineCommand({
+  name: "remove",
+  description: "Remove a webhook and its queued deliveries",
+  args: { webhook_id: webhookIdArg, namespace: requiredNamespaceArg },
+  examples: ["bodega webhook remove -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
+  async run(args, console) {
+    requireAnswer(console, `Remove webhook ${args.webhook_id}? Its queued deliveries are dropped.`);
+    const { getWebhook, removeWebhook } = await import("../../../server/modules/webhooks/service.ts");
+    const removed = await withWebhook(args, console, async (ctx, id) => {
+      const { url } = await getWebhook(ctx, id);
+      await confirmAction(console, `Remove webhook ${id} to ${url}? Its queued deliveries are dropped.`);
+      return removeWebhook(ctx, id);
+    });
+    await printRecord(console, removed, "webhook_id");
+  },
+});
+
+export default [add, list, show, deliveries, replay, rotate, remove];
