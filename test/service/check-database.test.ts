@@ -50,7 +50,7 @@ function makeDataDir(): { dataDir: string; path: string } {
   return { dataDir, path };
 }
 
-const check = (dataDir: string) => runDatabaseCheck(readConfig({ dataDir }, {}), options);
+const check = (dataDir: string) => runDatabaseCheck(readConfig({ "data-dir": dataDir }, {}), options);
 
 /** The findings of the database group, a line for each. */
 async function findingsOf(dataDir: string): Promise<string[]> {
@@ -262,7 +262,7 @@ describe.if(canTest("server"))("on a database server", () => {
   afterAll(() => close());
 
   const checkServer = () =>
-    runDatabaseCheck(readConfig({ dataDir: join(dir, "nothing"), databaseUrl: url }, {}), options);
+    runDatabaseCheck(readConfig({ "data-dir": join(dir, "nothing"), "database-url": url }, {}), options);
 
   test("everything but the file is checked", async () => {
     const { ok, checked, database, findings } = await checkServer();

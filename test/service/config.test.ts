@@ -67,7 +67,7 @@ test("every setting can come from the environment", () => {
 });
 
 test("flags of proxies replace those of the environment, and each may hold several", () => {
-  const flags = { trustedProxy: ["10.0.0.1", "192.0.2.0/24,fd00::/8"] };
+  const flags = { "trusted-proxy": ["10.0.0.1", "192.0.2.0/24,fd00::/8"] };
   expect(readConfig(flags, { BODEGA_TRUSTED_PROXY: "1.2.3.4" }).trustedProxies).toEqual([
     "10.0.0.1/32",
     "192.0.2.0/24",
@@ -86,24 +86,24 @@ const refused: [source: string, flags: ConfigFlags, env: Environment][] = [
   ["--workers", { workers: "0" }, {}],
   ["--workers", { workers: "65" }, {}],
   ["BODEGA_WORKERS", {}, { BODEGA_WORKERS: "many" }],
-  ["--data-dir", { dataDir: "" }, {}],
-  ["--data-dir", { dataDir: "  " }, {}],
+  ["--data-dir", { "data-dir": "" }, {}],
+  ["--data-dir", { "data-dir": "  " }, {}],
   ["--host", { host: "" }, {}],
-  ["--database-url", { databaseUrl: "" }, {}],
-  ["--database-url", { databaseUrl: "postgres://db.example" }, {}],
-  ["--database-url", { databaseUrl: "db.example:8080" }, {}],
+  ["--database-url", { "database-url": "" }, {}],
+  ["--database-url", { "database-url": "postgres://db.example" }, {}],
+  ["--database-url", { "database-url": "db.example:8080" }, {}],
   ["BODEGA_DATABASE_URL", {}, { BODEGA_DATABASE_URL: "sqlite.db" }],
-  ["--database-url", { databaseUrl: ":memory:" }, {}],
-  ["--database-url", { databaseUrl: "file:shop.db" }, {}],
+  ["--database-url", { "database-url": ":memory:" }, {}],
+  ["--database-url", { "database-url": "file:shop.db" }, {}],
   ["BODEGA_DATABASE_AUTH_TOKEN", {}, { BODEGA_DATABASE_AUTH_TOKEN: "a\nb" }],
-  ["--public-url", { publicUrl: "shop.example" }, {}],
-  ["--public-url", { publicUrl: "ftp://shop.example" }, {}],
-  ["--public-url", { publicUrl: "https://ada:sesame@shop.example" }, {}],
-  ["--public-url", { publicUrl: "https://shop.example/x?y=1" }, {}],
-  ["--public-url", { publicUrl: "https://shop.example/#shop" }, {}],
-  ["--trusted-proxy", { trustedProxy: ["proxy.example"] }, {}],
-  ["--trusted-proxy", { trustedProxy: ["10.0.0.0/33"] }, {}],
-  ["--trusted-proxy", { trustedProxy: ["10.0.0.1", "*"] }, {}],
+  ["--public-url", { "public-url": "shop.example" }, {}],
+  ["--public-url", { "public-url": "ftp://shop.example" }, {}],
+  ["--public-url", { "public-url": "https://ada:sesame@shop.example" }, {}],
+  ["--public-url", { "public-url": "https://shop.example/x?y=1" }, {}],
+  ["--public-url", { "public-url": "https://shop.example/#shop" }, {}],
+  ["--trusted-proxy", { "trusted-proxy": ["proxy.example"] }, {}],
+  ["--trusted-proxy", { "trusted-proxy": ["10.0.0.0/33"] }, {}],
+  ["--trusted-proxy", { "trusted-proxy": ["10.0.0.1", "*"] }, {}],
   ["BODEGA_TRUSTED_PROXY", {}, { BODEGA_TRUSTED_PROXY: "10.0.0.1;10.0.0.2" }],
   ["BODEGA_SMTP_URL", {}, { BODEGA_SMTP_URL: "mail.example", BODEGA_MAIL_FROM: "a@b.example" }],
   ["BODEGA_SMTP_URL", {}, { BODEGA_SMTP_URL: "https://mail.example", BODEGA_MAIL_FROM: "a@b.example" }],
@@ -180,7 +180,7 @@ test("options of running a server come from the environment, and flags take prec
     backupKeep: 3,
     s3: { endpoint: "http://127.0.0.1:9000", region: "eu-central-1", accessKeyId: "id", secretAccessKey: "secret" },
   });
-  const flags = { logLevel: "debug", metrics: "9091", backupEvery: "0", backupTo: "kept", backupKeep: "1" };
+  const flags = { "log-level": "debug", metrics: "9091", "backup-every": "0", "backup-to": "kept", "backup-keep": "1" };
   expect(readConfig(flags, env)).toMatchObject({
     logLevel: "debug",
     metrics: { host: "127.0.0.1", port: 9091 },
@@ -190,17 +190,17 @@ test("options of running a server come from the environment, and flags take prec
   });
 });
 
-const faults: [title: string, flags: object, env: Record<string, string>, source: string][] = [
-  ["a level that is none", { logLevel: "loud" }, {}, "--log-level"],
-  ["a certificate without its key", { tlsCert: "cert.pem" }, {}, "--tls-key"],
+const faults: [title: string, flags: ConfigFlags, env: Record<string, string>, source: string][] = [
+  ["a level that is none", { "log-level": "loud" }, {}, "--log-level"],
+  ["a certificate without its key", { "tls-cert": "cert.pem" }, {}, "--tls-key"],
   ["a key without its certificate", {}, { BODEGA_TLS_KEY: "key.pem" }, "BODEGA_TLS_CERT"],
   ["a listener without a port", { metrics: "localhost" }, {}, "--metrics"],
   ["a port that is none", {}, { BODEGA_METRICS: "70000" }, "BODEGA_METRICS"],
   ["a short token", {}, { BODEGA_METRICS_TOKEN: "short" }, "BODEGA_METRICS_TOKEN"],
-  ["a duration without a unit", { backupEvery: "24" }, {}, "--backup-every"],
-  ["a duration that no timer takes", { backupEvery: "30d" }, {}, "--backup-every"],
+  ["a duration without a unit", { "backup-every": "24" }, {}, "--backup-every"],
+  ["a duration that no timer takes", { "backup-every": "30d" }, {}, "--backup-every"],
   ["a bucket that is none", {}, { BODEGA_BACKUP_TO: "s3://" }, "BODEGA_BACKUP_TO"],
-  ["no backup to keep", { backupKeep: "0" }, {}, "--backup-keep"],
+  ["no backup to keep", { "backup-keep": "0" }, {}, "--backup-keep"],
   ["half an account", {}, { BODEGA_S3_ACCESS_KEY_ID: "id" }, "BODEGA_S3_SECRET_ACCESS_KEY"],
 ];
 

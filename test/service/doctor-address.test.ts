@@ -49,7 +49,7 @@ const append = (headers: Headers) => headers.set("x-forwarded-for", `${headers.g
 
 function about(dataDir: string, flags: ConfigFlags = {}): CheckSubject {
   return {
-    config: readConfig({ dataDir, ...flags }, {}),
+    config: readConfig({ "data-dir": dataDir, ...flags }, {}),
     ctx: null,
     tenant: null,
     now: Date.now,
@@ -72,7 +72,9 @@ afterAll(async () => {
 
 describe("the public URL", () => {
   const look = async (publicUrl: string | undefined, dataDir = dirs.wary) =>
-    tell((await addressCheck.run(about(dataDir, { publicUrl }))).filter(({ subject }) => subject !== peer));
+    tell(
+      (await addressCheck.run(about(dataDir, { "public-url": publicUrl }))).filter(({ subject }) => subject !== peer),
+    );
 
   test("that leads to this server has no finding; a missing one is a note", async () => {
     expect(await look(wary.url)).toEqual([]);
@@ -102,7 +104,7 @@ describe("the public URL", () => {
     const moved = reply(
       () => new Response(null, { status: 301, headers: { location: "https://shop.example/health" } }),
     );
-    const [finding] = await addressCheck.run(about(dirs.wary, { publicUrl: moved }));
+    const [finding] = await addressCheck.run(about(dirs.wary, { "public-url": moved }));
     expect(finding?.message).toContain(`${moved} redirects to https://shop.example.`);
     expect(finding?.remedy).toBe("--public-url https://shop.example");
     expect(await look(trusting.url)).toEqual([
@@ -131,7 +133,9 @@ describe("the public URL", () => {
 
 describe("a proxy in front of the server", () => {
   const look = async (server: Serving, publicUrl: string, trustedProxy: string[] = []) =>
-    addressCheck.run(about(server === wary ? dirs.wary : dirs.trusting, { publicUrl, trustedProxy }));
+    addressCheck.run(
+      about(server === wary ? dirs.wary : dirs.trusting, { "public-url": publicUrl, "trusted-proxy": trustedProxy }),
+    );
 
   test("that is trusted and adds the client has no finding, and neither has a missing proxy", async () => {
     expect(await look(trusting, front(trusting, append))).toEqual([]);
@@ -209,21 +213,21 @@ describe("a proxy in front of the server", () => {
 
 test("the certificate files are checked, and the mode of the key can be fixed", async () => {
   const dir = makeDir();
-  const files = { tlsCert: join(dir, "cert.pem"), tlsKey: join(dir, "key.pem") };
+  const files = { "tls-cert": join(dir, "cert.pem"), "tls-key": join(dir, "key.pem") };
   const look = (flags: ConfigFlags = files) => tls.run(about(dir, flags));
   expect(await look({})).toEqual([]);
-  expect(await look()).toMatchObject([{ severity: "error", subject: files.tlsCert }]);
+  expect(await look()).toMatchObject([{ severity: "error", subject: files["tls-cert"] }]);
   const made = makeCertificate({ until: Date.now() + 3.5 * dayMs });
-  writeFileSync(files.tlsCert, made.cert);
-  writeFileSync(files.tlsKey, made.key);
-  chmodSync(files.tlsKey, 0o644);
-  const found = await look({ ...files, publicUrl: "https://shop.example.com" });
+  writeFileSync(files["tls-cert"], made.cert);
+  writeFileSync(files["tls-key"], made.key);
+  chmodSync(files["tls-key"], 0o644);
+  const found = await look({ ...files, "public-url": "https://shop.example.com" });
   expect(found.map(({ severity, subject }) => [severity, subject])).toEqual([
-    ["warning", files.tlsCert],
-    ["warning", files.tlsCert],
-    ["warning", files.tlsKey],
+    ["warning", files["tls-cert"]],
+    ["warning", files["tls-cert"]],
+    ["warning", files["tls-key"]],
   ]);
   await found[2]?.fix?.();
-  expect(statSync(files.tlsKey).mode & 0o777).toBe(0o640);
+  expect(statSync(files["tls-key"]).mode & 0o777).toBe(0o640);
   expect(tell(await look())).toEqual([expect.stringMatching(/(?:ends|expires) in 3 days/)]);
 });

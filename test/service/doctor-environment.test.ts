@@ -39,7 +39,7 @@ const deps = {
 };
 
 function about(env: Record<string, string> = {}, more: Partial<CheckSubject> = {}): CheckSubject {
-  const config = readConfig({ dataDir }, env);
+  const config = readConfig({ "data-dir": dataDir }, env);
   return { ...deps, config, ctx: null, tenant: null, ...more };
 }
 
@@ -54,7 +54,7 @@ test("a data directory of another account is a warning with the command for that
 test("a data directory that is not writable is an error, except for root", async () => {
   const closed = join(dataDir, "closed");
   mkdirSync(closed, { mode: 0o500 });
-  const config = readConfig({ dataDir: closed }, {});
+  const config = readConfig({ "data-dir": closed }, {});
   const found = await directory.run(about({}, { config }));
   const expected = { severity: "error", subject: closed } as const;
   expect(found).toMatchObject(process.getuid?.() === 0 ? [] : [expected]);
@@ -192,7 +192,7 @@ onEachDatabase((suite) => {
     return suite.shop();
   };
   const look = (more: Partial<DoctorOptions> = {}) =>
-    runDoctor(readConfig({ dataDir: suite.database.dataDir }, url()), {
+    runDoctor(readConfig({ "data-dir": suite.database.dataDir }, url()), {
       deps: { ...deps, makeContext: async (db) => ({ ...suite.app.system, db, now: Date.now }) },
       ...more,
     });

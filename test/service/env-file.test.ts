@@ -23,10 +23,10 @@ function makeDataDir(...lines: string[]): string {
 
 test("bodega.env of the data directory sets options; the environment and flags take precedence", () => {
   const dataDir = makeDataDir("# of this shop", "BODEGA_PORT=1001", "BODEGA_HOST='::1'");
-  expect(readConfig({ dataDir }, {})).toMatchObject({ dataDir, port: 1001, host: "::1" });
-  expect(readConfig({ dataDir }, { BODEGA_PORT: "" }).port).toBe(1001);
-  expect(readConfig({ dataDir }, { BODEGA_PORT: "1002" })).toMatchObject({ port: 1002, host: "::1" });
-  expect(readConfig({ dataDir, port: "1003" }, { BODEGA_PORT: "1002" }).port).toBe(1003);
+  expect(readConfig({ "data-dir": dataDir }, {})).toMatchObject({ dataDir, port: 1001, host: "::1" });
+  expect(readConfig({ "data-dir": dataDir }, { BODEGA_PORT: "" }).port).toBe(1001);
+  expect(readConfig({ "data-dir": dataDir }, { BODEGA_PORT: "1002" })).toMatchObject({ port: 1002, host: "::1" });
+  expect(readConfig({ "data-dir": dataDir, port: "1003" }, { BODEGA_PORT: "1002" }).port).toBe(1003);
   expect(readConfig({}, { BODEGA_DATA_DIR: dataDir }).port).toBe(1001);
 });
 
@@ -34,21 +34,21 @@ test("a variable that the environment has as a file is not the one of bodega.env
   const secretFile = join(base, "secret");
   writeFileSync(secretFile, "e".repeat(40));
   const dataDir = makeDataDir(`BODEGA_SECRET=${"f".repeat(40)}`);
-  expect(readConfig({ dataDir }, { BODEGA_SECRET_FILE: secretFile }).secret).toBe("e".repeat(40));
+  expect(readConfig({ "data-dir": dataDir }, { BODEGA_SECRET_FILE: secretFile }).secret).toBe("e".repeat(40));
   const other = makeDataDir(`BODEGA_SECRET_FILE=${secretFile}`);
-  expect(readConfig({ dataDir: other }, {}).secret).toBe("e".repeat(40));
-  expect(readConfig({ dataDir: other }, { BODEGA_SECRET: "g".repeat(40) }).secret).toBe("g".repeat(40));
+  expect(readConfig({ "data-dir": other }, {}).secret).toBe("e".repeat(40));
+  expect(readConfig({ "data-dir": other }, { BODEGA_SECRET: "g".repeat(40) }).secret).toBe("g".repeat(40));
 });
 
 test("it neither moves the data directory nor passes for an inherited configuration", () => {
   const dataDir = makeDataDir("BODEGA_DATA_DIR=/elsewhere", "BODEGA_CONFIG={}");
-  expect(readConfig({ dataDir }, {})).toMatchObject({ dataDir, isWorker: false });
+  expect(readConfig({ "data-dir": dataDir }, {})).toMatchObject({ dataDir, isWorker: false });
 });
 
 test("a bodega.env that cannot be read is an error", async () => {
   const dataDir = join(base, String(dirs++));
   mkdirSync(join(dataDir, "bodega.env"), { recursive: true });
-  const error = (await failureOf(() => readConfig({ dataDir }, {}))) as AppError;
+  const error = (await failureOf(() => readConfig({ "data-dir": dataDir }, {}))) as AppError;
   expect([error.code, error.message]).toEqual([5102, `${dataDir}/bodega.env cannot be read.`]);
 });
 

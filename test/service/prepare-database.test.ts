@@ -29,7 +29,7 @@ async function open(): Promise<Database> {
 }
 
 function configure(given: string, more: Record<string, string> = {}) {
-  return readConfig({ dataDir: dirs.at(-1) as string }, { BODEGA_SECRET: given, ...more });
+  return readConfig({ "data-dir": dirs.at(-1) as string }, { BODEGA_SECRET: given, ...more });
 }
 
 test("a server writes down that it has changed the schema, once", async () => {

@@ -9,15 +9,10 @@ export type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
 
 /**
  * The whole configuration from a command's flags and the environment.
- * @param more flags that only this command has.
  * @throws UsageError for a secret in `--database-url`, validationFailed for an invalid value.
  */
-export function readCliConfig(
-  flags: DatabaseFlags,
-  console: Console,
-  more: Omit<ConfigFlags, "dataDir" | "databaseUrl"> = {},
-): Config {
-  return readConfig({ ...more, ...toConfigFlags(flags) }, console.env);
+export function readCliConfig(flags: DatabaseFlags, console: Console): Config {
+  return readConfig(toConfigFlags(flags), console.env);
 }
 
 /** The sources of options, for commands that read only a part of the configuration. Errors: as above. */
@@ -37,7 +32,7 @@ function toConfigFlags(flags: DatabaseFlags): ConfigFlags {
       "Set the token in BODEGA_DATABASE_AUTH_TOKEN, or in a file that BODEGA_DATABASE_AUTH_TOKEN_FILE names.";
     refuseSecret("--database-url", databaseUrl, hint);
   }
-  return { dataDir: flags["data-dir"], databaseUrl };
+  return flags as ConfigFlags;
 }
 
 /**

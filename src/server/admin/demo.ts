@@ -8,13 +8,14 @@ import { AppError, conflict } from "../errors.ts";
 import { activateKey, issueKey, publishKey } from "../modules/app-keys/service.ts";
 import { verifyPassword } from "../modules/passwords/password-hash.ts";
 import { listProducts } from "../modules/products/list/list.ts";
+import type { ProductInput } from "../modules/products/model.ts";
 import { createProduct } from "../modules/products/service.ts";
 import { slugFrom } from "../modules/products/slug.ts";
 import { createTenant, listTenants, requireTenant } from "../modules/tenants/service.ts";
 import { findSignInUser } from "../modules/users/credentials.ts";
 import { createUser, setPassword } from "../modules/users/service.ts";
 import type { Vault } from "../security/vault.ts";
-import { demoProducts } from "./demo-products.ts";
+import demoProducts from "./demo-products.json" with { type: "json" };
 
 /** The store of the demo, with the credentials for its sample requests. */
 interface DemoStore {
@@ -117,10 +118,10 @@ async function findProduct(ctx: Ctx): Promise<string | undefined> {
   return (JSON.parse(json) as { id: string }[])[0]?.id;
 }
 
-/** Creates the products; returns the id of the last, which lists show first. */
+/** Creates the products; returns the id of the last, which lists show first. `picture` is an alternative text. */
 async function fillShelves(ctx: Ctx): Promise<string> {
   let id = "";
-  for (const { picture, ...product } of demoProducts) {
+  for (const { picture, ...product } of demoProducts as (ProductInput & { picture: string })[]) {
     const name = slugFrom(product.title);
     const images = [{ url: `https://pictures.example/${name}.jpg`, alt: picture }];
     const { json } = await createProduct(ctx, { ...product, images });

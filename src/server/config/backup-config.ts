@@ -33,9 +33,9 @@ const maxEveryMs = 21 * 86_400_000;
  */
 export function readBackupConfig({ get }: Options): BackupConfig {
   return {
-    backupEveryMs: every(get("BODEGA_BACKUP_EVERY", "backupEvery")),
-    backupTo: backupDestination(get("BODEGA_BACKUP_TO", "backupTo")),
-    backupKeep: integer(get("BODEGA_BACKUP_KEEP", "backupKeep"), 1, 99_999) ?? defaultBackupKeep,
+    backupEveryMs: every(get("BODEGA_BACKUP_EVERY", "backup-every")),
+    backupTo: backupDestination(get("BODEGA_BACKUP_TO", "backup-to")),
+    backupKeep: integer(get("BODEGA_BACKUP_KEEP", "backup-keep"), 1, 99_999) ?? defaultBackupKeep,
     s3: s3Account(get),
   };
 }

@@ -67,7 +67,7 @@ export function inheritConfig(config: Config, env: Environment): Environment {
 export function readDatabaseConfig(options: Options): DatabaseConfig {
   return {
     dataDir: options.dataDir,
-    databaseUrl: databaseUrl(options.get("BODEGA_DATABASE_URL", "databaseUrl")),
+    databaseUrl: databaseUrl(options.get("BODEGA_DATABASE_URL", "database-url")),
     databaseAuthToken: authToken(options.get("BODEGA_DATABASE_AUTH_TOKEN")),
     secret: secretKey(options.get("BODEGA_SECRET")),
   };
@@ -89,7 +89,7 @@ export function readMailConfig(options: Options): MailConfig {
 export function readPushConfig(options: Options): PushConfig {
   return {
     pushProviders: readPushProviders(options.env),
-    allowPrivatePush: onOrOff(options.get("BODEGA_PUSH_PRIVATE", "allowPrivatePush")),
+    allowPrivatePush: onOrOff(options.get("BODEGA_PUSH_PRIVATE", "allow-private-push")),
   };
 }
 

@@ -2,25 +2,8 @@ import { resolve } from "node:path";
 import { withEnvFile } from "./env-file.ts";
 import { type Environment, nonEmpty, type Option, readVariable } from "./environment.ts";
 
-/** Flags of the command line, as text; undefined where a flag was not given. */
-export interface ConfigFlags {
-  dataDir?: string | undefined;
-  databaseUrl?: string | undefined;
-  host?: string | undefined;
-  port?: string | undefined;
-  workers?: string | undefined;
-  publicUrl?: string | undefined;
-  trustedProxy?: string[] | undefined;
-  log?: string | undefined;
-  logLevel?: string | undefined;
-  tlsCert?: string | undefined;
-  tlsKey?: string | undefined;
-  metrics?: string | undefined;
-  backupEvery?: string | undefined;
-  backupTo?: string | undefined;
-  backupKeep?: string | undefined;
-  allowPrivatePush?: string | undefined;
-}
+/** Values of the command line by flag: `{ "data-dir": "/srv" }`. An empty list and `false` count as not given. */
+export type ConfigFlags = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
 
 /** Looks up options. Flags take precedence over the environment, and that over `bodega.env` of the data directory. */
 export interface Options {
@@ -29,7 +12,7 @@ export interface Options {
   /** The environment with what `bodega.env` adds. */
   env: Environment;
   /** The value of a variable, or of its flag where there is one. */
-  get(variable: string, flag?: keyof ConfigFlags): Option;
+  get(variable: string, flag?: string): Option;
 }
 
 export const defaultDataDir = "bodega-data";
@@ -41,15 +24,7 @@ export const defaultDataDir = "bodega-data";
 export function openOptions(flags: ConfigFlags, environment: Environment): Options {
   const dataDir = readDataDir(flags, environment);
   const env = withEnvFile(environment, dataDir);
-  return {
-    dataDir,
-    env,
-    get(variable, flag) {
-      const given = flag && flags[flag];
-      if (flag === undefined || given === undefined) return { value: readVariable(env, variable), source: variable };
-      return { value: String(given), source: `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}` };
-    },
-  };
+  return { dataDir, env, get: (variable, flag = "") => lookUp(variable, { flag, flags, env }) };
 }
 
 /**
@@ -57,9 +32,16 @@ export function openOptions(flags: ConfigFlags, environment: Environment): Optio
  * @throws validationFailed for an empty one.
  */
 export function readDataDir(flags: ConfigFlags, environment: Environment): string {
-  const option: Option =
-    flags.dataDir === undefined
-      ? { value: readVariable(environment, "BODEGA_DATA_DIR"), source: "BODEGA_DATA_DIR" }
-      : { value: flags.dataDir, source: "--data-dir" };
+  const option = lookUp("BODEGA_DATA_DIR", { flag: "data-dir", flags, env: environment });
   return resolve(nonEmpty(option) ?? defaultDataDir);
+}
+
+function lookUp(
+  variable: string,
+  { flag, flags, env }: { flag: string; flags: ConfigFlags; env: Environment },
+): Option {
+  const given = flags[flag];
+  const isGiven = given !== undefined && given !== false && !(Array.isArray(given) && given.length === 0);
+  if (!isGiven) return { value: readVariable(env, variable), source: variable };
+  return { value: given === true ? "1" : String(given), source: `--${flag}` };
 }

@@ -98,7 +98,7 @@ export async function runDatabaseCheck(
  */
 export async function runDirectoryCheck(dataDir: string, error: AppError, options: DoctorOptions): Promise<Report> {
   // Neither environment nor env file may be read: all options have their defaults.
-  const config = { ...readConfig({ dataDir: "/dev/null" }, {}), dataDir };
+  const config = { ...readConfig({ "data-dir": "/dev/null" }, {}), dataDir };
   const run = new Run(options, directoryChecks.length + 1);
   const remedy = "Correct it in the environment or in bodega.env of the data directory, which must be readable.";
   await run.add("environment", "settings", async () => [finding("error", "settings", error.message, remedy)]);

@@ -1,7 +1,7 @@
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
-import { describeServerProcess, readServerFlags, serverFlags } from "../serve/server-process.ts";
+import { describeServerProcess, serverFlags } from "../serve/server-process.ts";
 import { formatDemoGuide } from "./demo-guide.ts";
 
 const defaultDataDir = "bodega-demo";
@@ -19,7 +19,7 @@ export default defineCommand({
   async run(args, console) {
     const isNamed = console.env.BODEGA_DATA_DIR || console.env.BODEGA_DATA_DIR_FILE;
     const dataDir = args["data-dir"] ?? (isNamed ? undefined : defaultDataDir);
-    const config = readCliConfig({ ...args, "data-dir": dataDir }, console, readServerFlags(args));
+    const config = readCliConfig({ ...args, "data-dir": dataDir }, console);
     const { runServer } = await import("../../../server/runtime/serve.ts");
     const { seedDemo } = await import("../../../server/admin/demo.ts");
     let store: Awaited<ReturnType<typeof seedDemo>>;

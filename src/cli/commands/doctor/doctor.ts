@@ -1,13 +1,13 @@
 import { readDataDir } from "../../../server/config/options.ts";
 import { AppError } from "../../../server/errors.ts";
 import { makeContext } from "../../context/context.ts";
-import { readCliConfig } from "../../context/read-config.ts";
+import { type DatabaseFlags, readCliConfig } from "../../context/read-config.ts";
 import { namespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
 import { commandLine } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
-import { addressFlags, readAddressFlags } from "../serve/server-process.ts";
+import { addressFlags } from "../serve/server-process.ts";
 import { runAndPrint } from "./print.ts";
 
 /** Time limit of a network connection. */
@@ -42,18 +42,15 @@ export default defineCommand({
     return runAndPrint(console, fix ? null : fixCommand, (onProgress) => {
       const options = { namespace, fix, strict, onProgress, deps };
       if (!(config instanceof AppError)) return runDoctor(config, options);
-      return runDirectoryCheck(readDataDir({ dataDir: args["data-dir"] }, console.env), config, options);
+      return runDirectoryCheck(readDataDir({ "data-dir": args["data-dir"] }, console.env), config, options);
     });
   },
 });
 
 /** The configuration, or why it is invalid, which is a finding. An invalid flag is thrown. */
-function readConfigOrError(
-  args: Parameters<typeof readAddressFlags>[0] & Parameters<typeof readCliConfig>[0],
-  console: Console,
-) {
+function readConfigOrError(args: DatabaseFlags, console: Console) {
   try {
-    return readCliConfig(args, console, readAddressFlags(args));
+    return readCliConfig(args, console);
   } catch (error) {
     if (!(error instanceof AppError) || error.details?.some(({ field }) => field.startsWith("--"))) throw error;
     return error;

@@ -40,7 +40,7 @@ export default defineCommand({
         throw new UsageError("--url must be an http or https address.");
       }
     }
-    const own = () => formatServerUrl(readCliConfig(args, console, { host: args.host, port: args.port }));
+    const own = () => formatServerUrl(readCliConfig(args, console));
     const health = await probeHealth(url ?? own(), timeoutMs, url === undefined);
     if (console.json) await printJson(console, health);
     else if (!console.quiet) {

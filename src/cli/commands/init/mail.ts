@@ -112,7 +112,7 @@ export function readMailFlags(args: MailArgs, console: Console): MailServer | nu
   if (path === undefined) return null;
   const mailFrom = readSender(args, console);
   const smtpUrl = readUrl(path);
-  readConfig({ dataDir: "/dev/null" }, { BODEGA_SMTP_URL: smtpUrl, BODEGA_MAIL_FROM: mailFrom });
+  readConfig({ "data-dir": "/dev/null" }, { BODEGA_SMTP_URL: smtpUrl, BODEGA_MAIL_FROM: mailFrom });
   return { smtpUrl: encodeQuotes(smtpUrl), mailFrom: mailFrom as string };
 }
 

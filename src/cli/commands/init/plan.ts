@@ -8,7 +8,6 @@ import { requireReader } from "../../secrets/deliver.ts";
 import { planSecretFile, type SecretFile } from "../../secrets/secret-file.ts";
 import type { Console } from "../../terminal/console.ts";
 import { CancelledError, UsageError } from "../../terminal/usage-error.ts";
-import { readServerFlags } from "../serve/server-process.ts";
 import { type Answers, gatherAnswers } from "./answers.ts";
 import { checkFlags, type InitArgs } from "./flags.ts";
 import { askYesNo } from "./questions.ts";
@@ -66,8 +65,7 @@ export function readInitConfig(args: InitArgs, console: Console, isService: bool
   const isNamed = args["data-dir"] !== undefined || console.env.BODEGA_DATA_DIR || console.env.BODEGA_DATA_DIR_FILE;
   const isChosen = isNamed || existsSync(databaseFile(resolve(defaultDataDir)));
   const dataDir = isService && process.getuid?.() === 0 && !isChosen ? systemDataDir : args["data-dir"];
-  const flags = { ...readServerFlags(args), publicUrl: args["public-url"] };
-  return readCliConfig({ ...args, "data-dir": dataDir }, console, flags);
+  return readCliConfig({ ...args, "data-dir": dataDir }, console);
 }
 
 function planFile(path: string | undefined, flag: string): SecretFile | undefined {

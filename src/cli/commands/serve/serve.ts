@@ -1,13 +1,7 @@
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printJson } from "../../terminal/output.ts";
-import {
-  addressFlags,
-  describeServerProcess,
-  readAddressFlags,
-  readServerFlags,
-  serverFlags,
-} from "./server-process.ts";
+import { addressFlags, describeServerProcess, serverFlags } from "./server-process.ts";
 
 export default defineCommand({
   name: "serve",
@@ -66,16 +60,7 @@ export default defineCommand({
     "When the certificate files change, new connections get the new certificate within seconds, or at once on SIGHUP.",
   ],
   async run(args, console) {
-    const config = readCliConfig(args, console, {
-      ...readServerFlags(args),
-      workers: args.workers,
-      ...readAddressFlags(args),
-      metrics: args.metrics,
-      backupEvery: args["backup-every"],
-      backupTo: args["backup-to"],
-      backupKeep: args["backup-keep"],
-      allowPrivatePush: args["allow-private-push"] ? "1" : undefined,
-    });
+    const config = readCliConfig(args, console);
     const { runServer } = await import("../../../server/runtime/serve.ts");
     return runServer(config, {
       ...describeServerProcess(console),

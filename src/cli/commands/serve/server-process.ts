@@ -1,5 +1,5 @@
 import { logLevels } from "../../../server/config/server-config.ts";
-import type { ArgValues, CommandArgs } from "../../framework/args.ts";
+import type { CommandArgs } from "../../framework/args.ts";
 import { buildInfo, isExecutable } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 
@@ -31,11 +31,6 @@ export const serverFlags = {
   },
 } as const satisfies CommandArgs;
 
-/** The values for the configuration. */
-export function readServerFlags({ host, port, log, "log-level": logLevel }: ArgValues<typeof serverFlags>) {
-  return { host, port, log, logLevel };
-}
-
 /** The flags for the public address of a server, which `doctor` takes too. */
 export const addressFlags = {
   "public-url": {
@@ -66,12 +61,6 @@ export const addressFlags = {
     description: "Private key (PEM) of the certificate",
   },
 } as const satisfies CommandArgs;
-
-/** The values for the configuration. */
-export function readAddressFlags(args: ArgValues<typeof addressFlags>) {
-  const { "public-url": publicUrl, "trusted-proxy": proxies, "tls-cert": tlsCert, "tls-key": tlsKey } = args;
-  return { publicUrl, trustedProxy: proxies.length > 0 ? proxies : undefined, tlsCert, tlsKey };
-}
 
 /** The process that a server runs in. `--json` and `-q` suppress its announcement. */
 export function describeServerProcess(console: Console) {
