@@ -1,5 +1,5 @@
 import { type Readable, Writable } from "node:stream";
-import type { BackupConfig } from "../config/backup-config.ts";
+import type { Config } from "../config/config.ts";
 import { AppError, unavailable } from "../errors.ts";
 import { openFolder } from "./folder-storage.ts";
 import type { BackupLocation } from "./location.ts";
@@ -54,7 +54,7 @@ const reasons: Record<string, string> = {
  */
 export function openStorage(
   location: BackupLocation,
-  config: Pick<BackupConfig, "s3"> & { dataDir?: string },
+  config: Pick<Config, "s3"> & { dataDir?: string },
   stdout?: Writable,
 ): BackupStorage {
   if (location.kind === "s3") return openS3(location, config.s3);

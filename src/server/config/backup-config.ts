@@ -12,18 +12,6 @@ export interface S3Account {
   secretAccessKey: string;
 }
 
-/** Where backups go, and how often a server makes them. */
-export interface BackupConfig {
-  /** Milliseconds between backups of a server; undefined makes none. */
-  backupEveryMs: number | undefined;
-  /** Absolute folder, or `s3://bucket/prefix`; undefined is `backups` in the data directory. */
-  backupTo: string | undefined;
-  /** How many backups to keep; older ones are removed. */
-  backupKeep: number;
-  s3: S3Account | undefined;
-}
-
-const defaultBackupKeep = 7;
 /** Node's timers take at most 24.8 days. */
 const maxEveryMs = 21 * 86_400_000;
 
@@ -31,11 +19,14 @@ const maxEveryMs = 21 * 86_400_000;
  * Reads where backups go, and how often a server makes them.
  * @throws validationFailed naming the flag or variable at fault.
  */
-export function readBackupConfig({ get }: Options): BackupConfig {
+export function readBackupConfig({ get }: Options) {
   return {
+    /** Milliseconds between backups of a server; undefined makes none. */
     backupEveryMs: every(get("BODEGA_BACKUP_EVERY", "backup-every")),
+    /** Absolute folder, or `s3://bucket/prefix`; undefined is `backups` in the data directory. */
     backupTo: backupDestination(get("BODEGA_BACKUP_TO", "backup-to")),
-    backupKeep: integer(get("BODEGA_BACKUP_KEEP", "backup-keep"), 1, 99_999) ?? defaultBackupKeep,
+    /** How many backups to keep; older ones are removed. */
+    backupKeep: integer(get("BODEGA_BACKUP_KEEP", "backup-keep"), 1, 99_999) ?? 7,
     s3: s3Account(get),
   };
 }

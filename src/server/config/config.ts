@@ -1,39 +1,15 @@
 import { parseFromAddress } from "../values/email.ts";
-import { type BackupConfig, readBackupConfig } from "./backup-config.ts";
+import { readBackupConfig } from "./backup-config.ts";
 import { type Environment, invalidOption, type Option, onOrOff, parseUrl } from "./environment.ts";
 import { type ConfigFlags, type Options, openOptions } from "./options.ts";
-import { type PushProviders, readPushProviders } from "./push-config.ts";
-import { readServerConfig, type ServerConfig } from "./server-config.ts";
+import { readPushProviders } from "./push-config.ts";
+import { readServerConfig } from "./server-config.ts";
 
 /** The database of a command or a server, and the key that seals its secrets. */
-export interface DatabaseConfig {
-  /** Absolute. */
-  dataDir: string;
-  /** A libSQL server; undefined is the file in the data directory. */
-  databaseUrl: string | undefined;
-  databaseAuthToken: string | undefined;
-  /** Seals secrets in the database; undefined is the file `secret.key` in the data directory. */
-  secret: string | undefined;
-}
-
-/** How mail is sent. */
-interface MailConfig {
-  /** `smtp:` or `smtps:` URL with its credentials; undefined leaves mail in the outbox. */
-  smtpUrl: string | undefined;
-  /** Sender of all mail: an address, or a name and an address. Set whenever `smtpUrl` is. */
-  mailFrom: string | undefined;
-}
-
-/** How push notifications are sent. */
-interface PushConfig {
-  /** Accounts at Google and Apple; none unless they are set. */
-  pushProviders: PushProviders;
-  /** Whether Web Push endpoints may be on this machine or a private network, and http. */
-  allowPrivatePush: boolean;
-}
+export type DatabaseConfig = ReturnType<typeof readDatabaseConfig>;
 
 /** The whole configuration of a server, parsed once and passed in. Commands read the parts that they need. */
-export interface Config extends DatabaseConfig, ServerConfig, BackupConfig, MailConfig, PushConfig {}
+export type Config = ReturnType<typeof readOptions>;
 
 /** Carries the configuration of a process to the workers and backups that it starts, as JSON. */
 const inheritedVariable = "BODEGA_CONFIG";
@@ -45,7 +21,10 @@ const inheritedVariable = "BODEGA_CONFIG";
 export function readConfig(flags: ConfigFlags, environment: Environment): Config {
   const inherited = environment[inheritedVariable];
   if (inherited !== undefined) return JSON.parse(inherited) as Config;
-  const options = openOptions(flags, environment);
+  return readOptions(openOptions(flags, environment));
+}
+
+function readOptions(options: Options) {
   return {
     ...readDatabaseConfig(options),
     ...readServerConfig(options),
@@ -64,29 +43,34 @@ export function inheritConfig(config: Config, env: Environment): Environment {
  * Reads which database to open.
  * @throws validationFailed naming the flag or variable at fault.
  */
-export function readDatabaseConfig(options: Options): DatabaseConfig {
+export function readDatabaseConfig(options: Options) {
   return {
+    /** Absolute. */
     dataDir: options.dataDir,
+    /** A libSQL server; undefined is the file in the data directory. */
     databaseUrl: databaseUrl(options.get("BODEGA_DATABASE_URL", "database-url")),
     databaseAuthToken: authToken(options.get("BODEGA_DATABASE_AUTH_TOKEN")),
+    /** Seals secrets in the database; undefined is the file `secret.key` in the data directory. */
     secret: secretKey(options.get("BODEGA_SECRET")),
   };
 }
 
 /**
- * Reads how mail is sent.
+ * Reads how mail is sent: an `smtp:` or `smtps:` URL with its credentials, without which mail stays in the outbox, and the
+ * sender of all mail, which is set whenever the URL is.
  * @throws validationFailed naming the variable at fault; it never repeats the password.
  */
-export function readMailConfig(options: Options): MailConfig {
+export function readMailConfig(options: Options) {
   const url = smtpUrl(options.get("BODEGA_SMTP_URL"));
   return { smtpUrl: url, mailFrom: mailFrom(options.get("BODEGA_MAIL_FROM"), url !== undefined) };
 }
 
 /**
- * Reads how push notifications are sent.
+ * Reads how push notifications are sent: the accounts at Google and Apple, and whether Web Push endpoints may be on this
+ * machine or a private network, and http.
  * @throws validationFailed naming the flag or variable at fault.
  */
-export function readPushConfig(options: Options): PushConfig {
+export function readPushConfig(options: Options) {
   return {
     pushProviders: readPushProviders(options.env),
     allowPrivatePush: onOrOff(options.get("BODEGA_PUSH_PRIVATE", "allow-private-push")),

@@ -1,33 +1,13 @@
-import {
-  closeSync,
-  fchownSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { invalidField, unavailable, validationFailed } from "../errors.ts";
-import { makeDataDir } from "./data-dir.ts";
+import { giveToOwner, makeDataDir } from "./data-dir.ts";
 import type { Environment } from "./environment.ts";
 
 const fileSuffix = "_FILE";
 const heading =
   "# Configuration of this store's server and commands. Environment variables and flags take precedence.\n";
-
-/** The result of adding variables to an env file. */
-export interface EnvFileChange {
-  path: string;
-  /** Variables that were added. */
-  written: string[];
-  /** Variables that the file sets to another value, which stays. */
-  kept: string[];
-}
 
 /** The file in a data directory with the variables that its server and commands share. */
 export function envFilePath(dataDir: string): string {
@@ -50,11 +30,14 @@ export function withEnvFile(env: Environment, dataDir: string): Environment {
   return { ...env, ...Object.fromEntries(added) };
 }
 
+export type EnvFileChange = ReturnType<typeof addToEnvFile>;
+
 /**
  * Adds variables to the env file of a data directory, readable by its owner only. Variables that it already sets stay.
+ * @returns the variables that were added, and those that the file sets to another value.
  * @throws validationFailed for a value that cannot be written, unavailable when the file cannot be.
  */
-export function addToEnvFile(dataDir: string, wanted: Record<string, string>): EnvFileChange {
+export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   const path = envFilePath(dataDir);
   const { missing, kept } = compareEnvFile(dataDir, wanted);
   if (missing.length > 0) {
@@ -70,7 +53,7 @@ export function addToEnvFile(dataDir: string, wanted: Record<string, string>): E
  * Compares variables with the env file of a data directory: which it lacks, and which it sets to another value.
  * @throws validationFailed when the file cannot be read.
  */
-export function compareEnvFile(dataDir: string, wanted: Record<string, string>): { missing: string[]; kept: string[] } {
+export function compareEnvFile(dataDir: string, wanted: Record<string, string>) {
   const found: Environment = parseEnv(readText(dataDir) ?? "");
   const isSet = (name: string) => Boolean(found[name] || found[name + fileSuffix]);
   const names = Object.keys(wanted);
@@ -106,15 +89,9 @@ function writeWhole(dataDir: string, text: string, isNew: boolean): void {
   const temporary = `${path}.${process.pid}`;
   try {
     makeDataDir(dataDir);
-    const file = openSync(temporary, "w", 0o600);
-    try {
-      writeSync(file, text);
-      // When root writes it, the server's account must still be able to read it.
-      if (process.getuid?.() === 0) fchownSync(file, statSync(dataDir).uid, statSync(dataDir).gid);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    writeFileSync(temporary, text, { mode: 0o600, flush: true });
+    // When root writes it, the server's account must still be able to read it.
+    giveToOwner(temporary, dataDir);
     if (isNew) linkSync(temporary, path);
     else renameSync(temporary, path);
   } catch (cause) {

@@ -14,45 +14,29 @@ export interface TlsFiles {
   key: string;
 }
 
-/** How a server listens, logs and is monitored. */
-export interface ServerConfig {
-  host: string;
-  port: number;
-  /** Processes that share the port; with 1 the server's own process answers. */
-  workers: number;
-  publicUrl: string | undefined;
-  /** CIDR ranges whose `X-Forwarded-For` is trusted. */
-  trustedProxies: string[];
-  log: "text" | "json";
-  logLevel: LogLevel;
-  tls: TlsFiles | undefined;
-  /** Where a separate listener serves `/metrics`. */
-  metrics: { host: string; port: number } | undefined;
-  /** Bearer token of `/metrics`, which the server then serves at its own address as well. */
-  metricsToken: string | undefined;
-  /** Whether this process is a worker of a server; never read from outside. */
-  isWorker: boolean;
-}
-
 export const defaultPort = 8080;
-const defaultHost = "127.0.0.1";
 
 /**
  * Reads how a server listens, logs and is monitored.
  * @throws validationFailed naming the flag or variable at fault.
  */
-export function readServerConfig({ get }: Options): ServerConfig {
+export function readServerConfig({ get }: Options) {
   return {
-    host: nonEmpty(get("BODEGA_HOST", "host")) ?? defaultHost,
+    host: nonEmpty(get("BODEGA_HOST", "host")) ?? "127.0.0.1",
     port: integer(get("BODEGA_PORT", "port"), 0, 65535) ?? defaultPort,
+    /** Processes that share the port; with 1 the server's own process answers. */
     workers: integer(get("BODEGA_WORKERS", "workers"), 1, 64) ?? 1,
     publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "public-url")),
+    /** CIDR ranges whose `X-Forwarded-For` is trusted. */
     trustedProxies: proxies(get("BODEGA_TRUSTED_PROXY", "trusted-proxy")),
     log: oneOf(get("BODEGA_LOG", "log"), ["text", "json"]) ?? "text",
     logLevel: oneOf(get("BODEGA_LOG_LEVEL", "log-level"), logLevels) ?? "info",
     tls: tlsFiles(get("BODEGA_TLS_CERT", "tls-cert"), get("BODEGA_TLS_KEY", "tls-key")),
+    /** Where a separate listener serves `/metrics`. */
     metrics: listener(get("BODEGA_METRICS", "metrics")),
+    /** Bearer token of `/metrics`, which the server then serves at its own address as well. */
     metricsToken: token(get("BODEGA_METRICS_TOKEN")),
+    /** Whether this process is a worker of a server; never read from outside. */
     isWorker: false,
   };
 }

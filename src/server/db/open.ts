@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Config } from "../config/config.ts";
 import { databaseFile, giveToOwner, makeDataDir, restrictFile } from "../config/data-dir.ts";
 import { validationFailed } from "../errors.ts";
 import { FileDatabase } from "./local/file-database.ts";
@@ -26,29 +27,21 @@ export interface DatabaseOptions {
   leaveModes?: boolean;
 }
 
-/** The part of a configuration that says where the database is. */
-export interface DatabaseConfig {
-  dataDir: string;
-  databaseUrl: string | undefined;
-  databaseAuthToken: string | undefined;
-}
+type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken">;
 
 /** How long a command waits for the write lock: longer than a request, because no browser waits for it. */
 export const commandLockDeadlineMs = 30_000;
 
 /** Opens the database that a configuration names. Errors: those of `openDatabase`. */
 export function openConfiguredDatabase(
-  { dataDir, databaseUrl, databaseAuthToken }: DatabaseConfig,
+  { dataDir, databaseUrl, databaseAuthToken }: Place,
   options: Pick<DatabaseOptions, "lockDeadlineMs" | "leaveModes"> = {},
 ): Promise<Database> {
   return openDatabase({ ...options, dataDir, url: databaseUrl, authToken: databaseAuthToken });
 }
 
 /** Runs a command's work on the database that a configuration names, and closes it afterwards. Errors: those of `openDatabase` and `work`. */
-export async function withConfiguredDatabase<T>(
-  config: DatabaseConfig,
-  work: (db: Database) => Promise<T>,
-): Promise<T> {
+export async function withConfiguredDatabase<T>(config: Place, work: (db: Database) => Promise<T>): Promise<T> {
   const db = await openConfiguredDatabase(config, { lockDeadlineMs: commandLockDeadlineMs });
   try {
     return await work(db);

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { BackupConfig } from "../../config/backup-config.ts";
+import type { Config } from "../../config/config.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { migrations } from "../../db/migrations.ts";
 import { notFound, validationFailed } from "../../errors.ts";
@@ -41,7 +41,7 @@ export interface FetchedBackup {
 export type FetchStep = { step: "reading"; done: number; total?: number } | { step: "checking" };
 
 interface FetchOptions {
-  config: Pick<BackupConfig, "s3">;
+  config: Pick<Config, "s3">;
   /** An empty folder to unpack into. */
   folder: string;
   /** Standard input, for `-`. */
