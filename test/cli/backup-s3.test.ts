@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { fetchBackup } from "../../src/server/backup/restore/fetch-backup.ts";
 import { runBackup } from "../../src/server/backup/run-backup.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import { failureOf } from "../support/failure.ts";
@@ -127,6 +128,21 @@ test("a service that takes a call and never answers is given up, and the next ba
   expect(error).toMatchObject({ code: 5001, message: expect.stringContaining("made no progress for 3 s") });
   s3.hold = undefined;
   expect((await runBackup(work)).backup).toStartWith(`s3://${s3.bucket}/shops/bodega-`);
+}, 30_000);
+
+test("a restore from a service that never answers is given up, whichever call it leaves unanswered", async () => {
+  expect((await run(["backup", "--to", `${at}/whole.tar.gz`])).code).toBe(0);
+  const config = readConfig({}, { BODEGA_DATA_DIR: dataDir, ...s3.env });
+  const source = { kind: "s3", bucket: s3.bucket, prefix: "shops/one/", name: "whole.tar.gz" } as const;
+  for (const held of ["HEAD", "GET"]) {
+    s3.hold = (call) => (call.startsWith(held) ? new Promise(() => {}) : Promise.resolve());
+    const { signal } = new AbortController();
+    const options = { config, folder: makeDir(), stdin: () => process.stdin, onStep() {}, signal, maxSilenceMs: 500 };
+    expect(await failureOf(fetchBackup(source, options))).toMatchObject({
+      code: 5001,
+      message: expect.stringContaining("sent nothing for"),
+    });
+  }
 }, 30_000);
 
 test("a backup whose parent is killed ends too, whatever it waits for, and the next one is made", async () => {

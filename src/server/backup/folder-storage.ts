@@ -11,8 +11,8 @@ import type { BackupStorage, BackupUpload } from "./storage.ts";
 /** After this time an unfinished file belongs to a process that was killed. */
 const staleMs = 24 * 3_600_000;
 const partialForm = /^\.bodega-backup-[0-9a-f]+\.partial$/;
-/** Enough for a manifest, compressed. */
-const headBytes = 64 * 1024;
+/** The beginning of an archive: enough for its manifest, compressed. */
+export const headBytes = 64 * 1024;
 
 /** Where an archive is written before it gets its name. */
 export function partialPath(folder: string, id: string): string {

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Writable } from "node:stream";
+import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config/config.ts";
 import { databaseFile, makeDataDir } from "../config/data-dir.ts";
@@ -13,17 +13,17 @@ import { withConfiguredDatabase } from "../db/open.ts";
 import { AppError, notFound, wrongState } from "../errors.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { copySecret, fingerprintOf } from "../security/secret-key.ts";
-import { packArchive } from "./archive.ts";
+import { packArchive, peekManifest } from "./archive.ts";
 import { copyLive } from "./copy/copy-live.ts";
 import { dumpDatabase } from "./copy/dump.ts";
 import type { BackupJob, BackupReport, BackupStep } from "./job.ts";
 import { backupsFolder, formatLocation, makeBackupName, makeBackupsFolder, stagingFolder } from "./location.ts";
 import { damaged, type Manifest } from "./manifest.ts";
-import { pruneBackups } from "./prune.ts";
+import { openStorage } from "./open-storage.ts";
 import { type Inspection, inspectIntact } from "./restore/inspect.ts";
-import { removeStaleTempDirs } from "./restore/temp-dir.ts";
+import { removeStaleRestores } from "./restore/temp-dir.ts";
 import { findSchemaFaults } from "./restore/verify-schema.ts";
-import { type BackupStorage, openStorage, storageError } from "./storage.ts";
+import { type BackupStorage, type BackupUpload, storageError } from "./storage.ts";
 
 interface BackupOptions extends BackupJob {
   /** The program's version. */
@@ -49,15 +49,15 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
     });
   }
   const key = options.includeKey ? requireSecret(config) : undefined;
-  const storage = openStorage(location, config, options.stdout);
+  const storage = location.kind === "stdout" ? undefined : openStorage(location, config);
   const lock = await waitForLock(config.dataDir, onStep, signal);
   const staging = stagingFolder(config.dataDir, options.id);
   const createdAt = new Date();
   const name = ("name" in location ? location.name : undefined) ?? makeBackupName(createdAt);
   try {
     makeStaging(config.dataDir, staging);
-    await removeStaleTempDirs(config.dataDir);
-    const upload = await storage.create(name, options.id, signal);
+    await removeStaleRestores(config.dataDir);
+    const upload = (await storage?.create(name, options.id, signal)) ?? uploadTo(options.stdout);
     try {
       const copy = join(staging, "bodega.db");
       await copyDatabase(config, copy, options);
@@ -74,7 +74,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
       const report = makeReport(formatLocation(location, name), bytes, manifest);
       if (faults !== undefined)
         report.warnings.push(`it cannot be restored: its database ${faults}; run bodega db check`);
-      if (options.keep !== undefined) await prune(storage, manifest, options.keep, report);
+      if (storage && options.keep !== undefined) await prune(storage, manifest, options.keep, report);
       await audit(config, options.actor, report);
       return report;
     } catch (error) {
@@ -89,6 +89,18 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
     rmSync(staging, { recursive: true, force: true });
     lock.close();
   }
+}
+
+/** An upload to standard output, which nothing can remove. */
+function uploadTo(stdout: Writable): BackupUpload {
+  let bytes = 0;
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      stdout.write(chunk, done);
+    },
+  });
+  return { sink, finish: async () => bytes, discard: async () => {} };
 }
 
 function requireSecret(config: Config): string {
@@ -179,10 +191,21 @@ function makeReport(backup: string, bytes: number, manifest: Manifest): BackupRe
   };
 }
 
-/** The backup is complete by now, so that a failure is a warning only. */
+/**
+ * Removes the oldest backups of this database, so that `keep` stay. Other files, and backups of other databases, stay. The
+ * backup is complete by now, so that a failure is a warning only.
+ */
 async function prune(storage: BackupStorage, manifest: Manifest, keep: number, report: BackupReport): Promise<void> {
   try {
-    report.removed = await pruneBackups(storage, manifest.database.begun_at, keep);
+    const own: string[] = [];
+    for (const name of await storage.list()) {
+      const found = await peekManifest(await storage.head(name));
+      if (found?.database.begun_at === manifest.database.begun_at) own.push(name);
+    }
+    for (const name of own.slice(0, Math.max(0, own.length - keep))) {
+      await storage.remove(name);
+      report.removed.push(name);
+    }
   } catch (error) {
     const { message } = storageError(error, report.backup, "older backups were not removed beside") as AppError;
     report.warnings.push(message);

@@ -8,6 +8,7 @@ import { partialPath } from "./folder-storage.ts";
 import { type BackupJob, type BackupMessage, type BackupReport, type BackupStep, jobEnvironment } from "./job.ts";
 import { noteBackup } from "./last.ts";
 import { stagingFolder } from "./location.ts";
+import { createWatchdog } from "./storage.ts";
 
 /** A backup to be made by another process. */
 interface BackupRun extends Omit<BackupJob, "id"> {
@@ -37,8 +38,8 @@ const defaultSilenceMs = 10 * 60_000;
  */
 export async function runBackup(run: BackupRun): Promise<BackupReport> {
   run.signal.throwIfAborted();
-  const { config } = run;
-  const job: BackupJob = { ...pickJob(run), id: randomBytes(8).toString("hex") };
+  const { config, by, location, keep, includeKey } = run;
+  const job: BackupJob = { by, location, keep, includeKey, id: randomBytes(8).toString("hex") };
   let outcome: BackupReport | AppError;
   try {
     outcome = await runProcess(run, job);
@@ -66,10 +67,6 @@ export function removeUnfinished({ dataDir }: Pick<Config, "dataDir">, { locatio
   }
 }
 
-function pickJob({ by, location, keep, includeKey }: BackupRun): Omit<BackupJob, "id"> {
-  return { by, location, keep, includeKey };
-}
-
 async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport | AppError> {
   const { signal, maxSilenceMs = defaultSilenceMs } = run;
   let outcome: BackupReport | AppError | undefined;
@@ -88,6 +85,7 @@ async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport 
         const { kind, exit, message: text, remedy } = message.error;
         outcome ??= new AppError(kind, text, { exit, remedy });
       } else {
+        // Waiting and checking report no progress, and are not watched.
         watchdog.progress(message.step === "copying" || message.step === "packing");
         run.onStep?.(message);
       }
@@ -114,18 +112,6 @@ async function runProcess(run: BackupRun, job: BackupJob): Promise<BackupReport 
     watchdog.stop();
     signal.removeEventListener("abort", abort);
   }
-}
-
-/** Calls `onSilence` when a watched step makes no progress; waiting and checking report none, and are not watched. */
-function createWatchdog(maxMs: number, onSilence: () => void) {
-  let timer = setTimeout(onSilence, maxMs);
-  return {
-    progress(isWatched: boolean) {
-      clearTimeout(timer);
-      if (isWatched) timer = setTimeout(onSilence, maxMs);
-    },
-    stop: () => clearTimeout(timer),
-  };
 }
 
 function lowerPriority(pid: number): void {

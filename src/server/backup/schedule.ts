@@ -5,8 +5,8 @@ import type { LogWriter } from "../logging/logger.ts";
 import type { BackupReport, BackupStep } from "./job.ts";
 import { readLastBackups } from "./last.ts";
 import { backupsFolder, formatLocation, parseDestination } from "./location.ts";
+import { openStorage } from "./open-storage.ts";
 import { runBackup } from "./run-backup.ts";
-import { openStorage } from "./storage.ts";
 
 /** The delay after a failure, unless backups are made more often. */
 const retryMs = 5 * 60_000;

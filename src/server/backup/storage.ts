@@ -1,9 +1,5 @@
-import { type Readable, Writable } from "node:stream";
-import type { Config } from "../config/config.ts";
+import type { Readable, Writable } from "node:stream";
 import { AppError, unavailable } from "../errors.ts";
-import { openFolder } from "./folder-storage.ts";
-import type { BackupLocation } from "./location.ts";
-import { openS3 } from "./s3-storage.ts";
 
 /** A backup that is being written. */
 export interface BackupUpload {
@@ -47,21 +43,6 @@ const reasons: Record<string, string> = {
   FailedToOpenSocket: "the S3 server cannot be reached",
 };
 
-/**
- * Opens the storage of a location.
- * @param config `dataDir` is set where backups are made: what lies within it belongs to its owner, whoever makes it.
- * @throws validationFailed for an S3 location without an account.
- */
-export function openStorage(
-  location: BackupLocation,
-  config: Pick<Config, "s3"> & { dataDir?: string },
-  stdout?: Writable,
-): BackupStorage {
-  if (location.kind === "s3") return openS3(location, config.s3);
-  if (location.kind === "folder") return openFolder(location.path, config.dataDir);
-  return openStandardOutput(stdout as Writable);
-}
-
 /** An error of a disk or an S3 service in words; other errors stay. S3's own sentences may name the account. */
 export function storageError(error: unknown, place: string, what: string): unknown {
   if (error instanceof AppError) return error;
@@ -69,22 +50,17 @@ export function storageError(error: unknown, place: string, what: string): unkno
   return unavailable(`${what} ${place}: ${reasons[code] ?? code}.`, { cause: error });
 }
 
-function openStandardOutput(stdout: Writable): BackupStorage {
-  const unsupported = () => Promise.reject(new Error("Standard output stores nothing."));
-  let bytes = 0;
+/**
+ * Calls `onSilence` when a step makes no progress for `maxMs`.
+ * @returns `progress` to report some, and whether the next step is watched; `stop` ends the watch.
+ */
+export function createWatchdog(maxMs: number, onSilence: () => void) {
+  let timer = setTimeout(onSilence, maxMs);
   return {
-    async create() {
-      const sink = new Writable({
-        write(chunk: Buffer, _encoding, done) {
-          bytes += chunk.length;
-          stdout.write(chunk, done);
-        },
-      });
-      return { sink, finish: async () => bytes, discard: async () => {} };
+    progress(isWatched = true) {
+      clearTimeout(timer);
+      if (isWatched) timer = setTimeout(onSilence, maxMs);
     },
-    list: async () => [],
-    head: unsupported,
-    read: unsupported,
-    remove: unsupported,
+    stop: () => clearTimeout(timer),
   };
 }

@@ -3,15 +3,6 @@ import { parseDuration } from "../values/duration.ts";
 import { integer, invalidOption, type Option, parseUrl } from "./environment.ts";
 import type { Options } from "./options.ts";
 
-/** An account of an S3 service. */
-export interface S3Account {
-  /** Undefined for Amazon's own service. */
-  endpoint: string | undefined;
-  region: string | undefined;
-  accessKeyId: string;
-  secretAccessKey: string;
-}
-
 /** Node's timers take at most 24.8 days. */
 const maxEveryMs = 21 * 86_400_000;
 
@@ -27,6 +18,7 @@ export function readBackupConfig({ get }: Options) {
     backupTo: backupDestination(get("BODEGA_BACKUP_TO", "backup-to")),
     /** How many backups to keep; older ones are removed. */
     backupKeep: integer(get("BODEGA_BACKUP_KEEP", "backup-keep"), 1, 99_999) ?? 7,
+    /** An account of an S3 service; without an endpoint, of Amazon's. */
     s3: s3Account(get),
   };
 }
@@ -51,15 +43,16 @@ function every({ value, source }: Option): number | undefined {
   throw invalidOption(source, "must be a duration from 1s to 21d, such as 24h. 0 turns backups off");
 }
 
-function s3Account(get: Options["get"]): S3Account | undefined {
+function s3Account(get: Options["get"]) {
   const names = ["BODEGA_S3_ACCESS_KEY_ID", "BODEGA_S3_SECRET_ACCESS_KEY"] as const;
   const [accessKeyId, secretAccessKey] = names.map((name) => get(name).value);
   if (accessKeyId === undefined && secretAccessKey === undefined) return undefined;
   if (accessKeyId === undefined) throw invalidOption(names[0], `is required with ${names[1]}`);
   if (secretAccessKey === undefined) throw invalidOption(names[1], `is required with ${names[0]}`);
-  const endpoint = get("BODEGA_S3_ENDPOINT");
-  if (endpoint.value !== undefined && !parseUrl(endpoint.value, ["http:", "https:"])) {
-    throw invalidOption(endpoint.source, "must be an http or https URL");
+  const { value: endpoint, source } = get("BODEGA_S3_ENDPOINT");
+  if (endpoint !== undefined && !parseUrl(endpoint, ["http:", "https:"])) {
+    throw invalidOption(source, "must be an http or https URL");
   }
-  return { accessKeyId, secretAccessKey, endpoint: endpoint.value, region: get("BODEGA_S3_REGION").value };
+  const { value: region } = get("BODEGA_S3_REGION");
+  return { accessKeyId, secretAccessKey, ...(endpoint && { endpoint }), ...(region && { region }) };
 }

@@ -1,4 +1,4 @@
-import { removeStaleTempDirs } from "../backup/restore/temp-dir.ts";
+import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import { acquireServerLock } from "../db/local/server-lock.ts";
@@ -70,7 +70,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
       );
     }
     try {
-      await removeStaleTempDirs(config.dataDir);
+      await removeStaleRestores(config.dataDir);
       return await runMain(config, run);
     } finally {
       await lock.release();

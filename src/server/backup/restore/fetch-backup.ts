@@ -1,25 +1,17 @@
-import {
-  closeSync,
-  copyFileSync,
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  openSync,
-  readSync,
-  statSync,
-} from "node:fs";
+import { copyFileSync, createReadStream, createWriteStream, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../../config/config.ts";
 import { mergeWal } from "../../db/local/merge-wal.ts";
 import { migrations } from "../../db/migrations.ts";
-import { notFound, validationFailed } from "../../errors.ts";
+import { notFound, unavailable, validationFailed } from "../../errors.ts";
 import { fingerprintOf } from "../../security/secret-key.ts";
 import { unpackArchive } from "../archive.ts";
 import { type BackupLocation, formatLocation } from "../location.ts";
 import { damaged, type Manifest } from "../manifest.ts";
-import { openStorage, storageError } from "../storage.ts";
+import { openStorage } from "../open-storage.ts";
+import { createWatchdog, storageError } from "../storage.ts";
 import { type Inspection, inspectIntact } from "./inspect.ts";
 import { verifySchema } from "./verify-schema.ts";
 
@@ -48,15 +40,18 @@ interface FetchOptions {
   stdin: () => Readable;
   onStep: (step: FetchStep) => void;
   signal: AbortSignal;
+  /** How long S3 may send nothing. */
+  maxSilenceMs?: number;
 }
 
 const sqliteHeader = "SQLite format 3\0";
+const defaultSilenceMs = 5 * 60_000;
 
 /**
  * Reads a backup into a folder and verifies all of it: the checksum, the database with its references, its schema, and
  * its key. The present database is not touched.
  * @throws validationFailed when it is truncated, altered, damaged or of another program; unavailable when its schema is
- * newer than this program or it cannot be read; notFound for a missing backup.
+ * newer than this program, when it cannot be read or S3 sends nothing for minutes; notFound for a missing backup.
  */
 export async function fetchBackup(source: BackupLocation, options: FetchOptions): Promise<FetchedBackup> {
   const { folder } = options;
@@ -84,17 +79,39 @@ async function verify(databasePath: string, key: string | undefined): Promise<In
 
 async function unpack(source: BackupLocation, databasePath: string, options: FetchOptions) {
   const { onStep, signal } = options;
+  const plain = source.kind === "folder" && formatLocation(source);
   try {
-    if (source.kind === "folder" && source.name !== undefined && isDatabaseFile(join(source.path, source.name))) {
-      return await copyPlain(join(source.path, source.name), databasePath, options);
-    }
-    const { stream, bytes } = await openSource(source, options);
-    return await unpackArchive(stream, databasePath, {
-      signal,
-      onBytes: (done) => onStep({ step: "reading", done, ...(bytes !== undefined && { total: bytes }) }),
+    if (plain && (await isDatabaseFile(plain))) return await copyPlain(plain, databasePath, options);
+    return await limitSilence(source, options, async (progress, limited) => {
+      const { stream, bytes: total } = await openSource(source, options);
+      const onBytes = (done: number) => {
+        progress();
+        onStep({ step: "reading", done, ...(total !== undefined && { total }) });
+      };
+      return unpackArchive(stream, databasePath, { signal: limited, onBytes });
     });
   } catch (error) {
     throw signal.aborted ? error : storageError(error, formatLocation(source), "The backup cannot be unpacked:");
+  }
+}
+
+/** Gives up when an S3 server sends nothing for too long. A pipe may wait for a person. */
+async function limitSilence<T>(
+  { kind }: BackupLocation,
+  { signal, maxSilenceMs = defaultSilenceMs }: FetchOptions,
+  work: (progress: () => void, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (kind !== "s3") return work(() => {}, signal);
+  const silence = new AbortController();
+  const stopped = Promise.withResolvers<never>();
+  const limited = AbortSignal.any([signal, silence.signal]);
+  limited.addEventListener("abort", () => stopped.reject(limited.reason));
+  const message = `The S3 server sent nothing for ${Math.round(maxSilenceMs / 1000)} s. Try again later.`;
+  const watchdog = createWatchdog(maxSilenceMs, () => silence.abort(unavailable(message)));
+  try {
+    return await Promise.race([work(watchdog.progress, limited), stopped.promise]);
+  } finally {
+    watchdog.stop();
   }
 }
 
@@ -126,17 +143,8 @@ async function copyPlain(path: string, target: string, { onStep, signal }: Fetch
   return { manifest: null, key: undefined };
 }
 
-function isDatabaseFile(path: string): boolean {
-  const beginning = Buffer.alloc(sqliteHeader.length);
-  try {
-    const file = openSync(path, "r");
-    try {
-      return readSync(file, beginning) === beginning.length && beginning.toString("latin1") === sqliteHeader;
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    // Reading it as an archive reports why it cannot be read.
-    return false;
-  }
+async function isDatabaseFile(path: string): Promise<boolean> {
+  const file = Bun.file(path).slice(0, sqliteHeader.length);
+  // Reading it as an archive reports why it cannot be read.
+  return (await file.text().catch(() => "")) === sqliteHeader;
 }

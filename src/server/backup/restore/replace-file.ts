@@ -5,6 +5,7 @@ import { isDamaged } from "../../db/db-errors.ts";
 import { hasWal, mergeWal, removeWal } from "../../db/local/merge-wal.ts";
 import { syncFile } from "../../db/local/sync-file.ts";
 import { makeBackupsFolder } from "../location.ts";
+import { keptPrefix } from "./temp-dir.ts";
 
 interface Replacement {
   dataDir: string;
@@ -31,9 +32,12 @@ export async function* replaceFile(replacement: Replacement): AsyncGenerator<str
   if (existsSync(path)) {
     await mergeWalIfIntact(path);
     yield "the old WAL is merged";
-    kept = join(makeBackupsFolder(dataDir), `before-restore-${now.toISOString().replace(/[-:]/g, "")}.db`);
-    linkOrCopy(path, kept);
-    if (hasWal(path)) linkOrCopy(`${path}-wal`, `${kept}-wal`);
+    kept = join(makeBackupsFolder(dataDir), `${keptPrefix}${now.toISOString().replace(/[-:]/g, "")}.db`);
+    if (hasWal(path)) {
+      // Copies: a second name without a swap is removed later, and a damaged database needs its WAL.
+      copyWhole(`${path}-wal`, `${kept}-wal`);
+      copyWhole(path, kept);
+    } else linkOrCopy(path, kept);
     syncFile(dirname(kept));
     yield "the old file is kept";
   }
@@ -67,10 +71,14 @@ function linkOrCopy(path: string, target: string): void {
   try {
     linkSync(path, target);
   } catch {
-    const partial = `${target}.partial`;
-    copyFileSync(path, partial);
-    giveToOwner(partial, path);
-    syncFile(partial);
-    renameSync(partial, target);
+    copyWhole(path, target);
   }
+}
+
+function copyWhole(path: string, target: string): void {
+  const partial = `${target}.partial`;
+  copyFileSync(path, partial);
+  giveToOwner(partial, path);
+  syncFile(partial);
+  renameSync(partial, target);
 }

@@ -1,32 +1,38 @@
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { databaseFile } from "../../config/data-dir.ts";
 import { FileLock } from "../../db/local/file-lock.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
+import { backupsFolder } from "../location.ts";
 import { storageError } from "../storage.ts";
 
 const prefix = ".restore-";
-
-/** The folder that a backup is unpacked into. */
-interface RestoreTempDir {
-  path: string;
-  /** Removes it with its content. */
-  remove(): void;
-}
+/** Begins the names of the databases that restores replaced. */
+export const keptPrefix = "before-restore-";
 
 /**
  * Creates the folder beside the database, so that renaming can put the new file into place. For a data directory that
- * does not exist and may not be created, it is in the system's temporary folder. Folders of killed restores are removed.
+ * does not exist and may not be created, it is in the system's temporary folder. What killed restores left is removed.
  * @throws unavailable when that is impossible.
  */
-export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean): Promise<RestoreTempDir> {
+export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
   const beside = dirname(databaseFile(dataDir));
   try {
     if (mayCreate) mkdirSync(beside, { recursive: true, mode: 0o700 });
     if (!existsSync(beside)) return describeTempDir(mkdtempSync(join(tmpdir(), prefix)));
     accessSync(beside, constants.W_OK);
-    await removeStaleTempDirs(dataDir);
+    await removeStaleRestores(dataDir);
     const lock = await openLock(beside);
     while (!lock.tryShared()) await Bun.sleep(10);
     return describeTempDir(mkdtempSync(join(beside, prefix)), lock);
@@ -35,18 +41,28 @@ export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean): P
   }
 }
 
-/** Removes the folders of killed restores, each as large as a database, unless a restore is running. */
-export async function removeStaleTempDirs(dataDir: string): Promise<void> {
+/** Removes what killed restores left, unless a restore is running. */
+export async function removeStaleRestores(dataDir: string): Promise<void> {
   const beside = dirname(databaseFile(dataDir));
-  const list = () => readdirSync(beside).filter((name) => name.startsWith(prefix));
-  if (!existsSync(beside) || list().length === 0) return;
+  if (listStale(dataDir).length === 0) return;
   const lock = await openLock(beside);
   try {
     if (!lock.tryExclusive()) return;
-    for (const name of list()) rmSync(join(beside, name), { recursive: true, force: true });
+    for (const path of listStale(dataDir)) rmSync(path, { recursive: true, force: true });
   } finally {
     lock.close();
   }
+}
+
+/** Temp dirs, each as large as a database, and second names of the present database that no swap followed. */
+function listStale(dataDir: string): string[] {
+  const path = databaseFile(dataDir);
+  const list = (folder: string, start: string) =>
+    existsSync(folder) ? readdirSync(folder).flatMap((name) => (name.startsWith(start) ? join(folder, name) : [])) : [];
+  const present = statSync(path, { throwIfNoEntry: false });
+  const isPresent = ({ ino, dev }: Stats) => ino === present?.ino && dev === present.dev;
+  const kept = present ? list(backupsFolder(dataDir), keptPrefix) : [];
+  return [...list(dirname(path), prefix), ...kept.filter((name) => isPresent(statSync(name)))];
 }
 
 /** A lock that each restore shares for as long as its process lives. */
@@ -54,7 +70,8 @@ async function openLock(beside: string): Promise<FileLock> {
   return new FileLock(await loadLibsql(), join(beside, "restore.lock"));
 }
 
-function describeTempDir(path: string, lock?: FileLock): RestoreTempDir {
+/** The folder, and a function that removes it with its content. */
+function describeTempDir(path: string, lock?: FileLock) {
   return {
     path,
     remove() {

@@ -1,6 +1,7 @@
 import { Readable, Writable } from "node:stream";
-import type { S3Account } from "../config/backup-config.ts";
+import type { Config } from "../config/config.ts";
 import { validationFailed } from "../errors.ts";
+import { headBytes, openFolder } from "./folder-storage.ts";
 import { type BackupLocation, isBackupName } from "./location.ts";
 import type { BackupStorage, BackupUpload } from "./storage.ts";
 
@@ -10,25 +11,23 @@ type S3Location = Extract<BackupLocation, { kind: "s3" }>;
 const partBytes = 16 * 1024 * 1024;
 /** Bun aborts a multipart upload by itself and tells nobody when that is done; this is the time it is given. */
 const abortMs = 1000;
-/** Enough for a manifest, compressed. */
-const headBytes = 64 * 1024;
-
 /**
- * Stores backups as objects of a bucket. Larger ones are uploaded in parts; an object appears when all of it is there.
- * @throws validationFailed without an account.
+ * Opens the storage of a location.
+ * @param config `dataDir` is set where backups are made: what lies within it belongs to its owner, whoever makes it.
+ * @throws validationFailed for an S3 location without an account.
  */
-export function openS3({ bucket, prefix }: S3Location, account: S3Account | undefined): BackupStorage {
-  if (account === undefined) {
-    throw validationFailed("For s3:// set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
-  }
-  const { accessKeyId, secretAccessKey, endpoint, region } = account;
-  const client = new Bun.S3Client({
-    accessKeyId,
-    secretAccessKey,
-    bucket,
-    ...(endpoint !== undefined && { endpoint }),
-    ...(region !== undefined && { region }),
-  });
+export function openStorage(
+  location: Exclude<BackupLocation, { kind: "stdout" }>,
+  { s3, dataDir }: Pick<Config, "s3"> & { dataDir?: string },
+): BackupStorage {
+  if (location.kind === "folder") return openFolder(location.path, dataDir);
+  if (s3 !== undefined) return openS3(location, s3);
+  throw validationFailed("For s3:// set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY.");
+}
+
+/** Stores backups as objects of a bucket. Larger ones are uploaded in parts; an object appears when all of it is there. */
+function openS3({ bucket, prefix }: S3Location, account: NonNullable<Config["s3"]>): BackupStorage {
+  const client = new Bun.S3Client({ ...account, bucket });
   return {
     async create(name, _id, signal) {
       // Called before the database is copied: most errors appear with every call. Permission to write alone is enough.
