@@ -3,13 +3,12 @@ import { existsSync } from "node:fs";
 import { type Config, readConfig } from "../config/config.ts";
 import type { SystemCtx } from "../context.ts";
 import { commandLockDeadlineMs, openConfiguredDatabase } from "../db/open.ts";
-import type { Database } from "../db/session.ts";
+import type { Database, Session } from "../db/session.ts";
 import { AppError, unavailable } from "../errors.ts";
 import { requireTenant } from "../modules/tenants/service.ts";
 import { closedVault } from "../security/secret-key.ts";
-import { type CheckedDatabase, checkDatabase, nameDatabase } from "./database/check-database.ts";
+import { checkDatabase, nameDatabase } from "./database/check-database.ts";
 import { damageRemedy } from "./database/file.ts";
-import type { DatabaseReader } from "./database/reader.ts";
 import { backups } from "./environment/backups.ts";
 import { clock } from "./environment/clock.ts";
 import { directory, files } from "./environment/data-dir.ts";
@@ -82,14 +81,18 @@ export async function runDatabaseCheck(
 ): Promise<Report> {
   const { now, command, timeoutMs } = options.deps;
   const run = new Run(options, 5);
-  const step = (check: string, work: () => Promise<Finding[]>) => run.add("database", check, work);
-  const { reader, isUsable } = await checkDatabase(config, { command, timeoutMs, isQuick: false, step });
-  try {
-    if (reader !== null && isUsable) await run.runRecords(readerContext(reader, now));
-    return run.report(await sizeOf(reader));
-  } finally {
-    await reader?.close();
-  }
+  const onUsable = (db: Session) => {
+    const vault = closedVault(unavailable());
+    return run.runRecords({ db, actor: { kind: "server" }, vault, requestId: randomUUID(), now, clientIp: null });
+  };
+  const { size } = await checkDatabase(config, {
+    command,
+    timeoutMs,
+    isQuick: false,
+    step: run.databaseStep,
+    onUsable,
+  });
+  return run.report(size);
 }
 
 /**
@@ -110,19 +113,15 @@ export async function runDirectoryCheck(dataDir: string, error: AppError, option
 /** Where the database cannot be checked at all, that is a finding too. */
 async function checkDatabasePart(run: Run, config: Config, { namespace, deps }: DoctorOptions) {
   const { command, timeoutMs } = deps;
-  const step = (check: string, work: () => Promise<Finding[]>) => run.add("database", check, work);
-  let checked: CheckedDatabase = { reader: null, isUsable: false };
   try {
-    checked = await checkDatabase(config, { command, isQuick: namespace !== undefined, step, timeoutMs });
-    return { isUsable: checked.isUsable, size: await sizeOf(checked.reader) };
+    const isQuick = namespace !== undefined;
+    return await checkDatabase(config, { command, isQuick, step: run.databaseStep, timeoutMs });
   } catch (error) {
     // The check of the directory reports a missing one.
     if (config.databaseUrl !== undefined || existsSync(config.dataDir)) {
-      await run.add("database", "database", async () => describeFailure(config, error, command));
+      await run.databaseStep("database", async () => describeFailure(config, error, command));
     }
     return { isUsable: false, size: null };
-  } finally {
-    await checked.reader?.close();
   }
 }
 
@@ -133,7 +132,7 @@ async function openContext(run: Run, config: Config, { makeContext, command }: D
     return { db, ctx: await makeContext(db, config, { leaveModes: true }) };
   } catch (error) {
     await db?.close().catch(() => {});
-    await run.add("database", "database", async () => describeFailure(config, error, command));
+    await run.databaseStep("database", async () => describeFailure(config, error, command));
     return null;
   }
 }
@@ -155,15 +154,4 @@ function remedyFor({ databaseUrl }: Config, error: unknown, command: CommandLine
   if (/not a database|damaged/.test(reason)) return damageRemedy("file", command);
   if (/busy/.test(reason)) return "Another program has locked the file. Stop it, or wait.";
   return "Check that this account can read and write the data directory and its files.";
-}
-
-async function sizeOf(reader: DatabaseReader | null): Promise<Report["database"]> {
-  if (reader === null) return null;
-  const unknown = { bytes: null, log_bytes: null, unused_bytes: null };
-  return { kind: reader.kind, ...(await reader.readSize().catch(() => unknown)) };
-}
-
-function readerContext({ session }: DatabaseReader, now: () => number): SystemCtx {
-  const vault = closedVault(unavailable());
-  return { db: session, actor: { kind: "server" }, vault, requestId: randomUUID(), now, clientIp: null };
 }

@@ -76,6 +76,9 @@ export class Run {
     });
   }
 
+  /** Runs one check of the database. */
+  readonly databaseStep = (check: string, work: () => Promise<Finding[]>) => this.add("database", check, work);
+
   /** Runs checks side by side. An error of one of them is a finding. */
   async runEnvironment(checks: readonly EnvironmentCheck[], subject: CheckSubject): Promise<void> {
     const { timeoutMs, command } = this.#options.deps;

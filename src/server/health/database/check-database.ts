@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { databaseFile } from "../../config/data-dir.ts";
+import type { Session } from "../../db/session.ts";
 import { notFound } from "../../errors.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { type CommandLine, countOf, type Finding, finding, limitFindings } from "../finding.ts";
 import { damageRemedy, describeDamage, findFileFault, findTruncation } from "./file.ts";
-import { type DatabaseReader, openFileReader, openServerReader } from "./reader.ts";
+import { type DatabaseReader, type DatabaseSize, openFileReader, openServerReader } from "./reader.ts";
 import { checkSchema } from "./schema.ts";
 
 const maxFaults = 100;
@@ -18,13 +19,8 @@ interface DatabaseCheckOptions {
   timeoutMs: number;
   /** Runs one step and reports its findings. */
   step(check: string, run: () => Promise<Finding[]>): Promise<void>;
-}
-
-/** The result of a check; the reader is to be closed, and null where the database cannot be opened. */
-export interface CheckedDatabase {
-  reader: DatabaseReader | null;
-  /** Whether this program can work with the schema. */
-  isUsable: boolean;
+  /** Continues in the session that is open for reading, if this program can work with the schema. */
+  onUsable?(session: Session): Promise<void>;
 }
 
 /** The database of a configuration, as findings name it: the path of the file or the host of the server. */
@@ -34,30 +30,25 @@ export function nameDatabase({ databaseUrl, dataDir }: Config): string {
 
 /**
  * Checks a database without changing it: file, pages and rows, references, schema. A server may be running.
+ * @returns its size, null where it cannot be opened, and whether this program can work with the schema.
  * @throws notFound when there is no database; unavailable when the server does not answer, or the file is busy.
  */
-export async function checkDatabase(config: Config, options: DatabaseCheckOptions): Promise<CheckedDatabase> {
-  const name = nameDatabase(config);
-  const reader =
-    config.databaseUrl === undefined ? await openFile(config, options) : await openServer(config, options.timeoutMs);
-  if (reader === null) return { reader, isUsable: false };
-  try {
-    return { reader, isUsable: await checkContents(reader, name, options) };
-  } catch (error) {
-    await reader.close();
-    throw error;
-  }
-}
-
-async function openServer(config: Config, timeoutMs: number): Promise<DatabaseReader> {
-  const reader = await openServerReader(config);
+export async function checkDatabase(
+  config: Config,
+  options: DatabaseCheckOptions,
+): Promise<{ size: ({ kind: string } & DatabaseSize) | null; isUsable: boolean }> {
+  const reader = config.databaseUrl === undefined ? await openFile(config, options) : await openServerReader(config);
+  if (reader === null) return { size: null, isUsable: false };
+  const { kind, session } = reader;
   try {
     // An unreachable server is not a fault of its database.
-    await withTimeout(reader.session.execute("SELECT 1"), timeoutMs);
-    return reader;
-  } catch (error) {
+    if (kind === "server") await withTimeout(session.execute("SELECT 1"), options.timeoutMs);
+    const isUsable = await checkContents(reader, nameDatabase(config), options);
+    if (isUsable) await options.onUsable?.(session);
+    const unknown = { bytes: null, log_bytes: null, unused_bytes: null };
+    return { size: { kind, ...(await reader.readSize().catch(() => unknown)) }, isUsable };
+  } finally {
     await reader.close();
-    throw error;
   }
 }
 

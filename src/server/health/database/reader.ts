@@ -45,7 +45,7 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
   const restoreModes = keepModes(path);
   try {
     const connection = new Connection(libsql, path, { readOnly: true, keepFormat: true, busyTimeoutMs, cacheKiB });
-    const session = new ReadSession(connection);
+    const session = readSession(connection);
     return {
       kind: "file",
       session,
@@ -111,29 +111,19 @@ export async function openServerReader(config: Config): Promise<DatabaseReader> 
   };
 }
 
-/** A session on one read-only connection. */
-class ReadSession implements Session {
-  readonly #connection: Connection;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  async execute(stmt: InStatement): Promise<Result> {
-    return this.#connection.run(sqlOf(stmt), argsOf(stmt));
-  }
-
-  /** Reads one snapshot. */
-  async batch(stmts: InStatement[]): Promise<Result[]> {
-    this.#connection.run("BEGIN");
-    try {
-      return stmts.map((stmt) => this.#connection.run(sqlOf(stmt), argsOf(stmt)));
-    } finally {
-      this.#connection.run("ROLLBACK");
-    }
-  }
-
-  transaction(): Promise<never> {
-    return Promise.reject(new TypeError("This database is open for reading only."));
-  }
+/** A session on one read-only connection; a batch reads one snapshot. */
+function readSession(connection: Connection): Session {
+  const read = (stmt: InStatement) => connection.run(sqlOf(stmt), argsOf(stmt));
+  return {
+    execute: async (stmt) => read(stmt),
+    async batch(stmts) {
+      connection.run("BEGIN");
+      try {
+        return stmts.map(read);
+      } finally {
+        connection.run("ROLLBACK");
+      }
+    },
+    transaction: () => Promise.reject(new TypeError("This database is open for reading only.")),
+  };
 }

@@ -7,29 +7,20 @@ import type { Session } from "../../db/session.ts";
 import { type CommandLine, countOf, type Finding, finding } from "../finding.ts";
 
 /** The migrations of a database compared with those of this program. */
-interface SchemaState {
-  /** Names of all that are applied. */
-  applied: ReadonlySet<string>;
-  pending: string[];
-  /** Known only to a newer program. */
-  newer: string[];
-  /** Applied in another form than this program knows. */
-  altered: string[];
-}
-
-async function readState(session: Session): Promise<SchemaState> {
+async function readState(session: Session) {
   const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__bodega_migrations'";
   const hasTable = (await session.execute(table)).rows.length > 0;
   const rows = hasTable ? (await session.execute("SELECT name, hash FROM __bodega_migrations")).rows : [];
   const applied = new Map(rows.map(({ name, hash }) => [String(name), String(hash)]));
-  const known = new Set(migrations.map(({ name }) => name));
+  const known = new Map(migrations.map((step) => [step.name, hashMigration(step)]));
+  const names = [...applied.keys()];
   return {
-    applied: new Set(applied.keys()),
-    pending: migrations.filter(({ name }) => !applied.has(name)).map(({ name }) => name),
-    newer: [...applied.keys()].filter((name) => !known.has(name)),
-    altered: migrations
-      .filter((step) => applied.has(step.name) && applied.get(step.name) !== hashMigration(step))
-      .map(({ name }) => name),
+    applied: new Set(names),
+    pending: [...known.keys()].filter((name) => !applied.has(name)),
+    /** Known only to a newer program. */
+    newer: names.filter((name) => !known.has(name)),
+    /** Applied in another form than this program knows. */
+    altered: names.filter((name) => known.has(name) && known.get(name) !== applied.get(name)),
   };
 }
 
@@ -59,27 +50,25 @@ export async function checkSchema(
   return { findings, isUsable: pending.length + newer.length + altered.length === 0 };
 }
 
-function describeMigrations({ applied, pending, newer, altered }: SchemaState, command: CommandLine): Finding[] {
+function describeMigrations(
+  { applied, pending, newer, altered }: Awaited<ReturnType<typeof readState>>,
+  command: CommandLine,
+): Finding[] {
   const restore = `with: ${command("db restore BACKUP")}`;
-  const found: Finding[] = [];
-  const add = (subject: string, message: string, remedy: string) =>
-    found.push(finding("error", subject, message, remedy));
+  const found = altered.map((name) => {
+    const message = `The migration ${name} of the database is another one than that of this program.`;
+    return finding("error", name, message, `Run the version that applied it, or restore a backup ${restore}`);
+  });
   if (newer[0] !== undefined) {
     const message = `A newer version of this program migrated the database (${newer[0]}).`;
-    add(newer[0], message, `Run that version, or restore a backup from before the migration ${restore}`);
-  }
-  for (const name of altered) {
-    const message = `The migration ${name} of the database is another one than that of this program.`;
-    add(name, message, `Run the version that applied it, or restore a backup ${restore}`);
+    const remedy = `Run that version, or restore a backup from before the migration ${restore}`;
+    found.unshift(finding("error", newer[0], message, remedy));
   }
   const [first] = pending;
   if (first === undefined) return found;
-  const message =
-    applied.size === 0
-      ? "The database is empty: it has no schema yet."
-      : `${countOf(pending.length, "migration")} must be applied to the database, from ${first} on. Commands refuse until then.`;
-  add(first, message, command("db migrate"));
-  return found;
+  const many = `${countOf(pending.length, "migration")} must be applied to the database, from ${first} on. Commands refuse until then.`;
+  const message = applied.size === 0 ? "The database is empty: it has no schema yet." : many;
+  return [...found, finding("error", first, message, command("db migrate"))];
 }
 
 const faults = {

@@ -33,8 +33,8 @@ export const clock = {
 } satisfies EnvironmentCheck;
 
 async function compareData({ ctx, now }: CheckSubject): Promise<Comparison | null> {
-  const at = ctx === null ? null : (await get(ctx.db, selectNewest))?.at;
-  const theirs = typeof at === "string" ? Date.parse(at) : Number.NaN;
+  const at = ctx && (await get(ctx.db, selectNewest))?.at;
+  const theirs = Date.parse(at ?? "");
   // Only data of the future says anything. A minute, since several machines may write.
   return theirs - now() > 60_000 ? { name: `the newest data (${at})`, before: now(), theirs, after: now() } : null;
 }
