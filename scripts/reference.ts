@@ -20,7 +20,7 @@ change applies to the server's next request. \`tenant create\`, \`init\`, \`serv
 - A terminal asks for missing arguments. Elsewhere, and with \`--no-input\`, a missing argument is an error.
 - Dangerous commands ask for confirmation, or need \`--yes\`. Commands that delete ask for the name, or need
   \`--confirm <name>\`.
-- Secrets are never arguments, because every user of a machine can read those.
+- Secrets are never arguments, because every user of a machine can read the arguments of commands.
 - Tables fit the terminal: long texts are cut with …, and hidden columns are named. In a pipe nothing is cut. Times in
   tables are relative; JSON has them in RFC 3339. Control characters in data are escaped (\`\\u001b\`).
 `;
@@ -37,6 +37,12 @@ const variablesWithoutFlag: [name: string, text: string][] = [
     "JSON of a Google service account for Firebase Cloud Messaging; without it, nothing is sent to Android",
   ],
   ["BODEGA_MAIL_FROM", "Sender of all mail; required with a mail server"],
+  ["BODEGA_METRICS_TOKEN", "Token that gives access to `/metrics` at the server's address"],
+  ["BODEGA_S3_ACCESS_KEY_ID", "Access key for backups in S3"],
+  ["BODEGA_S3_ENDPOINT", "Endpoint of an S3 store that is not Amazon's"],
+  ["BODEGA_S3_REGION", "Region of the bucket"],
+  ["BODEGA_S3_SECRET_ACCESS_KEY", "Secret of that access key"],
+  ["BODEGA_SECRET", "Secret key (default: `secret.key` in the data directory)"],
   ["BODEGA_SMTP_URL", "Mail server, with user and password; without it, mail stays queued"],
   ["NO_COLOR", "Any value: print without colours"],
 ];
@@ -85,12 +91,14 @@ function renderArgs(title: string, args: [string, Arg][]): string {
 
 function renderVariables(commands: [string[], Command][]): string {
   const rows = new Map(variablesWithoutFlag.map(([name, text]) => [name, text]));
+  const flags = new Map<string, Set<string>>();
   for (const [, command] of commands) {
     for (const [name, arg] of flagsOf(command.args)) {
       const variable = arg.env ?? arg.configEnv;
-      if (variable !== undefined) rows.set(variable, `As \`--${name}\``);
+      if (variable !== undefined) flags.set(variable, (flags.get(variable) ?? new Set()).add(`\`--${name}\``));
     }
   }
+  for (const [variable, names] of flags) rows.set(variable, `As ${[...names].join(" or ")}`);
   const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
   return renderTable(
     ["variable", ""],

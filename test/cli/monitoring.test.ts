@@ -188,7 +188,7 @@ describe("top", () => {
 
   test("fails with a reason without a server, or with an invalid interval", async () => {
     const none = await openCli().failure("top");
-    expect([none.code, none.error.message]).toEqual([1, expect.stringContaining("Start one with bodega serve")]);
+    expect([none.code, none.error.message]).toEqual([1, expect.stringContaining("or start it: bodega serve")]);
     for (const interval of ["0", "999", "2h", "soon"]) {
       const { code, error } = await cli.failure("top", "--interval", interval);
       expect([interval, code, error.details?.[0]?.field]).toEqual([interval, 2, "--interval"]);

@@ -299,7 +299,7 @@ describe("refused, with nothing changed:", () => {
       [await changed("drop table __bodega_migrations"), 1, "another program"],
       [broken, 1, "damaged"],
       [join(dataDir, "nowhere.tar.gz"), 3, "not found"],
-      [dataDir, 2, "is a folder"],
+      [dataDir, 2, "is a directory"],
     ] as const) {
       const { code: got, error } = await failure("db", "restore", path, "--yes");
       expect({ path, got, message: error.message }).toEqual({

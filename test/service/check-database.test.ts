@@ -121,7 +121,7 @@ describe("damage is reported, whatever it is:", () => {
     const { dataDir, path } = makeDataDir();
     rmSync(path);
     mkdirSync(path);
-    expect(await findingsOf(dataDir)).toEqual([`error: file: ${path} is a folder.`]);
+    expect(await findingsOf(dataDir)).toEqual([`error: file: ${path} is a directory.`]);
   });
 
   test("bytes that have changed anywhere", async () => {

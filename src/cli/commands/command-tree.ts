@@ -34,7 +34,7 @@ export const commandTree: CommandTree = {
     },
   },
   origin: {
-    description: "Manage origins, the sites whose browsers can use a key",
+    description: "Manage origins, the sites whose pages can use a key",
     commands: fromModule(() => import("./origin/commands.ts"), "add remove list set check"),
   },
   order: {

@@ -63,7 +63,7 @@ export function requireDatabase(flags: DatabaseFlags, console: Console): void {
   if (databaseUrl !== undefined || existsSync(databaseFile(dataDir))) return;
   throw notFound("database", undefined, {
     in: dataDir,
-    remedy: "Name its folder with --data-dir or BODEGA_DATA_DIR, or create a store there: bodega init",
+    remedy: "Name its directory with --data-dir or BODEGA_DATA_DIR, or create a store there: bodega init",
   });
 }
 

@@ -41,7 +41,7 @@ function toConfigFlags(flags: DatabaseFlags): ConfigFlags {
  */
 export function refuseSecret(flag: string, url: string, hint: string): void {
   if (!holdsSecret(url)) return;
-  const message = "must not hold a secret, because every user of the machine can read arguments";
+  const message = "must not contain a secret, because every user of the machine can read arguments";
   throw new UsageError(`${flag} ${message}.`, { hint, details: [{ field: flag, message }] });
 }
 

@@ -6,7 +6,7 @@ import { type Arg, formatArg } from "./args.ts";
 import type { Command } from "./command.ts";
 import { findMissing, type GivenValues, missingError } from "./parse-args.ts";
 
-/** Up to this many names are listed before one is asked for; of more, a person knows which. */
+/** Lists at most this many names before prompting for one. */
 const maxListed = 10;
 
 /** Names of a kind in the database that the flags name, for people to choose from. */

@@ -62,7 +62,7 @@ function standardOutput(console: Console): ExportTarget {
 async function openFile(console: Console, given: string, mode: number): Promise<ExportTarget> {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);
-  if (found?.isDirectory()) throw unusable("is a folder", path);
+  if (found?.isDirectory()) throw unusable("is a directory", path);
   if (found?.isFile()) await confirmAction(console, `Replace the file ${path}?`);
   const isPlain = found === undefined || found.isFile();
   const place = isPlain ? join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`) : path;

@@ -14,7 +14,7 @@ const endings: Record<string, FileFormat> = {
 export const formatFlag = {
   type: "enum",
   options: formats,
-  description: "What the file is, where its name does not end in .csv, .tsv, .ndjson or .jsonl",
+  description: "Format of the file (default: from its name: .csv, .tsv, .ndjson or .jsonl)",
 } as const;
 
 /** The format by a file's name; undefined for `-` and other endings. */

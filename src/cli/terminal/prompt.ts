@@ -24,7 +24,7 @@ export async function confirmAction(console: Console, question: string): Promise
 }
 
 /**
- * Refuses a command that will ask for confirmation, before it reads anything, where nobody can be asked.
+ * Refuses a command that will ask for confirmation if there is no terminal, before the command reads anything.
  * @throws UsageError naming `--yes`.
  */
 export function requireAnswer(console: Console, question: string): void {

@@ -1,6 +1,7 @@
 import { fstatSync, statSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { internalError, validationFailed } from "../../server/errors.ts";
+import { formatBytes } from "../../server/values/bytes.ts";
 
 /** Streams, environment and signals of the process. Commands use nothing else of it. */
 export interface Terminal {
@@ -76,7 +77,7 @@ export function openTerminal(host: NodeJS.Process): Terminal {
       for await (const chunk of host.stdin as AsyncIterable<Buffer>) {
         chunks.push(chunk);
         size += chunk.length;
-        if (size > maxBytes) throw validationFailed(`Standard input is longer than ${maxBytes} bytes.`);
+        if (size > maxBytes) throw validationFailed(`Standard input is longer than ${formatBytes(maxBytes)}.`);
       }
       try {
         return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));

@@ -5,7 +5,7 @@ export interface ArgumentFault {
 }
 
 interface UsageErrorOptions {
-  /** What to do instead, as one sentence. */
+  /** One sentence that says what to do instead. */
   hint?: string;
   details?: ArgumentFault[];
   /** Words of the command whose help is suggested, where the command itself is unknown. */
@@ -27,7 +27,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The person at the terminal said no, or pressed ctrl-C: exit code 130. */
+/** The user answered no or pressed ctrl-C: exit code 130. */
 export class CancelledError extends Error {
   constructor() {
     super("Cancelled.");

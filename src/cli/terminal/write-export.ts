@@ -9,7 +9,7 @@ interface Export {
   mode?: number;
   /** Written before the first page; empty for none. */
   header: string;
-  /** What is counted, in the plural, for the progress bar. */
+  /** Plural noun of the exported records, for the progress bar. */
   noun: string;
   /** How many there are, where that is known. */
   total?: number | undefined;

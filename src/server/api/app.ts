@@ -31,7 +31,7 @@ export interface AppDeps {
   meter?: Meter;
   vault: Vault;
   memory: ProcessMemory;
-  /** Only Web Push to public endpoints unless given. */
+  /** Without it, only Web Push to public endpoints is sent. */
   push?: PushOptions;
   trustedProxies: readonly string[];
   /** Whether requests come as https. */

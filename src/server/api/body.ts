@@ -1,4 +1,5 @@
 import { AppError, bodyTooLarge, malformedRequest, unavailable, unsupportedMediaType } from "../errors.ts";
+import { formatBytes } from "../values/bytes.ts";
 import { parseExactJson } from "../values/exact-json.ts";
 
 /** A request's JSON object, or the error in it. Errors are thrown only after the caller is authenticated. */
@@ -72,7 +73,7 @@ export async function readBody(request: Request, limits: BodyLimits, memory: Bod
     return unsupported ? { error: unsupported } : parse(bytes);
   } catch (error) {
     if (error instanceof AppError) return { error };
-    return { error: malformedRequest("The body could not be read to its end.", { cause: error }) };
+    return { error: malformedRequest("The body could not be read completely.", { cause: error }) };
   } finally {
     held.release();
   }
@@ -158,7 +159,7 @@ function parse(bytes: Uint8Array): Body {
 }
 
 function tooLarge(limits: BodyLimits, mustClose: boolean): AppError {
-  const message = `The body is larger than ${limits.bytes} bytes.`;
+  const message = `The body is larger than ${formatBytes(limits.bytes)}.`;
   // Unread bytes would be taken for the next request, so the connection is closed.
   return bodyTooLarge(message, mustClose ? { headers: { Connection: "close" } } : {});
 }

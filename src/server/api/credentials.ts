@@ -3,7 +3,7 @@ import { asksOwnToken, isOpen, isUnsigned } from "../http/access.ts";
 import type { Route } from "../http/route.ts";
 import type { Query } from "./query.ts";
 
-/** The six parameters that query or body may contain; the query wins. */
+/** The six parameters that query or body may contain; the query takes precedence. */
 export const commonParameters = ["namespace", "lang", "app_id", "app_secret", "user_id", "token"] as const;
 
 type CommonParameter = (typeof commonParameters)[number];

@@ -24,7 +24,7 @@ function commonParameters(route: Route): Json[] {
       name: "namespace",
       in: "query",
       required: route.method === "GET",
-      description: "Namespace of the store. Required in the query or in the JSON body; the query wins.",
+      description: "Namespace of the store. Required in the query or in the JSON body; the query takes precedence.",
       schema: { type: "string" },
     },
     {
@@ -65,7 +65,7 @@ function idempotencyKey(route: Route): Json[] {
   return [{ name: "Idempotency-Key", in: "header", required: false, description, schema }];
 }
 
-const inQuery = "Can be sent in the query instead; the query wins.";
+const inQuery = "Can be sent in the query instead, which takes precedence.";
 const commonHelp: Record<string, string> = {
   user_id: `With app credentials: the user that the call is about. ${inQuery} With a user token, send it in the query.`,
   token: "Send a user token in the query. Refresh and logout accept it here as well.",

@@ -20,8 +20,8 @@ interface SystemPages {
 
 type Page = (request: Request) => Promise<Response> | Response;
 
-/** Prefix of the request id of such a request. */
-export const lookPrefix = "doctor-";
+/** Prefix of the request ids that `bodega doctor` sends when it checks the way to the server. */
+export const probePrefix = "doctor-";
 
 /**
  * The pages beside the API, which need no namespace: the health checks, the API description, and the metrics for
@@ -33,7 +33,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   let description: string | undefined;
   const pages: Record<string, Page> = {
     "/health/live": (request) => {
-      if (onSeen && request.headers.get("x-request-id")?.startsWith(lookPrefix)) onSeen(request);
+      if (onSeen && request.headers.get("x-request-id")?.startsWith(probePrefix)) onSeen(request);
       return probe(request, "/health/live", data({ status: "ok" }));
     },
     "/health/ready": async (request) => {

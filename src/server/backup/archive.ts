@@ -6,7 +6,7 @@ import { createGunzip, createGzip, constants as zlib } from "node:zlib";
 import { AppError } from "../errors.ts";
 import { damagedBackup, type Manifest, parseManifest } from "./manifest.ts";
 
-/** The files of an archive, in this order; the key only when it was asked for. */
+/** The files of an archive, in this order; the key only with `--include-key`. */
 const files = { manifest: "manifest.json", database: "bodega.db", key: "secret.key" } as const;
 const maxManifestBytes = 1 << 20;
 const maxKeyBytes = 4096;
@@ -14,7 +14,7 @@ const maxKeyBytes = 4096;
 const gzipLevel = 1;
 
 interface Progress {
-  /** Is told how many bytes have been read. */
+  /** Called with the number of bytes read so far. */
   onBytes: (bytes: number) => void;
   signal: AbortSignal;
 }

@@ -20,7 +20,7 @@ export function readLastBackups(dataDir: string): LastBackups {
   }
 }
 
-/** Notes the result of a backup. Never throws: the result is reported elsewhere too. */
+/** Records the result of a backup in `backups/last.json`. Never throws: the result is reported elsewhere too. */
 export function noteBackup(dataDir: string, change: Partial<LastBackups>): void {
   const path = lastPath(dataDir);
   try {

@@ -54,7 +54,7 @@ export function parseDestination(given: string, source: string): BackupLocation 
   const found = statOrNothing(place);
   if (found?.isDirectory()) return { kind: "folder", path: place, name: undefined };
   if (isArchiveName(place)) return { kind: "folder", path: dirname(place), name: basename(place) };
-  if (found !== undefined) throw invalidOption(source, `must be a folder, or a file that ends in ${ending}`);
+  if (found !== undefined) throw invalidOption(source, `must be a directory, or a file that ends in ${ending}`);
   return { kind: "folder", path: place, name: undefined };
 }
 
@@ -66,7 +66,7 @@ export function parseSource(given: string, source: string): BackupLocation {
   if (given === "-" || given.startsWith("s3:")) return parseDestination(given, source);
   const path = resolve(given);
   const found = statOrNothing(path);
-  if (found === undefined) throw notFound("backup", path, { remedy: "Check its name and folder." });
+  if (found === undefined) throw notFound("backup", path, { remedy: "Check its name and directory." });
   if (found.isDirectory()) return { kind: "folder", path, name: undefined };
   return { kind: "folder", path: dirname(path), name: basename(path) };
 }

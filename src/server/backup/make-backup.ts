@@ -45,7 +45,7 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   if (config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir))) {
     throw notFound("database", undefined, {
       in: config.dataDir,
-      remedy: "Set its folder with --data-dir or BODEGA_DATA_DIR.",
+      remedy: "Name its directory with --data-dir or BODEGA_DATA_DIR.",
     });
   }
   const key = options.includeKey ? requireSecret(config) : undefined;

@@ -44,7 +44,7 @@ export function parseManifest(text: string): Manifest {
   return manifest;
 }
 
-/** The error for a backup or a copy that is damaged. The command line was right, so that a command exits with 1. */
+/** The error for a backup or a copy that is damaged. The command line was right, so commands exit with 1, not 2. */
 export function damaged(message: string, { remedy, cause }: { remedy?: string; cause?: unknown } = {}): AppError {
   return validationFailed(message, { exit: 1, remedy, cause });
 }

@@ -30,7 +30,7 @@ export function startBackups(
   const { backupEveryMs: everyMs, backupKeep: keep } = config;
   const location = parseDestination(config.backupTo ?? backupsFolder(config.dataDir), "--backup-to");
   if (location.kind === "stdout" || location.name !== undefined) {
-    throw invalidOption("--backup-to", "must be a folder or s3://bucket/prefix");
+    throw invalidOption("--backup-to", "must be a directory or s3://bucket/prefix");
   }
   openStorage(location, config);
   const stopping = new AbortController();

@@ -31,7 +31,7 @@ export function backupDestination({ value, source }: Option): string | undefined
   if (value === undefined) return undefined;
   if (!value.startsWith("s3:")) return resolve(value);
   if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w!.*'()/-]*)?$/.test(value)) {
-    throw invalidOption(source, "must be a folder, s3://bucket or s3://bucket/prefix");
+    throw invalidOption(source, "must be a directory, s3://bucket or s3://bucket/prefix");
   }
   return value;
 }

@@ -14,7 +14,7 @@ const maxInteger = 2n ** 63n - 1n;
  */
 export function bindValue(value: unknown): BoundValue {
   if (typeof value === "string") {
-    if (value.includes("\0")) throw validationFailed("Text must not hold a NUL character.");
+    if (value.includes("\0")) throw validationFailed("Text must not contain a NUL character.");
     return value;
   }
   if (typeof value === "number") {

@@ -68,14 +68,14 @@ async function migrateLocked(db: Database, known: readonly Migration[], now: Dat
   const { holdsData, isOurs, hasMarker } = await inspect(db);
   if (hasMarker) throw wrongState(restoreMarkerMessage, { remedy: restoreMarkerRemedy });
   if (holdsData && !isOurs) {
-    throw conflict("The database holds the tables of another program. Choose another --data-dir or database.");
+    throw conflict("The database contains tables of another program. Choose another --data-dir or database.");
   }
   if (holdsData && db instanceof FileDatabase) await backUpBefore(db.path, (pending[0] as Migration).name, now);
   try {
     await db.migrate(statementsFor(pending, now));
   } catch (error) {
     if (/NOT NULL constraint failed: __bodega_migrations\.hash/.test(String(error))) {
-      throw unavailable("The migrations would leave rows that refer to missing ones; nothing was changed.", {
+      throw unavailable("After the migrations, rows would refer to missing rows. Nothing was changed.", {
         cause: error,
       });
     }
@@ -126,7 +126,7 @@ async function findPending(db: Database, steps: readonly Migration[]): Promise<M
     const found = applied.get(step.name);
     if (found !== undefined && found.hash !== hashMigration(step)) {
       throw unavailable(
-        `The database was migrated with another form of ${step.name}. Run the version that made it, or restore a backup.`,
+        `Migration ${step.name} was applied in another form. Run the version that applied it, or restore a backup.`,
       );
     }
   }

@@ -25,7 +25,7 @@ export const deliveryColumns = {
 export interface Claim {
   id: string;
   attempts: number;
-  /** The end of the lease; it also tells this claim from a later one. */
+  /** The end of the lease; it also distinguishes this claim from a later one. */
   lease: string;
 }
 

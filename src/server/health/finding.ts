@@ -1,14 +1,14 @@
 import type { Config } from "../config/config.ts";
 import type { SystemCtx, Tenant } from "../context.ts";
 
-/** How bad a finding is, ascending: a note is good to know, a warning will or may become a fault, an error is one now. */
+/** Severities in ascending order: a note is information, a warning may become a fault, an error is a fault now. */
 export const severities = ["note", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
 
 /** The parts of a report. */
 export type Group = "environment" | "records" | "database";
 
-/** Something that is not as it should be. */
+/** A problem that a check found, or a note. */
 export interface Finding {
   severity: Severity;
   /** A path, an id, an address or the name of an option. */

@@ -8,7 +8,7 @@ import type { RecentRequest, ServerStatus } from "./server-status.ts";
 /** A running server answers within this time, also under load. */
 const timeoutMs = 5000;
 
-/** What a server answers on its control socket. */
+/** The handlers of a server's control socket. */
 export interface ControlAnswers {
   status: () => Promise<ServerStatus>;
   metrics: () => Promise<string>;

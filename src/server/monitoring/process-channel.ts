@@ -1,4 +1,4 @@
-/** What the processes of a server ask one another. */
+/** Questions that the processes of a server ask one another. */
 export type Question =
   | { kind: "figures" }
   | { kind: "recent request"; requestId: string }

@@ -23,7 +23,7 @@ interface RegistryOptions {
   answer: (question: Question) => unknown;
   /** How long a worker may take to answer; half a second unless given. */
   timeoutMs?: number;
-  /** Is told once when a worker hangs, and when it answers again. */
+  /** Called once when a worker hangs, and once when it answers again. */
   notice?: (level: "info" | "warn", message: string) => void;
 }
 

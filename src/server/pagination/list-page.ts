@@ -1,7 +1,7 @@
 import { encodeCursor } from "./cursor.ts";
 import { type Fields, pickFields } from "./list-query.ts";
 
-/** The row that the statement of a page answers. */
+/** The row that the statement of a page returns. */
 export interface PageRow {
   /** The records, joined by commas; null when there are none. */
   json: string | null;
@@ -12,7 +12,7 @@ export interface PageRow {
   total: number | null;
 }
 
-/** Where a page of a list ends, as replies carry it beside `data`. */
+/** Where a page of a list ends; sent as `page` next to `data`. */
 export interface Page {
   next_cursor: string | null;
   has_more: boolean;

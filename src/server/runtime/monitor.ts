@@ -44,7 +44,7 @@ interface MonitorOptions {
   certificate: () => Certificate | undefined;
 }
 
-/** Starts to monitor a server's main process. Code that renders figures is loaded when somebody asks for them. */
+/** Starts to monitor a server's main process. Code that renders figures is loaded at the first request for them. */
 export function startMonitor(config: Config, db: Database, options: MonitorOptions): ServerMonitor {
   const { version, log, certificate } = options;
   const { dataDir, workers } = config;

@@ -60,7 +60,7 @@ export async function startWorkers(config: Config, options: WorkerOptions): Prom
   function replace(place: number, pid: number, how: string): void {
     if (isStopping) return;
     log.notice("error", `worker ${pid} ended (${how}); starting another`);
-    if (failures >= maxFailures) giveUp.resolve(unavailable("Workers end as soon as they start. See the log."));
+    if (failures >= maxFailures) giveUp.resolve(unavailable("Workers stop as soon as they start. See the log."));
     else start(place).catch(() => {}); // Its own end is logged and counted like this one.
   }
 

@@ -166,5 +166,5 @@ function findSecret(path: string, leaveModes = false): string | undefined {
 }
 
 function unusable(path: string, cause: unknown): AppError {
-  return unavailable(`The secret key ${path} can be neither read nor made.`, { cause });
+  return unavailable(`The secret key ${path} cannot be read or created.`, { cause });
 }

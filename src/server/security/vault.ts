@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-/** What a value is sealed or signed for; each purpose has a key of its own. */
+/** The purpose that a value is sealed or signed for; each has its own key. */
 export type VaultPurpose =
   | "two-factor"
   | "recovery-code"

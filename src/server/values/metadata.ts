@@ -1,10 +1,11 @@
 import { invalidField } from "../errors.ts";
+import { formatBytes } from "./bytes.ts";
 
 const maxBytes = 16_384;
 const deepest = 20;
 
 /** The message for metadata that grew too large by a merge; the database refuses it. */
-export const mergedMetadataTooLarge = `would be larger than ${maxBytes} bytes once merged`;
+export const mergedMetadataTooLarge = `would be larger than ${formatBytes(maxBytes)} once merged`;
 
 /**
  * The JSON text of metadata: at most 16 KiB and 20 levels, without NUL, invalid Unicode or numbers that JSON cannot
@@ -14,13 +15,13 @@ export const mergedMetadataTooLarge = `would be larger than ${maxBytes} bytes on
 export function metadataText(value: Record<string, unknown>): string {
   checkShape(value, 0, { left: maxBytes / 2 });
   const json = JSON.stringify(value);
-  if (Buffer.byteLength(json) > maxBytes) throw invalidField("metadata", `must be at most ${maxBytes} bytes`);
+  if (Buffer.byteLength(json) > maxBytes) throw invalidField("metadata", `must be at most ${formatBytes(maxBytes)}`);
   return json;
 }
 
 /** Stops early: each part of a value takes two bytes or more. */
 function checkShape(value: unknown, depth: number, budget: { left: number }): void {
-  if (--budget.left < 0) throw invalidField("metadata", `must be at most ${maxBytes} bytes`);
+  if (--budget.left < 0) throw invalidField("metadata", `must be at most ${formatBytes(maxBytes)}`);
   if (typeof value === "number" && !Number.isFinite(value)) {
     throw invalidField("metadata", "contains a number that is too large");
   }

@@ -5,7 +5,7 @@ interface Waiter {
   timer: Timer | undefined;
 }
 
-/** How much a semaphore admits, and what the callers are told that it refuses. */
+/** Limits of a semaphore, and the error for callers that it refuses. */
 export interface SemaphoreOptions {
   /** Permits held at the same time. */
   permits: number;

@@ -10,7 +10,8 @@ const progressMs = 100;
 const cleanUpMs = 5000;
 
 /**
- * Makes a backup for the process that started this one: sends it each step and the report or the error, and ends with it.
+ * Makes a backup in a child process. Sends progress, and the report or the error, to the parent, and stops if the parent
+ * ends.
  * @returns the exit code.
  */
 export async function runBackupJob(job: BackupJob, config: Config): Promise<number> {

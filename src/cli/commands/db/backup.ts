@@ -1,4 +1,5 @@
 import type { BackupReport, BackupStep } from "../../../server/backup/job.ts";
+import { formatBytes } from "../../../server/values/bytes.ts";
 import { requireDatabase } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -21,12 +22,12 @@ export default defineCommand({
       configEnv: "BODEGA_BACKUP_TO",
       completes: "file",
       description:
-        "Folder, .tar.gz file, s3://bucket/prefix, or - for standard output (default: backups in the data directory)",
+        "Directory, .tar.gz file, s3://bucket/prefix, or - for standard output (default: backups in the data directory)",
     },
     keep: {
       type: "string",
       valueHint: "number",
-      description: "Keep this many backups of this database in the folder, and remove older ones (default: keep all)",
+      description: "Keep this many backups of this database there, and remove older ones (default: keep all)",
     },
     "include-key": {
       type: "boolean",
@@ -40,12 +41,12 @@ export default defineCommand({
     "bodega db backup --to s3://my-bucket/shop --keep 30 --json",
   ],
   notes: [
-    "A backup is a compressed archive that `tar xzf` opens, with the database as of one moment, its checksum and its " +
+    "A backup is a compressed archive that `tar xzf` opens, with a consistent copy of the database, its checksum and its " +
       "schema. It is verified before it gets its name. Restore it with `bodega db restore`.",
     "It does not contain the secret key (secret.key or BODEGA_SECRET). Keep a copy of the key elsewhere: without it, " +
       "second factors, queued mail and webhook secrets in the backup cannot be decrypted.",
     "For S3, set BODEGA_S3_ACCESS_KEY_ID and BODEGA_S3_SECRET_ACCESS_KEY, and BODEGA_S3_ENDPOINT and BODEGA_S3_REGION " +
-      "unless it is Amazon's. `bodega serve --backup-every 24h` makes backups regularly.",
+      "unless the bucket is at Amazon. `bodega serve --backup-every 24h` makes backups regularly.",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);
@@ -59,7 +60,7 @@ export default defineCommand({
     if (isStdout) refuseOnScreen(console);
     await requireDatabase(args, console);
     if (keep !== undefined && (isStdout || location.name !== undefined)) {
-      throw badKeep("needs a folder or s3://bucket/prefix in --to");
+      throw badKeep("needs a directory or s3://bucket/prefix in --to");
     }
     if (location.kind === "folder" && location.name !== undefined) {
       const path = formatLocation(location);
@@ -102,7 +103,7 @@ async function printReport(
 ): Promise<void> {
   for (const warning of warnings) if (!console.json) await warn(console, `The backup is complete, but ${warning}`);
   if (isStdout)
-    return info(console, `Backup written: ${report.database_bytes} bytes of database, ${report.stores} stores`);
+    return info(console, `Backup written: database of ${formatBytes(report.database_bytes)}, stores: ${report.stores}`);
   await printRecord(console, { ...report, removed, ...(console.json && { warnings }) }, "backup");
 }
 
@@ -118,7 +119,9 @@ function badKeep(message: string): UsageError {
 
 function refuseOnScreen(console: Console): void {
   if (console.json)
-    throw new UsageError("--json would mix with the backup on standard output.", { hint: "Give --to <file>." });
+    throw new UsageError("--json cannot be used with --to -, because the backup goes to standard output.", {
+      hint: "Give --to <file>.",
+    });
   if (!console.stdoutIsTerminal) return;
   const message = "needs a file or a pipe, not a terminal";
   throw new UsageError(`--to - ${message}.`, {

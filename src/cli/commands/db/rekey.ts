@@ -10,7 +10,7 @@ const maxNamed = 20;
 
 export default defineCommand({
   name: "rekey",
-  description: "Start to use a new secret key after the old one was lost",
+  description: "Start using a new secret key after the old one was lost",
   args: {},
   examples: ["bodega db rekey", "bodega db rekey --yes --json"],
   notes: [

@@ -23,7 +23,7 @@ interface Stop {
 
 export default defineCommand({
   name: "restore",
-  description: "Replace the database by a backup; no server may be running",
+  description: "Replace the database with a backup; no server may be running",
   args: {
     backup: {
       type: "positional",
@@ -43,11 +43,11 @@ export default defineCommand({
     "ssh backup@example.com cat shop.tar.gz | bodega db restore - --yes",
   ],
   notes: [
-    "The backup is verified first: its checksum, its pages and references, and that this version knows its schema. Nothing " +
-      "is changed unless all of it is right. The database files that Bodega keeps before migrations and restores (.db) " +
+    "The backup is verified first: its checksum, its pages and references, and that this version knows its schema. If a " +
+      "check fails, nothing is changed. The database files that Bodega keeps before migrations and restores (.db) " +
       "can be restored as well.",
-    "The previous database is kept as before-restore-<time>.db in the folder backups of the data directory. Changes made " +
-      "after the backup are only there: orders, users and keys. Keys and tokens revoked since are valid again.",
+    "The previous database is kept as backups/before-restore-<time>.db in the data directory. Only it contains the orders, " +
+      "users and keys that are newer than the backup. Keys and tokens that were revoked later are valid again.",
     "With --database-url, the libSQL server's database must be empty.",
   ],
   async run(args, console) {

@@ -17,7 +17,7 @@ export default defineCommand({
   name: "doctor",
   description: "Check the server's environment, database and records, and fix what can be fixed",
   args: {
-    namespace: { ...namespaceArg, description: "Check only this tenant" },
+    namespace: { ...namespaceArg, description: "Check only this store" },
     fix: { type: "boolean", description: "Fix what can be fixed, and record it in the audit log" },
     strict: { type: "boolean", description: "Exit with 1 for warnings too" },
     ...addressFlags,

@@ -75,7 +75,7 @@ async function greet(console: Console, config: Config, isNew: boolean): Promise<
   await info(console, "");
 }
 
-/** A mail server in bodega.env stays. One in the environment is replaced only by a flag. */
+/** Whether to set up mail: not if bodega.env has a mail server, and if the environment has one, only with a flag. */
 function wantsMail(args: InitArgs, config: Config): boolean {
   const isConfigured = compareEnvFile(config.dataDir, { BODEGA_SMTP_URL: "" }).kept.length > 0;
   return args.mail && !isConfigured && (config.smtpUrl === undefined || args["smtp-url-file"] !== undefined);

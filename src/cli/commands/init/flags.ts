@@ -56,7 +56,7 @@ const alternatives: Record<string, string> = {
 };
 
 /**
- * Refuses to go on without flags that cannot be asked for, and names all of them.
+ * Without a terminal, refuses to continue without the required flags.
  * @param namespace undefined when the flags leave it open.
  * @throws UsageError
  */

@@ -37,7 +37,7 @@ const list = defineCommand({
     "The content of a mail is encrypted, and erased with its recipient once it is sent. A demo has no mail server, so " +
       "its list shows the reset codes of queued mail.",
     "queued: waits for its next attempt or for a mail server. failed: rejected, or given up after ten attempts. " +
-      "expired: no longer useful before it could be sent. dropped: no user has the address.",
+      "expired: could not be sent in time. dropped: no user has the address.",
   ],
   async run(args, console) {
     const limit = parseCount("--limit", args.limit);

@@ -51,7 +51,7 @@ export default defineCommand({
   description: "Send a notification to browsers and devices",
   args,
   examples: [
-    "bodega notify send -n demo --topic sale --title 'Sale' --body 'Lamps for half, until Sunday' --url /sale",
+    "bodega notify send -n demo --topic sale --title 'Sale' --body 'Lamps at half price until Sunday' --url /sale",
     "bodega notify send -n demo --user ada@example.com --title 'Your lamp' --body 'It can be repaired' --json",
     "bodega notify send -n demo --everyone --title 'New' --body 'The spring catalogue' --lang de --dry-run",
   ],

@@ -40,7 +40,7 @@ export const orderFilterFlags = {
 } as const satisfies CommandArgs;
 
 /**
- * The filter for the service, without the customer, who needs `resolveCustomer`.
+ * The filter for the service, without the customer, which `resolveCustomer` finds.
  * @throws UsageError for a wrong time.
  */
 export function readOrderFilter(args: ArgValues<typeof orderFilterFlags>, now: number): OrderFilter {

@@ -41,7 +41,7 @@ const list = defineCommand({
   },
   examples: ["bodega origin list app_01k8z3v5x2f1rt9m6q7wbn4hcd --json", "bodega origin list -n demo web --rejected"],
   notes: [
-    "`bodega key show` tells whether the list is enforced.",
+    "`bodega key show` says whether the list is enforced.",
     "--rejected lists the newest 50 origins of requests with the correct secret. In JSON, an empty origin means a " +
       "request without an Origin header.",
   ],

@@ -141,12 +141,12 @@ const importProduct = defineCommand({
       "again. The exit code is 1 when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
     "The first line of a CSV file has column names of `bodega product export`. With semicolons as delimiters, decimals " +
       "may have a comma. Consecutive lines with the same id, slug or SKU are variants of one product.",
-    "A dry run checks some hundred products at a time. It does not detect conflicts between lines further apart.",
+    "A dry run checks a few hundred products at a time. It does not detect conflicts between lines further apart.",
   ],
   async run(args, console) {
     const format = args.format ?? formatOf(args.file);
     if (format === undefined) {
-      throw new UsageError("The file name does not tell the format.", { hint: "Use --format csv or --format ndjson." });
+      throw new UsageError("The file name has no known ending.", { hint: "Use --format csv or --format ndjson." });
     }
     const stop = new AbortController();
     const source = await openSource(args.file, console, stop.signal);

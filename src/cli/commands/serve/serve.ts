@@ -33,7 +33,7 @@ export default defineCommand({
       valueHint: "dir|url",
       configEnv: "BODEGA_BACKUP_TO",
       completes: "directory",
-      description: "Folder or s3://bucket/prefix for backups (default: backups in the data directory)",
+      description: "Directory or s3://bucket/prefix for backups (default: backups in the data directory)",
     },
     "backup-keep": {
       type: "string",

@@ -99,7 +99,7 @@ const suspend = defineCommand({
 
 const resume = defineCommand({
   name: "resume",
-  description: "Reopen a suspended store",
+  description: "Resume a suspended store",
   args: { tenant: tenantArg, namespace: namespaceArg },
   examples: ["bodega tenant resume demo"],
   async run(args, console) {

@@ -23,7 +23,7 @@ export default defineCommand({
     interval: {
       type: "string",
       valueHint: "duration",
-      description: "Time between updates (default: 2s; 1s for a single one)",
+      description: "Time between updates (default: 2s, or 1s when it prints once)",
     },
     once: { type: "boolean", description: "Print once and exit" },
   },
@@ -47,7 +47,7 @@ export default defineCommand({
       const reply = await askServer(dataDir, "/status", signal);
       if (reply?.ok) return (await reply.json()) as ServerStatus;
       throw internalError(
-        `No server of ${dataDir} answers this account. Start one with ${commandLine(args)("serve")}, or name its --data-dir.`,
+        `No running server found in ${dataDir}. Run this as the server's account, name its --data-dir, or start it: ${commandLine(args)("serve")}`,
       );
     };
     if (isLive) return watch(readStatus, intervalMs, console);

@@ -207,7 +207,7 @@ const deleteUser = defineCommand({
 
 const resetTwoFactor = defineCommand({
   name: "reset-two-factor",
-  description: "Disable two-factor sign-in of a user who lost the device",
+  description: "Disable two-factor sign-in for a user who lost the authenticator",
   args: { user: userArg, namespace: requiredNamespaceArg },
   examples: ["bodega user reset-two-factor -n demo ada@example.com --yes"],
   notes: ["The user can then sign in with the password alone, and enable two-factor sign-in again."],

@@ -126,10 +126,10 @@ async function openSource(
     if (source.name !== undefined) return await storage.read(source.name);
     const newest = (await storage.list()).at(-1);
     const hint = newest === undefined ? "It contains none." : `The newest is ${formatLocation(source, newest)}`;
-    throw validationFailed(`${address} is a folder. Name one backup in it. ${hint}`);
+    throw validationFailed(`${address} is a directory. Name one backup in it. ${hint}`);
   } catch (error) {
     if (/^(?:NoSuchKey|ENOENT)$/.test(String((error as { code?: unknown }).code))) {
-      throw notFound("backup", address, { remedy: "Check its name and folder." });
+      throw notFound("backup", address, { remedy: "Check its name and directory." });
     }
     throw storageError(error, address, "The backup cannot be read from");
   }

@@ -166,7 +166,7 @@ function assertKeyFits(fetched: FetchedBackup, key: KeyState, config: Config): v
     throw validationFailed("The backup contains no secret key. Restore it without --with-key.");
   }
   if (key === "other") {
-    throw conflict(`Another secret key is in ${config.dataDir} or BODEGA_SECRET. Move it away first.`);
+    throw conflict(`Another secret key exists in ${config.dataDir} or BODEGA_SECRET. Move it away first.`);
   }
 }
 

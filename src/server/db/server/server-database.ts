@@ -137,6 +137,6 @@ export async function openServer({ url, authToken, lockDeadlineMs }: ServerOptio
       lockDeadlineMs,
     );
   } catch (cause) {
-    throw validationFailed("The database address is not one of a libSQL server.", { cause });
+    throw validationFailed("The database address is not the address of a libSQL server.", { cause });
   }
 }

@@ -55,7 +55,7 @@ export async function checkDatabase(
 async function openFile({ dataDir }: Config, { step, command }: DatabaseCheckOptions): Promise<DatabaseReader | null> {
   const path = databaseFile(dataDir);
   if (!existsSync(path)) {
-    const remedy = `Name its folder with --data-dir or BODEGA_DATA_DIR, or create a store: ${command("init")}`;
+    const remedy = `Name its directory with --data-dir or BODEGA_DATA_DIR, or create a store: ${command("init")}`;
     throw notFound("database", undefined, { in: dataDir, remedy });
   }
   let reader: DatabaseReader | null = null;

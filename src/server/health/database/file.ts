@@ -12,7 +12,7 @@ export function findFileFault(path: string): string | undefined {
   let header: Buffer;
   try {
     stats = statSync(path);
-    if (!stats.isFile()) return `${path} is ${stats.isDirectory() ? "a folder" : "not a file"}.`;
+    if (!stats.isFile()) return `${path} is ${stats.isDirectory() ? "a directory" : "not a file"}.`;
     header = readHeader(path);
   } catch (error) {
     return `${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"}).`;

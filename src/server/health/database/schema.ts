@@ -40,7 +40,7 @@ export async function checkSchema(
   const { applied, pending, newer, altered } = state;
   if (applied.size === 0 && objects.length > 0) {
     const table = objects.find(({ type }) => type === "table")?.name ?? "unknown";
-    const remedy = "Name the right folder with --data-dir, or the right database with --database-url.";
+    const remedy = "Name the right directory with --data-dir, or the right database with --database-url.";
     return only(table, `The database belongs to another program: it has its tables, such as ${table}.`, remedy);
   }
   const findings = describeMigrations(state, command);

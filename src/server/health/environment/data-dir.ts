@@ -19,7 +19,7 @@ export const directory = {
       return databaseUrl === undefined ? [finding("error", dataDir, message, command("init"))] : [];
     }
     if (typeof stats === "string") {
-      const remedy = "Name the right folder with --data-dir or BODEGA_DATA_DIR.";
+      const remedy = "Name the right directory with --data-dir or BODEGA_DATA_DIR.";
       return [finding("error", dataDir, `The data directory ${dataDir} cannot be opened (${stats}).`, remedy)];
     }
     const asOwner = `sudo -u ${quoteWord(`#${stats.uid}`)} bodega doctor --data-dir ${quoteWord(dataDir)}`;
@@ -78,7 +78,7 @@ function describeOpen({ path, stats, maxMode }: Entry): Finding {
 }
 
 function describeForeign({ path, stats }: Entry, owner: Stats, uid: CheckSubject["uid"]): Finding {
-  const message = `${path} belongs to user ${stats.uid} and its folder to user ${owner.uid}. The server may not be able to open it.`;
+  const message = `${path} belongs to user ${stats.uid} and its directory to user ${owner.uid}. The server may not be able to open it.`;
   const found = finding("warning", path, message, `chown ${owner.uid}:${owner.gid} ${quoteWord(path)}`);
   // Only root may change the owner.
   return uid === 0 ? { ...found, fix: async () => lchownSync(path, owner.uid, owner.gid) } : found;

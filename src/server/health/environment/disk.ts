@@ -50,7 +50,7 @@ export function checkDisk(
   const kind = facts.isLinux ? unsuitable[type] : undefined;
   const found: Finding[] = [];
   if (kind !== undefined) {
-    const remedy = "Stop the server, move the folder to a local disk, and name it with --data-dir.";
+    const remedy = "Stop the server, move the data directory to a local disk, and name it with --data-dir.";
     found.push(finding("warning", dir, `${dir} is on ${kind}.`, remedy));
   }
   if (facts.isLinux && facts.isContainer && type === overlay) {

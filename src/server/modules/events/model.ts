@@ -29,7 +29,7 @@ export const EventListQuery = Type.Object(
     types: Type.Optional(
       Type.String({
         maxLength: 1000,
-        description: "Event types or kinds to list, separated by commas.",
+        description: "Event types or groups to list, separated by commas.",
         examples: ["order.*,product.created"],
       }),
     ),

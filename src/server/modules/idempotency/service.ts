@@ -80,7 +80,7 @@ export function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => P
 }
 
 /**
- * The kept reply to a request, if it was answered, to spare costly preparations. Only `answerOnce` decides.
+ * The stored reply to a request, if there is one. It only saves costly preparations: `answerOnce` checks again.
  * @throws idempotencyKeyReused when the key was used for another request.
  */
 export function findReply(ctx: Ctx, request: KeyedRequest): Promise<OnceReply | undefined> {

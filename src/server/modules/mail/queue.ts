@@ -52,7 +52,7 @@ export interface ClaimedMail {
   kind: MailKind;
   sealed: string | null;
   attempts: number;
-  /** The end of the lease; it also tells this claim from a later one. */
+  /** The end of the lease; it also distinguishes this claim from a later one. */
   lease: string;
   useful_until: string | null;
 }

@@ -32,7 +32,7 @@ export async function purgePushes(ctx: Context): Promise<number> {
   return finished?.rowsAffected ?? 0;
 }
 
-/** Removes messages of thirty days ago that have no deliveries left, at most a thousand a call. Returns how many. */
+/** Removes messages older than 30 days that have no deliveries left, at most a thousand per call. Returns how many. */
 export function purgeMessages(ctx: Context): Promise<number> {
   return run(ctx.db, removeMessages, { before: toTimestamp(ctx.now() - keptMs) });
 }

@@ -22,7 +22,7 @@ import {
 const tag = "Notifications";
 const access = [anyone] as const;
 
-/** The endpoints by which browsers and devices register (design, section 4). */
+/** The endpoints with which browsers and devices register. */
 export const registrationRoutes = [
   defineRoute("GET", "/notifications/register/", "getPushOffer", {
     tag,

@@ -41,7 +41,7 @@ export function orderAmounts(
   });
   const subtotal = subtotals.reduce((sum, one) => sum + one, 0n);
   const discount = BigInt(given.points.count) * BigInt(given.points.value);
-  if (discount > subtotal) throw invalidField("use_points", "are worth more than the goods");
+  if (discount > subtotal) throw invalidField("use_points", "are worth more than the items");
   const total = subtotal - discount + BigInt(given.shipping) + BigInt(given.tax);
   if (subtotal > max || total > max) throw invalidField("items", "make a total that is too large to be exact");
   const discounts = splitAmount(Number(discount), subtotals.map(Number));

@@ -74,7 +74,7 @@ export const RefundInput = Type.Object(
       ),
     ),
     restock: Type.Optional(
-      Type.Boolean({ default: false, description: "Whether the refunded pieces return to stock." }),
+      Type.Boolean({ default: false, description: "Whether the refunded items return to stock." }),
     ),
     reason: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 500 }))),
   },

@@ -21,13 +21,13 @@ export interface RefundPlan {
   lines: { lineId: string; item: StockItem; quantity: number; amount: number; restocked: number }[];
   /** Whether nothing is left to refund after it. */
   isFull: boolean;
-  /** Price before discounts of all pieces refunded so far, in minor units. */
+  /** Price before discounts of all items refunded so far, in minor units. */
   refundedGoods: number;
 }
 
 /**
  * Calculates a refund of the lines asked for, or of all that is left with shipping; `left` is in minor units.
- * @throws validationFailed for an unknown or repeated line, wrongState for more pieces than are left.
+ * @throws validationFailed for an unknown or repeated line, wrongState for a larger quantity than is left.
  */
 export function planRefund(
   lines: readonly PaidLine[],

@@ -8,7 +8,7 @@ import { hideSubject } from "./address-subject.ts";
 import { CounterSync } from "./counter-sync.ts";
 import { createWriteCounts, windowMs } from "./write-counts.ts";
 
-/** At most twice as many are counted, in some 20 MB: in a storm of addresses, the least recently seen are forgotten. */
+/** At most twice as many are counted, in about 20 MiB. In a flood of addresses, the least recently seen are dropped. */
 const leastSubjects = 50_000;
 /** Subjects whose hash is cached, because hashing takes microseconds. */
 const leastHashes = 10_000;

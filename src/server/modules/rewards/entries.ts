@@ -15,7 +15,7 @@ export const entryJson = sql.raw(`json_object('id', id, 'user_id', user_id, 'kin
     when '${ownPrefix}' then null else source end,
   'order_id', order_id, 'note', note, 'created_at', created_at)`);
 
-/** What booking needs of a transaction. */
+/** The part of a transaction's context that booking needs. */
 export type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;
 
 /** A balance after a booking. */

@@ -46,7 +46,7 @@ export const OwnTokenInput = Type.Object({}, { additionalProperties: false });
 
 const session = {
   user_id: Type.String({ description: "`usr_…`" }),
-  token: Type.String({ description: "`v2.…`; answered only once." }),
+  token: Type.String({ description: "`v2.…`; returned only once." }),
   expires_at: timestamp,
 };
 

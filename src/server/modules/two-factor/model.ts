@@ -25,7 +25,7 @@ export const TwoFactorState = Type.Object(
   { $id: "TwoFactorState" },
 );
 
-/** The secret for an authenticator; answered only once. */
+/** The secret for an authenticator; returned only once. */
 export const TwoFactorEnrolment = Type.Object(
   {
     secret: Type.String({ description: "In base32, for typing it." }),
@@ -35,7 +35,7 @@ export const TwoFactorEnrolment = Type.Object(
   { $id: "TwoFactorEnrolment" },
 );
 
-/** Codes that stand in for the one-time code, once each; never shown again. */
+/** Recovery codes: each replaces the one-time code once. They are shown only here. */
 export const RecoveryCodes = Type.Object(
   { recovery_codes: Type.Array(Type.String({ examples: ["4k9tz-m2x7c"] }), { minItems: 10, maxItems: 10 }) },
   { $id: "RecoveryCodes" },

@@ -21,7 +21,7 @@ const useCode = statement(sql`
     and exists (select 1 from ${twoFactor} where ${ofUser} and confirmed_at is not null)`);
 
 /**
- * Replaces a user's recovery codes by ten new ones of 50 random bits, in the transaction of the act. Only their hashes
+ * Replaces a user's recovery codes with ten new ones of 50 random bits, in the transaction of the act. Only their hashes
  * are stored, so the returned texts cannot be read again.
  */
 export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<string[]> {

@@ -2,7 +2,7 @@ import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import { tenantIdColumn } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 
-/** A user's second factor: begun while `confirmed_at` is null, asked for at each sign-in from then on. */
+/** A user's second factor: begun while `confirmed_at` is null, required at each sign-in from then on. */
 export const twoFactor = sqliteTable("two_factor", {
   userId: text("user_id")
     .primaryKey()
@@ -16,7 +16,7 @@ export const twoFactor = sqliteTable("two_factor", {
   createdAt: text("created_at").notNull(),
 });
 
-/** Codes that stand in for the second factor, once each. */
+/** Recovery codes: each replaces the second factor once. */
 export const recoveryCodes = sqliteTable(
   "recovery_codes",
   {

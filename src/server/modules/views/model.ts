@@ -35,19 +35,19 @@ export const ViewsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-const standing = {
+const state = {
   active: Type.Boolean({ description: "Whether the caller's view counts today; false for bots." }),
   count: Type.Integer({ minimum: 0, description: "Views so far; new ones are added within a second." }),
 };
 
 /** The reply to a view. */
-export const ViewState = Type.Object(standing, { $id: "ViewState" });
+export const ViewState = Type.Object(state, { $id: "ViewState" });
 export type ViewState = Static<typeof ViewState>;
 
 /** Total and series. */
 export const Views = Type.Object(
   {
-    ...standing,
+    ...state,
     days: Type.Array(
       Type.Object({
         day: Type.String({ format: "date", description: "In UTC." }),

@@ -6,11 +6,11 @@ import { getViews, noteView } from "./service.ts";
 
 const tag = "Views";
 
-/** The view endpoints (design, section 4). */
+/** The view endpoints. */
 export const viewRoutes = [
   defineRoute("GET", "/views/", "getViews", {
     tag,
-    summary: "Get how often something was viewed, in all and by day",
+    summary: "Get the views of a resource, in total and by day",
     access: [anyone],
     query: ViewsQuery,
     reply: { data: Views },

@@ -13,5 +13,5 @@ export const visitorPart = {
 
 /** The token of a new visitor. */
 export const newVisitor = Type.Optional(
-  Type.String({ description: "Token of a new visitor, answered only once. Keep it and send it with later calls." }),
+  Type.String({ description: "Token of a new visitor, returned only once. Keep it and send it with later calls." }),
 );

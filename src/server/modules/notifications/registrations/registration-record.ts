@@ -53,7 +53,7 @@ export function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: T
 
 /**
  * Counts a write towards the limits of its address and user.
- * @param device counted where the caller is no user: one app key may write for many devices.
+ * @param device counted if the caller is not a user: one app key may write for many devices.
  * @throws tooManyRequests.
  */
 export async function countDeviceWrite(ctx: Ctx, device: string): Promise<void> {

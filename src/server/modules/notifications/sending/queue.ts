@@ -13,7 +13,7 @@ import { isUnproven, pools } from "./fan-out.ts";
 
 const hasDue = (priority: number) =>
   sql`exists(select 1 from ${pushDeliveries} where tenant_id = t.id and priority = ${sql.raw(String(priority))} and ${isDue})`;
-/** Where nothing has arrived yet, deliveries without an answer come last: their priority is that of their pool + 2. */
+/** Deliveries to an endpoint that has not received anything come last after an attempt without an answer: priority + 2. */
 const later = pools.length / 2;
 const hasDueNew = (pool: number) => sql`(${hasDue(pool)} or ${hasDue(pool + later)})`;
 // Goes from one store that has something waiting to the next, however many deliveries and stores there are; the planner

@@ -28,7 +28,7 @@ export const ProductListQuery = Type.Object(
         minLength: 1,
         maxLength: 200,
         description:
-          "Words that title, description, tags, SKU, variants or translations must all contain, each as the beginning of a word. Ignores case and accents.",
+          "Words that must all occur in title, description, tags, SKU, variants or translations, each as the beginning of a word. Ignores case and accents.",
       }),
     ),
     slug: Type.Optional(Type.String({ maxLength: 200, description: "Exactly this slug." })),

@@ -7,7 +7,7 @@ import { type PageRow, pageStatement } from "./page-statement.ts";
 
 /** Up to this many matches of a filter are read and sorted at once. */
 const fewMatches = 200;
-/** The same, if one batch in sort order did not fill the page. */
+/** Up to this many are, if one batch in sort order did not fill the page. */
 const maxSorted = 2000;
 /** Batches scanned for one page. After them the page ends short. */
 const maxBatches = 10;

@@ -19,14 +19,14 @@ const fields = {
   price: nullable(
     Type.Number({
       minimum: 0,
-      description: "Null, or omitted on create, follows the product's price.",
+      description: "Null, or omitted on create: the variant uses the product's price.",
       examples: [19.99],
     }),
   ),
   compare_at_price: nullable(
     Type.Number({
       minimum: 0,
-      description: "The former price. Follows the product's together with `price`.",
+      description: "The former price. Without a `price` of its own, the variant uses the product's.",
     }),
   ),
   stock: nullable(Type.Integer({ minimum: 0, maximum: maxStock, description: "Null if stock is not counted." })),
