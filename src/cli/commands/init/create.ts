@@ -1,14 +1,31 @@
 import { type ShopSetup, setUpShop } from "../../../server/admin/create-shop.ts";
-import { addToEnvFile, envFilePath } from "../../../server/config/env-file.ts";
+import type { Config } from "../../../server/config/config.ts";
+import { addToEnvFile, type EnvFileChange, envFilePath } from "../../../server/config/env-file.ts";
+import { internalError } from "../../../server/errors.ts";
 import { prepareUser } from "../../../server/modules/users/service.ts";
 import { beginContext } from "../../context/context.ts";
+import { commandLine, quoteWords } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
-import type { InitArgs } from "./flags.ts";
-import { listKept } from "./kept.ts";
-import { readMailFlags } from "./mail.ts";
-import { type Outcome, secretsLost } from "./outcome.ts";
+import { type InitArgs, wantsRandomPassword } from "./flags.ts";
+import { type MailAnswer, readMailFlags } from "./mail.ts";
 import { type Plan, readInitConfig } from "./plan.ts";
-import { startService, writeUnit } from "./unit.ts";
+import { type RunMode, startService, type Unit, writeUnit } from "./unit.ts";
+
+/** The result of `init`. */
+export interface Outcome {
+  config: Config;
+  setup: ShopSetup;
+  /** New secrets that are in no file, and are printed. */
+  secrets: { key: string | undefined; password: string | undefined };
+  /** Paths of the files that new secrets were written to. */
+  files: { key: string | undefined; password: string | undefined };
+  mail: MailAnswer | null;
+  settings: EnvFileChange;
+  run: RunMode;
+  unit: (Unit & { written: boolean; started: boolean }) | null;
+  /** Sentences about flags whose values differ from existing ones, which stay. */
+  kept: string[];
+}
 
 /**
  * Creates the missing parts of the store in one transaction, then writes the secrets to their files.
@@ -16,23 +33,37 @@ import { startService, writeUnit } from "./unit.ts";
  * its file, with the commands that replace it.
  */
 export async function createShop(args: InitArgs, console: Console, plan: Plan): Promise<Outcome> {
-  const { config, answers, files } = plan;
+  const { config, answers, unit } = plan;
   const { namespace, store, owner, key } = answers;
   const account = owner && { email: owner.email, password: owner.password, ...(owner.name && { name: owner.name }) };
   const prepared = account && (await prepareUser({ actor: { kind: "terminal" } }, { ...account, role: "owner" }));
   const flags = { ...args, "data-dir": config.dataDir };
   const setup = await beginContext(flags, console, (ctx) => setUpShop(ctx, { namespace, store, owner: prepared, key }));
-  const outcome = describeOutcome(plan, setup);
+  const { made } = setup;
+  const outcome: Outcome = {
+    config,
+    setup,
+    secrets: {
+      key: made.key && setup.key !== null && "app_secret" in setup.key ? setup.key.app_secret : undefined,
+      password: made.owner && owner?.isRandom ? owner.password : undefined,
+    },
+    files: { key: undefined, password: undefined },
+    mail: answers.mail,
+    settings: { path: envFilePath(config.dataDir), written: [], kept: [] },
+    run: answers.run,
+    unit: unit && { ...unit, written: false, started: false },
+    kept: [],
+  };
   try {
-    if (outcome.secrets.key !== undefined && files.secret !== undefined) {
-      await files.secret.save(outcome.secrets.key);
-      outcome.secrets.key = undefined;
-      outcome.files.secret = files.secret.path;
-    }
-    if (outcome.secrets.password !== undefined && files.password !== undefined) {
-      await files.password.save(outcome.secrets.password);
-      outcome.secrets.password = undefined;
-      outcome.files.password = files.password.path;
+    for (const [name, file] of [
+      ["key", plan.files.secret],
+      ["password", plan.files.password],
+    ] as const) {
+      const secret = outcome.secrets[name];
+      if (secret === undefined || file === undefined) continue;
+      await file.save(secret);
+      outcome.secrets[name] = undefined;
+      outcome.files[name] = file.path;
     }
   } catch (error) {
     throw secretsLost(outcome, error instanceof Error ? error.message : "A secret could not be written.", error);
@@ -40,36 +71,30 @@ export async function createShop(args: InitArgs, console: Console, plan: Plan): 
   return outcome;
 }
 
+/** The error for a store whose new secrets reached nobody, with the commands that replace them. */
+export function secretsLost({ setup, secrets, config }: Outcome, reason: string, cause: unknown) {
+  const { key, owner, store } = setup;
+  const command = commandLine({ "data-dir": config.dataDir, "database-url": config.databaseUrl });
+  const commands = [
+    secrets.key !== undefined && `key rotate ${key?.app_id} --yes`,
+    secrets.password !== undefined && `user set-password -n ${store.namespace} ${owner?.id} --random-password`,
+  ].filter((words) => words !== false);
+  const remedy = `Create new secrets: ${commands.map(command).join(" and ")}`;
+  return internalError(`Store ${store.namespace} was created. ${reason}`, { remedy, cause });
+}
+
 /** Writes bodega.env and the unit, and starts the service. Each step is noted in the outcome. */
 export async function finishSetup(args: InitArgs, console: Console, plan: Plan, outcome: Outcome): Promise<void> {
   const { dataDir, port } = plan.config;
   outcome.settings = addToEnvFile(dataDir, wantedSettings(args, console, plan));
   outcome.config = { ...readInitConfig({ ...args, "data-dir": dataDir }, console, false), port };
-  outcome.kept = listKept(args, outcome.setup, outcome.settings, console.command);
+  outcome.kept = listKept(args, outcome, console.command);
   const { unit, run } = outcome;
   if (unit === null || run !== "systemd") return;
   unit.written = writeUnit(unit);
   if (!plan.startsService) return;
   startService();
   unit.started = true;
-}
-
-function describeOutcome({ config, answers, unit }: Plan, setup: ShopSetup): Outcome {
-  const { key, made } = setup;
-  return {
-    config,
-    setup,
-    secrets: {
-      key: made.key && key !== null && "app_secret" in key ? key.app_secret : undefined,
-      password: made.owner && answers.owner?.isRandom ? answers.owner.password : undefined,
-    },
-    files: { secret: undefined, password: undefined },
-    mail: answers.mail,
-    settings: { path: envFilePath(config.dataDir), written: [], kept: [] },
-    run: answers.run,
-    unit: unit && { ...unit, written: false, started: false },
-    kept: [],
-  };
 }
 
 /** Values for bodega.env, which the server and every later command read. */
@@ -89,4 +114,47 @@ function wantedSettings(args: InitArgs, console: Console, { answers }: Plan): Re
   return Object.fromEntries(
     Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
+}
+
+/**
+ * One sentence for each flag whose value differs from the existing one, with the command that changes it.
+ * @param command completes the words of a command line.
+ */
+function listKept(args: InitArgs, { setup, settings }: Outcome, command: (words: string) => string): string[] {
+  const { store, owner, key, made } = setup;
+  const { namespace } = store;
+  const kept = settings.kept.map((name) => `${name} stays as it is in ${settings.path}; to change it, edit that file`);
+  const sentences: string[] = [];
+  const compare = (subject: string, existing: string, wanted: string | undefined, ...change: string[]) => {
+    if (wanted === undefined || wanted === existing) return;
+    sentences.push(`${subject} stays ${existing}; to change it: ${command(quoteWords(...change))}`);
+  };
+  if (!made.store) {
+    const set = (subject: string, field: "title" | "currency" | "language", wanted: string | undefined) =>
+      compare(subject, store[field], wanted, "tenant", "update", namespace, `--${field}`, wanted ?? "");
+    set("The store's name", "title", args.title);
+    set("The currency", "currency", args.currency?.toUpperCase());
+    set("The language", "language", args.language);
+  }
+  if (!made.owner && owner !== null) {
+    const email = args["owner-email"]?.toLowerCase();
+    const create = ["user", "create", "-n", namespace, "--role", "owner", "--email", email ?? ""];
+    compare("The owner", owner.email.toLowerCase(), email, ...create);
+    const isTyped = args["owner-password-stdin"];
+    const password = isTyped || wantsRandomPassword(args) ? "new" : undefined;
+    const way = isTyped ? "--password-stdin" : "--random-password";
+    compare("The owner's password", "as it is", password, "user", "set-password", "-n", namespace, owner.id, way);
+  }
+  if (!made.key && key !== null) {
+    const { app_id: id, name, origins } = key;
+    const describe = (isPublished: boolean) => (isPublished ? "published" : "unpublished");
+    const publish = args.publish === undefined ? undefined : describe(args.publish);
+    const wanted = args.origin.toSorted();
+    compare("The key's secret", "as it is", args["secret-file"] && "new", "key", "rotate", id);
+    compare("The key's name", name, args["key-name"], "key", "update", id, "--name", args["key-name"] ?? "");
+    compare("The key", describe(key.published), publish, "key", args.publish ? "publish" : "unpublish", id);
+    const list = wanted.join(" ") || undefined;
+    compare("The key's origin list", origins.join(" ") || "empty", list, "origin", "set", id, ...wanted);
+  }
+  return [...sentences, ...kept];
 }

@@ -1,23 +1,113 @@
 import type { Shop } from "../../../server/admin/create-shop.ts";
-import type { ArgValues, CommandArgs, SharedValues } from "../../framework/args.ts";
+import { readVariable } from "../../../server/config/environment.ts";
+import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
+import { parseCurrency } from "../../../server/modules/tenants/currency.ts";
+import { parseLanguage } from "../../../server/modules/tenants/language.ts";
+import { parseNamespace } from "../../../server/modules/tenants/namespace.ts";
+import { parseEmail } from "../../../server/values/email.ts";
+import { requireText } from "../../../server/values/text.ts";
+import { type ArgValues, type CommandArgs, namespaceArg, type SharedValues } from "../../framework/args.ts";
 import type { Console } from "../../terminal/console.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { checkKeyFlags, keyFlags } from "./key.ts";
-import { lacksSender, mailFlags } from "./mail.ts";
-import { checkOwnerFlags, missingOwnerFlags, ownerFlags } from "./owner.ts";
-import { runFlags } from "./run-mode.ts";
-import { checkStoreFlags, storeFlags } from "./store.ts";
+import { serverFlags } from "../serve/server-process.ts";
 
 /** Every answer of the conversation as a flag. */
 export const initFlags = {
-  ...storeFlags,
-  ...ownerFlags,
-  ...keyFlags,
-  ...mailFlags,
-  ...runFlags,
+  namespace: { ...namespaceArg, description: "Namespace of the store in every request (default: made from --title)" },
+  title: { type: "string", valueHint: "text", description: "Name of the store" },
+  currency: { type: "string", valueHint: "code", description: "Currency of prices, an ISO 4217 code (default: EUR)" },
+  language: {
+    type: "string",
+    valueHint: "tag",
+    description: "Default language of texts, such as en or pt-BR (default: en)",
+  },
+  "owner-email": {
+    type: "string",
+    valueHint: "address",
+    field: "email",
+    description: "Email of the owner, who has every permission in the store",
+  },
+  "owner-name": { type: "string", valueHint: "text", field: "name", description: "Name of the owner" },
+  "owner-password-stdin": {
+    type: "boolean",
+    field: "password",
+    description: "Read the owner's password from standard input, as one line",
+  },
+  "owner-random-password": { type: "boolean", description: "Generate the owner's password and show it once" },
+  "owner-password-file": {
+    type: "string",
+    valueHint: "path",
+    completes: "file",
+    description: "Generate the owner's password and write it to this new file (mode 0600)",
+  },
+  owner: { type: "boolean", default: true, description: "Create no owner" },
+  "key-name": {
+    type: "string",
+    valueHint: "text",
+    field: "key_name",
+    description: "Name of the first app key (default: web)",
+  },
+  publish: { type: "boolean", negatable: true, description: "Publish the key now, or leave it unpublished" },
+  origin: {
+    type: "string",
+    valueHint: "host",
+    multiple: true,
+    field: "origins",
+    description: "Site whose pages may use the key, such as shop.example.com or *.example.com",
+  },
+  origins: { type: "boolean", default: true, description: "Allow no site to use the key from a browser" },
+  "secret-file": {
+    type: "string",
+    valueHint: "path",
+    completes: "file",
+    description: "Write the key's secret to this new file (mode 0600) and do not print it",
+  },
+  "smtp-url-file": {
+    type: "string",
+    valueHint: "path",
+    completes: "file",
+    description: "File with the URL of the mail server, such as smtps://user:password@mail.example.com",
+  },
+  "mail-from": {
+    type: "string",
+    valueHint: "address",
+    configEnv: "BODEGA_MAIL_FROM",
+    description: "Sender address of all mail",
+  },
+  mail: { type: "boolean", default: true, description: "Configure no mail server" },
+  "mail-test": { type: "boolean", default: true, description: "Do not send a test mail" },
+  systemd: { type: "boolean", description: "Write a systemd unit, so that the server starts at boot" },
+  "print-unit": { type: "boolean", description: "Print a systemd unit" },
+  "print-compose": { type: "boolean", description: "Print a compose file for Docker" },
+  serve: { type: "boolean", negatable: true, description: "Start the server when done, or do not" },
+  "unit-dir": {
+    type: "string",
+    valueHint: "dir",
+    completes: "directory",
+    description: "Directory for the unit of --systemd (default: /etc/systemd/system)",
+  },
+  ...serverFlags,
+  "public-url": {
+    type: "string",
+    valueHint: "url",
+    configEnv: "BODEGA_PUBLIC_URL",
+    description: "Public address of the server",
+  },
 } as const satisfies CommandArgs;
 
 export type InitArgs = ArgValues<typeof initFlags> & SharedValues;
+
+/** Checks of one answer, given as a flag or typed. They throw validationFailed naming the field. */
+export const checks = {
+  namespace: parseNamespace,
+  title: (text: string) => requireText("title", text, 200),
+  currency: parseCurrency,
+  language: (text: string) => parseLanguage("language", text),
+  "owner-email": (text: string) => parseEmail("email", text),
+  "owner-name": (text: string) => requireText("name", text, 200),
+  "key-name": (text: string) => requireText("key_name", text, 100),
+  origin: parseOriginPattern,
+} satisfies Partial<Record<keyof typeof initFlags, (text: string) => unknown>>;
 
 // Of each group, at most one flag can be given.
 const exclusive: readonly (readonly string[])[] = [
@@ -34,9 +124,9 @@ const exclusive: readonly (readonly string[])[] = [
  * @throws validationFailed naming the field, UsageError naming the flags.
  */
 export function checkFlags(args: InitArgs): void {
-  checkStoreFlags(args);
-  checkOwnerFlags(args);
-  checkKeyFlags(args);
+  for (const [name, check] of Object.entries(checks)) {
+    for (const value of [args[name as keyof typeof checks] ?? []].flat()) check(value);
+  }
   for (const group of exclusive) {
     const given = group.filter((flag) => isGiven(args, flag));
     if (given.length > 1) throw new UsageError(`${given.join(" and ")} cannot be used together.`);
@@ -50,10 +140,15 @@ function isGiven(args: InitArgs, flag: string): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }
 
-const alternatives: Record<string, string> = {
-  "owner-email": " (or --no-owner)",
-  "owner-password-stdin": " (or --owner-random-password)",
-};
+/** A password is generated when a flag asks for that, or names a file for it. */
+export function wantsRandomPassword(args: InitArgs): boolean {
+  return args["owner-random-password"] || args["owner-password-file"] !== undefined;
+}
+
+/** The sender address of --mail-from or of the environment. */
+export function readSender(args: InitArgs, console: Console): string | undefined {
+  return args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
+}
 
 /**
  * Without a terminal, refuses to continue without the required flags.
@@ -61,16 +156,27 @@ const alternatives: Record<string, string> = {
  * @throws UsageError
  */
 export function requireFlags(args: InitArgs, console: Console, namespace: string | undefined, shop: Shop): void {
+  const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;
-  const missing: (keyof typeof initFlags)[] = [];
-  if (namespace === undefined) missing.push(hasTitle ? "namespace" : "title");
-  if (shop.owner === null && args.owner) missing.push(...missingOwnerFlags(args));
-  if (lacksSender(args, console)) missing.push("mail-from");
+  const needsOwner = shop.owner === null && args.owner;
+  const hasPassword = args["owner-password-stdin"] || wantsRandomPassword(args);
+  const needed: [name: keyof typeof initFlags, isMissing: boolean, alternative?: string][] = [
+    ["namespace", isUnnamed && hasTitle],
+    ["title", isUnnamed && !hasTitle],
+    ["owner-email", needsOwner && args["owner-email"] === undefined, " (or --no-owner)"],
+    ["owner-password-stdin", needsOwner && !hasPassword, " (or --owner-random-password)"],
+    ["mail-from", args["smtp-url-file"] !== undefined && readSender(args, console) === undefined],
+  ];
+  const missing = needed.filter(([, isMissing]) => isMissing);
   if (missing.length === 0) return;
-  const names = missing.map((name) => `--${name}${alternatives[name] ?? ""}`);
-  const isUnfit = namespace === undefined && hasTitle;
-  throw new UsageError(`Missing ${names.join(", ")}.`, {
-    ...(isUnfit && { hint: "No namespace can be made from --title: it has none of a-z and 0-9." }),
-    details: missing.map((name) => ({ field: `--${name}`, message: `is required: ${initFlags[name].description}` })),
-  });
+  throw new UsageError(
+    `Missing ${missing.map(([name, , alternative = ""]) => `--${name}${alternative}`).join(", ")}.`,
+    {
+      ...(isUnnamed && hasTitle && { hint: "No namespace can be made from --title: it has none of a-z and 0-9." }),
+      details: missing.map(([name]) => ({
+        field: `--${name}`,
+        message: `is required: ${initFlags[name].description}`,
+      })),
+    },
+  );
 }

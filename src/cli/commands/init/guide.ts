@@ -5,7 +5,7 @@ import { programName, quoteWords } from "../../terminal/command-line.ts";
 import { escapeControls } from "../../terminal/escape.ts";
 import { renderFields } from "../../terminal/fields.ts";
 import { wrapWords } from "../../terminal/wrap.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./create.ts";
 import { startCommands } from "./unit.ts";
 
 /**
@@ -31,7 +31,7 @@ function listFields({ setup, config, files, mail, settings, secrets }: Outcome, 
     ["Password", secrets.password ?? (files.password && `in ${files.password}`)],
     ["Key", key && `${key.name}, ${key.published ? "published" : "not published"}`],
     ["App id", key?.app_id],
-    ["App secret", secrets.key ?? (files.secret && `in ${files.secret}`)],
+    ["App secret", secrets.key ?? (files.key && `in ${files.key}`)],
     ["Mail", mail && `${new URL(mail.smtpUrl).host}, from ${mail.mailFrom}${mail.isTested ? "" : " (not tested)"}`],
     ["Data", config.dataDir],
     ["Settings", settings.written.length > 0 && settings.path],
@@ -78,9 +78,9 @@ function productStep({ setup, files, secrets }: Outcome, url: string): Step | fa
   const { key } = setup;
   if (key === null) return false;
   const printHeader = (secret: string) => `printf 'Authorization: Bearer %s:%s' ${key.app_id} ${secret}`;
-  if (files.secret !== undefined) {
-    const secretFile = shortenPath(files.secret);
-    const headerFile = shortenPath(`${files.secret.replace(/\.secret$/, "")}.header`);
+  if (files.key !== undefined) {
+    const secretFile = shortenPath(files.key);
+    const headerFile = shortenPath(`${files.key.replace(/\.secret$/, "")}.header`);
     const header = `(umask 077; ${printHeader(`"$(cat ${quoteWords(secretFile)})"`)} > ${quoteWords(headerFile)})`;
     return ["Create the first product", header, firstRequest(setup, url, quoteWords(`@${headerFile}`))];
   }

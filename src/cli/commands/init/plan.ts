@@ -1,28 +1,27 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { findShop, type Shop } from "../../../server/admin/create-shop.ts";
 import type { Config } from "../../../server/config/config.ts";
 import { databaseFile } from "../../../server/config/data-dir.ts";
+import { compareEnvFile } from "../../../server/config/env-file.ts";
 import { defaultDataDir } from "../../../server/config/options.ts";
+import { listTenants } from "../../../server/modules/tenants/service.ts";
+import { withContext } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { requireReader } from "../../secrets/deliver.ts";
-import { planSecretFile, type SecretFile } from "../../secrets/secret-file.ts";
+import { planSecretFile } from "../../secrets/secret-file.ts";
 import type { Console } from "../../terminal/console.ts";
+import { info } from "../../terminal/output.ts";
 import { CancelledError, UsageError } from "../../terminal/usage-error.ts";
-import { type Answers, gatherAnswers } from "./answers.ts";
-import { checkFlags, type InitArgs } from "./flags.ts";
+import { takeKey, takeOwner, takeSecretFile } from "./access.ts";
+import { checkFlags, type InitArgs, requireFlags } from "./flags.ts";
+import { takeMail } from "./mail.ts";
 import { askYesNo } from "./questions.ts";
-import { hasSystemd, readRunMode } from "./run-mode.ts";
-import { confirmStart, describeUnit, requireWritable, type Unit } from "./unit.ts";
+import { askNamespace, findNamespace, takeStore } from "./store.ts";
+import { askRunMode, confirmStart, describeUnit, hasSystemd, readRunMode, requireWritable } from "./unit.ts";
 
 /** Everything that is decided before `init` writes anything. */
-export interface Plan {
-  config: Config;
-  answers: Answers;
-  /** Files for new secrets; undefined for those that are printed. */
-  files: { secret: SecretFile | undefined; password: SecretFile | undefined };
-  unit: Unit | null;
-  startsService: boolean;
-}
+export type Plan = Awaited<ReturnType<typeof planShop>>;
 
 // A service of the machine has its data here unless another directory is named.
 const systemDataDir = "/var/lib/bodega";
@@ -31,7 +30,7 @@ const systemDataDir = "/var/lib/bodega";
  * Checks the flags, asks the questions and checks that everything can be written.
  * @throws UsageError, CancelledError, and AppError of the services. Nothing is written then.
  */
-export async function planShop(args: InitArgs, console: Console): Promise<Plan> {
+export async function planShop(args: InitArgs, console: Console) {
   checkFlags(args);
   const given = readRunMode(args);
   let config = readInitConfig(args, console, given === "systemd" || given === "unit");
@@ -43,15 +42,18 @@ export async function planShop(args: InitArgs, console: Console): Promise<Plan> 
   if (run === "serve" && config.port === 0) config = { ...config, port: await findFreePort(config.host) };
   const unit = run === "systemd" || run === "unit" ? describeUnit(config, args["unit-dir"], console) : null;
   if (run === "systemd" && unit !== null) requireWritable(unit);
+  const planFile = (isWanted: boolean, path: string | undefined, flag: string) => {
+    if (isWanted && path === undefined) requireReader(console, flag);
+    return isWanted && path !== undefined ? planSecretFile(path, flag) : undefined;
+  };
+  /** Files for new secrets; undefined for those that are printed. */
   const files = {
-    secret: key === null ? undefined : planFile(secretFile, "--secret-file"),
-    password: owner?.isRandom ? planFile(args["owner-password-file"], "--owner-password-file") : undefined,
+    secret: planFile(key !== null, secretFile, "--secret-file"),
+    password: planFile(owner?.isRandom === true, args["owner-password-file"], "--owner-password-file"),
   };
   if (files.secret !== undefined && files.secret.path === files.password?.path) {
     throw new UsageError("--secret-file and --owner-password-file name the same file.");
   }
-  if (key !== null && files.secret === undefined) requireReader(console, "--secret-file");
-  if (owner?.isRandom && files.password === undefined) requireReader(console, "--owner-password-file");
   if (console.canAsk && !console.assumeYes) {
     const question = answers.store === null ? `Update store ${answers.namespace}?` : "Create the store?";
     if (!(await askYesNo(question, true))) throw new CancelledError();
@@ -60,16 +62,56 @@ export async function planShop(args: InitArgs, console: Console): Promise<Plan> 
   return { config, answers, files, unit, startsService };
 }
 
+/**
+ * Takes all answers from the flags and, at a terminal, asks for those that are missing. Writes nothing. A part is null
+ * when it exists already or is not wanted.
+ * @throws UsageError that names every missing flag where nobody can be asked; CancelledError.
+ */
+async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
+  const flags = { ...args, "data-dir": config.dataDir };
+  const isNew = config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir));
+  const tenants = isNew ? [] : await withContext(flags, console, (ctx) => listTenants(ctx));
+  const existing = tenants.map(({ namespace }) => namespace);
+  const readShop = (namespace: string | undefined): Shop | Promise<Shop> =>
+    namespace !== undefined && existing.includes(namespace)
+      ? withContext(flags, console, (ctx) => findShop(ctx, namespace))
+      : { store: null, owner: null, key: null };
+  if (console.canAsk) await greet(console, config, isNew);
+  const found = findNamespace(args, existing);
+  if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
+  const named = console.canAsk ? await askNamespace(args, existing) : { namespace: found as string, title: args.title };
+  const { namespace } = named;
+  const shop = await readShop(namespace);
+  const store = shop.store === null ? await takeStore(args, console, named) : null;
+  const owner = shop.owner === null && args.owner ? await takeOwner(args, console) : null;
+  const key = shop.key === null ? await takeKey(args, console) : null;
+  const secretFile = key === null ? undefined : await takeSecretFile(args, console, { namespace, keyName: key.name });
+  const { title, language } = store ?? (shop.store as NonNullable<Shop["store"]>);
+  const to = owner?.email ?? shop.owner?.email;
+  const mail = wantsMail(args, config) ? await takeMail(args, console, { title, language, to }) : null;
+  const run = readRunMode(args) ?? (await askRunMode(console));
+  return { namespace, store, owner, key, secretFile, mail, run };
+}
+
+async function greet(console: Console, config: Config, isNew: boolean): Promise<void> {
+  const existing = `Database found in ${config.dataDir}. Missing parts are added; nothing that exists is changed.`;
+  await info(console, isNew ? `This creates a store in ${config.dataDir}.` : existing);
+  await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.");
+  await info(console, "");
+}
+
+/** Whether to set up mail: not if bodega.env has a mail server, and if the environment has one, only with a flag. */
+function wantsMail(args: InitArgs, config: Config): boolean {
+  const isConfigured = compareEnvFile(config.dataDir, { BODEGA_SMTP_URL: "" }).kept.length > 0;
+  return args.mail && !isConfigured && (config.smtpUrl === undefined || args["smtp-url-file"] !== undefined);
+}
+
 /** The configuration that the flags ask for. A service of root has its data below /var/lib. */
 export function readInitConfig(args: InitArgs, console: Console, isService: boolean): Config {
   const isNamed = args["data-dir"] !== undefined || console.env.BODEGA_DATA_DIR || console.env.BODEGA_DATA_DIR_FILE;
   const isChosen = isNamed || existsSync(databaseFile(resolve(defaultDataDir)));
   const dataDir = isService && process.getuid?.() === 0 && !isChosen ? systemDataDir : args["data-dir"];
   return readCliConfig({ ...args, "data-dir": dataDir }, console);
-}
-
-function planFile(path: string | undefined, flag: string): SecretFile | undefined {
-  return path === undefined ? undefined : planSecretFile(path, flag);
 }
 
 async function findFreePort(hostname: string): Promise<number> {

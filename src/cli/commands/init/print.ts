@@ -3,9 +3,9 @@ import { escapeControls } from "../../terminal/escape.ts";
 import { info, printJson, warn } from "../../terminal/output.ts";
 import { formatServerUrl } from "../health/health.ts";
 import { toUserRecord } from "../user/print.ts";
-import { renderCompose } from "./compose.ts";
+import { type Outcome, secretsLost } from "./create.ts";
 import { formatGuide } from "./guide.ts";
-import { type Outcome, secretsLost } from "./outcome.ts";
+import { renderCompose } from "./unit.ts";
 
 /**
  * Prints the outcome: one JSON value; with `-q` `<app_id>:<app_secret>` and `<user_id>:<password>`; else a guide.
@@ -64,14 +64,12 @@ async function reportUnit(
   const isLost = (name: string) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && console.env[name];
   const names = Object.keys(console.env).filter(isLost);
   if (names.length > 0) {
-    await warn(
-      console,
-      `The service does not see ${names.join(", ")} of this environment. Add them to ${settings.path}`,
-    );
+    const list = names.join(", ");
+    await warn(console, `The service does not see ${list} of this environment. Add them to ${settings.path}`);
   }
   if (run === "unit") return;
   if (unit.written) await info(console, `Wrote ${unit.path}`);
-  else if (unit.existing === "same") await info(console, `${unit.path} exists and is up to date.`);
+  else if (unit.existing === unit.text) await info(console, `${unit.path} exists and is up to date.`);
   else {
     await info(console, `kept: ${unit.path} stays as it is and differs from the unit of --print-unit.`);
     await info(console, "To replace it, remove the file, repeat this command, then run: systemctl daemon-reload");
@@ -92,7 +90,7 @@ function toJson({ setup, secrets, files, mail, settings, run, unit, config, kept
     key: key && {
       ...key,
       ...(secrets.key !== undefined && { app_secret: secrets.key }),
-      ...(files.secret !== undefined && { secret_file: files.secret }),
+      ...(files.key !== undefined && { secret_file: files.key }),
     },
     mail: mail && { host: new URL(mail.smtpUrl).host, from: mail.mailFrom, tried: mail.isTested },
     url: formatServerUrl(config),

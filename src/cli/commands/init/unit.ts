@@ -5,8 +5,11 @@ import type { Config } from "../../../server/config/config.ts";
 import { unavailable } from "../../../server/errors.ts";
 import type { Console } from "../../terminal/console.ts";
 import { describeServerProcess } from "../serve/server-process.ts";
-import { askYesNo } from "./questions.ts";
-import { hasSystemd } from "./run-mode.ts";
+import type { InitArgs } from "./flags.ts";
+import { askChoice, askYesNo, type Choice } from "./questions.ts";
+
+/** How the server runs after `init`: `unit` and `compose` print a file, `systemd` installs a service. */
+export type RunMode = "serve" | "systemd" | "unit" | "compose" | "none";
 
 const systemUnits = "/etc/systemd/system";
 
@@ -16,12 +19,39 @@ export const startCommands = [
   ["systemctl", "enable", "--now", unitName],
 ] as const;
 
+/** The run mode from the flags; undefined when they leave it open. */
+export function readRunMode(args: InitArgs): RunMode | undefined {
+  if (args.systemd) return "systemd";
+  if (args["print-unit"]) return "unit";
+  if (args["print-compose"]) return "compose";
+  if (args.serve === undefined) return undefined;
+  return args.serve ? "serve" : "none";
+}
+
+export function askRunMode(console: Console): Promise<RunMode> {
+  if (!console.canAsk) return Promise.resolve("none");
+  const systemd: Choice<RunMode> = hasSystemd()
+    ? { value: "systemd", name: "as a systemd service, started at boot" }
+    : { value: "unit", name: "with systemd: print the unit" };
+  return askChoice<RunMode>("How should the server run?", [
+    { value: "serve", name: "now, in this terminal" },
+    ...(process.platform === "linux" ? [systemd] : []),
+    { value: "compose", name: "with Docker: print a compose file" },
+    { value: "none", name: "do not start it yet" },
+  ]);
+}
+
+/** Whether this account can install a service on this machine. */
+export function hasSystemd(): boolean {
+  return process.getuid?.() === 0 && existsSync("/run/systemd/system");
+}
+
 /** A systemd unit and its path. */
 export interface Unit {
   path: string;
   text: string;
-  /** The file at that path. */
-  existing: "none" | "same" | "other";
+  /** The file at that path; undefined when there is none. */
+  existing: string | undefined;
   /** Reasons why the service may not work as it is. */
   warnings: string[];
 }
@@ -36,7 +66,15 @@ export function describeUnit(config: Config, unitDir: string | undefined, consol
   const path = join(resolve(unitDir ?? systemUnits), unitName);
   const account = chooseAccount(dataDir);
   const text = renderUnit({ command, dataDir, account, port });
-  return { path, text, existing: compareExisting(path, text), warnings: findWarnings(command, dataDir, account) };
+  return { path, text, existing: readExisting(path), warnings: findWarnings(command, dataDir, account) };
+}
+
+function readExisting(path: string): string | undefined {
+  try {
+    return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  } catch (cause) {
+    throw unavailable(`${path} cannot be read.`, { cause });
+  }
 }
 
 /**
@@ -44,7 +82,7 @@ export function describeUnit(config: Config, unitDir: string | undefined, consol
  * @throws unavailable
  */
 export function requireWritable({ path, existing }: Unit): void {
-  if (existing !== "none") return;
+  if (existing !== undefined) return;
   let dir = dirname(path);
   while (!existsSync(dir)) dir = dirname(dir);
   try {
@@ -56,7 +94,7 @@ export function requireWritable({ path, existing }: Unit): void {
 
 /** Writes the unit unless there is one. Errors: unavailable. */
 export function writeUnit({ path, text, existing }: Unit): boolean {
-  if (existing !== "none") return false;
+  if (existing !== undefined) return false;
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text, { flag: "wx", mode: 0o644 });
@@ -68,7 +106,7 @@ export function writeUnit({ path, text, existing }: Unit): boolean {
 
 /** Whether to start the new service: systemd runs on this machine, and a person or --yes agrees. */
 export async function confirmStart({ path, existing }: Unit, console: Console): Promise<boolean> {
-  if (existing !== "none" || !hasSystemd() || dirname(path) !== systemUnits) return false;
+  if (existing !== undefined || !hasSystemd() || dirname(path) !== systemUnits) return false;
   return console.assumeYes || (console.canAsk && askYesNo("Start the service now and at every boot?", true));
 }
 
@@ -97,12 +135,11 @@ function chooseAccount(dataDir: string): Account {
 function findWarnings(command: readonly string[], dataDir: string, account: Account): string[] {
   const [program = ""] = command;
   const user = account.kind === "static" ? account.user : undefined;
-  const own = String(process.getuid?.());
   const temporary = [dataDir, ...command].find(isTemporary);
   const warnings = [
     user === "0" &&
       `The unit runs as root because root owns ${dataDir}. Below /var/lib, systemd creates an account for it.`,
-    user !== own &&
+    user !== String(process.getuid?.()) &&
       !isOpenToAll(program) &&
       `The service's account cannot run ${program}. Move the program to a directory that everyone can read, such as /usr/local/bin.`,
     temporary !== undefined && `${temporary} may be deleted at the next boot. Move it out of the temporary directory.`,
@@ -115,11 +152,28 @@ function isOpenToAll(path: string): boolean {
   return (statSync(path).mode & 0o001) !== 0 && (parent === path || isOpenToAll(parent));
 }
 
-function compareExisting(path: string, text: string): Unit["existing"] {
-  try {
-    return readFileSync(path, "utf8") === text ? "same" : "other";
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return "none";
-    throw unavailable(`${path} cannot be read.`, { cause });
-  }
+/** A compose file that serves the data directory from a container with the image of the Dockerfile. */
+export function renderCompose({ dataDir, port }: Config): { text: string; warning: string | undefined } {
+  const { uid, gid } = ownerOf(dataDir);
+  const source = JSON.stringify(dataDir).replaceAll("$", "$$$$");
+  const text = `services:
+  bodega:
+    image: bodega
+    restart: unless-stopped
+    user: "${uid}:${gid}"
+    ports:
+      - "127.0.0.1:${port === 0 ? 8080 : port}:8080"
+    volumes:
+      - type: bind
+        source: ${source}
+        target: /data
+    read_only: true
+    tmpfs:
+      - /tmp:exec,mode=1777
+    cap_drop: [ALL]
+    security_opt: ["no-new-privileges:true"]
+    stop_grace_period: 30s
+`;
+  const warning = `The container runs as root because root owns ${dataDir}. Give the directory to another account.`;
+  return { text, warning: uid === 0 ? warning : undefined };
 }

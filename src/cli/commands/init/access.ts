@@ -1,0 +1,80 @@
+import { resolve } from "node:path";
+import { slugFrom } from "../../../server/modules/products/slug.ts";
+import { loadCheck, readSecretLine } from "../../secrets/passwords.ts";
+import { makePassword } from "../../secrets/random-password.ts";
+import { planSecretFile } from "../../secrets/secret-file.ts";
+import type { Console } from "../../terminal/console.ts";
+import { askNewPassword } from "../../terminal/prompt.ts";
+import { checks, type InitArgs, wantsRandomPassword } from "./flags.ts";
+import { askChoice, askText, askYesNo, introduce } from "./questions.ts";
+
+/** The owner's account. Errors: validationFailed for a weak password. */
+export async function takeOwner(args: InitArgs, console: Console) {
+  const { "owner-email": givenEmail, "owner-name": givenName } = args;
+  if (givenEmail === undefined) {
+    await introduce(console, "The owner has every permission in the store and signs in with email and password.");
+  }
+  const email = givenEmail ?? (await askText("Owner email", { check: checks["owner-email"] }));
+  const askName = () => askText("Owner name (optional)", { optional: true, check: checks["owner-name"] });
+  const name = givenName ?? (console.canAsk ? await askName() : "");
+  const { password, isRandom } = await takePassword(args, console);
+  const { requireStrongPassword } = await import("../../../server/modules/passwords/password-policy.ts");
+  requireStrongPassword("password", password);
+  return { email, name: name === "" ? null : name, password, isRandom };
+}
+
+async function takePassword(args: InitArgs, console: Console): Promise<{ password: string; isRandom: boolean }> {
+  if (args["owner-password-stdin"]) {
+    return { password: await readSecretLine(console, "--owner-password-stdin"), isRandom: false };
+  }
+  const isRandom =
+    wantsRandomPassword(args) ||
+    (await askChoice("Owner password", [
+      { value: false, name: "type a password" },
+      { value: true, name: "generate one and show it once" },
+    ]));
+  return { password: isRandom ? makePassword() : await askNewPassword(await loadCheck()), isRandom };
+}
+
+/** The first app key. Where nobody can be asked, it stays unpublished unless --publish is given. */
+export async function takeKey(args: InitArgs, console: Console) {
+  const { "key-name": name, publish, origin } = args;
+  if (!console.canAsk) return { name: name ?? "web", publish: publish ?? false, origins: origin };
+  await introduce(console, "A website, an app or an importer needs an app key to use the store.");
+  const keyName = { suggestion: "web", check: checks["key-name"] };
+  return {
+    name: name ?? (await askText("Name of the first app key", keyName)),
+    publish: publish ?? (await askYesNo("Publish the key now? Requests with an unpublished key fail.", true)),
+    origins: origin.length > 0 || !args.origins ? origin : await askOrigins(),
+  };
+}
+
+async function askOrigins(): Promise<string[]> {
+  const split = (text: string) => text.split(/[\s,]+/).filter((entry) => entry !== "");
+  const message = "Sites whose pages may use the key, such as shop.example.com or *.example.com (optional)";
+  return split(await askText(message, { optional: true, check: (text) => split(text).map(checks.origin) }));
+}
+
+/** The path for the key's secret; undefined for the screen, which also gets it where no file can be created. */
+export async function takeSecretFile(
+  args: InitArgs,
+  console: Console,
+  { namespace, keyName }: { namespace: string; keyName: string },
+): Promise<string | undefined> {
+  const given = args["secret-file"];
+  const name = `${namespace}-${slugFrom(keyName) || "key"}.secret`;
+  if (given !== undefined || !console.canAsk || !canCreate(name)) return given;
+  return askChoice<string | undefined>("Where should the key's secret go?", [
+    { value: resolve(name), name: `to the new file ${name}` },
+    { value: undefined, name: "to the screen, once" },
+  ]);
+}
+
+function canCreate(path: string): boolean {
+  try {
+    planSecretFile(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
