@@ -10,7 +10,7 @@ import { directory, files } from "../../src/server/health/environment/data-dir.t
 import { checkDisk } from "../../src/server/health/environment/disk.ts";
 import { mail } from "../../src/server/health/environment/mail.ts";
 import type { CheckSubject } from "../../src/server/health/finding.ts";
-import { probeSmtp } from "../../src/server/modules/mail/smtp-session.ts";
+import { runSmtpSession } from "../../src/server/modules/mail/smtp-session.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { certificate } from "../support/certificate.ts";
 import { tenantContext } from "../support/factories.ts";
@@ -146,7 +146,7 @@ describe("the mail server", () => {
     for (const security of ["starttls", "tls"] as const) {
       const server = await startSmtpServer({ security, credentials });
       closers.push(server.close);
-      const probe = await probeSmtp({ url: server.url, trusted: certificate });
+      const { session: probe } = await runSmtpSession({ url: server.url, trusted: certificate });
       expect(probe).toEqual({ host: "127.0.0.1", port: server.port, encrypted: true, authenticated: true });
       expect(server.received).toEqual([]);
     }
@@ -156,7 +156,7 @@ describe("the mail server", () => {
     const server = await startSmtpServer({ credentials });
     closers.push(server.close);
     const url = server.url.replace(/p%40ss.*@/, "wrong-word@");
-    expect(await failureOf(probeSmtp({ url }))).toMatchObject({ code: 5306 });
+    expect(await failureOf(runSmtpSession({ url }))).toMatchObject({ code: 5306 });
     const found = await mail.run(about({ BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: "shop@example.com" }));
     expect(found).toMatchObject([{ severity: "error", subject: `127.0.0.1:${server.port}` }]);
     expect(found[0]?.remedy).toContain("user and password");

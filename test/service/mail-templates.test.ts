@@ -3,8 +3,13 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { composeMail } from "../../src/server/modules/mail/compose.ts";
 import { type AnyMailKind, mailKinds } from "../../src/server/modules/mail/kinds.ts";
-import { type MailStore, renderMail } from "../../src/server/modules/mail/render.ts";
-import { chooseTemplates, type MailTemplates, mailTemplates } from "../../src/server/modules/mail/templates.ts";
+import {
+  chooseTemplates,
+  type MailStore,
+  type MailTemplates,
+  mailTemplates,
+  renderMail,
+} from "../../src/server/modules/mail/render.ts";
 import { parseFromAddress } from "../../src/server/values/email.ts";
 
 const kinds = Object.keys(mailKinds) as AnyMailKind[];

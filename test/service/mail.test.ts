@@ -6,12 +6,11 @@ import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import {
   type ClaimedMail,
   claimMail,
-  endMail,
+  endClaim,
   expireMail,
   leaseMs,
   purgeMail,
   recordSent,
-  reschedule,
 } from "../../src/server/modules/mail/queue.ts";
 import { retryMail } from "../../src/server/modules/mail/retry.ts";
 import { maxConnections } from "../../src/server/modules/mail/smtp.ts";
@@ -263,7 +262,7 @@ onEachDatabase((suite) => {
       await queue(about(email));
       const held = (await claimMail(ctx)) as ClaimedMail;
       const id = await queue(about(email));
-      await reschedule(ctx, held, ctx.now(), "late");
+      await endClaim(ctx, held, { status: "queued", next: ctx.now(), error: "late" });
       expect(await claimMail(ctx)).toMatchObject({ id });
       expect(await claimMail(ctx)).toBeUndefined();
       await recordSent(ctx, held);
@@ -472,12 +471,12 @@ onEachDatabase((suite) => {
       const late = (await claimMail(ctx)) as ClaimedMail;
       clock.advance(leaseMs);
       const current = (await claimMail(ctx)) as ClaimedMail;
-      await reschedule(ctx, late, clock.now(), "late");
-      await endMail(ctx, late, "failed", "late");
+      await endClaim(ctx, late, { status: "queued", next: clock.now(), error: "late" });
+      await endClaim(ctx, late, { status: "failed", error: "late" });
       expect(await outbox()).toMatchObject([{ status: "queued", next_attempt_at: current.lease, last_error: null }]);
       // But what it has sent is sent, and must not go out again.
       await recordSent(ctx, late);
-      await reschedule(ctx, current, clock.now(), "later");
+      await endClaim(ctx, current, { status: "queued", next: clock.now(), error: "later" });
       expect(await outbox()).toMatchObject([{ status: "sent", last_error: null }]);
     });
   });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createApnsProvider } from "../../src/server/modules/notifications/providers/apns.ts";
-import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
+import type { PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
 import { type ApnsService, startApnsService } from "../support/apns-service.ts";
 import { certificate } from "../support/certificate.ts";
 import { failureOf } from "../support/failure.ts";
-import { pushOptions } from "../support/push-options.ts";
+import { attemptPush, pushOptions, type ReadAnswer } from "../support/push-options.ts";
 import { until } from "../support/until.ts";
 
 const start = Date.UTC(2030, 0, 1);
@@ -29,7 +29,7 @@ async function close() {
   await service.close();
 }
 
-const deliver = (signal?: AbortSignal) => provider.deliver(target, payload, pushOptions(signal));
+const deliver = (signal?: AbortSignal) => attemptPush(provider, target, payload, pushOptions(signal));
 const sent = { status: 200, retryAfterMs: 0, isGone: false, error: null };
 
 test("a message arrives as iOS shows it, by a token that the account's key has signed", async () => {
@@ -110,7 +110,7 @@ for (const [what, answer, expected] of [
     { status: 403, reason: "InvalidProviderToken" },
     { status: null, error: "Apple rejects the account (403 InvalidProviderToken): check the BODEGA_APNS_ options" },
   ],
-] as const satisfies [string, ApnsService["answers"][number], Partial<PushAnswer>][]) {
+] as const satisfies [string, ApnsService["answers"][number], Partial<ReadAnswer>][]) {
   test(`${what} is told for what it is`, async () => {
     service.answers.push(answer);
     expect(await deliver()).toEqual({ retryAfterMs: 0, isGone: false, ...expected });
@@ -151,6 +151,6 @@ test("a connection that does not answer in time is not used again", async () => 
 
 test("nothing is sent to a server whose certificate is not trusted", async () => {
   const wary = createApnsProvider(service.account, { now: () => now, origin: service.origin });
-  expect(await wary.deliver(target, payload, pushOptions())).toMatchObject({ status: null });
+  expect(await attemptPush(wary, target, payload)).toMatchObject({ status: null });
   expect(service.received).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createFcmProvider } from "../../src/server/modules/notifications/providers/fcm.ts";
-import type { PushAnswer, PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
+import type { PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
 import { certificate } from "../support/certificate.ts";
 import { failureOf } from "../support/failure.ts";
 import { type FcmService, startFcmService } from "../support/fcm-service.ts";
-import { pushOptions } from "../support/push-options.ts";
+import { attemptPush, pushOptions, type ReadAnswer } from "../support/push-options.ts";
 
 const start = Date.UTC(2030, 0, 1);
 const payload = { title: "Sale", body: "Lamps for half" };
@@ -24,7 +24,7 @@ beforeEach(() => {
   provider = createFcmProvider(service.account, { now: () => now, origin: service.origin, ca: certificate });
 });
 
-const deliver = (signal?: AbortSignal) => provider.deliver(target, payload, pushOptions(signal));
+const deliver = (signal?: AbortSignal) => attemptPush(provider, target, payload, pushOptions(signal));
 const sent = { status: 200, retryAfterMs: 0, isGone: false, error: null };
 
 test("a message arrives as Android shows it, by a token that the account's key was signed for", async () => {
@@ -126,7 +126,7 @@ for (const [what, answer, expected] of [
     { status: 503, retryAfterMs: 5000, error: "503" },
   ],
   ["a redirect", { status: 302, headers: { location: "https://127.0.0.1:9/" } }, { status: 302, error: "302" }],
-] as const satisfies [string, FcmService["answers"][number], Partial<PushAnswer>][]) {
+] as const satisfies [string, FcmService["answers"][number], Partial<ReadAnswer>][]) {
   test(`${what} is told for what it is, and without the token`, async () => {
     service.answers.push(answer);
     expect(await deliver()).toEqual({ retryAfterMs: 0, isGone: false, ...expected });
@@ -157,7 +157,7 @@ test("a network that fails is answered, an attempt that is broken off rejects", 
     origin: "https://127.0.0.1:1",
     ca: certificate,
   });
-  expect(await unreached.deliver(target, payload, pushOptions())).toMatchObject({ status: null, isGone: false });
+  expect(await attemptPush(unreached, target, payload)).toMatchObject({ status: null, isGone: false });
   const stop = new AbortController();
   stop.abort(new Error("stopped"));
   expect(await failureOf(deliver(stop.signal))).toHaveProperty("message", "stopped");
@@ -166,7 +166,7 @@ test("a network that fails is answered, an attempt that is broken off rejects", 
 test("nothing is sent to a server whose certificate is not trusted", async () => {
   const stranger = await startFcmService();
   const wary = createFcmProvider(stranger.account, { now: () => now, origin: stranger.origin });
-  expect(await wary.deliver(target, payload, pushOptions())).toMatchObject({ status: null });
+  expect(await attemptPush(wary, target, payload)).toMatchObject({ status: null });
   expect([stranger.asked, stranger.received]).toEqual([[], []]);
   await stranger.close();
 });

@@ -1,6 +1,31 @@
-import type { PushOptions } from "../../src/server/modules/notifications/providers/provider.ts";
+import { describeFailure } from "../../src/server/delivery/outbound/attempt-failure.ts";
+import type {
+  PushAnswer,
+  PushOptions,
+  PushPayload,
+  PushProvider,
+  Target,
+} from "../../src/server/modules/notifications/providers/provider.ts";
 
 /** Options of an attempt that a test has nothing to say about. */
 export function pushOptions(signal = new AbortController().signal): PushOptions {
   return { ttlSeconds: 60, urgency: "normal", contact: "mailto:shop@example.com", signal };
+}
+
+/** The answer of a push service; without a status where there was none. */
+export type ReadAnswer = Omit<PushAnswer, "status"> & { status: number | null };
+
+/** Makes one attempt. An error becomes an answer as in the delivery; only the signal's abort rejects. */
+export async function attemptPush(
+  provider: PushProvider,
+  target: Target,
+  payload: PushPayload,
+  options = pushOptions(),
+): Promise<ReadAnswer> {
+  try {
+    return await provider.deliver(target, payload, options);
+  } catch (error) {
+    if (options.signal.aborted) throw error;
+    return { status: null, retryAfterMs: 0, isGone: false, error: describeFailure(error) };
+  }
 }

@@ -12,13 +12,6 @@ export class TimedOut extends DeliveryFailure {
   }
 }
 
-/** Describes an unsuccessful status, for operators. */
-export function describeStatus(status: number): string {
-  if (status === 410) return "410: the receiver does not exist any more";
-  if (status >= 300 && status < 400) return `${status}: redirects are not followed; use the final address`;
-  return `${status}: the receiver did not accept it`;
-}
-
 /** Describes why there was no answer, for operators. */
 export function describeFailure(error: unknown): string {
   if (error instanceof DeliveryFailure) return error.message;

@@ -64,11 +64,11 @@ async function describeNone({ ctx, config, command }: CheckSubject, queues: read
 async function checkServer({ config, timeoutMs }: CheckSubject): Promise<Finding[]> {
   const { hostname, host } = new URL(config.smtpUrl ?? "");
   // The mail client is loaded only where there is a mail server.
-  const { probeSmtp } = await import("../../modules/mail/smtp-session.ts");
+  const { runSmtpSession } = await import("../../modules/mail/smtp-session.ts");
   try {
     const timeouts = { connect: timeoutMs, greeting: timeoutMs, silence: timeoutMs };
-    const { encrypted } = await probeSmtp({ url: config.smtpUrl ?? "", timeouts });
-    if (encrypted || hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.")) return [];
+    const { session } = await runSmtpSession({ url: config.smtpUrl ?? "", timeouts });
+    if (session.encrypted || hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.")) return [];
     const message = `The connection to the mail server ${host} does not use TLS: others can read reset codes on the way.`;
     const remedy = "Turn on TLS at the mail server, or use its TLS port with smtps: in BODEGA_SMTP_URL.";
     return [finding("warning", host, message, remedy)];

@@ -5,10 +5,9 @@ import { DeliveryEngine } from "../../delivery/engine.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import type { Vault } from "../../security/vault.ts";
 import type { FromAddress } from "../../values/email.ts";
-import { composeMail } from "./compose.ts";
+import { composeMail, findRecipient } from "./compose.ts";
 import { type MailContents, openContents } from "./outbox.ts";
-import { type ClaimedMail, claimMail, endMail, recordSent, release, reschedule } from "./queue.ts";
-import { findRecipient } from "./recipient.ts";
+import { type ClaimedMail, claimMail, endClaim, recordSent } from "./queue.ts";
 import { renderMail } from "./render.ts";
 import { createSmtpPool, maxConnections, type SmtpServer, secretsOf } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
@@ -48,7 +47,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   const secrets = secretsOf(deps.smtp.url);
 
   async function fail(mail: ClaimedMail, error: string | null): Promise<null> {
-    await endMail(deps, mail, "failed", error);
+    await endClaim(deps, mail, { status: "failed", error });
     notice("warn", `${mail.id} failed: ${error}`);
     return null;
   }
@@ -61,7 +60,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     if (!found) return null;
     const { store, to } = found;
     if (to === null) {
-      await endMail(deps, mail, "dropped", null);
+      await endClaim(deps, mail, { status: "dropped", error: null });
       return null;
     }
     const send = async (signal: AbortSignal): Promise<Answer> => {
@@ -82,15 +81,13 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
       return mail ? [mail] : [];
     },
     async release(claims) {
-      for (const { task } of claims) await release(deps, task);
+      for (const { task } of claims) await endClaim(deps, task, { status: "queued", next: deps.now(), error: null });
     },
     prepare,
     nextAttemptAt: (mail) => nextAttemptAt(mail, deps.now()),
     recordDelivered: (mail) => recordSent(deps, mail),
-    reschedule: (mail, next, { error }) => reschedule(deps, mail, next, error),
-    async end(mail, { error }) {
-      await fail(mail, error);
-    },
+    reschedule: (mail, next, { error }) => endClaim(deps, mail, { status: "queued", next, error }),
+    end: (mail, { error }) => fail(mail, error),
     notify(_mail, { error }, change) {
       if (change?.circuit === "opened") notice("warn", `mail waits in the outbox: ${error}`);
       if (change?.circuit === "closed") notice("info", "the mail server accepts mail again");

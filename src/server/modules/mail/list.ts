@@ -88,7 +88,7 @@ export async function listMail(ctx: SystemCtx, filter: MailFilter): Promise<Mail
   }
   const wanted = emailKey(to);
   const rows = await all(ctx.db, selectMail, { ...asked, isOpened: 1, limit: maxOpened });
-  const matching = rows.filter((row) => wanted !== null && emailKey(addressOf(ctx, row) ?? "") === wanted);
+  const matching = rows.filter((row) => wanted !== null && emailKey(open(ctx, row).address ?? "") === wanted);
   return matching.slice(0, limit).map((row) => toRecord(ctx, row, filter));
 }
 
@@ -107,19 +107,17 @@ export async function getMail(
   return toRecord(ctx, row, view);
 }
 
-function addressOf(ctx: SystemCtx, { id, sealed }: MailRow): string | null {
-  const to = sealed === null ? undefined : openContents(ctx.vault, id, sealed)?.to;
-  if (to === undefined) return null;
-  return "email" in to ? to.email : to.emailKey;
+function open(ctx: SystemCtx, { id, sealed }: MailRow) {
+  const contents = sealed === null ? null : openContents(ctx.vault, id, sealed);
+  if (contents === null) return { address: null };
+  return { address: "email" in contents.to ? contents.to.email : contents.to.emailKey, code: contents.values.code };
 }
 
 function toRecord(ctx: SystemCtx, row: MailRow, { showRecipients = false, showCodesOf }: MailView): MailRecord {
-  const { id, namespace, kind, sealed, ...rest } = row;
-  const address = addressOf(ctx, row);
+  const { id, namespace, kind, sealed: _, ...rest } = row;
+  const { address, code } = open(ctx, row);
   const to = address === null || showRecipients ? address : maskAddress(address);
-  const isOpened = namespace === showCodesOf && sealed !== null;
-  const code = isOpened ? openContents(ctx.vault, id, sealed)?.values.code : undefined;
-  return { id, namespace, kind, to, ...rest, ...(code !== undefined && { code }) };
+  return { id, namespace, kind, to, ...rest, ...(code !== undefined && namespace === showCodesOf && { code }) };
 }
 
 /** `ada@example.com` as `a***@example.com`. */

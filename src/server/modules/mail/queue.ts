@@ -24,17 +24,12 @@ const eraseFailed = statement(sql`
 const removeDone = statement(sql`
   delete from ${mailOutbox} where id in (select id from ${mailOutbox}
     where status <> 'queued' and updated_at <= ${param("before")} order by updated_at limit 1000)`);
-const isClaimed = sql`id = ${param("id")} and status = 'queued' and next_attempt_at = ${param("lease")}`;
-const closeMail = statement(sql`
-  update ${mailOutbox} set status = ${param("status")}, last_error = ${param("error")}, updated_at = ${param("now")},
-    sealed = case when ${param("status")} = 'failed' then sealed end
-  where ${isClaimed}`);
-const rescheduleMail = statement(sql`
-  update ${mailOutbox} set next_attempt_at = ${param("next")}, last_error = ${param("error")},
-    updated_at = ${param("now")}
-  where ${isClaimed}`);
-const releaseMail = statement(sql`
-  update ${mailOutbox} set next_attempt_at = ${param("now")}, updated_at = ${param("now")} where ${isClaimed}`);
+const updateClaimed = statement(sql`
+  update ${mailOutbox} set status = ${param("status")}, updated_at = ${param("now")},
+    next_attempt_at = coalesce(${param("next")}, next_attempt_at),
+    last_error = case when ${param("error")} is null and ${param("status")} = 'queued' then last_error else ${param("error")} end,
+    sealed = case when ${param("status")} in ('queued', 'failed') then sealed end
+  where id = ${param("id")} and status = 'queued' and next_attempt_at = ${param("lease")}`);
 // Not bound to the lease: a mail that was sent is not sent again, whoever has claimed or ended it since.
 const markSent = statement(sql`
   update ${mailOutbox} set status = 'sent', sealed = null, last_error = null, sent_at = ${param("now")},
@@ -91,27 +86,16 @@ export async function recordSent(ctx: OutboxContext, { id }: ClaimedMail): Promi
   await run(ctx.db, markSent, { id, now: toTimestamp(ctx.now()) });
 }
 
-/** Ends a mail. The contents of a failed one stay, so that an operator can retry it. */
-export async function endMail(
+/**
+ * Ends the claim of a mail that was not sent, unless another process has claimed it since. The contents of a failed one stay,
+ * so that an operator can retry it.
+ * @param outcome `next`, in epoch milliseconds, of a queued mail; a queued mail without an error keeps its last one.
+ */
+export async function endClaim(
   ctx: OutboxContext,
   { id, lease }: ClaimedMail,
-  status: "failed" | "dropped",
-  error: string | null,
+  outcome: { status: "queued" | "failed" | "dropped"; next?: number; error: string | null },
 ): Promise<void> {
-  await run(ctx.db, closeMail, { id, lease, status, error, now: toTimestamp(ctx.now()) });
-}
-
-/** Lets a mail wait for its next attempt. @param next epoch milliseconds. */
-export async function reschedule(
-  ctx: OutboxContext,
-  { id, lease }: ClaimedMail,
-  next: number,
-  error: string | null,
-): Promise<void> {
-  await run(ctx.db, rescheduleMail, { id, lease, next: toTimestamp(next), error, now: toTimestamp(ctx.now()) });
-}
-
-/** Releases a claim, so that another process need not wait for the end of the lease. */
-export async function release(ctx: OutboxContext, { id, lease }: ClaimedMail): Promise<void> {
-  await run(ctx.db, releaseMail, { id, lease, now: toTimestamp(ctx.now()) });
+  const next = outcome.next === undefined ? null : toTimestamp(outcome.next);
+  await run(ctx.db, updateClaimed, { ...outcome, id, lease, next, now: toTimestamp(ctx.now()) });
 }

@@ -1,9 +1,9 @@
 import SMTPConnection from "nodemailer/lib/smtp-connection";
-import { type AppError, unavailable, wrongState } from "../../errors.ts";
+import { unavailable, wrongState } from "../../errors.ts";
 import { type SmtpServer, secretsOf, smtpOptions } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
 
-/** What a mail server permitted. */
+/** The kind of session that a mail server permitted. */
 export interface SmtpSession {
   host: string;
   port: number;
@@ -13,33 +13,16 @@ export interface SmtpSession {
   authenticated: boolean;
 }
 
-/** A message, and where it goes. */
-interface Outgoing {
-  envelope: { from: string; to: string[] };
-  raw: Buffer;
-}
-
 /**
- * Connects to a mail server, signs in, and sends nothing.
- * @throws wrongState when it rejects the credentials, unavailable when it cannot be reached; the message names host and
- * port, and holds no secret.
+ * Connects to a mail server, signs in, and sends a message if one is given.
+ * @returns the session, and the server's answer to the message.
+ * @throws wrongState when it rejects the message or the credentials, unavailable when it cannot be reached; the error
+ * message names host and port, and holds no secret.
  */
-export async function probeSmtp(server: SmtpServer): Promise<SmtpSession> {
-  return (await runSession(server)).session;
-}
-
-/**
- * Sends one message. @returns the session, and the server's answer.
- * @throws wrongState when it rejects the message or the credentials, unavailable when it cannot be reached.
- */
-export function sendInSession(
+export async function runSmtpSession(
   server: SmtpServer,
-  outgoing: Outgoing,
+  outgoing?: { envelope: { from: string; to: string[] }; raw: Buffer },
 ): Promise<{ session: SmtpSession; answer: string }> {
-  return runSession(server, outgoing);
-}
-
-async function runSession(server: SmtpServer, outgoing?: Outgoing) {
   const options = smtpOptions(server);
   const { host, port } = options;
   const { promise, resolve, reject } = Promise.withResolvers<{ session: SmtpSession; answer: string }>();
@@ -69,11 +52,7 @@ async function runSession(server: SmtpServer, outgoing?: Outgoing) {
   try {
     return await promise;
   } catch (error) {
-    throw sessionError(error, server, `${host}:${port}`);
+    const { isOutage, isCredentials, text } = readSmtpFailure(error, secretsOf(server.url));
+    throw (isOutage && !isCredentials ? unavailable : wrongState)(`${host}:${port}: ${text}`, { cause: error });
   }
-}
-
-function sessionError(error: unknown, { url }: SmtpServer, place: string): AppError {
-  const { isOutage, isCredentials, text } = readSmtpFailure(error, secretsOf(url));
-  return (isOutage && !isCredentials ? unavailable : wrongState)(`${place}: ${text}`, { cause: error });
 }

@@ -4,11 +4,10 @@ import { AppError, invalidField, notFound, wrongState } from "../../errors.ts";
 import { parseEmail, parseFromAddress } from "../../values/email.ts";
 import { newId } from "../../values/ids.ts";
 import { recordAudit } from "../audit/service.ts";
-import { composeMail } from "./compose.ts";
-import { findRecipient } from "./recipient.ts";
+import { composeMail, findRecipient } from "./compose.ts";
 import { type MailStore, renderMail } from "./render.ts";
 import { type SmtpServer, smtpOptions } from "./smtp.ts";
-import { type SmtpSession, sendInSession } from "./smtp-session.ts";
+import { runSmtpSession, type SmtpSession } from "./smtp-session.ts";
 
 /** How a test mail was sent. */
 export interface TestMail extends SmtpSession {
@@ -69,6 +68,6 @@ export async function sendTestMail(input: {
   const id = newId("mail");
   const message = composeMail({ id, from, store, to: { email: to, name: null }, rendered, at: now() });
   const raw = await new MailComposer(message).compile().build();
-  const { session, answer } = await sendInSession(smtp, { envelope: { from: from.address, to: [to] }, raw });
+  const { session, answer } = await runSmtpSession(smtp, { envelope: { from: from.address, to: [to] }, raw });
   return { to, from: from.address, ...session, message_id: message.messageId as string, answer };
 }

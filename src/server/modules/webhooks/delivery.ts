@@ -7,7 +7,7 @@ import type { Answer, Channel } from "../../delivery/channel.ts";
 import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import { type Lookup, lookupAddresses, resolveAddresses } from "../../delivery/outbound/address.ts";
-import { DeliveryFailure, describeStatus, isDown, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
+import { DeliveryFailure, isDown, readRetryAfter } from "../../delivery/outbound/attempt-failure.ts";
 import { postMessage } from "../../delivery/outbound/post.ts";
 import { startPolling } from "../../delivery/poller.ts";
 import type { SchedulerPolicy, Source } from "../../delivery/scheduler.ts";
@@ -181,4 +181,11 @@ async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, sign
   if (status >= 200 && status < 300) return { result: "accepted", status, error: null, retryAfterMs, closed };
   const result = isDown(status) ? "failed" : "refused";
   return { result, isFinal: status === 410, status, error: describeStatus(status), retryAfterMs, closed };
+}
+
+/** Describes an unsuccessful status, for operators. */
+function describeStatus(status: number): string {
+  if (status === 410) return "410: the receiver does not exist any more";
+  if (status >= 300 && status < 400) return `${status}: redirects are not followed; use the final address`;
+  return `${status}: the receiver did not accept it`;
 }

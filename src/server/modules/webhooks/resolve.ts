@@ -14,22 +14,18 @@ const selectAll = statement<{ id: string; url: string }>(sql`
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const rows = await all(ctx.db, selectAll, { tenantId });
-  if (rows.some(({ id }) => id === idOrUrl)) return idOrUrl;
   const asked = canonicalUrl(idOrUrl);
-  const [only, ...others] = rows.filter(({ url }) => canonicalUrl(url) === asked);
-  const quoted = JSON.stringify(idOrUrl);
-  if (only === undefined) {
+  const found = rows.filter(({ id, url }) => id === idOrUrl || canonicalUrl(url) === asked).map(({ id }) => id);
+  if (found.length === 1) return found[0] as string;
+  if (found.length === 0) {
     throw unknownName("webhook", idOrUrl, {
       store: namespace,
       names: idOrUrl.startsWith("whk_") ? [] : rows.map(({ url }) => url),
       list: `bodega webhook list -n ${namespace}`,
     });
   }
-  if (others.length === 0) return only.id;
-  throw ambiguousName(
-    `${1 + others.length} webhooks of tenant ${namespace} have the address ${quoted}.`,
-    [only, ...others].map(({ id }) => id),
-  );
+  const quoted = JSON.stringify(idOrUrl);
+  throw ambiguousName(`${found.length} webhooks of tenant ${namespace} have the address ${quoted}.`, found);
 }
 
 function canonicalUrl(url: string): string {

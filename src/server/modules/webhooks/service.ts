@@ -80,34 +80,20 @@ export interface WebhookInput {
   allowPrivate?: boolean | undefined;
 }
 
-/** A checked webhook. */
-export interface PreparedWebhook {
-  url: string;
-  types: string[];
-  allowPrivate: boolean;
-}
-
 /**
  * Adds a webhook, which receives the events from now on.
  * @throws validationFailed naming `url` or `types`, wrongState when the store has twenty already.
  */
-export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup?: Lookup): Promise<WebhookWithSecret> {
-  return insertWebhook(ctx, await prepareWebhook(input, lookup));
-}
-
-/** Checks a webhook and resolves its host. Call it outside transactions, because it may take seconds. */
-export async function prepareWebhook(
-  { url: given, types = [], allowPrivate = false }: WebhookInput,
+export async function addWebhook(
+  ctx: Ctx,
+  input: WebhookInput,
   lookup: Lookup = lookupAddresses,
-): Promise<PreparedWebhook> {
-  const url = parseWebhookUrl(given, allowPrivate);
-  const patterns = parsePatterns("types", types.length === 0 ? ["*"] : types);
+): Promise<WebhookWithSecret> {
+  const { allowPrivate = false } = input;
+  const url = parseWebhookUrl(input.url, allowPrivate);
+  const types = parsePatterns("types", input.types?.length ? input.types : ["*"]);
+  // Before the transaction: it may take seconds.
   if (!allowPrivate) await refusePrivate(new URL(url), lookup);
-  return { url, types: patterns, allowPrivate };
-}
-
-/** Writes a checked webhook. */
-export function insertWebhook(ctx: Ctx, { url, types, allowPrivate }: PreparedWebhook): Promise<WebhookWithSecret> {
   const id = newId("whk");
   const secret = newSigningSecret();
   return inTransaction(ctx, async (tx) => {

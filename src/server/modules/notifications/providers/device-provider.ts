@@ -1,4 +1,4 @@
-import { describeFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
+import { DeliveryFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
 import { type Http2Answer, withSignal } from "./http2-connection.ts";
 import type { PushAnswer, PushOptions, PushPayload, PushProvider } from "./provider.ts";
 
@@ -64,25 +64,18 @@ export function createDeviceProvider(service: DeviceService): PushProvider {
     const { reason, isGone, isAboutAccount } = service.explain(answer);
     const error = `${status}${reason === "" ? "" : ` ${reason}`}`;
     // Every message fails until the account is corrected.
-    if (isAboutAccount && !isGone) return failure(service.describeRejection(error));
+    if (isAboutAccount && !isGone) throw new DeliveryFailure(service.describeRejection(error));
     return { status, retryAfterMs: readRetryAfter(answer, now()), isGone, error };
   }
 
   return {
     async deliver(target, payload, options) {
       if (!("token" in target)) throw new TypeError("A device has a token.");
-      try {
-        return readAnswer(await attempt(target.token, payload, options));
-      } catch (error) {
-        if (options.signal.aborted) throw error;
-        return failure(describeFailure(error));
-      }
+      return readAnswer(await attempt(target.token, payload, options));
     },
     stop: () => service.stop(),
   };
 }
-
-const failure = (error: string): PushAnswer => ({ status: null, retryAfterMs: 0, isGone: false, error });
 
 /** The value if it is a word such as `BadDeviceToken`; else empty, because logs show it. */
 export function readWord(value: unknown): string {

@@ -35,16 +35,13 @@ export interface PushOptions {
   signal: AbortSignal;
 }
 
-/** The result of an attempt. A status of 2xx is a success; none, 408, 429 and 5xx are retried; others are final. */
+/** The answer of a push service. A status of 2xx is a success; 408, 429 and 5xx are retried; others are final. */
 export interface PushAnswer {
-  /** Null where there was no answer. */
-  status: number | null;
+  status: number;
   /** From Retry-After; 0 without it. */
   retryAfterMs: number;
   /** The target does not exist any more; its registration is removed. */
   isGone: boolean;
-  /** Another attempt would fail too, whatever the status. */
-  isFinal?: boolean | undefined;
   /** For operators; null for a success. Contains neither targets nor secrets. */
   error: string | null;
 }
@@ -53,7 +50,11 @@ export interface PushAnswer {
 export interface PushProvider {
   /** The service of a target, such as the endpoint's host, if it is not the same for all. Each has a circuit of its own. */
   serviceOf?(target: Target): string;
-  /** Makes one attempt. Network errors are returned in the answer; only the signal's abort may reject. */
+  /**
+   * Makes one attempt.
+   * @throws RefusedAddress, which is final; DeliveryFailure for a rejected account, or the error of the connection, which are
+   * retried; the reason of the signal.
+   */
   deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<PushAnswer>;
   /** Closes connections. */
   stop?(): Promise<void> | void;

@@ -1,7 +1,7 @@
 import { type Lookup, lookupAddresses, RefusedAddress, resolveAddresses } from "../../../delivery/outbound/address.ts";
-import { describeFailure, readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
-import { type PostAnswer, postMessage } from "../../../delivery/outbound/post.ts";
-import type { PushAnswer, PushProvider, Target } from "./provider.ts";
+import { readRetryAfter } from "../../../delivery/outbound/attempt-failure.ts";
+import { postMessage } from "../../../delivery/outbound/post.ts";
+import type { PushProvider } from "./provider.ts";
 
 /** Tokens are valid for twelve hours; signing one costs more than the rest of an attempt. */
 const tokenMs = 6 * 3_600_000;
@@ -44,7 +44,8 @@ export function createWebPush(deps: WebPushDeps): PushProvider {
     serviceOf: (target) => ("endpoint" in target ? new URL(target.endpoint).host : ""),
 
     async deliver(target, payload, { ttlSeconds, urgency, topic, contact, signal }) {
-      const { endpoint, keys } = requireSubscription(target);
+      if (!("endpoint" in target)) throw new TypeError("A browser has an endpoint.");
+      const { endpoint, keys } = target;
       const url = new URL(endpoint);
       const { encrypt } = await loadLibrary();
       const { cipherText } = encrypt(keys.p256dh, keys.auth, JSON.stringify(payload), encoding);
@@ -56,43 +57,23 @@ export function createWebPush(deps: WebPushDeps): PushProvider {
         Urgency: urgency,
         ...(topic !== undefined && { Topic: topic }),
       };
-      try {
-        if (url.protocol !== "https:" && !deps.allowPrivate)
-          throw new RefusedAddress("only https endpoints are allowed");
-        const addresses = await resolveAddresses(url, deps.allowPrivate, lookup);
-        const answer = await postMessage({ url, addresses, headers, body: cipherText, signal, ca: deps.ca });
-        return describeAnswer(answer, deps.now());
-      } catch (error) {
-        signal.throwIfAborted();
-        const isFinal = error instanceof RefusedAddress;
-        return { status: null, retryAfterMs: 0, isGone: false, isFinal, error: describeFailure(error) };
-      }
+      if (url.protocol !== "https:" && !deps.allowPrivate) throw new RefusedAddress("only https endpoints are allowed");
+      const addresses = await resolveAddresses(url, deps.allowPrivate, lookup);
+      const answer = await postMessage({ url, addresses, headers, body: cipherText, signal, ca: deps.ca });
+      const { status } = answer;
+      const error = status >= 200 && status < 300 ? null : `${status}: ${describeRefusal(status)}`;
+      const isGone = status === 404 || status === 410;
+      return { status, retryAfterMs: readRetryAfter(answer, deps.now()), isGone, error };
     },
   };
 }
 
-function describeAnswer(answer: PostAnswer, now: number): PushAnswer {
-  const { status } = answer;
-  const isGone = status === 404 || status === 410;
-  const isSent = status >= 200 && status < 300;
-  const error = isSent
-    ? null
-    : isGone
-      ? `${status}: the subscription does not exist any more`
-      : describeRefusal(status);
-  return { status, retryAfterMs: readRetryAfter(answer, now), isGone, error };
-}
-
 function describeRefusal(status: number): string {
-  if (status === 401 || status === 403) return `${status}: the push service rejects this server's keys`;
-  if (status === 413) return `${status}: the message is too long`;
-  if (status >= 300 && status < 400) return `${status}: redirects are not followed`;
-  return `${status}: the push service did not accept it`;
-}
-
-function requireSubscription(target: Target): Extract<Target, { endpoint: string }> {
-  if ("endpoint" in target) return target;
-  throw new TypeError("A browser has an endpoint.");
+  if (status === 404 || status === 410) return "the subscription does not exist any more";
+  if (status === 401 || status === 403) return "the push service rejects this server's keys";
+  if (status === 413) return "the message is too long";
+  if (status >= 300 && status < 400) return "redirects are not followed";
+  return "the push service did not accept it";
 }
 
 /** Loaded with the first message. */

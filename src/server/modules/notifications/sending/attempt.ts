@@ -1,11 +1,12 @@
 import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Session } from "../../../db/session.ts";
 import type { Answer, Attempt } from "../../../delivery/channel.ts";
-import { isDown } from "../../../delivery/outbound/attempt-failure.ts";
+import { RefusedAddress } from "../../../delivery/outbound/address.ts";
+import { describeFailure, isDown } from "../../../delivery/outbound/attempt-failure.ts";
 import type { Vault } from "../../../security/vault.ts";
 import { toTimestamp } from "../../../values/timestamp.ts";
 import { composePayload } from "../messages/compose.ts";
-import type { PushAnswer, PushProvider } from "../providers/provider.ts";
+import type { PushProvider } from "../providers/provider.ts";
 import { openTarget, type Target } from "../providers/provider.ts";
 import { noProvider } from "../providers/providers.ts";
 import { isUnproven } from "./fan-out.ts";
@@ -59,6 +60,7 @@ export function prepareAttempt(task: PushTask, pool: number, deps: PushDeps): At
     timeoutMs,
     untrustedTimeoutMs: isUnproven(pool) && task.attempts === 1 ? timeoutMs * hurried : timeoutMs,
     send: (signal) => send(task, { provider, target, signal }, deps),
+    explain,
   };
 }
 
@@ -71,23 +73,29 @@ async function send(
   const isOrder = task.kind === "order";
   // Only the last state of an order is worth waiting for a device that is off.
   const topic = isOrder && payload.tag !== undefined && payload.tag.length <= maxTopic ? payload.tag : undefined;
-  const answer = await provider.deliver(target, payload, {
+  const delivered = provider.deliver(target, payload, {
     ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expires_at) - now()) / 1000)),
     urgency: isOrder ? "high" : "normal",
     topic,
     contact: contact ?? contactOf(task),
     signal,
   });
-  return readAnswer(answer);
+  const { status, isGone, error, retryAfterMs } = await delivered;
+  if (error === null) return { result: "accepted", status, error, retryAfterMs };
+  const isFinal = isGone || !isDown(status);
+  return { result: isFinal ? "refused" : "failed", isFinal, isGone, status, error, retryAfterMs };
 }
 
-function readAnswer({ status, isGone, isFinal, error, retryAfterMs }: PushAnswer): Answer {
-  if (status !== null && status >= 200 && status < 300 && !isGone) {
-    return { result: "accepted", status, error: null, retryAfterMs };
-  }
-  const failure = { status, error: error ?? "failed", retryAfterMs };
-  if (!isGone && !isFinal && isDown(status)) return { ...failure, result: "failed" };
-  return { ...failure, result: "refused", isFinal: true, isGone };
+/** An endpoint that is not on the public internet will not be later. */
+function explain(error: unknown): Answer {
+  const isFinal = error instanceof RefusedAddress;
+  return {
+    result: isFinal ? "refused" : "failed",
+    isFinal,
+    status: null,
+    error: describeFailure(error),
+    retryAfterMs: 0,
+  };
 }
 
 /** The store's page; some services refuse a message without a contact. */

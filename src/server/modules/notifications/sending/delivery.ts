@@ -1,8 +1,13 @@
+import type { Config } from "../../../config/config.ts";
+import type { Database } from "../../../db/session.ts";
 import { type RetrySchedule, retryDelayMs } from "../../../delivery/backoff.ts";
 import type { Channel } from "../../../delivery/channel.ts";
 import { DeliveryEngine } from "../../../delivery/engine.ts";
+import { startPolling } from "../../../delivery/poller.ts";
 import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
-import { noProvider } from "../providers/providers.ts";
+import { parseFromAddress } from "../../../values/email.ts";
+import { createProviders, noProvider } from "../providers/providers.ts";
+import { ensureVapidKeys } from "../providers/vapid.ts";
 import { type PushDeps, prepareAttempt } from "./attempt.ts";
 import { fanOut, isUnproven, pools } from "./fan-out.ts";
 import { claimPushes, listReady, type PushTask, pushClaims, recordGone, recordSent } from "./queue.ts";
@@ -78,4 +83,25 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
     },
   };
   return new DeliveryEngine(channel, { policy: pushPolicy, now: deps.now });
+}
+
+/** Sends push notifications for as long as a server runs. Any number of servers may do so beside one another. */
+export function startPushDelivery(
+  config: Pick<Config, "publicUrl" | "mailFrom" | "allowPrivatePush" | "pushProviders">,
+  deps: Pick<PushDeps, "vault" | "now"> & { db: Database; notice: (level: "info" | "warn", message: string) => void },
+): { stop(): Promise<void> } {
+  const { allowPrivatePush: allowPrivate, pushProviders: accounts } = config;
+  const readKeys = () => ensureVapidKeys(deps);
+  const providers = createProviders({ accounts, readKeys, now: deps.now, allowPrivate });
+  const engine = createPushEngine({ ...deps, providers, contact: contactOf(config) });
+  return startPolling(deps.db, engine, () =>
+    deps.notice("warn", "the database does not answer; push notifications wait"),
+  );
+}
+
+/** Whom push services may write to (RFC 8292): the server's own address, else that of its mail. */
+function contactOf({ publicUrl, mailFrom }: Pick<Config, "publicUrl" | "mailFrom">): string | undefined {
+  if (publicUrl?.startsWith("https://")) return publicUrl;
+  const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
+  return from === null ? undefined : `mailto:${from.address}`;
 }

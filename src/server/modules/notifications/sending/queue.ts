@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { PushPlatform } from "../../../config/push-config.ts";
 import type { SystemCtx } from "../../../context.ts";
-import { all, bind, param, statement } from "../../../db/statement.ts";
+import { all, bind, param, run, statement } from "../../../db/statement.ts";
 import type { Answer } from "../../../delivery/channel.ts";
 import { type Claim, claimStatement, claimStatements, claimTasks, isDue } from "../../../delivery/claim.ts";
 import type { Source } from "../../../delivery/scheduler.ts";
@@ -51,6 +51,22 @@ export const pushClaims = claimStatements(pushDeliveries, { delivered: "sent", o
 const removeGone = statement(sql`
   delete from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and target = ${param("target")}`);
+
+const keptMs = 30 * 86_400_000;
+
+const isOld = (status: string) => sql`status = ${sql.raw(`'${status}'`)} and finished_at <= ${param("before")}`;
+const oldFailures = sql`select registration_id from ${pushDeliveries}
+  where (${isOld("failed")} or ${isOld("expired")}) and platform = 'web' and registration_id is not null limit 1000`;
+const removeSilent = statement(sql`
+  delete from ${pushRegistrations}
+  where id in (${oldFailures}) and is_proven = 0 and updated_at <= ${param("before")}`);
+const removeFinished = statement(sql`
+  delete from ${pushDeliveries} where id in (select id from ${pushDeliveries}
+    where ${isOld("sent")} or ${isOld("failed")} or ${isOld("dropped")} or ${isOld("expired")} limit 1000)`);
+const removeMessages = statement(sql`
+  delete from ${pushMessages} where id in (select id from ${pushMessages} m
+    where m.created_at <= ${param("before")} and m.position is null
+      and not exists(select 1 from ${pushDeliveries} d where d.message_id = m.id) limit 1000)`);
 
 type Context = Pick<SystemCtx, "db" | "now">;
 
@@ -113,4 +129,19 @@ export function recordGone(ctx: Context, task: PushTask, answer: Answer): Promis
     pushClaims.ended(ctx, task, { ...answer, outcome: "dropped" }),
     bind(removeGone, { tenantId, registrationId, target }),
   ]);
+}
+
+/**
+ * Removes deliveries that ended thirty days ago, at most a thousand a call; and with those that failed, browsers where
+ * nothing has ever arrived. Returns how many deliveries it removed.
+ */
+export async function purgePushes(ctx: Context): Promise<number> {
+  const before = toTimestamp(ctx.now() - keptMs);
+  const [, finished] = await ctx.db.batch([bind(removeSilent, { before }), bind(removeFinished, { before })]);
+  return finished?.rowsAffected ?? 0;
+}
+
+/** Removes messages older than 30 days that have no deliveries left, at most a thousand per call. Returns how many. */
+export function purgeMessages(ctx: Context): Promise<number> {
+  return run(ctx.db, removeMessages, { before: toTimestamp(ctx.now() - keptMs) });
 }
