@@ -17,20 +17,6 @@ import { createUser, setPassword } from "../modules/users/service.ts";
 import type { Vault } from "../security/vault.ts";
 import demoProducts from "./demo-products.json" with { type: "json" };
 
-/** The store of the demo, with the credentials for its sample requests. */
-interface DemoStore {
-  namespace: string;
-  appId: string;
-  appSecret: string;
-  /** One of its products. */
-  productId: string;
-  /** Of a customer who can sign in. */
-  email: string;
-  password: string;
-  /** Whether this call created the store. */
-  isNew: boolean;
-}
-
 /** The namespace of the demo store. */
 export const demoNamespace = "demo";
 const namespace = demoNamespace;
@@ -41,9 +27,10 @@ const keyFile = "demo-key.json";
  * Fills an empty data directory with a sample store: a tenant, some twenty products, a customer and a published key. On
  * later starts the data stays, and a missing key is replaced. The key's secret and the customer's password are kept in
  * `demo-key.json`, readable by its owner only, because each start prints working requests.
+ * @returns the store, with the credentials of its key and its customer, the id of a product, and whether it is new.
  * @throws conflict when the directory contains stores that the demo did not create.
  */
-export async function seedDemo(db: Database, vault: Vault, now: () => number, dataDir: string): Promise<DemoStore> {
+export async function seedDemo(db: Database, vault: Vault, now: () => number, dataDir: string) {
   const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now, clientIp: null };
   const path = join(dataDir, keyFile);
   const isOurs = existsSync(path);

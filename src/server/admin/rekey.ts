@@ -22,49 +22,24 @@ const removeCodes = statement(sql`delete from ${passwordResetCodes}`);
 const removeRegistrations = statement(sql`delete from ${pushRegistrations}`);
 // The next start creates new ones; existing browser subscriptions no longer work.
 const removeVapidKeys = statement(sql`delete from ${vapidKeys}`);
-const selectTwoFactor = statement<TwoFactorUser>(sql`
+const selectTwoFactor = statement<Record<"namespace" | "user_id" | "email", string>>(sql`
   select t.namespace, u.id as user_id, u.email from ${twoFactor} f
   join ${users} u on u.id = f.user_id and u.tenant_id = f.tenant_id join ${tenants} t on t.id = f.tenant_id
   where f.confirmed_at is not null order by t.namespace, u.email_key`);
-const selectWebhooks = statement<SilentWebhook>(sql`
+const selectWebhooks = statement<Record<"namespace" | "webhook_id" | "url", string>>(sql`
   select t.namespace, w.id as webhook_id, w.url from ${webhooks} w join ${tenants} t on t.id = w.tenant_id
   order by t.namespace, w.id`);
 
-/** A user whose second factor no longer works. */
-interface TwoFactorUser {
-  namespace: string;
-  user_id: string;
-  email: string;
-}
-
-/** A webhook that sends nothing until it has a new signing secret. */
-interface SilentWebhook {
-  namespace: string;
-  webhook_id: string;
-  url: string;
-}
-
 /** The result of a change of the server's key. */
-export interface RekeyReport {
-  /** False when the database already used this key; then nothing was changed. */
-  rekeyed: boolean;
-  /** Queued mail that is not sent any more. */
-  mail_dropped: number;
-  /** Password reset codes that no longer work; users can request others. */
-  reset_codes_dropped: number;
-  /** Browsers and devices that must register again for push notifications. */
-  registrations_dropped: number;
-  /** Users who cannot sign in until their second factor is reset. */
-  two_factor_users: TwoFactorUser[];
-  /** Webhooks that need a new signing secret; their events wait until then. */
-  webhooks: SilentWebhook[];
-}
+export type RekeyReport = Awaited<ReturnType<typeof rekeyDatabase>>;
 
 /**
  * Ties the database to the present key after the old one was lost, and removes what only the old one could decrypt. Second
  * factors stay although they no longer work: removing them would let a password alone sign in. No server may be running.
+ * @returns what was dropped, the users who cannot sign in until their second factor is reset, and the webhooks that need a
+ * new secret; `rekeyed` is false when the database already used this key, and nothing was changed.
  */
-export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">): Promise<RekeyReport> {
+export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">) {
   return inTransaction(ctx, async (tx) => {
     const rekeyed = await adoptSecret(tx.db, config);
     const nothing = { mail_dropped: 0, reset_codes_dropped: 0, registrations_dropped: 0 };

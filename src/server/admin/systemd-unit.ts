@@ -1,4 +1,5 @@
 import { wrongState } from "../errors.ts";
+import restrictions from "./systemd-restrictions.json" with { type: "json" };
 
 /** The parts of a systemd unit. */
 export interface UnitOptions {
@@ -54,26 +55,9 @@ ProtectHome=${protectHome([dataDir, ...command])}
 PrivateTmp=${[dataDir, ...command].some(isTemporary) ? "no" : "yes"}
 PrivateDevices=yes
 PrivateUsers=${capability === "" ? "yes" : "no"}
-NoNewPrivileges=yes
 CapabilityBoundingSet=${capability}
 AmbientCapabilities=${capability}
-ProtectClock=yes
-ProtectControlGroups=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
-ProtectKernelTunables=yes
-ProtectProc=invisible
-LockPersonality=yes
-RemoveIPC=yes
-RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-SystemCallArchitectures=native
-SystemCallErrorNumber=EPERM
-SystemCallFilter=@system-service
-SystemCallFilter=~@privileged
+${restrictions.join("\n")}
 
 [Install]
 WantedBy=multi-user.target

@@ -28,7 +28,9 @@ export function openFolder(folder: string, dataDir?: string): BackupStorage {
     async create(name, id, signal) {
       const first = await mkdir(folder, { recursive: true, mode: 0o700 });
       const isOwned = dataDir !== undefined && `${realpathSync(folder)}${sep}`.startsWith(realpathSync(dataDir) + sep);
-      if (isOwned && first !== undefined) giveFolders(first, folder, dataDir);
+      if (isOwned && first !== undefined) {
+        for (let one = folder; one.length >= first.length; one = dirname(one)) giveToOwner(one, dataDir);
+      }
       await removeStale(folder);
       const partial = partialPath(folder, id);
       // Opened now, so that a missing permission is reported before the database is copied.
@@ -83,11 +85,6 @@ function upload(file: FileHandle, partial: string, path: string, signal: AbortSi
       await rm(partial, { force: true });
     },
   };
-}
-
-/** Gives the folders that were created to the owner of the data directory, from the innermost outwards. */
-function giveFolders(first: string, folder: string, dataDir: string): void {
-  for (let one = folder; one.length >= first.length; one = dirname(one)) giveToOwner(one, dataDir);
 }
 
 async function removeStale(folder: string): Promise<void> {

@@ -12,18 +12,12 @@ export interface Manifest {
   source: "file" | "server";
   /** About `bodega.db`; `begun_at` is when the database was created, which identifies it. */
   database: { bytes: number; sha256: string; begun_at: string | null };
-  /** The migrations of the database, oldest first. */
-  schema: AppliedMigration[];
+  /** The migrations of the database, oldest first, with the SHA-256 of their text. */
+  schema: { name: string; hash: string }[];
   /** Identifies the secret key without revealing it. */
   key_fingerprint: string | null;
   key_included: boolean;
   stores: number;
-}
-
-/** A migration that a database has; `hash` is the SHA-256 of its text. */
-export interface AppliedMigration {
-  name: string;
-  hash: string;
 }
 
 /**

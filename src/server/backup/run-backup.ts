@@ -11,7 +11,7 @@ import { stagingFolder } from "./location.ts";
 import { createWatchdog } from "./storage.ts";
 
 /** A backup to be made by another process. */
-interface BackupRun extends Omit<BackupJob, "id"> {
+export interface BackupRun extends Omit<BackupJob, "id"> {
   config: Config;
   /** How this program is started again, without arguments. */
   command: readonly string[];

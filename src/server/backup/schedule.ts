@@ -1,22 +1,15 @@
 import type { Config } from "../config/config.ts";
-import { type Environment, invalidOption } from "../config/environment.ts";
+import { invalidOption } from "../config/environment.ts";
 import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import type { BackupReport, BackupStep } from "./job.ts";
 import { readLastBackups } from "./last.ts";
 import { backupsFolder, formatLocation, parseDestination } from "./location.ts";
 import { openStorage } from "./open-storage.ts";
-import { runBackup } from "./run-backup.ts";
+import { type BackupRun, runBackup } from "./run-backup.ts";
 
 /** The delay after a failure, unless backups are made more often. */
 const retryMs = 5 * 60_000;
-
-interface ScheduleOptions {
-  /** How this program is started again, without arguments. */
-  command: readonly string[];
-  env: Environment;
-  notice: LogWriter["notice"];
-}
 
 /**
  * Makes backups until stopped: the first when the last one to the same destination is old enough, so that a restart
@@ -25,7 +18,7 @@ interface ScheduleOptions {
  */
 export function startBackups(
   config: Config & { backupEveryMs: number },
-  { command, env, notice }: ScheduleOptions,
+  { command, env, notice }: Pick<BackupRun, "command" | "env"> & Pick<LogWriter, "notice">,
 ): { stop(): Promise<void> } {
   const { backupEveryMs: everyMs, backupKeep: keep } = config;
   const location = parseDestination(config.backupTo ?? backupsFolder(config.dataDir), "--backup-to");

@@ -12,28 +12,11 @@ export interface PushOptions {
   platforms: readonly PushPlatform[];
 }
 
-/** A Google service account, as far as Firebase Cloud Messaging needs it. */
-export interface FcmAccount {
-  projectId: string;
-  clientEmail: string;
-  /** RSA, as PEM (PKCS #8). */
-  privateKey: string;
-  privateKeyId: string | undefined;
-  /** Issues access tokens. */
-  tokenUri: string;
-}
+/** A Google service account, as far as Firebase Cloud Messaging needs it; its key is RSA, as PEM (PKCS #8). */
+export type FcmAccount = NonNullable<ReturnType<typeof readFcm>>;
 
-/** A key of Apple's developer programme, and the app whose devices it reaches. */
-export interface ApnsAccount {
-  /** P-256, as PEM (PKCS #8): the content of the `.p8` file. */
-  key: string;
-  keyId: string;
-  teamId: string;
-  /** The app's bundle id. */
-  topic: string;
-  /** Whether to use Apple's service for apps under development. */
-  isSandbox: boolean;
-}
+/** A key of Apple's developer programme (P-256, as PEM), and the app whose devices it reaches, by its bundle id. */
+export type ApnsAccount = NonNullable<ReturnType<typeof readApns>>;
 
 /** The accounts at Google and Apple. Without one, nothing is sent to its platform. */
 export interface PushProviders {
@@ -72,7 +55,7 @@ export function readPushProviders(env: Environment): PushProviders {
   return { ...(fcm && { fcm }), ...(apns && { apns }) };
 }
 
-function readFcm(env: Environment): FcmAccount | undefined {
+function readFcm(env: Environment) {
   const text = readVariable(env, fcmName);
   if (text === undefined) return undefined;
   const account = parseObject(text);
@@ -95,7 +78,7 @@ function readFcm(env: Environment): FcmAccount | undefined {
   return { projectId, clientEmail: field("client_email"), privateKey: toPem(key), privateKeyId, tokenUri };
 }
 
-function readApns(env: Environment): ApnsAccount | undefined {
+function readApns(env: Environment) {
   const key = readVariable(env, "BODEGA_APNS_KEY");
   const isSandbox = onOrOff({ value: readVariable(env, "BODEGA_APNS_SANDBOX"), source: "BODEGA_APNS_SANDBOX" });
   if (key === undefined) {
@@ -120,6 +103,7 @@ function readApns(env: Environment): ApnsAccount | undefined {
     keyId: part("BODEGA_APNS_KEY_ID"),
     teamId: part("BODEGA_APNS_TEAM_ID"),
     topic: part("BODEGA_APNS_TOPIC"),
+    /** Whether to use Apple's service for apps under development. */
     isSandbox,
   };
 }

@@ -36,17 +36,11 @@ interface JobOptions {
   env: Environment;
 }
 
-interface BackgroundJobs {
-  stop(): Promise<void>;
-  /** Resolves when the database file was removed or replaced: further writes would be lost. */
-  databaseLost: Promise<AppError>;
-}
-
 /**
  * Starts what one process does for the whole server: checkpoints, backups, delivery of mail, webhooks and push
  * notifications, expiry, and purging old rows.
  */
-export async function startBackgroundJobs(config: Config, db: Database, options: JobOptions): Promise<BackgroundJobs> {
+export async function startBackgroundJobs(config: Config, db: Database, options: JobOptions) {
   const { vault, log } = options;
   const { notice } = log;
   const deps = vault && { db, vault, now: Date.now, notice };
@@ -66,6 +60,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   }, checkFileMs);
   const purging = startPurging(db, notice);
   return {
+    /** Resolves when the database file was removed or replaced: further writes would be lost. */
     databaseLost: databaseLost.promise,
     async stop() {
       clearInterval(checkingFile);

@@ -10,17 +10,7 @@ import { freeDiskBytes } from "../monitoring/readiness.ts";
 import type { Vault } from "../security/vault.ts";
 import type { KeyPair } from "../tls/certificate.ts";
 import type { Monitor } from "./monitor.ts";
-import { type OpenPort, openPort } from "./port.ts";
-
-/** A server that answers requests. */
-export interface Listener {
-  /** The address, such as `http://127.0.0.1:8080`. */
-  url: string;
-  port: number;
-  present: OpenPort["present"];
-  /** Accepts no new connections, lets requests in flight finish, closes the rest after `graceMs`, and flushes buffers. */
-  stop(graceMs: number): Promise<void>;
-}
+import { openPort } from "./port.ts";
 
 interface ListenOptions {
   vault: Vault;
@@ -37,7 +27,7 @@ interface ListenOptions {
  * Starts to answer requests.
  * @throws unavailable when the port is in use or the host is not an address of this machine.
  */
-export function listen(config: Config, db: Database, options: ListenOptions): Listener {
+export function listen(config: Config, db: Database, options: ListenOptions) {
   const { version, vault, log, monitor, shared, certificate } = options;
   let isDraining = false;
   // The application needs the client's address from the port, and the port needs the application.
@@ -73,10 +63,12 @@ export function listen(config: Config, db: Database, options: ListenOptions): Li
   });
   peerOf = (request) => open.peerOf(received.get(request) ?? request);
   return {
+    /** Such as `http://127.0.0.1:8080`. */
     url: open.url,
     port: open.port,
     present: open.present,
-    async stop(graceMs) {
+    /** Lets requests in flight finish, closes the rest after `graceMs`, and flushes buffers. */
+    async stop(graceMs: number) {
       isDraining = true;
       await open.stop(graceMs);
       await Promise.all([memory.views.stop(), memory.writes.stop(), memory.rejections.stop()]);

@@ -6,29 +6,16 @@ import { describeFault } from "../logging/request-log.ts";
 import { openControlSocket } from "../monitoring/control-socket.ts";
 import type { DatabaseFigures } from "../monitoring/database-figures.ts";
 import { createChannel, type Question } from "../monitoring/process-channel.ts";
-import { monitorProcess, type ProcessMonitor } from "../monitoring/process-monitor.ts";
+import { monitorProcess } from "../monitoring/process-monitor.ts";
 import { WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { Certificate, KeyPair } from "../tls/certificate.ts";
 import type { OpenPort } from "./port.ts";
 
-/** Counts the requests of a process, and renders the metrics of the whole server. */
-export interface Monitor extends Pick<ProcessMonitor, "meter" | "recentRequests"> {
-  metricsText: () => Promise<string>;
-}
-
 /** The monitor of a server's main process, which speaks for its workers. */
-export interface ServerMonitor extends Monitor {
-  /** Undefined where the main process answers requests itself. */
-  registry: WorkerRegistry | undefined;
-  /**
-   * Opens the control socket, and the listener for metrics where one is configured.
-   * @param url the address of the server.
-   * @returns the URL of the metrics, where there is a listener.
-   * @throws unavailable when the listener's port cannot be opened.
-   */
-  open(url: string): Promise<string | undefined>;
-  stop(): void;
-}
+export type ServerMonitor = ReturnType<typeof startMonitor>;
+
+/** Counts the requests of a process, and renders the metrics of the whole server. */
+export type Monitor = Pick<ServerMonitor, "meter" | "recentRequests" | "metricsText">;
 
 /** How often a worker reports its counts, so that one that is killed loses few. */
 const reportMs = 2000;
@@ -45,7 +32,7 @@ interface MonitorOptions {
 }
 
 /** Starts to monitor a server's main process. Code that renders figures is loaded at the first request for them. */
-export function startMonitor(config: Config, db: Database, options: MonitorOptions): ServerMonitor {
+export function startMonitor(config: Config, db: Database, options: MonitorOptions) {
   const { version, log, certificate } = options;
   const { dataDir, workers } = config;
   const own = monitorProcess(db);
@@ -77,8 +64,14 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
     meter: own.meter,
     recentRequests: own.recentRequests,
     metricsText,
+    /** Undefined where the main process answers requests itself. */
     registry,
-    async open(at) {
+    /**
+     * Opens the control socket, and the listener for metrics where one is configured; returns its URL.
+     * @param at the address of the server.
+     * @throws unavailable when the listener's port cannot be opened.
+     */
+    async open(at: string) {
       url = at;
       listener = await openMetrics(config, log, metricsText);
       try {
@@ -110,20 +103,8 @@ async function openMetrics({ metrics, metricsToken }: Config, log: LogWriter, te
   return listener;
 }
 
-/** The monitor of a worker, which reports to the main process. */
-interface WorkerMonitor extends Monitor {
-  /**
-   * Asks for the certificate to present.
-   * @throws unavailable when the main process does not answer.
-   */
-  fetchCertificate(): Promise<KeyPair>;
-  /** Presents the certificates that the main process sends, including those sent before this call. */
-  follow(listener: Pick<OpenPort, "present">): void;
-  stop(): void;
-}
-
-/** Starts to monitor a worker. */
-export function startWorkerMonitor(db: Database): WorkerMonitor {
+/** Starts to monitor a worker, which reports to the main process. */
+export function startWorkerMonitor(db: Database) {
   const followed = Promise.withResolvers<Pick<OpenPort, "present">>();
   const own = monitorProcess(db);
   const answer = (question: Question) => {
@@ -145,12 +126,14 @@ export function startWorkerMonitor(db: Database): WorkerMonitor {
       if (typeof text !== "string") throw unavailable("The server's main process does not answer.");
       return text;
     },
+    /** The certificate to present. Throws unavailable when the main process does not answer. */
     async fetchCertificate() {
       const answer = await channel.ask({ kind: "certificate" }, certificateTimeoutMs);
       const { cert, key } = (answer ?? {}) as Partial<KeyPair>;
       if (cert === undefined || key === undefined) throw unavailable("The server's main process sent no certificate.");
       return { cert, key };
     },
+    /** Presents the certificates that the main process sends, including those sent before this call. */
     follow: followed.resolve,
     stop() {
       clearInterval(timer);

@@ -3,16 +3,7 @@ import { unavailable } from "../errors.ts";
 import type { KeyPair } from "../tls/certificate.ts";
 
 /** An open port, whose certificate can be replaced while it serves. */
-export interface OpenPort {
-  url: string;
-  port: number;
-  /** The IP address of the client. */
-  peerOf(request: Request): string | null;
-  /** Presents another certificate to new connections. Throws when it cannot be used; then nothing has changed. */
-  present(pair: KeyPair): void;
-  /** Accepts no new connections, lets requests in flight finish, and closes what is left after `graceMs`. */
-  stop(graceMs: number): Promise<void>;
-}
+export type OpenPort = ReturnType<typeof openPort>;
 
 type Server = ReturnType<typeof Bun.serve>;
 type Answer = (request: Request) => Response | Promise<Response>;
@@ -33,7 +24,7 @@ const handoverMs = 500;
  * Starts to serve a port.
  * @throws unavailable when the port is in use or the host is not an address of this machine.
  */
-export function openPort(config: Config, { shared, certificate, fetch }: PortOptions): OpenPort {
+export function openPort(config: Config, { shared, certificate, fetch }: PortOptions) {
   const servers = new Set<Server>();
   let current = begin(config.port, certificate);
   const port = current.server.port ?? config.port;
@@ -66,13 +57,16 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
   return {
     url: addressOf(config.host, port, certificate !== null),
     port,
-    peerOf: (request) => current.server.requestIP(request)?.address ?? null,
-    present(pair) {
+    /** The IP address of the client. */
+    peerOf: (request: Request) => current.server.requestIP(request)?.address ?? null,
+    /** Presents another certificate to new connections. Throws when it cannot be used; then nothing has changed. */
+    present(pair: KeyPair) {
       const before = current;
       current = begin(port, pair);
       before.retire();
     },
-    async stop(graceMs) {
+    /** Accepts no new connections, lets requests in flight finish, and closes what is left after `graceMs`. */
+    async stop(graceMs: number) {
       const deadline = performance.now() + graceMs;
       const open = [...servers];
       const stopped = Promise.all(open.map((server) => server.stop()));

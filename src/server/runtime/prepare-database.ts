@@ -8,20 +8,13 @@ import type { LogWriter } from "../logging/logger.ts";
 import { recordAudit } from "../modules/audit/service.ts";
 import { makeVapidKeys } from "../modules/notifications/providers/vapid.ts";
 import { claimDatabase, closedVault, openVault } from "../security/secret-key.ts";
-import type { Vault } from "../security/vault.ts";
-
-/** A server's vault, and whether its key is the database's. */
-interface ServerVault {
-  vault: Vault;
-  hasKey: boolean;
-}
 
 /**
  * Migrates a database before it is served, ties it to the server's key, and creates the keys that identify the server to
  * push services.
  * @throws unavailable as `migrate`; wrongState as `openServerVault`.
  */
-export async function prepareDatabase(config: Config, db: Database, log: LogWriter): Promise<ServerVault> {
+export async function prepareDatabase(config: Config, db: Database, log: LogWriter) {
   const { applied } = await migrate(db);
   const opened = await openServerVault(config, db, log);
   const { vault, hasKey } = opened;
@@ -37,9 +30,10 @@ export async function prepareDatabase(config: Config, db: Database, log: LogWrit
 /**
  * Opens the vault of a server. The only server of a file refuses to start with another key. One of several servers of a
  * libSQL database goes on without what needs the key, and logs an error.
+ * @returns the vault, and whether its key is the database's.
  * @throws wrongState for the key of another database, unavailable when the key can be neither read nor created.
  */
-export async function openServerVault(config: Config, db: Database, log: LogWriter): Promise<ServerVault> {
+export async function openServerVault(config: Config, db: Database, log: LogWriter) {
   const vault = await openVault(config, db);
   try {
     await claimDatabase(db, vault);

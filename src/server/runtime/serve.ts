@@ -112,15 +112,16 @@ async function runMain(config: Config, run: Run): Promise<number> {
   }
 }
 
-interface AnsweringOptions {
-  run: Run;
-  vault: Vault;
-  monitor: ServerMonitor;
-  certificate: CertificateWatcher | null;
-}
-
-async function startAnswering(config: Config, db: Database, options: AnsweringOptions): Promise<Answering> {
-  const { run, vault, monitor, certificate } = options;
+async function startAnswering(
+  config: Config,
+  db: Database,
+  {
+    run,
+    vault,
+    monitor,
+    certificate,
+  }: { run: Run; vault: Vault; monitor: ServerMonitor; certificate: CertificateWatcher | null },
+): Promise<Answering> {
   const { version, log } = run;
   const { registry } = monitor;
   if (registry === undefined) {

@@ -7,16 +7,6 @@ import { lastWritesMs } from "../modules/views/view-buffer.ts";
 import type { WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { KeyPair } from "../tls/certificate.ts";
 
-/** The worker processes of a server. */
-interface WorkerGroup {
-  /** Has all workers present a certificate. Throws when one of them cannot. */
-  present(pair: KeyPair): Promise<void>;
-  /** Resolves when the group gives up because its workers keep ending. */
-  failed: Promise<AppError>;
-  /** Ends all workers; kills those left after `graceMs` and the time of their last writes. */
-  stop(graceMs: number): Promise<void>;
-}
-
 interface WorkerOptions {
   /** How this program is started again, without arguments. */
   command: readonly string[];
@@ -37,7 +27,7 @@ const presentTimeoutMs = 2000;
  * Starts the workers, and replaces those that end.
  * @throws unavailable when a worker cannot start.
  */
-export async function startWorkers(config: Config, options: WorkerOptions): Promise<WorkerGroup> {
+export async function startWorkers(config: Config, options: WorkerOptions) {
   const { log, registry } = options;
   const workers = new Set<Subprocess>();
   // However this process ends, no worker may keep the port.
@@ -85,9 +75,12 @@ export async function startWorkers(config: Config, options: WorkerOptions): Prom
     throw error;
   }
   return {
+    /** Ends all workers; kills those left after `graceMs` and the time of their last writes. */
     stop,
+    /** Resolves when the group gives up because its workers keep ending. */
     failed: giveUp.promise,
-    async present({ cert, key }) {
+    /** Has all workers present a certificate. Throws when one of them cannot. */
+    async present({ cert, key }: KeyPair) {
       const answers = await registry.askAll({ kind: "present", cert, key }, presentTimeoutMs);
       const failure = answers.find((answer) => typeof answer === "string");
       if (failure !== undefined) throw new Error(`A worker: ${failure}`);
@@ -95,15 +88,12 @@ export async function startWorkers(config: Config, options: WorkerOptions): Prom
   };
 }
 
-interface WorkerStart {
-  /** From 1; a replacement takes the place of the worker before it. */
-  place: number;
-  workers: Set<Subprocess>;
-  onEnd: (pid: number, how: string) => void;
-}
-
 /** Starts one worker; resolves when it answers requests. It does not do the work that the parent does for all. */
-function startWorker(config: Config, options: WorkerOptions, { place, workers, onEnd }: WorkerStart): Promise<void> {
+function startWorker(
+  config: Config,
+  options: WorkerOptions,
+  { place, workers, onEnd }: { place: number; workers: Set<Subprocess>; onEnd: (pid: number, how: string) => void },
+): Promise<void> {
   const ready = Promise.withResolvers<void>();
   const inherited = { ...config, isWorker: true, metrics: undefined, backupEveryMs: undefined };
   const worker = Bun.spawn([...options.command, "serve"], {

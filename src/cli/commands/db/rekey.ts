@@ -42,15 +42,17 @@ async function printReport(console: Console, report: RekeyReport): Promise<void>
   if (!report.rekeyed) return info(console, "The database already uses this key. Nothing was changed.");
   if (!console.quiet)
     await printRecord(console, { ...shown, two_factor_users: users.length, webhooks: webhooks.length }, "rekeyed");
-  if (webhooks.length > 0) await warn(console, "These webhooks send nothing until they have a new secret:");
-  for (const { namespace, webhook_id, url } of webhooks.slice(0, maxNamed)) {
-    await console.writeError(`  bodega webhook rotate -n ${namespace} ${webhook_id}  # ${formatValue(url)}\n`);
-  }
-  if (webhooks.length > maxNamed) await info(console, `and ${webhooks.length - maxNamed} more. List all: --json`);
-  if (users.length === 0) return;
-  await warn(console, "These users cannot sign in until their second factor is reset:");
-  for (const { namespace, user_id, email } of users.slice(0, maxNamed)) {
-    await console.writeError(`  bodega user reset-two-factor -n ${namespace} ${user_id}  # ${formatValue(email)}\n`);
-  }
-  if (users.length > maxNamed) await info(console, `and ${users.length - maxNamed} more. List all: --json`);
+  await warnOf(console, "These webhooks send nothing until they have a new secret:", webhooks, (one) => {
+    return `webhook rotate -n ${one.namespace} ${one.webhook_id}  # ${formatValue(one.url)}`;
+  });
+  await warnOf(console, "These users cannot sign in until their second factor is reset:", users, (one) => {
+    return `user reset-two-factor -n ${one.namespace} ${one.user_id}  # ${formatValue(one.email)}`;
+  });
+}
+
+async function warnOf<T>(console: Console, text: string, list: T[], commandOf: (one: T) => string): Promise<void> {
+  if (list.length === 0) return;
+  await warn(console, text);
+  for (const one of list.slice(0, maxNamed)) await console.writeError(`  bodega ${commandOf(one)}\n`);
+  if (list.length > maxNamed) await info(console, `and ${list.length - maxNamed} more. List all: --json`);
 }

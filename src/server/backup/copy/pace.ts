@@ -1,8 +1,5 @@
 /** Spreads writes to a disk over time. */
-export interface Pacer {
-  /** @param sync flushes what has been written to the disk. */
-  wrote(bytes: number, sync: () => Promise<void>): Promise<void>;
-}
+export type Pacer = ReturnType<typeof createPacer>;
 
 /** Small enough that a commit which waits behind one batch hardly slows down. */
 const batchBytes = 1 << 20;
@@ -15,11 +12,12 @@ const maxPauseMs = 50;
  * Makes a pacer, which flushes each batch and then pauses. Otherwise the system would collect hundreds of megabytes and
  * flush them at once, and every commit on that disk would wait.
  */
-export function createPacer(signal: AbortSignal): Pacer {
+export function createPacer(signal: AbortSignal) {
   let waiting = 0;
   let startedAt = performance.now();
   return {
-    async wrote(bytes, sync) {
+    /** @param sync flushes what has been written to the disk. */
+    async wrote(bytes: number, sync: () => Promise<void>) {
       waiting += bytes;
       signal.throwIfAborted();
       if (waiting < batchBytes) return;

@@ -34,12 +34,8 @@ const selectColumns = `SELECT m.name, c.name, c.pk, c.type FROM sqlite_schema m,
   WHERE m.type = 'table' AND c.hidden = 0 ORDER BY m.rowid, c.cid`;
 const hasSequences = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'";
 
-interface Column {
-  name: string;
-  /** Its place in the primary key, from 1; 0 outside of it. */
-  place: number;
-  type: string;
-}
+/** `place` is the one in the primary key, from 1; 0 outside of it. */
+type Column = { name: string; place: number; type: string };
 
 /** Plans how to copy a database from its schema. */
 export async function readPlan(read: ReadRows): Promise<CopyPlan> {

@@ -16,18 +16,7 @@ import { type Inspection, inspectIntact } from "./inspect.ts";
 import { verifySchema } from "./verify-schema.ts";
 
 /** A verified backup in a folder of its own. */
-export interface FetchedBackup {
-  /** Null for a plain database file. */
-  manifest: Manifest | null;
-  /** The secret key that it contained. */
-  key: string | undefined;
-  inspection: Inspection;
-  /** Migrations that this program has and the backup lacks. */
-  missing: string[];
-  /** Contains the database, named `bodega.db`. */
-  folder: string;
-  databasePath: string;
-}
+export type FetchedBackup = Awaited<ReturnType<typeof fetchBackup>>;
 
 /** The progress: bytes read of the backup, and of how many where that is known; then it is checked. */
 export type FetchStep = { step: "reading"; done: number; total?: number } | { step: "checking" };
@@ -50,13 +39,15 @@ const defaultSilenceMs = 5 * 60_000;
 /**
  * Reads a backup into a folder and verifies all of it: the checksum, the database with its references, its schema, and
  * its key. The present database is not touched.
+ * @returns its manifest, null for a plain database file; the secret key that it contained; `missing`: migrations that this
+ * program has and the backup lacks; `folder`, which contains the database.
  * @throws validationFailed when it is truncated, altered, damaged or of another program; unavailable when its schema is
  * newer than this program, when it cannot be read or S3 sends nothing for minutes; notFound for a missing backup.
  */
-export async function fetchBackup(source: BackupLocation, options: FetchOptions): Promise<FetchedBackup> {
+export async function fetchBackup(source: BackupLocation, options: FetchOptions) {
   const { folder } = options;
   const databasePath = join(folder, "bodega.db");
-  const { manifest, key } = await unpack(source, databasePath, options);
+  const { manifest, key }: Unpacked = await unpack(source, databasePath, options);
   options.onStep({ step: "checking" });
   const inspection = await verify(databasePath, key);
   await mergeWal(databasePath);
@@ -77,7 +68,12 @@ async function verify(databasePath: string, key: string | undefined): Promise<In
   return found;
 }
 
-async function unpack(source: BackupLocation, databasePath: string, options: FetchOptions) {
+interface Unpacked {
+  manifest: Manifest | null;
+  key: string | undefined;
+}
+
+async function unpack(source: BackupLocation, databasePath: string, options: FetchOptions): Promise<Unpacked> {
   const { onStep, signal } = options;
   const plain = source.kind === "folder" && formatLocation(source);
   try {

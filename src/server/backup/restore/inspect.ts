@@ -1,26 +1,10 @@
 import { isDamaged } from "../../db/db-errors.ts";
 import { Connection } from "../../db/local/connection.ts";
 import { loadLibsql } from "../../db/local/load-libsql.ts";
-import { type AppliedMigration, damaged } from "../manifest.ts";
-
-/** Numbers of records in a database, for people to compare. */
-export interface Contents {
-  stores: number;
-  users: number;
-  products: number;
-  orders: number;
-  /** Time of the last entry in the audit log, RFC 3339. */
-  last_act_at: string | null;
-}
+import { damaged } from "../manifest.ts";
 
 /** The identity and content of a database file. */
-export interface Inspection {
-  schema: AppliedMigration[];
-  /** When the database was created, RFC 3339; it identifies the database. */
-  begunAt: string | null;
-  keyFingerprint: string | null;
-  contents: Contents;
-}
+export type Inspection = ReturnType<typeof inspectCopy>;
 
 /** Opens a database file that nobody else uses, read-only, and closes it afterwards. */
 export async function withCopy<T>(path: string, work: (connection: Connection) => T | Promise<T>): Promise<T> {
@@ -64,7 +48,7 @@ function assertIntact(connection: Connection, what: string): void {
 }
 
 /** Reads what a database file contains. Tables that an earlier schema lacks count as empty. */
-export function inspectCopy(connection: Connection): Inspection {
+export function inspectCopy(connection: Connection) {
   const tables = new Set(
     connection.values("SELECT name FROM sqlite_schema WHERE type = 'table'").map(([name]) => name),
   );
@@ -76,8 +60,10 @@ export function inspectCopy(connection: Connection): Inspection {
     : [];
   return {
     schema: migrations.map(([name, hash]) => ({ name: String(name), hash: String(hash) })),
+    /** When the database was created, RFC 3339; it identifies the database. */
     begunAt: first("__bodega_migrations", "min(applied_at)") as string | null,
     keyFingerprint: first("secret_fingerprint", "max(value)") as string | null,
+    /** Numbers of records, and the time of the last entry in the audit log, for people to compare. */
     contents: {
       stores: count("tenants"),
       users: count("users"),

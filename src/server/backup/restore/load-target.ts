@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Client, InStatement } from "@libsql/core/api";
+import type { InStatement } from "@libsql/core/api";
 import { buildSchema } from "../../db/build-schema.ts";
 import { restoreMarker } from "../../db/local/restore-marker.ts";
 import { migrations } from "../../db/migrations.ts";
@@ -10,25 +10,10 @@ import { copyClientOf } from "../copy/server-source.ts";
 import { type CopyPlan, quote } from "../copy/tables.ts";
 
 /** A libSQL server's database that a backup may be loaded into. */
-interface LoadTarget {
-  /** "fresh" has the schema and no stores; "interrupted" has what an interrupted restore left. */
-  state: "empty" | "fresh" | "interrupted";
-  /** Statements that remove its tables. */
-  clearing: string[];
-  /** The value of `revision`, which servers that know the database must not see again. */
-  revision: number;
-}
+type LoadTarget = Awaited<ReturnType<typeof inspectTarget>>;
 
 /** A database that this process loads, as long as no other restore begins. */
-export interface LoadSession {
-  client: Client;
-  /** Writes a batch, all or nothing. */
-  write(statements: InStatement[]): Promise<void>;
-  /** Writes the last batch, which completes the database. */
-  finish(statements: InStatement[]): Promise<void>;
-  /** Leaves an empty database. */
-  abandon(): Promise<void>;
-}
+export type LoadSession = Awaited<ReturnType<typeof beginLoading>>;
 
 const busyDeadlineMs = 30_000;
 
@@ -47,18 +32,22 @@ const insertMarker = `INSERT INTO ${restoreMarker} (id, loader) VALUES (1, ?)`;
 const insertMarkerUnlessUsed = `INSERT INTO ${restoreMarker} (id, loader) SELECT 1, CASE WHEN count(*) = 0 THEN ? END FROM tenants`;
 
 /**
- * Checks that a backup may be loaded into a libSQL server's database.
+ * Checks that a backup may be loaded into a libSQL server's database. "fresh" has the schema and no stores; "interrupted"
+ * has what an interrupted restore left.
+ * @returns `clearing`: statements that remove its tables; `revision`: a value that servers must not see again.
  * @throws conflict when it contains a store or tables of another program.
  */
-export async function inspectTarget(db: Database): Promise<LoadTarget> {
+export async function inspectTarget(db: Database) {
   const { rows } = await db.execute(selectTables);
   const tables = rows.map(({ name, type }) => ({ name: String(name), type: String(type) }));
   // Indexes and triggers go with their table, and shadow tables with their virtual one.
   const clearing = tables
     .filter(({ name, type }) => name !== restoreMarker && type !== "shadow")
     .map(({ name, type }) => `DROP ${type === "view" ? "VIEW" : "TABLE"} ${quote(name)}`);
-  if (tables.length === 0) return { state: "empty", clearing, revision: 0 };
-  if (tables.some(({ name }) => name === restoreMarker)) return { state: "interrupted", clearing, revision: 0 };
+  if (tables.length === 0) return { state: "empty" as const, clearing, revision: 0 };
+  if (tables.some(({ name }) => name === restoreMarker)) {
+    return { state: "interrupted" as const, clearing, revision: 0 };
+  }
   const known = new Set((await buildSchema(migrations)).map(({ name }) => name));
   const isOurs = ["__bodega_migrations", "tenants", "audit_log", "revision"].every((one) =>
     tables.some(({ name }) => name === one),
@@ -70,7 +59,7 @@ export async function inspectTarget(db: Database): Promise<LoadTarget> {
   const use = (await db.execute(selectUse)).rows[0];
   if (Number(use?.stores) > 0) throw refusal(`The database contains stores (${use?.stores}).`);
   if (Number(use?.history) > 0) throw refusal("The database contains the audit log of removed stores.");
-  return { state: "fresh", clearing, revision: Number(use?.revision ?? 0) };
+  return { state: "fresh" as const, clearing, revision: Number(use?.revision ?? 0) };
 }
 
 /**
@@ -78,7 +67,7 @@ export async function inspectTarget(db: Database): Promise<LoadTarget> {
  * longer than a server waits.
  * @throws conflict when the database has changed since it was inspected; unavailable without the server.
  */
-export async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan): Promise<LoadSession> {
+export async function beginLoading(db: Database, target: LoadTarget, plan: CopyPlan) {
   const client = copyClientOf(db);
   const loader = randomUUID();
   const created = plan.tables.filter(({ name, kind }) => kind !== "shadow" && name !== "__bodega_migrations");
@@ -100,8 +89,11 @@ export async function beginLoading(db: Database, target: LoadTarget, plan: CopyP
   const dropMarker = `DROP TABLE ${restoreMarker}`;
   return {
     client,
+    /** Writes a batch, all or nothing. */
     write,
-    finish: (statements) => write([...statements, dropMarker]),
+    /** Writes the last batch, which completes the database. */
+    finish: (statements: InStatement[]) => write([...statements, dropMarker]),
+    /** Leaves an empty database. */
     abandon: () => write([...created.map(({ name }) => `DROP TABLE ${quote(name)}`), dropMarker]),
   };
 }

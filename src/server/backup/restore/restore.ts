@@ -14,7 +14,7 @@ import { recordAudit } from "../../modules/audit/service.ts";
 import { copySecret, fingerprintOf, saveSecret } from "../../security/secret-key.ts";
 import { storageError } from "../storage.ts";
 import type { FetchedBackup } from "./fetch-backup.ts";
-import { type Contents, inspectCopy, withCopy } from "./inspect.ts";
+import { type Inspection, inspectCopy, withCopy } from "./inspect.ts";
 import { assertLoadable, loadDatabase } from "./load-server.ts";
 import { replaceFile } from "./replace-file.ts";
 
@@ -25,7 +25,7 @@ type KeyState = "same" | "missing" | "other" | "unused";
 export interface RestorePlan {
   fetched: FetchedBackup;
   /** The present database; null where there is none, or none that can be read. */
-  present: Contents | null;
+  present: Inspection["contents"] | null;
   key: KeyState;
   warnings: string[];
 }
@@ -37,12 +37,6 @@ interface RestoreOptions {
   /** Rows that were loaded into a database server. */
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal;
-}
-
-interface RestoreOutcome {
-  /** Where the previous database file is kept; null where there was none. */
-  kept: string | null;
-  keyRestored: boolean;
 }
 
 /** Locks that must last as long as this process. */
@@ -69,14 +63,11 @@ export async function planRestore(fetched: FetchedBackup, config: Config): Promi
 /**
  * Replaces the database by a backup: a file by renaming, so that the old or the new one is there at any moment; a
  * database server's in batches. Aborting the signal of the former changes nothing up to the renaming.
+ * @returns where the previous file is kept, null where there was none; and whether the key was restored.
  * @throws wrongState while a server runs on the data directory, conflict for `withKey` where another key is, unavailable
  * when a command keeps the database open or the disk cannot be written.
  */
-export async function applyRestore(
-  plan: RestorePlan,
-  config: Config,
-  options: RestoreOptions,
-): Promise<RestoreOutcome> {
+export async function applyRestore(plan: RestorePlan, config: Config, options: RestoreOptions) {
   const { fetched, key } = plan;
   const { actor, withKey, signal } = options;
   if (withKey) assertKeyFits(fetched, key, config);
@@ -170,7 +161,7 @@ function assertKeyFits(fetched: FetchedBackup, key: KeyState, config: Config): v
   }
 }
 
-async function readPresentFile(config: Config, warnings: string[]): Promise<Contents | null> {
+async function readPresentFile(config: Config, warnings: string[]): Promise<RestorePlan["present"]> {
   const path = databaseFile(config.dataDir);
   if (!existsSync(path)) return null;
   const lock = await shareFile(path);

@@ -4,7 +4,7 @@ import type { Connection } from "../../db/local/connection.ts";
 import { hashMigration } from "../../db/migrate.ts";
 import { migrations } from "../../db/migrations.ts";
 import { unavailable } from "../../errors.ts";
-import { type AppliedMigration, damaged } from "../manifest.ts";
+import { damaged, type Manifest } from "../manifest.ts";
 
 const maxNamed = 5;
 const words = { missing: "lacks the", altered: "has an altered", foreign: "has a foreign" } as const;
@@ -14,7 +14,7 @@ const words = { missing: "lacks the", altered: "has an altered", foreign: "has a
  * migrations: a missing trigger protects nothing, and a foreign one writes by itself.
  * @throws unavailable for a newer schema, validationFailed that names what differs.
  */
-export async function verifySchema(connection: Connection, schema: readonly AppliedMigration[]): Promise<void> {
+export async function verifySchema(connection: Connection, schema: Manifest["schema"]): Promise<void> {
   const known = new Map(migrations.map((step) => [step.name, hashMigration(step)]));
   for (const { name, hash } of schema) {
     const expected = known.get(name);
@@ -33,7 +33,7 @@ export async function verifySchema(connection: Connection, schema: readonly Appl
 /** Describes how a schema differs from its migrations, as the predicate of "it"; undefined when it does not. */
 export async function findSchemaFaults(
   connection: Connection,
-  schema: readonly AppliedMigration[],
+  schema: Manifest["schema"],
 ): Promise<string | undefined> {
   const applied = new Set(schema.map(({ name }) => name));
   if (!migrations.some(({ name }) => applied.has(name))) return undefined;
