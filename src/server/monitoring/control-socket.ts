@@ -27,12 +27,9 @@ function controlSocket(dataDir: string): string {
 export async function askServer(dataDir: string, path: string, signal?: AbortSignal): Promise<Response | null> {
   const unix = controlSocket(dataDir);
   if (!existsSync(unix)) return null;
-  const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    return await fetch(`http://localhost${path}`, {
-      unix,
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    });
+    const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
+    return await fetch(`http://localhost${path}`, { unix, signal: AbortSignal.any(signals) });
   } catch {
     // A left-over socket, a socket of another account, or a server that hangs.
     return null;
@@ -69,13 +66,9 @@ export async function openControlSocket(dataDir: string, answers: ControlAnswers
 
 async function answer({ status, metrics, findRequest }: ControlAnswers, request: Request): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
-  if (request.method !== "GET") return Response.json({ error: "Use GET." }, { status: 405 });
   if (pathname === "/live") return Response.json({ status: "ok" });
   if (pathname === "/status") return Response.json(await status());
   if (pathname === "/metrics") return new Response(await metrics(), { headers: { "Content-Type": metricsType } });
-  if (pathname === "/requests") {
-    const found = await findRequest(searchParams.get("id") ?? "");
-    if (found !== null) return Response.json(found);
-  }
-  return Response.json({ error: "Not found." }, { status: 404 });
+  const found = pathname === "/requests" ? await findRequest(searchParams.get("id") ?? "") : null;
+  return found ? Response.json(found) : Response.json({ error: "Not found." }, { status: 404 });
 }

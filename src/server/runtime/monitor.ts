@@ -95,7 +95,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
 async function openMetrics({ metrics, metricsToken }: Config, log: LogWriter, text: () => Promise<string>) {
   if (!metrics) return undefined;
   const { listenForMetrics } = await import("../monitoring/metrics/http.ts");
-  const listener = listenForMetrics({ ...metrics, token: metricsToken, text });
+  const listener = listenForMetrics(metrics, { token: metricsToken, text });
   const isLoopback = ["localhost", "::1"].includes(metrics.host) || /^127\.[\d.]+$/.test(metrics.host);
   if (metricsToken === undefined && !isLoopback) {
     log.notice("warn", `${listener.url} is open to everyone who reaches it; protect it with BODEGA_METRICS_TOKEN`);

@@ -95,20 +95,18 @@ function renderRemedy(remedy: string, columns: number | undefined): string {
   const text = escapeControls(remedy);
   const begin = `${indent}> `;
   if (columns === undefined) return `${begin}${text}`;
-  const further = " ".repeat(begin.length + 2);
-  if (commands.test(text)) return `${begin}${wrapCommand(text, columns - begin.length, further)}`;
-  return `${begin}${wrapWords(text, Math.min(columns, maxWidth) - begin.length).join(`\n${" ".repeat(begin.length)}`)}`;
+  const further = " ".repeat(begin.length);
+  if (commands.test(text)) return `${begin}${wrapCommand(text, columns - begin.length, `${further}  `)}`;
+  return `${begin}${wrapWords(text, Math.min(columns, maxWidth) - begin.length).join(`\n${further}`)}`;
 }
 
 function summarize({ findings, checked }: Report): string {
-  const count = (number: number, noun: string) => (number === 0 ? [] : [`${number} ${noun}${number === 1 ? "" : "s"}`]);
-  const left = (severity: string) => findings.filter((one) => !one.fixed && one.severity === severity).length;
-  const fixed = findings.filter((one) => one.fixed).length;
-  const parts = [
-    ...count(left("error"), "error"),
-    ...count(left("warning"), "warning"),
-    ...count(left("note"), "note"),
-    ...(fixed === 0 ? [] : [`${fixed} fixed`]),
-  ];
+  const left = findings.filter(({ fixed }) => !fixed);
+  const count = (severity: string) => {
+    const number = left.filter((one) => one.severity === severity).length;
+    return number === 0 ? [] : [`${number} ${severity}${number === 1 ? "" : "s"}`];
+  };
+  const fixed = findings.length - left.length;
+  const parts = [...["error", "warning", "note"].flatMap(count), ...(fixed === 0 ? [] : [`${fixed} fixed`])];
   return `${checked.length} checks: ${parts.length === 0 ? "no problems found" : parts.join(", ")}.`;
 }

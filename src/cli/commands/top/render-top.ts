@@ -13,6 +13,7 @@ interface Canvas {
   note?: string | undefined;
 }
 
+const signInResults = ["succeeded", "failed", "limited", "two_factor"] as const;
 const labelWidth = 11;
 /** Lines of one label; further parts are cut. */
 const maxLines = 4;
@@ -57,10 +58,9 @@ function describeServer({ version, url, uptime_seconds, workers }: ServerActivit
 
 /** Lines of a label and its values; in a low terminal the last ones are cut. */
 function summarize(activity: ServerActivity): [label: string, parts: string[]][] {
-  const { requests, latency_ms, statuses, errors, sign_ins, queues, database } = activity;
+  const { requests, latency_ms, statuses, errors, sign_ins, queues } = activity;
   const { p50, p95, p99 } = latency_ms;
   const problems = findProblems(activity);
-  const disk = database.disk_free_bytes;
   return [
     ...(problems.length === 0 ? [] : [["Problems", problems] satisfies [string, string[]]]),
     [
@@ -70,25 +70,9 @@ function summarize(activity: ServerActivity): [label: string, parts: string[]][]
     ["Latency", [`p50 ${formatMs(p50)}`, `p95 ${formatMs(p95)}`, `p99 ${formatMs(p99)}`]],
     ["Errors", listRates(errors)],
     ["Responses", listRates(statuses)],
-    [
-      "Database",
-      [
-        database.bytes === null ? database.kind : formatBytes(database.bytes),
-        ...(disk === null ? [] : [`${formatBytes(disk)} free`]),
-        describeBackup(activity),
-        ...(database.log_bytes === null ? [] : [`WAL ${formatBytes(database.log_bytes)}`]),
-      ],
-    ],
+    ["Database", describeDatabase(activity)],
     ["Queues", Object.entries(queues ?? {}).map(([name, { waiting }]) => `${name} ${waiting}`)],
-    [
-      "Sign-ins",
-      [
-        `succeeded ${sign_ins.succeeded.total}`,
-        `failed ${sign_ins.failed.total}`,
-        `limited ${sign_ins.limited.total}`,
-        `two-factor ${sign_ins.two_factor.total}`,
-      ],
-    ],
+    ["Sign-ins", signInResults.map((result) => `${result.replace("_", "-")} ${sign_ins[result].total}`)],
   ];
 }
 
@@ -101,9 +85,14 @@ function findProblems({ processes, queues, last_backup_failed_at }: ServerActivi
   ];
 }
 
-function describeBackup({ at, last_backup_at }: ServerActivity): string {
-  if (last_backup_at === null) return "no backup";
-  return `backup ${formatDuration(Date.parse(at) - Date.parse(last_backup_at))} ago`;
+function describeDatabase({ at, last_backup_at: last, database }: ServerActivity): string[] {
+  const { kind, bytes, disk_free_bytes: free, log_bytes: wal } = database;
+  return [
+    bytes === null ? kind : formatBytes(bytes),
+    ...(free === null ? [] : [`${formatBytes(free)} free`]),
+    last === null ? "no backup" : `backup ${formatDuration(Date.parse(at) - Date.parse(last))} ago`,
+    ...(wal === null ? [] : [`WAL ${formatBytes(wal)}`]),
+  ];
 }
 
 /** Current rates, the highest first; totals where nothing happens now. */

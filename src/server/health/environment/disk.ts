@@ -9,20 +9,11 @@ const minFreeBytes = 100 * MiB;
 const plentyBytes = 50 * GiB;
 
 /** File systems that are not for databases, by their magic number of `statfs` on Linux. */
-const network = "a network or user-space file system, on which the locks of the database are not reliable";
-const memory = "a file system in memory: all data is lost when the machine restarts";
-const unsuitable: Record<number, string> = {
-  26985: `NFS, ${network}`,
-  20859: `SMB, ${network}`,
-  4266872130: `SMB, ${network}`,
-  4283649346: `CIFS, ${network}`,
-  1397113167: `AFS, ${network}`,
-  12805120: `Ceph, ${network}`,
-  16914839: `9P, ${network}`,
-  1702057286: `FUSE, ${network}`,
-  16914836: `tmpfs, ${memory}`,
-  2240043254: `ramfs, ${memory}`,
+const networks: Record<number, string> = {
+  ...{ 26985: "NFS", 20859: "SMB", 4266872130: "SMB", 4283649346: "CIFS", 1397113167: "AFS", 12805120: "Ceph" },
+  ...{ 16914839: "9P", 1702057286: "FUSE" },
 };
+const memories: Record<number, string> = { 16914836: "tmpfs", 2240043254: "ramfs" };
 const overlay = 0x794c7630;
 
 /** The database is on a suitable file system with enough free space. */
@@ -47,11 +38,14 @@ export function checkDisk(
   { type, bsize, blocks, bavail }: Pick<StatsFs, "type" | "bsize" | "blocks" | "bavail">,
   facts: { bytes: number; isContainer: boolean; isLinux: boolean },
 ): Finding[] {
-  const kind = facts.isLinux ? unsuitable[type] : undefined;
   const found: Finding[] = [];
-  if (kind !== undefined) {
+  const name = networks[type] ?? memories[type];
+  if (facts.isLinux && name !== undefined) {
+    const reason = networks[type]
+      ? "a network or user-space file system, on which the locks of the database are not reliable"
+      : "a file system in memory: all data is lost when the machine restarts";
     const remedy = "Stop the server, move the data directory to a local disk, and name it with --data-dir.";
-    found.push(finding("warning", dir, `${dir} is on ${kind}.`, remedy));
+    found.push(finding("warning", dir, `${dir} is on ${name}, ${reason}.`, remedy));
   }
   if (facts.isLinux && facts.isContainer && type === overlay) {
     const message = `${dir} is in the container's own layer: all data is lost when the container is recreated.`;

@@ -100,22 +100,18 @@ const checkSecrets: KeyRule = (key, { now, command }) => {
   const newestFirst = secrets.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
   const [, ...old] = describeSecrets(newestFirst, now());
   if (old.length === 0) return null;
-  const until = old.reduce(
-    (last, { expires_at }) => (expires_at !== null && expires_at > last ? expires_at : last),
-    "",
-  );
+  const until =
+    old
+      .map(({ expires_at }) => expires_at ?? "")
+      .toSorted()
+      .at(-1) ?? "";
   if (old.every(({ may_go }) => may_go)) {
-    return [
-      `has an old secret that is no longer used and is valid until ${until}.`,
-      command(`key retire ${key.app_id} --yes`),
-    ];
+    const unused = `has an old secret that is no longer used and is valid until ${until}.`;
+    return [unused, command(`key retire ${key.app_id} --yes`)];
   }
   const left = Date.parse(until) - now();
-  if (left <= longOverlapMs) return null;
-  return [
-    `has an old secret that is in use and is valid for another ${formatDuration(left)}.`,
-    command(`key show ${key.app_id}`),
-  ];
+  const used = `has an old secret that is in use and is valid for another ${formatDuration(left)}.`;
+  return left <= longOverlapMs ? null : [used, command(`key show ${key.app_id}`)];
 };
 
 const rules = [checkOrigins, checkUse, checkExpiry, checkSecrets];

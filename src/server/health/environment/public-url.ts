@@ -9,6 +9,7 @@ import { formatDuration } from "../../values/duration.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { type CheckSubject, type EnvironmentCheck, type Finding, finding } from "../finding.ts";
 import { checkArrival, forgedHop } from "./proxy.ts";
+import faults from "./public-url-faults.json" with { type: "json" };
 
 const dayMs = 86_400_000;
 const orCorrectUrl = "or correct --public-url (BODEGA_PUBLIC_URL)";
@@ -33,13 +34,8 @@ export const publicUrl = {
 /** A request of the public URL, as both ends saw it. */
 interface PublicCall {
   requestId: string;
-  reply: {
-    status: number;
-    /** The target of a redirect. */
-    location: string | null;
-    /** The request id in Bodega's envelope; null where another program answers. */
-    requestId: string | null;
-  } | null;
+  /** `target` is that of a redirect; `requestId` that of Bodega's envelope, null where another program answers. */
+  reply: { status: number; target: string | null; requestId: string | null } | null;
   /** Why there was no reply: `TIMEOUT`, or a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
   fault: string | null;
   /** How the request arrived at the server of this data directory; null if it did not. */
@@ -59,8 +55,8 @@ async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject): 
     });
     const body = (await reply.json().catch(() => null)) as { request_id?: unknown; data?: unknown } | null;
     const isOurs = typeof body?.request_id === "string" && body.data !== undefined;
-    const location = reply.status >= 300 && reply.status < 400 ? reply.headers.get("location") : null;
-    call.reply = { status: reply.status, location, requestId: isOurs ? String(body.request_id) : null };
+    const target = reply.status >= 300 && reply.status < 400 ? reply.headers.get("location") : null;
+    call.reply = { status: reply.status, target, requestId: isOurs ? String(body.request_id) : null };
   } catch (error) {
     const { name, code } = error as { name?: string; code?: unknown };
     call.fault = name === "TimeoutError" ? "TIMEOUT" : String(code ?? name);
@@ -85,8 +81,8 @@ function describeCall(url: string, call: PublicCall, { command }: CheckSubject):
     return finding("warning", url, `${message} No server runs on this data directory.`, command("serve"));
   }
   if (reply === null) return null;
-  if (reply.location !== null) {
-    const target = URL.canParse(reply.location, url) ? new URL(reply.location, url).origin : reply.location;
+  if (reply.target !== null) {
+    const target = URL.parse(reply.target, url)?.origin ?? reply.target;
     return finding(
       "error",
       url,
@@ -110,32 +106,9 @@ function describeCall(url: string, call: PublicCall, { command }: CheckSubject):
   return null;
 }
 
-/** Faults by the codes of the system and of TLS; `HOST` and `URL` are replaced. */
-const faults: [codes: RegExp, message: string, remedy: string][] = [
-  [/^TIMEOUT$/, "URL does not answer in time.", "Open its port in firewall and router"],
-  [
-    /^(DNS_)?ENOTFOUND$|^EAI_AGAIN$/,
-    "DNS has no record for HOST.",
-    "Add a DNS record for HOST that leads to this machine",
-  ],
-  [/^CERT_HAS_EXPIRED$/, "The certificate at URL has expired.", "Renew it at the proxy or in --tls-cert"],
-  [/ALTNAME/, "The certificate at URL is for other names.", "Get a certificate for HOST"],
-  [
-    /SELF_SIGNED/,
-    "The certificate at URL is self-signed: browsers and apps refuse it.",
-    "Get one from a public authority. For your own authority, name it in NODE_EXTRA_CA_CERTS",
-  ],
-  [
-    /LEAF_SIGNATURE|ISSUER_CERT/,
-    "The certificate at URL comes without its intermediate certificates.",
-    "Present the whole chain (fullchain.pem, not cert.pem)",
-  ],
-  [/CERT|TLS|SSL|SIGNATURE/, "The certificate at URL is not valid (CODE).", "Correct it at the proxy or in --tls-cert"],
-  [/^/, "Nothing answers at URL (CODE).", "Start the proxy in front of the server"],
-];
-
+/** By the codes of the system and of TLS; the last row matches every code. `URL`, `HOST` and `CODE` are replaced. */
 function describeFault(url: string, code: string): [message: string, remedy: string] {
-  const [, message = "", remedy = ""] = faults.find(([codes]) => codes.test(code)) ?? [];
+  const { message, remedy } = faults.find(({ codes }) => new RegExp(codes).test(code)) as (typeof faults)[number];
   const fill = (text: string) => text.replace(/URL/, url).replace(/HOST/, new URL(url).hostname).replace(/CODE/, code);
   return [fill(message), `${fill(remedy)}, ${orCorrectUrl}.`];
 }

@@ -10,37 +10,30 @@ export function hasToken(request: Request, token: string): boolean {
   return sent !== undefined && timingSafeEqual(digest(sent), digest(token));
 }
 
-interface MetricsListenerOptions {
-  host: string;
-  port: number;
-  /** Without a token, everyone who reaches the port may read. */
-  token: string | undefined;
-  text: () => Promise<string>;
-}
-
 /**
  * Serves `/metrics`, and nothing else, on its own port.
+ * @param options without a token, everyone who reaches the port may read.
  * @throws unavailable when the port is taken or not allowed.
  */
-export function listenForMetrics({ host, port, token, text }: MetricsListenerOptions): { url: string; stop(): void } {
-  const server = bind(host, port, async (request) => {
+export function listenForMetrics(
+  { host, port }: { host: string; port: number },
+  { token, text }: { token: string | undefined; text: () => Promise<string> },
+): { url: string; stop(): void } {
+  const answer = async (request: Request) => {
     if (new URL(request.url).pathname !== "/metrics") return plain(404, "See /metrics.");
     if (request.method !== "GET" && request.method !== "HEAD") return plain(405, "Use GET.", { Allow: "GET, HEAD" });
     if (token !== undefined && !hasToken(request, token)) {
       return plain(401, "The token is missing or wrong.", { "WWW-Authenticate": "Bearer" });
     }
     return new Response(await text(), { headers: { "Content-Type": metricsType, "Cache-Control": "no-store" } });
-  });
-  const name = host.includes(":") ? `[${host}]` : host;
-  return { url: `http://${name}:${server.port}/metrics`, stop: () => void server.stop(true) };
-}
-
-function bind(hostname: string, port: number, fetch: (request: Request) => Promise<Response>) {
+  };
   const error = () => plain(503, "The metrics are not available now.");
   try {
-    return Bun.serve({ hostname, port, reusePort: false, development: false, fetch, error });
+    const server = Bun.serve({ hostname: host, port, reusePort: false, development: false, fetch: answer, error });
+    const name = host.includes(":") ? `[${host}]` : host;
+    return { url: `http://${name}:${server.port}/metrics`, stop: () => void server.stop(true) };
   } catch (cause) {
-    throw unavailable(`Cannot listen on ${hostname}:${port} for --metrics.`, { cause });
+    throw unavailable(`Cannot listen on ${host}:${port} for --metrics.`, { cause });
   }
 }
 
