@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ReportedFinding } from "../../src/server/health/finding.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
-import { expireDuePoints } from "../../src/server/modules/rewards/expiry.ts";
+import { expireDuePoints } from "../../src/server/modules/rewards/entries.ts";
 import { openAccount } from "../support/account.ts";
 import type { Shop } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";

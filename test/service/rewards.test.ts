@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import { expireDuePoints } from "../../src/server/modules/rewards/expiry.ts";
+import { expireDuePoints } from "../../src/server/modules/rewards/entries.ts";
 import {
   adjustPoints,
   earnPoints,

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { inTransaction } from "../../../src/server/db/transaction.ts";
-import { purgeEvents } from "../../../src/server/modules/events/purge.ts";
-import { recordEvent } from "../../../src/server/modules/events/service.ts";
+import { purgeEvents, recordEvent } from "../../../src/server/modules/events/service.ts";
 import type { EventType } from "../../../src/server/modules/events/types.ts";
 import { addWebhook } from "../../../src/server/modules/webhooks/service.ts";
 import { openAccount } from "../../support/account.ts";

@@ -7,7 +7,7 @@ import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import { refundOrder } from "../../../src/server/modules/orders/refund.ts";
 import { cancelOrder, fulfillOrder, payOrder } from "../../../src/server/modules/orders/service.ts";
 import { createProduct } from "../../../src/server/modules/products/service.ts";
-import { expireDuePoints } from "../../../src/server/modules/rewards/expiry.ts";
+import { expireDuePoints } from "../../../src/server/modules/rewards/entries.ts";
 import { spendPoints } from "../../../src/server/modules/rewards/ledger.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/backend.ts";

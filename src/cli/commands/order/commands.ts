@@ -116,7 +116,7 @@ const show = defineCommand({
   },
 });
 
-const columnNames = Object.keys(orderColumns).join(", ");
+const columnNames = orderColumns.map(([name]) => name).join(", ");
 
 const exportOrder = defineCommand({
   name: "export",

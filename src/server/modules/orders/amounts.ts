@@ -1,38 +1,14 @@
 import { internalError, invalidField } from "../../errors.ts";
 import { largestMinor, splitAmount } from "../../values/money.ts";
 
-/** Price in minor units, and quantity, of a line. */
-interface PricedItem {
-  priceMinor: number;
-  quantity: number;
-}
-
-/** Amounts of a line, in minor units: total = subtotal − discount + tax. */
-interface LineAmounts {
-  subtotal: number;
-  discount: number;
-  tax: number;
-  total: number;
-}
-
-/** Amounts of an order, in minor units: total = subtotal − discount + shipping + tax. */
-interface OrderAmounts {
-  subtotal: number;
-  discount: number;
-  shipping: number;
-  tax: number;
-  total: number;
-  lines: LineAmounts[];
-}
-
 /**
- * Adds up an order. Discount and tax are split over the lines so that they add up to the order exactly.
+ * Adds up an order, in minor units. Discount and tax are split over the lines so that they add up to the order exactly.
  * @throws validationFailed for points worth more than the goods, and for amounts too large to be exact.
  */
 export function orderAmounts(
-  items: readonly PricedItem[],
+  items: readonly { priceMinor: number; quantity: number }[],
   given: { shipping: number; tax: number; points: { count: number; value: number }; digits: number },
-): OrderAmounts {
+) {
   const max = BigInt(largestMinor(given.digits));
   const subtotals = items.map(({ priceMinor, quantity }, index) => {
     const subtotal = BigInt(priceMinor) * BigInt(quantity);

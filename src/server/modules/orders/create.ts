@@ -5,7 +5,8 @@ import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
 import { isId, newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { stockChanged } from "../products/stock.ts";
+import { type ReservedItem, reserve, stockChanged } from "../products/stock.ts";
+import { languageChain } from "../products/translation.ts";
 import { spendPoints } from "../rewards/ledger.ts";
 import { users } from "../users/table.ts";
 import { orderAmounts } from "./amounts.ts";
@@ -13,7 +14,6 @@ import { finishChange } from "./finish-change.ts";
 import { type CheckedOrder, checkOrder } from "./input.ts";
 import type { OrderInput } from "./model.ts";
 import { ownOnly, subjectOf } from "./ownership.ts";
-import { reserveLines, titleIn } from "./reservation.ts";
 import type { RenderedOrder } from "./statements.ts";
 import { orderLines, orderNumbers, orders } from "./table.ts";
 
@@ -136,4 +136,43 @@ async function insert(tx: Ctx, order: CheckedOrder, userId: string | null): Prom
       ...reserved.items.filter(({ isCounted }) => isCounted).map((item) => stockChanged(tx, item, "order")),
     ],
   });
+}
+
+/** Reserves stock for all lines and returns their items; lines with the same item are added up first. */
+async function reserveLines(tx: Ctx, wanted: CheckedOrder["lines"]) {
+  const sums = new Map<string, CheckedOrder["lines"][number] & { index: number }>();
+  for (const [index, line] of wanted.entries()) {
+    const key = keyOf(line);
+    const sum = sums.get(key);
+    if (sum) sum.quantity += line.quantity;
+    else sums.set(key, { ...line, index });
+  }
+  const reserved = new Map<string, ReservedItem>();
+  for (const [key, sum] of [...sums].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    reserved.set(key, await reserve(tx, sum, `items.${sum.index}`));
+  }
+  const lines = wanted.map((line, index) => {
+    const item = reserved.get(keyOf(line)) as ReservedItem;
+    if (line.productId !== null && line.productId !== item.productId) {
+      throw invalidField(`items.${index}.variant_id`, "is not a variant of this product");
+    }
+    return item;
+  });
+  return { lines, items: [...reserved.values()] };
+}
+
+function keyOf({ productId, variantId }: CheckedOrder["lines"][number]): string {
+  return variantId ?? (productId as string);
+}
+
+/** The title of an item in the language of an order, else in the next best language. */
+function titleIn(lang: string, item: ReservedItem, tenantLanguage: string): string {
+  if (item.translations === "{}") return item.title;
+  const translations = JSON.parse(item.translations) as Record<string, { title?: string | null }>;
+  for (const tag of JSON.parse(languageChain(lang, tenantLanguage)) as string[]) {
+    if (tag === item.lang) return item.title;
+    const title = translations[tag]?.title;
+    if (title != null) return title;
+  }
+  return item.title;
 }

@@ -9,31 +9,15 @@ import { postalAddress } from "../users/input.ts";
 import type { OrderInput } from "./model.ts";
 import { isCustomer } from "./ownership.ts";
 
-/** A validated line. */
-export interface WantedLine {
-  productId: string | null;
-  variantId: string | null;
-  quantity: number;
-}
-
 /** A validated order; amounts in minor units of the store's currency. */
-export interface CheckedOrder {
-  lines: WantedLine[];
-  shippingAddress: string | null;
-  note: string | null;
-  usePoints: number;
-  shipping: number;
-  tax: number;
-  digits: number;
-  lang: string;
-}
+export type CheckedOrder = ReturnType<typeof checkOrder>;
 
 const maxItems = 100;
 const maxQuantity = 1_000_000;
 const maxNote = 2000;
 
 /** Validates what a schema cannot. Errors: validationFailed, forbidden for a customer who sets shipping or tax. */
-export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undefined }): CheckedOrder {
+export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undefined }) {
   if (isCustomer(ctx) && (input.shipping !== undefined || input.tax !== undefined)) {
     throw forbidden("Only staff and app keys may set shipping and tax.");
   }
@@ -53,7 +37,7 @@ export function checkOrder(ctx: Ctx, input: OrderInput & { lang?: string | undef
   };
 }
 
-function wantedLine(item: OrderInput["items"][number], index: number): WantedLine {
+function wantedLine(item: OrderInput["items"][number], index: number) {
   const { product_id: productId = null, variant_id: variantId = null } = item;
   const unknown = "is not a product of this store";
   if (productId === null && variantId === null) {

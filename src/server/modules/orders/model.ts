@@ -84,6 +84,11 @@ export type RefundInput = Static<typeof RefundInput>;
 
 const amount = Type.Number({ minimum: 0 });
 const count = Type.Integer({ minimum: 0 });
+/** A field and its `_minor` twin for each name. */
+function amounts<const Name extends string>(...names: Name[]) {
+  const pairs = names.flatMap((name) => [[name, amount] as const, [`${name}_minor`, count] as const]);
+  return Object.fromEntries(pairs) as Record<Name, typeof amount> & Record<`${Name}_minor`, typeof count>;
+}
 const id = (description: string) => Type.String({ description });
 
 const OrderLine = Type.Object({
@@ -97,35 +102,19 @@ const OrderLine = Type.Object({
   sku: nullable(Type.String()),
   options: Type.Record(Type.String(), Type.String()),
   image: nullable(Type.String()),
-  price: amount,
-  price_minor: count,
+  ...amounts("price"),
   quantity: Type.Integer({ minimum: 1 }),
-  subtotal: amount,
-  subtotal_minor: count,
-  discount: amount,
-  discount_minor: count,
-  tax: amount,
-  tax_minor: count,
-  total: amount,
-  total_minor: count,
+  ...amounts("subtotal", "discount", "tax", "total"),
   refunded_quantity: count,
-  refunded: amount,
-  refunded_minor: count,
+  ...amounts("refunded"),
   restocked_quantity: count,
 });
 
 const OrderRefund = Type.Object({
   id: id("`ref_…`"),
-  amount,
-  amount_minor: count,
+  ...amounts("amount"),
   lines: Type.Array(
-    Type.Object({
-      line_id: id("`line_…`"),
-      quantity: count,
-      amount,
-      amount_minor: count,
-      restock: Type.Boolean(),
-    }),
+    Type.Object({ line_id: id("`line_…`"), quantity: count, ...amounts("amount"), restock: Type.Boolean() }),
   ),
   reason: nullable(Type.String()),
   points_returned: count,
@@ -144,18 +133,10 @@ export const Order = Type.Object(
     fulfillment_status: Type.Union([Type.Literal("unfulfilled"), Type.Literal("fulfilled")]),
     currency: Type.String({ description: "ISO 4217." }),
     items: Type.Array(OrderLine),
-    subtotal: amount,
-    subtotal_minor: count,
-    discount: amount,
-    discount_minor: count,
-    shipping: amount,
-    shipping_minor: count,
-    tax: amount,
-    tax_minor: count,
+    ...amounts("subtotal", "discount", "shipping", "tax"),
     total: Type.Number({ minimum: 0, description: "subtotal − discount + shipping + tax." }),
     total_minor: count,
-    refunded: amount,
-    refunded_minor: count,
+    ...amounts("refunded"),
     points_used: count,
     points_earned: count,
     points_returned: Type.Integer({ minimum: 0, description: "Points used that were returned." }),

@@ -1,21 +1,21 @@
 import { stringify } from "csv-stringify/sync";
 import { guardFormula } from "../../values/csv-injection.ts";
-import { type Cell, orderColumns } from "./order-columns.ts";
+import { orderColumns } from "./order-columns.ts";
 import type { OrderView } from "./views.ts";
 
-const cells = Object.values(orderColumns);
-
 /** The first row of an export. */
-export const orderCsvHeader = writeRows([Object.keys(orderColumns)]);
+export const orderCsvHeader = writeRows([orderColumns.map(([name]) => name)]);
 
 /** The CSV rows of orders, one for each line. */
 export function orderCsvRows(views: readonly OrderView[]): string {
   return writeRows(
-    views.flatMap((view) => view.order.items.map((line) => cells.map((cell) => writeCell(cell(view, line))))),
+    views.flatMap((view) =>
+      view.order.items.map((line) => orderColumns.map(([, cell]) => writeCell(cell(view, line)))),
+    ),
   );
 }
 
-function writeCell(value: ReturnType<Cell>): string {
+function writeCell(value: unknown): string {
   return typeof value === "string" ? guardFormula(value) : String(value ?? "");
 }
 

@@ -14,16 +14,8 @@ export interface PaidLine extends StockItem {
   refunded: number;
 }
 
-/** Amounts and quantities of a refund. */
-export interface RefundPlan {
-  /** Minor units. */
-  amount: number;
-  lines: { lineId: string; item: StockItem; quantity: number; amount: number; restocked: number }[];
-  /** Whether nothing is left to refund after it. */
-  isFull: boolean;
-  /** Price before discounts of all items refunded so far, in minor units. */
-  refundedGoods: number;
-}
+/** Amounts in minor units, and quantities, of a refund. */
+export type RefundPlan = ReturnType<typeof planRefund>;
 
 /**
  * Calculates a refund of the lines asked for, or of all that is left with shipping; `left` is in minor units.
@@ -34,7 +26,7 @@ export function planRefund(
   left: number,
   asked: RefundInput["lines"],
   isRestocked: boolean,
-): RefundPlan {
+) {
   const quantities = asked ? askedQuantities(lines, asked) : new Map(lines.map((line) => [line.id, remaining(line)]));
   const planned = lines
     .filter((line) => (quantities.get(line.id) ?? 0) > 0)
@@ -49,7 +41,9 @@ export function planRefund(
   return {
     amount,
     lines: planned,
+    /** Whether nothing is left to refund after it. */
     isFull: amount === left && lines.every((line) => after(line) === line.quantity),
+    /** Price before discounts of all items refunded so far. */
     refundedGoods: lines.reduce((sum, line) => sum + shareOf(line.subtotal, after(line), line.quantity), 0),
   };
 }
@@ -58,10 +52,7 @@ function remaining(line: PaidLine): number {
   return line.quantity - line.refundedQuantity;
 }
 
-function askedQuantities(
-  lines: readonly PaidLine[],
-  asked: NonNullable<RefundInput["lines"]>,
-): ReadonlyMap<string, number> {
+function askedQuantities(lines: readonly PaidLine[], asked: NonNullable<RefundInput["lines"]>) {
   const known = new Map(lines.map((line) => [line.id, line]));
   const quantities = new Map<string, number>();
   for (const [index, { line_id: id, quantity }] of asked.entries()) {

@@ -17,25 +17,30 @@ import { refundOrder } from "./refund.ts";
 import { cancelOrder, fulfillOrder, getOrder, payOrder } from "./service.ts";
 
 const tag = "Orders";
-const readers = [app("orders:read"), token] as const;
+const read = { tag, access: [app("orders:read"), token] } as const;
 const writers = [app("orders:write"), token] as const;
-const storeWriters = [app("orders:write"), staff] as const;
+const change = {
+  tag,
+  access: [app("orders:write"), staff],
+  params: OrderParams,
+  reply: { status: 200, data: Order },
+  errors: ["notFound", "wrongState"],
+  conditional: true,
+} as const;
 
 /** The order endpoints. */
 export const orderRoutes = [
   defineRoute("GET", "/orders/", "listOrders", {
-    tag,
+    ...read,
     summary: "List orders",
-    access: readers,
     query: OrderListQuery,
     reply: { data: Type.Array(Order), page: true },
     errors: ["malformedRequest", "notFound"],
     handle: ({ ctx, query, subject }) => listOrders(ctx, query, subject),
   }),
   defineRoute("GET", "/orders/:id/", "getOrder", {
-    tag,
+    ...read,
     summary: "Get an order",
-    access: readers,
     params: OrderParams,
     query: OrderQuery,
     reply: { data: Order },
@@ -57,46 +62,28 @@ export const orderRoutes = [
     },
   }),
   defineRoute("POST", "/orders/:id/cancel/", "cancelOrder", {
-    tag,
+    ...change,
     summary: "Cancel a pending order",
     access: writers,
-    params: OrderParams,
-    reply: { status: 200, data: Order },
-    errors: ["notFound", "wrongState"],
-    conditional: true,
     handle: ({ ctx, params, ifMatch }) => cancelOrder(ctx, params.id, ifMatch),
   }),
   defineRoute("POST", "/orders/:id/pay/", "payOrder", {
-    tag,
+    ...change,
     summary: "Mark an order as paid",
-    access: storeWriters,
-    params: OrderParams,
     body: PaymentInput,
-    reply: { status: 200, data: Order },
     errors: ["notFound", "conflict", "wrongState"],
-    conditional: true,
     handle: ({ ctx, params, body, ifMatch }) => payOrder(ctx, params.id, body, ifMatch),
   }),
   defineRoute("POST", "/orders/:id/fulfill/", "fulfillOrder", {
-    tag,
+    ...change,
     summary: "Mark a paid order as fulfilled",
-    access: storeWriters,
-    params: OrderParams,
-    reply: { status: 200, data: Order },
-    errors: ["notFound", "wrongState"],
-    conditional: true,
     handle: ({ ctx, params, ifMatch }) => fulfillOrder(ctx, params.id, ifMatch),
   }),
   defineRoute("POST", "/orders/:id/refund/", "refundOrder", {
-    tag,
+    ...change,
     summary: "Refund an order, or some of its lines",
-    access: storeWriters,
-    params: OrderParams,
     query: DryRunQuery,
     body: RefundInput,
-    reply: { status: 200, data: Order },
-    errors: ["notFound", "wrongState"],
-    conditional: true,
     handle: ({ ctx, params, query, body, ifMatch }) =>
       refundOrder(ctx, params.id, body, { ifMatch, isDryRun: query.dry_run ?? false }),
   }),

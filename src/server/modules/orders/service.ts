@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { isUniqueViolation } from "../../db/db-errors.ts";
-import { bind, type CompiledStatement, get, param, statement } from "../../db/statement.ts";
+import { bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, notFound, preconditionFailed, wrongState } from "../../errors.ts";
 import { parseFields, pickFields } from "../../pagination/list-query.ts";
@@ -23,40 +23,31 @@ import {
 } from "./statements.ts";
 import { orders } from "./table.ts";
 
-/** A change from one status to the next. */
-interface Transition {
-  update: CompiledStatement<ChangedOrder>;
-  /** Continues `Only …` in the error for an order in another status. */
-  required: string;
-}
-
-/** An update that changes an order only in the right state and version. */
-function guardedUpdate(set: SQL, guard: SQL): CompiledStatement<ChangedOrder> {
-  return statement<ChangedOrder>(sql`
+/** An update that changes an order only in the right state and version. `required` continues `Only …` in an error. */
+function transition(required: string, set: SQL, guard: SQL) {
+  const update = statement<ChangedOrder>(sql`
     update ${orders} set ${set}, ${touched}
     where ${thisOrder} and ${visible} and ${guard} and version = coalesce(${param("ifMatch")}, version)
     returning ${changedColumns}`);
+  return { update, required };
 }
 
-const cancelling: Transition = {
-  update: guardedUpdate(sql`status = 'cancelled', cancelled_at = ${param("now")}`, sql`status = 'pending'`),
-  required: "pending orders can be cancelled",
-};
-const paying: Transition = {
-  update: guardedUpdate(
-    sql`status = 'paid', payment_status = 'paid', payment_reference = ${param("reference")}, paid_at = ${param("now")}`,
-    // The order may be due before the background job expires it.
-    sql`status = 'pending' and expires_at > ${param("now")}`,
-  ),
-  required: "pending orders can be paid",
-};
-const fulfilling: Transition = {
-  update: guardedUpdate(
-    sql`status = 'completed', fulfillment_status = 'fulfilled', fulfilled_at = ${param("now")}`,
-    sql`status = 'paid'`,
-  ),
-  required: "paid orders can be fulfilled",
-};
+const cancelling = transition(
+  "pending orders can be cancelled",
+  sql`status = 'cancelled', cancelled_at = ${param("now")}`,
+  sql`status = 'pending'`,
+);
+const paying = transition(
+  "pending orders can be paid",
+  sql`status = 'paid', payment_status = 'paid', payment_reference = ${param("reference")}, paid_at = ${param("now")}`,
+  // The order may be due before the background job expires it.
+  sql`status = 'pending' and expires_at > ${param("now")}`,
+);
+const fulfilling = transition(
+  "paid orders can be fulfilled",
+  sql`status = 'completed', fulfillment_status = 'fulfilled', fulfilled_at = ${param("now")}`,
+  sql`status = 'paid'`,
+);
 const setEarned = statement(sql`update ${orders} set points_earned = ${param("earned")} where ${thisOrder}`);
 
 /** One order. Customers see their own only. Errors: notFound, validationFailed for an unknown field. */
@@ -112,17 +103,11 @@ export async function fulfillOrder(ctx: Ctx, id: string, ifMatch: number | null 
   return change(ctx, fulfilling, { id, ifMatch }, (tx) => finishChange(tx, id, { event: "order.fulfilled" }));
 }
 
-interface ChangeValues {
-  id: string;
-  ifMatch: number | null;
-  reference?: string | null;
-}
-
 /** Runs a transition and what follows from it, in one transaction. */
 async function change(
   ctx: Ctx,
-  { update, required }: Transition,
-  { id, ifMatch, reference }: ChangeValues,
+  { update, required }: typeof paying,
+  { id, ifMatch, reference }: { id: string; ifMatch: number | null; reference?: string | null },
   follow: (tx: Ctx, order: ChangedOrder) => Promise<RenderedOrder>,
 ): Promise<RenderedOrder> {
   requireOrderId(id);

@@ -9,24 +9,23 @@ import { DeletedProduct, Product, ProductInput, ProductParams, ProductPatch, Pro
 import { createProduct, deleteProduct, getProduct, patchProduct, replaceProduct } from "./service.ts";
 
 const tag = "Products";
-const readers = [app("products:read"), token] as const;
-const writers = [app("products:write"), staff] as const;
+const read = { tag, access: [app("products:read"), token] } as const;
+const write = { tag, access: [app("products:write"), staff], errors: ["notFound", "conflict"] } as const;
+const change = { ...write, params: ProductParams, reply: { data: Product }, conditional: true } as const;
 
 /** The product endpoints (specification, section 4). */
 export const productRoutes = [
   defineRoute("GET", "/products/", "listProducts", {
-    tag,
+    ...read,
     summary: "List products",
-    access: readers,
     query: ProductListQuery,
     reply: { data: Type.Array(Product), page: true },
     errors: ["malformedRequest"],
     handle: ({ ctx, query, lang }) => listProducts(ctx, query, lang),
   }),
   defineRoute("GET", "/products/:id/", "getProduct", {
-    tag,
+    ...read,
     summary: "Get a product",
-    access: readers,
     params: ProductParams,
     query: ProductQuery,
     reply: { data: Product },
@@ -41,44 +40,30 @@ export const productRoutes = [
     },
   }),
   defineRoute("POST", "/products/", "createProduct", {
-    tag,
+    ...write,
     summary: "Create a product",
-    access: writers,
     body: ProductInput,
     reply: { status: 201, data: Product },
     errors: ["conflict"],
     handle: ({ ctx, body, lang }) => createProduct(ctx, body, lang),
   }),
   defineRoute("PUT", "/products/:id/", "replaceProduct", {
-    tag,
+    ...change,
     summary: "Replace a product",
-    access: writers,
-    params: ProductParams,
     body: ProductReplacement,
-    reply: { data: Product },
-    errors: ["notFound", "conflict"],
-    conditional: true,
     handle: ({ ctx, params, body, ifMatch, lang }) => replaceProduct(ctx, params.id, body, { ifMatch, lang }),
   }),
   defineRoute("PATCH", "/products/:id/", "patchProduct", {
-    tag,
+    ...change,
     summary: "Change some fields of a product",
-    access: writers,
-    params: ProductParams,
     body: ProductPatch,
-    reply: { data: Product },
-    errors: ["notFound", "conflict"],
-    conditional: true,
     handle: ({ ctx, params, body, ifMatch, lang }) => patchProduct(ctx, params.id, body, { ifMatch, lang }),
   }),
   defineRoute("DELETE", "/products/:id/", "deleteProduct", {
-    tag,
+    ...change,
     summary: "Delete a product",
-    access: writers,
-    params: ProductParams,
     reply: { data: DeletedProduct },
     errors: ["notFound"],
-    conditional: true,
     handle: async ({ ctx, params, ifMatch }) => {
       await deleteProduct(ctx, params.id, ifMatch);
       return reply({ id: params.id, deleted: true });

@@ -2,7 +2,6 @@ import { Type } from "@sinclair/typebox";
 import { anyone } from "../../http/access.ts";
 import { reply } from "../../http/envelope.ts";
 import { defineRoute, type Route } from "../../http/route.ts";
-import { listReactions } from "./list.ts";
 import {
   AddedReaction,
   Reaction,
@@ -14,7 +13,7 @@ import {
   VisitorInput,
   VisitorQuery,
 } from "./model.ts";
-import { getReaction, react, unreact } from "./service.ts";
+import { getReaction, listReactions, react, unreact } from "./service.ts";
 
 /** Names and summaries of the routes of one kind. */
 interface Naming {

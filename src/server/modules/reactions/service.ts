@@ -1,15 +1,26 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { keysetList } from "../../db/keyset-list.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
-import { wrongState } from "../../errors.ts";
+import { invalidField, wrongState } from "../../errors.ts";
+import type { ListPage } from "../../pagination/list-page.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
-import { forEachType, isShown, noSuchResource, parseResource, type Resource } from "../resources/registry.ts";
+import {
+  forEachType,
+  isResourceType,
+  isRowShown,
+  isShown,
+  noSuchResource,
+  parseResource,
+  type Resource,
+  resourceTypes,
+} from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
 import { noSuchUser } from "../users/guards.ts";
 import { users } from "../users/table.ts";
 import { findActor, refuseSubject, requireActor } from "../visitors/actor.ts";
-import type { AddedReaction, ReactionKind, ReactionState } from "./model.ts";
+import type { AddedReaction, ReactionKind, ReactionState, ReactionsQuery } from "./model.ts";
 import { reactions } from "./table.ts";
 
 /** Maximum number of likes, and of bookmarks, of one visitor or user; keeps their lists fast. */
@@ -131,4 +142,31 @@ const deleteDuplicates = statement(sql`delete from ${reactions} where ${ofVisito
 export async function claimReactions(tx: Ctx, visitorId: string, userId: string): Promise<void> {
   const values = { tenantId: tx.tenant.id, visitorId, userId };
   await tx.db.batch([bind(moveReactions, values), bind(deleteDuplicates, values)]);
+}
+
+const readPage = keysetList({
+  name: "reactions",
+  json: sql`json_object('resource_type', resource_type, 'resource_id', resource_id, 'created_at', created_at)`,
+  from: sql`from ${reactions} r`,
+  base: sql`tenant_id = ${param("tenantId")} and ${isRowShown("r")}`,
+  sorts: { created_at: sql`created_at` },
+  id: sql`resource_id`,
+});
+
+/**
+ * A page of the public resources that the caller likes or has bookmarked, newest first; empty for a new visitor.
+ * @throws malformedRequest, validationFailed naming `resource_type` or `user_id`.
+ */
+export async function listReactions(
+  ctx: Ctx,
+  kind: ReactionKind,
+  query: ReactionsQuery,
+  subject?: string,
+): Promise<ListPage> {
+  refuseSubject(subject);
+  const { resource_type } = query;
+  if (resource_type !== undefined && !isResourceType(resource_type)) {
+    throw invalidField("resource_type", `must be one of ${resourceTypes.join(", ")}`);
+  }
+  return readPage(ctx, query, { filters: { actor: findActor(ctx, query.visitor), kind, resource_type } });
 }

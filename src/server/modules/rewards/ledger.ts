@@ -4,8 +4,7 @@ import { get, param, run, statement } from "../../db/statement.ts";
 import { notEnoughPoints } from "../../errors.ts";
 import { newId } from "../../values/ids.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
-import { addToBalance, type LedgerCtx, type Written, writeEntry } from "./entries.ts";
-import { expireLots } from "./expiry.ts";
+import { addToBalance, expireLots, type LedgerCtx, ofUser, type Written, writeEntry } from "./entries.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
 const dayMs = 86_400_000;
@@ -22,7 +21,6 @@ interface Booking {
   note?: string | null | undefined;
 }
 
-const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 const selectSource = statement<{ id: string }>(sql`
   select id from ${rewardEntries} where ${ofUser} and source = ${param("source")}`);
 const insertLot = statement(sql`

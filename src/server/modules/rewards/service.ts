@@ -1,8 +1,10 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { keysetList, timeFilters } from "../../db/keyset-list.ts";
 import { get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { conflict, forbidden, invalidField } from "../../errors.ts";
+import type { ListPage } from "../../pagination/list-page.ts";
 import { newId } from "../../values/ids.ts";
 import { largestMinor, toAmount } from "../../values/money.ts";
 import { requireText } from "../../values/text.ts";
@@ -12,12 +14,11 @@ import { currencyDigits } from "../tenants/currency.ts";
 import { requireStoredUser } from "../users/guards.ts";
 import { isSelf } from "../users/permission.ts";
 import { requireSubject } from "../users/subject.ts";
-import { entryJson, givenPrefix, ownPrefix } from "./entries.ts";
+import { entryJson, givenPrefix, ofUser, ownPrefix } from "./entries.ts";
 import { adjustPoints, spendPoints } from "./ledger.ts";
-import type { AdjustInput, RedeemInput } from "./model.ts";
+import { type AdjustInput, type RedeemInput, RewardEntry, type RewardHistoryQuery } from "./model.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
-const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("userId")}`;
 const isDue = sql`expires_at is not null and expires_at <= ${param("now")}`;
 
 interface AccountRow {
@@ -141,4 +142,19 @@ function book(
     }
     return { json: entry.json, version: entry.version, status: isNew ? 201 : 200 };
   });
+}
+
+const readPage = keysetList({
+  name: "rewards",
+  fields: Object.keys(RewardEntry.properties),
+  json: entryJson,
+  from: sql`from ${rewardEntries}`,
+  sorts: { sequence: sql`sequence` },
+  tie: null,
+});
+
+/** A page of a user's ledger, newest first. Errors: malformedRequest, validationFailed, notFound. */
+export async function listRewardEntries(ctx: Ctx, query: RewardHistoryQuery, subject?: string): Promise<ListPage> {
+  const user_id = await requireSubject(ctx, query.customer_id, subject);
+  return readPage(ctx, query, { filters: { user_id, kind: query.kind, ...timeFilters(query, "created_at") } });
 }

@@ -17,8 +17,8 @@ import {
 import { addToWishlist, getWishlistItem, type ItemKey, putOnWishlist, removeFromWishlist } from "./service.ts";
 
 const tag = "Wishlist";
-const readers = [app("wishlist:read"), token] as const;
-const writers = [app("wishlist:write"), token] as const;
+const read = { tag, access: [app("wishlist:read"), token] } as const;
+const write = { tag, access: [app("wishlist:write"), token] } as const;
 
 function keyOf(params: { product_id: string }, query: { customer_id?: string }, subject: string | undefined): ItemKey {
   return { productId: params.product_id, customerId: query.customer_id, subject };
@@ -27,18 +27,16 @@ function keyOf(params: { product_id: string }, query: { customer_id?: string }, 
 /** The wishlist endpoints. */
 export const wishlistRoutes = [
   defineRoute("GET", "/wishlist/", "listWishlist", {
-    tag,
+    ...read,
     summary: "List a user's wishlist",
-    access: readers,
     query: WishlistQuery,
     reply: { data: Type.Array(WishlistItem), page: true },
     errors: ["malformedRequest", "notFound"],
     handle: ({ ctx, query, subject, lang }) => listWishlist(ctx, query, subject, lang),
   }),
   defineRoute("POST", "/wishlist/", "addToWishlist", {
-    tag,
+    ...write,
     summary: "Add a product to a wishlist",
-    access: writers,
     body: WishlistInput,
     reply: { status: 201, data: WishlistItem, existing: "The product is already on the list." },
     errors: ["notFound", "wrongState"],
@@ -48,9 +46,8 @@ export const wishlistRoutes = [
     },
   }),
   defineRoute("GET", "/wishlist/:product_id/", "getWishlistItem", {
-    tag,
+    ...read,
     summary: "Get a product on a wishlist",
-    access: readers,
     params: WishlistParams,
     query: WishlistItemQuery,
     reply: { data: WishlistItem },
@@ -62,9 +59,8 @@ export const wishlistRoutes = [
     },
   }),
   defineRoute("PUT", "/wishlist/:product_id/", "putOnWishlist", {
-    tag,
+    ...write,
     summary: "Set variant and note of a product on a wishlist",
-    access: writers,
     params: WishlistParams,
     query: WishlistOwnerQuery,
     body: WishlistReplacement,
@@ -78,9 +74,8 @@ export const wishlistRoutes = [
     },
   }),
   defineRoute("DELETE", "/wishlist/:product_id/", "removeFromWishlist", {
-    tag,
+    ...write,
     summary: "Remove a product from a wishlist",
-    access: writers,
     params: WishlistParams,
     query: WishlistOwnerQuery,
     reply: { data: RemovedWishlistItem },
