@@ -35,21 +35,13 @@ export class DeliveryEngine<Task> {
   }
 
   /**
-   * Makes new deliveries and begins to send those that are due, without waiting for their answers.
-   * @throws unavailable when the database cannot serve, or could not since the last poll; claims are tried again later.
-   */
-  async poll(): Promise<void> {
-    await this.#poll();
-  }
-
-  /**
    * Polls until nothing is being sent and no delivery is left to make.
    * @returns how many attempts were made meanwhile.
    */
   async runUntilIdle(): Promise<number> {
     const before = this.#attempts;
     for (let isMore = true; isMore; ) {
-      isMore = await this.#poll();
+      isMore = await this.poll();
       while (this.#work.size > 0) await Promise.all(this.#work);
       this.#throwDatabaseFailure();
     }
@@ -77,8 +69,12 @@ export class DeliveryEngine<Task> {
     }
   }
 
-  /** Answers whether there are more deliveries to make. */
-  async #poll(): Promise<boolean> {
+  /**
+   * Makes new deliveries and begins to send those that are due, without waiting for their answers.
+   * @returns whether there are more deliveries to make.
+   * @throws unavailable when the database cannot serve, or could not since the last poll; claims are tried again later.
+   */
+  async poll(): Promise<boolean> {
     this.#throwDatabaseFailure();
     if (this.#isStopping) return false;
     // One poll at a time makes deliveries; others wait for it.

@@ -14,7 +14,7 @@ const graceMs = 5000;
  */
 export function startPolling(
   db: Database,
-  engine: { poll(): Promise<void>; stop(graceMs: number): Promise<void> },
+  engine: { poll(): Promise<unknown>; stop(graceMs: number): Promise<void> },
   onFailure: () => void,
 ): { stop(): Promise<void> } {
   const pause = db.kind === "file" || db.kind === "memory" ? pauseMs.file : pauseMs.elsewhere;

@@ -1,4 +1,4 @@
-import { createECDH } from "node:crypto";
+import { generateKeyPairSync } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { get, param, run, statement } from "../../../db/statement.ts";
@@ -7,7 +7,6 @@ import { toTimestamp } from "../../../values/timestamp.ts";
 import { vapidKeys } from "../table.ts";
 
 const place = "vapid";
-const privateBytes = 32;
 
 const selectKeys = statement<{ publicKey: string; privateKey: string }>(sql`
   select public_key as publicKey, private_key as privateKey from ${vapidKeys} where id = 1`);
@@ -66,11 +65,7 @@ export async function findVapidPublicKey(ctx: VapidCtx): Promise<string | null> 
 }
 
 function generateKeys(): VapidKeys {
-  const pair = createECDH("prime256v1");
-  const publicKey = pair.generateKeys("base64url");
-  // getPrivateKey omits leading zero bytes.
-  const bytes = Buffer.alloc(privateBytes);
-  const made = pair.getPrivateKey();
-  made.copy(bytes, privateBytes - made.length);
-  return { publicKey, privateKey: bytes.toString("base64url") };
+  const { x, y, d } = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" });
+  const point = [Buffer.of(4), Buffer.from(x as string, "base64url"), Buffer.from(y as string, "base64url")];
+  return { publicKey: Buffer.concat(point).toString("base64url"), privateKey: d as string };
 }
