@@ -68,12 +68,7 @@ export function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null)
  * Marks an order as paid: stock is sold, points are earned. Repeating the reference returns the order unchanged.
  * @throws forbidden for customers, notFound, conflict for a reference of another order, preconditionFailed, wrongState.
  */
-export async function payOrder(
-  ctx: Ctx,
-  id: string,
-  input: PaymentInput = {},
-  ifMatch: number | null = null,
-): Promise<RenderedOrder> {
+export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, ifMatch: number | null = null) {
   requireStore(ctx);
   const reference =
     input.payment_reference === undefined ? null : requireText("payment_reference", input.payment_reference, 200);

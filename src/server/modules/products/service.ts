@@ -124,12 +124,7 @@ interface WriteOptions {
  * Replaces all fields of a product but the slug. Variants stay, and with them the product's own stock and SKU.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
-export async function replaceProduct(
-  ctx: Ctx,
-  id: string,
-  input: ProductReplacement,
-  { ifMatch, lang }: WriteOptions,
-): Promise<RenderedProduct> {
+export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplacement, { ifMatch, lang }: WriteOptions) {
   return write(ctx, id, { columns: withDefaults(productColumns(ctx, input)), merge: false, lang, ifMatch });
 }
 
@@ -137,12 +132,7 @@ export async function replaceProduct(
  * Changes the fields given; `metadata` and `translations` are merged (RFC 7396). `lang` is the language of texts.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
-export async function patchProduct(
-  ctx: Ctx,
-  id: string,
-  patch: ProductPatch,
-  { ifMatch, lang }: WriteOptions,
-): Promise<RenderedProduct> {
+export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, { ifMatch, lang }: WriteOptions) {
   const fields = Object.keys(patch);
   return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, lang, ifMatch }, fields);
 }

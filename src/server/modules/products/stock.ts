@@ -1,5 +1,5 @@
 import type { InStatement } from "@libsql/core/api";
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { type AppError, invalidField, outOfStock } from "../../errors.ts";
@@ -123,20 +123,11 @@ const sell = sql`stock = stock - ${param("quantity")}, ${unreserve}, ${touched}`
 const max = sql.raw(String(maxStock));
 const putBack = sql`stock = max(stock, min(stock + ${param("quantity")}, ${max})), ${touched}`;
 
-const moves = {
-  release: [
-    statement(sql`update ${products} set ${unreserve} where ${ofProduct}`),
-    statement(sql`update ${productVariants} set ${unreserve} where ${ofVariant}`),
-  ],
-  commit: [
-    statement(sql`update ${products} set ${sell} where ${ofProduct}`),
-    statement(sql`update ${productVariants} set ${sell} where ${ofVariant}`),
-  ],
-  restock: [
-    statement(sql`update ${products} set ${putBack} where ${ofProduct}`),
-    statement(sql`update ${productVariants} set ${putBack} where ${ofVariant}`),
-  ],
-} as const;
+const move = (set: SQL) => ({
+  product: statement(sql`update ${products} set ${set} where ${ofProduct}`),
+  variant: statement(sql`update ${productVariants} set ${set} where ${ofVariant}`),
+});
+const moves = { release: move(unreserve), commit: move(sell), restock: move(putBack) };
 const touchProduct = statement(sql`update ${products} set ${touched} where ${ofProduct}`);
 
 const subject = sql`${param("productId")}`;
@@ -152,11 +143,8 @@ const variantEvent = compileEvent({ type, subject, data, from: sql`from ${produc
 export function stockChanged(tx: StockCtx, item: StockItem, reason: StockReason): InStatement {
   const { productId, variantId } = item;
   const values = { tenantId: tx.tenant.id, productId, variantId, reason };
-  return bind(variantId === null ? productEvent : variantEvent, {
-    ...values,
-    eventId: newId("evt"),
-    now: toTimestamp(tx.now()),
-  });
+  const event = { eventId: newId("evt"), now: toTimestamp(tx.now()) };
+  return bind(variantId === null ? productEvent : variantEvent, { ...values, ...event });
 }
 
 /**
@@ -171,8 +159,7 @@ export function moveStock(
 ): InStatement[] {
   const { productId, variantId, quantity } = item;
   const values = { tenantId: tx.tenant.id, productId, variantId, quantity, now: toTimestamp(tx.now()) };
-  const [product, variant] = moves[kind];
-  const statements = [bind(variantId === null ? product : variant, values)];
+  const statements = [bind(moves[kind][variantId === null ? "product" : "variant"], values)];
   if (variantId !== null && kind !== "release") statements.push(bind(touchProduct, values));
   return [...statements, stockChanged(tx, item, reason)];
 }

@@ -123,12 +123,7 @@ function mergedTranslations(names: (keyof ProductColumns)[]): SQL | undefined {
 const selectCurrent = statement<{ version: number; lang: string; has_variants: number }>(sql`
   select version, lang, has_variants from ${products} where ${living}`);
 
-async function failedUpdateError(
-  ctx: Ctx,
-  id: string,
-  change: ProductChange,
-  own: readonly string[],
-): Promise<AppError> {
+async function failedUpdateError(ctx: Ctx, id: string, change: ProductChange, own: readonly string[]) {
   const current = await get(ctx.db, selectCurrent, { tenantId: ctx.tenant.id, id });
   if (!current) return notFound("product", id);
   if (change.ifMatch !== null && change.ifMatch !== current.version) return preconditionFailed();

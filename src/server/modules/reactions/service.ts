@@ -3,7 +3,6 @@ import type { Ctx } from "../../context.ts";
 import { keysetList } from "../../db/keyset-list.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { invalidField, wrongState } from "../../errors.ts";
-import type { ListPage } from "../../pagination/list-page.ts";
 import { toTimestamp } from "../../values/timestamp.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import {
@@ -157,12 +156,7 @@ const readPage = keysetList({
  * A page of the public resources that the caller likes or has bookmarked, newest first; empty for a new visitor.
  * @throws malformedRequest, validationFailed naming `resource_type` or `user_id`.
  */
-export async function listReactions(
-  ctx: Ctx,
-  kind: ReactionKind,
-  query: ReactionsQuery,
-  subject?: string,
-): Promise<ListPage> {
+export async function listReactions(ctx: Ctx, kind: ReactionKind, query: ReactionsQuery, subject?: string) {
   refuseSubject(subject);
   const { resource_type } = query;
   if (resource_type !== undefined && !isResourceType(resource_type)) {

@@ -69,14 +69,10 @@ interface SavedItem extends RenderedItem {
   isNew: boolean;
 }
 
-/** The owner of a list: `customer_id` of the call, or `user_id` beside app credentials. */
-interface ListOwner {
+/** An item of the list of `customer_id`, or of `user_id` beside app credentials. */
+export interface ItemKey {
   customerId: string | undefined;
   subject: string | undefined;
-}
-
-/** Names an item of a list. */
-export interface ItemKey extends ListOwner {
   productId: string;
 }
 
@@ -91,7 +87,7 @@ interface WishlistChoice extends WishlistReplacement {
  */
 export async function addToWishlist(
   ctx: Ctx,
-  owner: ListOwner,
+  owner: Omit<ItemKey, "productId">,
   { product_id: productId, ...choice }: WishlistChoice & { product_id: string },
 ): Promise<SavedItem> {
   const notSold = invalidField("product_id", "is not a product of this store");
@@ -121,11 +117,7 @@ export async function putOnWishlist(
 }
 
 /** An item of a user's list, with its title in the language if there is one. Errors: notFound. */
-export async function getWishlistItem(
-  ctx: Ctx,
-  { productId, customerId, subject }: ItemKey,
-  lang?: string,
-): Promise<RenderedItem> {
+export async function getWishlistItem(ctx: Ctx, { productId, customerId, subject }: ItemKey, lang?: string) {
   const userId = await requireSubject(ctx, customerId, subject);
   requireProductId(productId);
   const languages = languageChain(lang, ctx.tenant.language);
@@ -149,27 +141,23 @@ export async function removeFromWishlist(
   throw found?.rows[0] ? preconditionFailed() : noSuchItem(productId);
 }
 
-interface ItemWrite {
-  userId: string;
-  productId: string;
-  choice: WishlistChoice;
-  ifMatch: number | null;
-}
-
 /** Writes an item, then reads it and what prevented the write, in one batch. */
-async function write(ctx: Ctx, save: CompiledStatement<Written>, { userId, productId, choice, ifMatch }: ItemWrite) {
+async function write(
+  ctx: Ctx,
+  save: CompiledStatement<Written>,
+  item: { userId: string; productId: string; choice: WishlistChoice; ifMatch: number | null },
+) {
+  const { choice, ...key } = item;
   const { variant_id: variantId = null, note = null, lang } = choice;
   if (variantId !== null && !isId("var", variantId)) throw noSuchVariant();
   const values = {
     id: newId("wish"),
     tenantId: ctx.tenant.id,
-    userId,
-    productId,
+    ...key,
     variantId,
     note: checkNote("note", note, maxNote),
     now: toTimestamp(ctx.now()),
     languages: languageChain(lang, ctx.tenant.language),
-    ifMatch,
   };
   const results = await ctx.db.batch([bind(save, values), bind(selectItem, values), bind(selectObstacles, values)]);
   const [saved, found, obstacles] = results.map(({ rows }) => rows[0] as unknown);

@@ -53,19 +53,15 @@ export function batchStatement(shape: ListShape): CompiledStatement<BatchRow> {
 }
 
 /** Counts the matches among the next batch of rows of an index, or of the search index for a search. */
-export function countStatement(
-  column: FilterColumn,
-  filters: ProductFilters,
-  isContinued: boolean,
-): CompiledStatement<CountRow> {
+export function countStatement(column: FilterColumn, filters: ProductFilters, isContinued: boolean) {
   return compiledOnce(`count ${column} ${Object.keys(filters)} ${isContinued}`, () => {
     const { rows, others, cutAfter } = indexRows({ column, filters, descending: true, isContinued });
     if (others.length > 0) {
-      return statement(sql`select count(*) as found, ${cutAfter(scannedRows)} as cut
+      return statement<CountRow>(sql`select count(*) as found, ${cutAfter(scannedRows)} as cut
         from (${rows} limit ${sql.raw(String(scannedRows))}) as near ${joinedProducts} where ${and(others)}`);
     }
     const max = sql.raw(String(countedRows));
-    return statement(sql`select found, case found when ${max} then ${cutAfter(countedRows)} end as cut
+    return statement<CountRow>(sql`select found, case found when ${max} then ${cutAfter(countedRows)} end as cut
       from (select count(*) as found from (${rows} limit ${max}))`);
   });
 }
@@ -99,26 +95,13 @@ function compileBatch(shape: ListShape): CompiledStatement<BatchRow> {
 
 const joinedProducts = sql`cross join products on products.row_number = near.number`;
 
-/** The rows of an index in order. */
-interface IndexRows {
-  /** `select number, value …` */
-  rows: SQL;
-  /** The JSON array of value and id of the row at which a batch of that size ends. */
-  cutAfter: (size: number) => SQL;
-  /** Conditions that the index does not have. */
-  others: SQL[];
-  /** Whether the caller may see all rows. */
-  isVisible: boolean;
-}
+type IndexWalk = Pick<ListShape, "filters" | "descending" | "isContinued"> & { column: FilterColumn };
 
-interface IndexWalk {
-  column: FilterColumn;
-  filters: ProductFilters;
-  descending: boolean;
-  isContinued: boolean;
-}
-
-function indexRows({ column, filters, descending, isContinued }: IndexWalk): IndexRows {
+/**
+ * The rows of an index in order as `select number, value …`, the position at which a batch of a size ends, the
+ * conditions that the index does not have, and whether the caller may see all rows.
+ */
+function indexRows({ column, filters, descending, isContinued }: IndexWalk) {
   const direction = directionOf(descending);
   const tenant = [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`];
   if (filters.match !== undefined) {
@@ -126,7 +109,8 @@ function indexRows({ column, filters, descending, isContinued }: IndexWalk): Ind
     const from = sql`from product_search where ${and(conditions)} order by rowid ${direction}`;
     return {
       rows: sql`select rowid as number, rowid as value ${from}`,
-      cutAfter: (size) => sql`(select json_array(rowid, '') ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
+      cutAfter: (size: number) =>
+        sql`(select json_array(rowid, '') ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
       others: [...tenant, ...otherConditions(filters)],
       // A row number reveals nothing.
       isVisible: true,
@@ -142,7 +126,7 @@ function indexRows({ column, filters, descending, isContinued }: IndexWalk): Ind
   ])} order by ${sql.raw(sorted)} ${direction}, id ${direction}`;
   return {
     rows: sql`select row_number as number, ${sql.raw(sorted)} as value ${from}`,
-    cutAfter: (size) =>
+    cutAfter: (size: number) =>
       sql`(select json_array(${sql.raw(sorted)}, id) ${from} limit 1 offset ${sql.raw(String(size - 1))})`,
     others: otherConditions(filters, sorted, ...(isByStatus ? ["status"] : [])),
     isVisible: isByStatus,

@@ -62,16 +62,13 @@ const variantFields: Record<string, CellFormat> = {
 
 /** All columns, in the order of an export. */
 export const csvColumns: readonly CsvColumn[] = [
-  ...Object.entries(productFields).map(([field, format]) => ({
-    name: field,
-    field,
-    of: "product" as const,
-    ...format,
-  })),
-  ...Object.entries(variantFields).map(([field, format]) => {
-    return { name: `variant_${field}`, field, of: "variant" as const, ...format };
-  }),
+  ...columnsOf("product", "", productFields),
+  ...columnsOf("variant", "variant_", variantFields),
 ];
+
+function columnsOf(of: CsvColumn["of"], prefix: string, fields: Record<string, CellFormat>): CsvColumn[] {
+  return Object.entries(fields).map(([field, format]) => ({ name: prefix + field, field, of, ...format }));
+}
 
 /** The column of that name; `option:size` is the option `size` of a variant. Undefined for an unknown name. */
 export function findColumn(given: string): CsvColumn | undefined {

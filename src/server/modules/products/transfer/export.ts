@@ -18,9 +18,7 @@ const selectPage = statement<{ id: string; created_at: string; json: string }>(s
 const countChosen = statement<{ found: number }>(sql`select count(*) as found from ${products} where ${chosen}`);
 
 /** Which products to export. */
-interface ExportFilter {
-  status?: "draft" | "published" | "archived" | null | undefined;
-}
+type ExportFilter = { status?: "draft" | "published" | "archived" | null | undefined };
 
 /** The store's products as JSON texts in pages, oldest first. No product appears twice. */
 export async function* exportProducts(ctx: Ctx, { status = null }: ExportFilter = {}): AsyncGenerator<string[]> {

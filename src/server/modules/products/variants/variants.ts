@@ -92,12 +92,7 @@ export async function addVariant(ctx: Ctx, productId: string, input: VariantInpu
  * Replaces all fields of a variant; without a position it keeps its own, without a price it follows the product's.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
-export async function replaceVariant(
-  ctx: Ctx,
-  ids: VariantIds,
-  input: VariantInput,
-  ifMatch: number | null,
-): Promise<Rendered> {
+export async function replaceVariant(ctx: Ctx, ids: VariantIds, input: VariantInput, ifMatch: number | null) {
   return update(ctx, ids, completeVariant(variantColumns(ctx, input)), ifMatch);
 }
 
@@ -105,12 +100,7 @@ export async function replaceVariant(
  * Changes the fields given. New options change the title too, if it was made from the old options.
  * @throws notFound, preconditionFailed, validationFailed, conflict.
  */
-export async function patchVariant(
-  ctx: Ctx,
-  ids: VariantIds,
-  patch: VariantPatch,
-  ifMatch: number | null,
-): Promise<Rendered> {
+export async function patchVariant(ctx: Ctx, ids: VariantIds, patch: VariantPatch, ifMatch: number | null) {
   return update(ctx, ids, variantColumns(ctx, patch), ifMatch);
 }
 
