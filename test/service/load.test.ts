@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dumpDatabase } from "../../src/server/backup/copy/dump.ts";
-import { assertLoadable, loadDatabase } from "../../src/server/backup/restore/load-server.ts";
+import { loadDatabase } from "../../src/server/backup/restore/load-server.ts";
+import { inspectTarget } from "../../src/server/backup/restore/load-target.ts";
 import { copyDatabase } from "../../src/server/db/local/backup.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
@@ -115,7 +116,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
 
   test("but not over a store, the history of one, or another program's tables; all of it stays", async () => {
     const refusal = async () => {
-      const failures = [await failureOf(assertLoadable(db)), await failureOf(loadDatabase(source, db))];
+      const failures = [await failureOf(inspectTarget(db)), await failureOf(loadDatabase(source, db))];
       expect(failures[0]).toEqual(failures[1] as Error);
       expect(failures[0]).toMatchObject({ code: 5302 });
       return String(failures[0]);
@@ -130,7 +131,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     expect(await dump()).toEqual(whole);
     await db.migrate(["delete from tenants"]);
     expect(await refusal()).toContain("audit log of removed stores");
-    await assertLoadable(db).catch(() => {});
+    await inspectTarget(db).catch(() => {});
   });
 
   test("or not at all: one that is stopped or fails leaves an empty database", async () => {
@@ -151,7 +152,7 @@ describe.if(hasSqld)("a file is loaded into a database server", () => {
     await child.exited;
     expect(await failureOf(dump())).toMatchObject({ code: 5306 });
     expect(await failureOf(migrate(db))).toMatchObject({ code: 5306, remedy: expect.stringContaining("db restore") });
-    await assertLoadable(db);
+    await inspectTarget(db);
     await loadDatabase(source, db);
     expect(await dump()).toEqual(whole);
   });

@@ -79,14 +79,11 @@ export default defineCommand({
   },
 });
 
-interface PlanInput {
-  source: BackupLocation;
-  config: Config;
-  /** The folder to unpack into. */
-  folder: string;
-}
-
-async function makePlan({ source, config, folder }: PlanInput, console: Console, stop: Stop): Promise<RestorePlan> {
+async function makePlan(
+  { source, config, folder }: { source: BackupLocation; config: Config; folder: string },
+  console: Console,
+  stop: Stop,
+): Promise<RestorePlan> {
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
   const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
   return showProgress(console, stop, async (progress, signal) => {

@@ -23,19 +23,10 @@ const maxParameters = 2000;
 const migrationsTable = "__bodega_migrations";
 
 /**
- * Checks that a backup may be loaded into a libSQL server's database: it is empty, has the schema and no stores, or
- * contains what an interrupted restore left.
- * @throws conflict when it contains anything else.
- */
-export async function assertLoadable(db: Database): Promise<void> {
-  await inspectTarget(db);
-}
-
-/**
  * Loads a verified SQLite file into a libSQL server's database, in batches. Until it is complete no server accepts the
  * database. A restore that fails leaves an empty database where it can; the next one removes what a killed one left.
  * @param sourcePath a file that nobody writes to.
- * @throws conflict as `assertLoadable`, and when another restore begins; unavailable when the server cannot be reached;
+ * @throws conflict as `inspectTarget`, and when another restore begins; unavailable when the server cannot be reached;
  * the signal's reason.
  */
 export async function loadDatabase(sourcePath: string, db: Database, options: CopyOptions = {}): Promise<void> {

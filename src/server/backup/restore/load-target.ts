@@ -32,8 +32,8 @@ const insertMarker = `INSERT INTO ${restoreMarker} (id, loader) VALUES (1, ?)`;
 const insertMarkerUnlessUsed = `INSERT INTO ${restoreMarker} (id, loader) SELECT 1, CASE WHEN count(*) = 0 THEN ? END FROM tenants`;
 
 /**
- * Checks that a backup may be loaded into a libSQL server's database. "fresh" has the schema and no stores; "interrupted"
- * has what an interrupted restore left.
+ * Checks that a backup may be loaded into a libSQL server's database: "empty", "fresh" with the schema and no stores, or
+ * "interrupted" with what an interrupted restore left.
  * @returns `clearing`: statements that remove its tables; `revision`: a value that servers must not see again.
  * @throws conflict when it contains a store or tables of another program.
  */

@@ -15,7 +15,8 @@ import { copySecret, fingerprintOf, saveSecret } from "../../security/secret-key
 import { storageError } from "../storage.ts";
 import type { FetchedBackup } from "./fetch-backup.ts";
 import { type Inspection, inspectCopy, withCopy } from "./inspect.ts";
-import { assertLoadable, loadDatabase } from "./load-server.ts";
+import { loadDatabase } from "./load-server.ts";
+import { inspectTarget } from "./load-target.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** How the secret key here compares with the one of the backup's database; "unused" when that has none. */
@@ -56,7 +57,7 @@ export async function planRestore(fetched: FetchedBackup, config: Config): Promi
   if (config.databaseUrl === undefined) {
     return { fetched, key, warnings, present: await readPresentFile(config, warnings) };
   }
-  await withConfiguredDatabase(config, assertLoadable);
+  await withConfiguredDatabase(config, inspectTarget);
   return { fetched, key, warnings, present: null };
 }
 
