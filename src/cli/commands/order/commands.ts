@@ -23,7 +23,7 @@ import { writeExport } from "../../terminal/write-export.ts";
 import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";
 
 /** Flags that filter orders by status, customer and age. */
-export const orderFilterFlags = {
+const orderFilterFlags = {
   status: {
     type: "enum",
     options: ["pending", "paid", "completed", "cancelled", "expired"],
@@ -43,7 +43,7 @@ export const orderFilterFlags = {
  * The filter for the service, without the customer, which `resolveCustomer` finds.
  * @throws UsageError for a wrong time.
  */
-export function readOrderFilter(args: ArgValues<typeof orderFilterFlags>, now: number): OrderFilter {
+function readOrderFilter(args: ArgValues<typeof orderFilterFlags>, now: number): OrderFilter {
   const { status, "payment-status": payment_status } = args;
   const since = readPastTime("--since", args.since, now);
   const until = readPastTime("--until", args.until, now);
@@ -56,7 +56,7 @@ export function readOrderFilter(args: ArgValues<typeof orderFilterFlags>, now: n
 }
 
 /** The filter for a customer. Errors: notFound for an unknown email. */
-export async function resolveCustomer(ctx: Ctx, customer: string | undefined): Promise<{ customer_id?: string }> {
+async function resolveCustomer(ctx: Ctx, customer: string | undefined): Promise<{ customer_id?: string }> {
   if (customer === undefined) return {};
   const { resolveUserId } = await import("../../../server/modules/users/resolve.ts");
   // Orders outlive their users, so an id need not exist.

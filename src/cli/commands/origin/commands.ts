@@ -1,35 +1,69 @@
+import type { OriginExplanation } from "../../../server/modules/app-keys/origin-explanation.ts";
+import type { PositionalArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
-import { info, printJson, printList } from "../../terminal/output.ts";
+import type { Console } from "../../terminal/console.ts";
+import { escapeControls } from "../../terminal/escape.ts";
+import { fitSentence, info, printJson, printList } from "../../terminal/output.ts";
+import { formatTime } from "../../terminal/relative-time.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
 import { appIdArg, expectedNamespaceArg, withKey } from "../key/args.ts";
-import { formatOrigin, originsArg, printOrigins, printVerdict } from "./print.ts";
+import { type AppKey, printKey } from "../key/print.ts";
 
-const add = defineCommand({
-  name: "add",
-  description: "Add origins to a key's allowlist and enforce it",
-  args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
-  examples: ["bodega origin add app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'"],
-  notes: ["Origins that are already on the list are skipped."],
-  async run(args, console) {
-    const { addOrigins } = await import("../../../server/modules/app-keys/origins.ts");
-    const { origin: origins } = args;
-    await printOrigins(console, await withKey(args, console, (ctx, appId) => addOrigins(ctx, { appId, origins })));
-  },
-});
+/** Origins for an allowlist. */
+const originsArg = {
+  type: "positional",
+  required: true,
+  variadic: true,
+  field: "origins",
+  description: "Host such as shop.example.com, or *.example.com for all subdomains; scheme and port are optional",
+} as const satisfies PositionalArg;
 
-const remove = defineCommand({
-  name: "remove",
-  description: "Remove origins from a key's allowlist",
-  args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
-  examples: ["bodega origin remove app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'"],
-  notes: ["An empty list is still enforced. To allow every origin: bodega origin set <app_id> --any"],
-  async run(args, console) {
-    const { removeOrigins } = await import("../../../server/modules/app-keys/origins.ts");
-    const { origin: origins } = args;
-    await printOrigins(console, await withKey(args, console, (ctx, appId) => removeOrigins(ctx, { appId, origins })));
-  },
-});
+/** Prints the key of a changed list; `-q` prints the list. */
+async function printOrigins(console: Console, key: AppKey): Promise<void> {
+  if (!console.quiet || console.json) return printKey(console, key);
+  await console.write(key.origins.map((origin) => `${escapeControls(origin)}\n`).join(""));
+}
+
+/** A rejected origin; `(none)` for a request without an Origin header. */
+function formatOrigin({ origin }: { origin: string }): string {
+  return origin === "" ? "(none)" : origin;
+}
+
+/** Prints whether an origin is allowed and why. `-q` prints one word. */
+async function printVerdict(console: Console, verdict: OriginExplanation, now: number): Promise<void> {
+  const { allowed, reason, entries, advice, rejected } = verdict;
+  const word = allowed ? "allowed" : "refused";
+  if (console.quiet) return console.write(`${word}\n`);
+  const lines = [`${word}: ${reason}`];
+  if (entries.length > 0) lines.push("", "List entries");
+  lines.push(
+    ...entries.map(({ pattern, matches, why }) => `  ${matches ? "match   " : "no match"}  ${pattern}: ${why}`),
+  );
+  if (advice !== null) lines.push("", advice);
+  if (rejected.length > 0) lines.push("", "Rejected in the last 30 days");
+  for (const origin of rejected) {
+    const times = origin.attempts === 1 ? "once" : `${origin.attempts} times`;
+    lines.push(`  ${formatOrigin(origin)}: ${times}, last ${formatTime(origin.last_at, now)}`);
+  }
+  await console.write(lines.map((line) => `${fitSentence(console, line)}\n`).join(""));
+}
+
+/** A command that changes some origins of a key's allowlist with the service function of the same name. */
+function defineChange(name: "add" | "remove", description: string, note: string) {
+  return defineCommand({
+    name,
+    description,
+    args: { app_id: appIdArg, origin: originsArg, namespace: expectedNamespaceArg },
+    examples: [`bodega origin ${name} app_01k8z3v5x2f1rt9m6q7wbn4hcd shop.example.com '*.example.org'`],
+    notes: [note],
+    async run(args, console) {
+      const change = (await import("../../../server/modules/app-keys/origins.ts"))[`${name}Origins` as const];
+      const key = await withKey(args, console, (ctx, appId) => change(ctx, { appId, origins: args.origin }));
+      await printOrigins(console, key);
+    },
+  });
+}
 
 const list = defineCommand({
   name: "list",
@@ -158,4 +192,18 @@ const check = defineCommand({
   },
 });
 
-export default [add, remove, list, set, check];
+export default [
+  defineChange(
+    "add",
+    "Add origins to a key's allowlist and enforce it",
+    "Origins that are already on the list are skipped.",
+  ),
+  defineChange(
+    "remove",
+    "Remove origins from a key's allowlist",
+    "An empty list is still enforced. To allow every origin: bodega origin set <app_id> --any",
+  ),
+  list,
+  set,
+  check,
+];

@@ -15,14 +15,14 @@ import { formatPrice, formatStock, printImport, printProduct, toProductRecord } 
 import { openSource } from "./product-file.ts";
 
 /** The product that a command works on. */
-export const productArg = {
+const productArg = {
   type: "positional",
   required: true,
   completes: "product",
   description: "Id, slug or SKU of the product, or SKU of one of its variants",
 } as const satisfies PositionalArg;
 
-export const productStatusArg = {
+const productStatusArg = {
   type: "enum",
   options: ["draft", "published", "archived"],
   description: "Filter by status",

@@ -10,6 +10,8 @@ import { UsageError } from "../../terminal/usage-error.ts";
 import { readUserFlags, userArg, userFlags } from "./args.ts";
 import { deliverPassword, printUser, toUserRecord, type User, withUser } from "./print.ts";
 
+const userArgs = { user: userArg, namespace: requiredNamespaceArg };
+
 const create = defineCommand({
   name: "create",
   description: "Create a user of a store",
@@ -42,10 +44,8 @@ const create = defineCommand({
       withTenant(args, console, (ctx) => createUser(ctx, { email, ...readUserFlags(args), ...secret }));
     if (!args.password) return printUser(console, await create({}));
     if (isHash) {
-      return printUser(
-        console,
-        await create({ password_hash: await readSecretLine(console, "--password-hash-stdin") }),
-      );
+      const hash = await readSecretLine(console, "--password-hash-stdin");
+      return printUser(console, await create({ password_hash: hash }));
     }
     const { password, isRandom } = await takePassword(args, console, ["--password-hash-stdin", "--no-password"]);
     if (isRandom) return deliverPassword(args, console, password, () => create({ password }));
@@ -95,7 +95,7 @@ const list = defineCommand({
 const show = defineCommand({
   name: "show",
   description: "Show a user",
-  args: { user: userArg, namespace: requiredNamespaceArg },
+  args: userArgs,
   examples: ["bodega user show -n demo ada@example.com"],
   async run(args, console) {
     const { getUser } = await import("../../../server/modules/users/service.ts");
@@ -155,28 +155,21 @@ const setPassword = defineCommand({
   },
 });
 
-const disable = defineCommand({
-  name: "disable",
-  description: "Disable a user and end all their sessions",
-  args: { user: userArg, namespace: requiredNamespaceArg },
-  examples: ["bodega user disable -n demo ada@example.com"],
-  notes: ["Takes effect on the server's next request. To undo it: bodega user enable -n <namespace> <user>"],
-  async run(args, console) {
-    const { setStatus } = await import("../../../server/modules/users/change.ts");
-    await printUser(console, await withUser(args, console, (ctx, id) => setStatus(ctx, id, "disabled")));
-  },
-});
-
-const enable = defineCommand({
-  name: "enable",
-  description: "Enable a disabled user",
-  args: { user: userArg, namespace: requiredNamespaceArg },
-  examples: ["bodega user enable -n demo ada@example.com"],
-  async run(args, console) {
-    const { setStatus } = await import("../../../server/modules/users/change.ts");
-    await printUser(console, await withUser(args, console, (ctx, id) => setStatus(ctx, id, "active")));
-  },
-});
+/** A command that sets a user's status. */
+function defineStatusCommand(name: "disable" | "enable", description: string, notes: string[]) {
+  return defineCommand({
+    name,
+    description,
+    args: userArgs,
+    examples: [`bodega user ${name} -n demo ada@example.com`],
+    notes,
+    async run(args, console) {
+      const { setStatus } = await import("../../../server/modules/users/change.ts");
+      const status = name === "disable" ? "disabled" : "active";
+      await printUser(console, await withUser(args, console, (ctx, id) => setStatus(ctx, id, status)));
+    },
+  });
+}
 
 const deleteUser = defineCommand({
   name: "delete",
@@ -208,7 +201,7 @@ const deleteUser = defineCommand({
 const resetTwoFactor = defineCommand({
   name: "reset-two-factor",
   description: "Disable two-factor sign-in for a user who lost the authenticator",
-  args: { user: userArg, namespace: requiredNamespaceArg },
+  args: userArgs,
   examples: ["bodega user reset-two-factor -n demo ada@example.com --yes"],
   notes: ["The user can then sign in with the password alone, and enable two-factor sign-in again."],
   async run(args, console) {
@@ -227,4 +220,16 @@ const resetTwoFactor = defineCommand({
   },
 });
 
-export default [create, list, show, update, setPassword, disable, enable, deleteUser, resetTwoFactor];
+export default [
+  create,
+  list,
+  show,
+  update,
+  setPassword,
+  defineStatusCommand("disable", "Disable a user and end all their sessions", [
+    "Takes effect on the server's next request. To undo it: bodega user enable -n <namespace> <user>",
+  ]),
+  defineStatusCommand("enable", "Enable a disabled user", []),
+  deleteUser,
+  resetTwoFactor,
+];

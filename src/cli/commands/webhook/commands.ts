@@ -15,7 +15,7 @@ import { secretFileArg } from "../key/args.ts";
 type NewWebhook = Awaited<ReturnType<typeof addWebhook>>;
 
 /** The webhook that a command works on. */
-export const webhookIdArg = {
+const webhookIdArg = {
   type: "positional",
   required: true,
   completes: "webhook",
@@ -26,7 +26,7 @@ export const webhookIdArg = {
  * Runs work on the webhook with this id or URL.
  * @throws notFound for an unknown webhook, conflict for a URL of several.
  */
-export function withWebhook<T>(
+function withWebhook<T>(
   args: SharedValues & { namespace: string; webhook_id: string },
   console: Console,
   work: (ctx: Ctx, id: string) => Promise<T>,
@@ -38,7 +38,7 @@ export function withWebhook<T>(
 }
 
 /** Creates a signing secret and delivers it once: to a file, or on standard output. */
-export async function deliverSigningSecret(
+async function deliverSigningSecret(
   args: SharedValues & { namespace: string; "secret-file": string | undefined },
   console: Console,
   make: (ctx: Ctx) => Promise<NewWebhook>,
