@@ -140,18 +140,18 @@ async function openContext(run: Run, config: Config, { makeContext, command }: D
 function describeFailure(config: Config, error: unknown, command: CommandLine): Finding[] {
   const subject = nameDatabase(config);
   const reason = reasonOf(error);
-  const message = error instanceof AppError && error.kind === "notFound" ? reason : `${subject}: ${reason}`;
-  return [finding("error", subject, message, remedyFor(config, error, command))];
-}
-
-function remedyFor({ databaseUrl }: Config, error: unknown, command: CommandLine): string {
-  const reason = reasonOf(error);
-  if (/token/.test(reason)) return "Correct BODEGA_DATABASE_AUTH_TOKEN.";
-  if (databaseUrl !== undefined) {
-    return "Start the database server, or correct its address in --database-url or BODEGA_DATABASE_URL.";
-  }
-  if (error instanceof AppError && error.kind === "notFound") return command("init");
-  if (/not a database|damaged/.test(reason)) return damageRemedy("file", command);
-  if (/busy/.test(reason)) return "Another program has locked the file. Stop it, or wait.";
-  return "Check that this account can read and write the data directory and its files.";
+  const isMissing = error instanceof AppError && error.kind === "notFound";
+  const remedies: [applies: boolean, remedy: string][] = [
+    [/token/.test(reason), "Correct BODEGA_DATABASE_AUTH_TOKEN."],
+    [
+      config.databaseUrl !== undefined,
+      "Start the database server, or correct its address in --database-url or BODEGA_DATABASE_URL.",
+    ],
+    [isMissing, command("init")],
+    [/not a database|damaged/.test(reason), damageRemedy("file", command)],
+    [/busy/.test(reason), "Another program has locked the file. Stop it, or wait."],
+    [true, "Check that this account can read and write the data directory and its files."],
+  ];
+  const [, remedy = null] = remedies.find(([applies]) => applies) ?? [];
+  return [finding("error", subject, isMissing ? reason : `${subject}: ${reason}`, remedy)];
 }

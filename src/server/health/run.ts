@@ -134,9 +134,8 @@ export class Run {
     const worst = findings.find(({ fixed }) => !fixed)?.severity ?? "ok";
     const failed = new Set(findings.map(({ check }) => check));
     const names = [...this.#checked].filter(([check]) => !failed.has(check));
-    const passedOf = (group: Group) => names.filter(([, of]) => of === group).map(([check]) => check);
-    const [environment, records, inDatabase] = [passedOf("environment"), passedOf("records"), passedOf("database")];
-    const passed = { environment, records, database: inDatabase };
+    const passed: Report["passed"] = { environment: [], records: [], database: [] };
+    for (const [check, group] of names) passed[group].push(check);
     const ok = worst !== "error" && !(this.#options.strict && worst === "warning");
     return { ok, worst, checked: [...this.#checked.keys()], passed, database, findings };
   }

@@ -14,24 +14,18 @@ type Message =
   | { kind: "report"; value: unknown };
 
 /** One end of the pipe between a server and one of its workers. */
-export interface ProcessChannel {
-  /** The other end's answer; undefined when none arrives in time. */
-  ask(question: Question, timeoutMs: number): Promise<unknown>;
-  /** Sends a value that was not asked for. */
-  report(value: unknown): void;
-  /** Takes a message from the pipe; messages of other kinds are ignored. */
-  receive(message: unknown): void;
-}
+export type ProcessChannel = ReturnType<typeof createChannel>;
 
 interface ChannelOptions {
   /** Passes a message to the system; may throw when the other end is gone. */
   send: (message: unknown) => void;
   answer: (question: Question) => unknown;
+  /** Receives values that were not asked for. */
   onReport?: (value: unknown) => void;
 }
 
 /** Makes one end of the pipe. */
-export function createChannel({ send, answer, onReport }: ChannelOptions): ProcessChannel {
+export function createChannel({ send, answer, onReport }: ChannelOptions) {
   const waiting = new Map<number, (value: unknown) => void>();
   let lastId = 0;
 
@@ -52,7 +46,8 @@ export function createChannel({ send, answer, onReport }: ChannelOptions): Proce
   }
 
   return {
-    ask(question, timeoutMs) {
+    /** The other end's answer; undefined when none arrives in time. */
+    ask(question: Question, timeoutMs: number): Promise<unknown> {
       const id = ++lastId;
       const { promise, resolve } = Promise.withResolvers<unknown>();
       const timer = setTimeout(resolve, timeoutMs, undefined);
@@ -63,8 +58,10 @@ export function createChannel({ send, answer, onReport }: ChannelOptions): Proce
         waiting.delete(id);
       });
     },
-    report: (value) => post({ kind: "report", value }),
-    receive(given) {
+    /** Sends a value that was not asked for. */
+    report: (value: unknown) => post({ kind: "report", value }),
+    /** Takes a message from the pipe; messages of other kinds are ignored. */
+    receive(given: unknown): void {
       if (typeof given !== "object" || given === null || !("kind" in given)) return;
       const message = given as Message;
       if (message.kind === "question") void reply(message.id, message.question);

@@ -8,7 +8,7 @@ import { commandLine } from "../../terminal/command-line.ts";
 import type { Console } from "../../terminal/console.ts";
 import { printRecord } from "../../terminal/output.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { compareStatus, type ServerActivity } from "./compare-status.ts";
+import { compareStatus } from "./compare-status.ts";
 
 const maxIntervalMs = 3_600_000;
 /** The first rates appear after this time. */
@@ -51,19 +51,15 @@ export default defineCommand({
       );
     };
     if (isLive) return watch(readStatus, intervalMs, console);
-    const activity = await sample(readStatus, intervalMs);
+    const first = await readStatus();
+    await Bun.sleep(intervalMs);
+    const activity = compareStatus(first, await readStatus());
     if (console.json || console.quiet) return printRecord(console, activity, "url");
     const { renderTop } = await import("./render-top.ts");
     const lines = renderTop(activity, { columns: console.columns ?? 100, rows: undefined, color: console.color });
     await console.write(`${lines.join("\n")}\n`);
   },
 });
-
-async function sample(readStatus: ReadStatus, intervalMs: number): Promise<ServerActivity> {
-  const first = await readStatus();
-  await Bun.sleep(intervalMs);
-  return compareStatus(first, await readStatus());
-}
 
 async function watch(readStatus: ReadStatus, intervalMs: number, console: Console): Promise<number> {
   const { renderTop } = await import("./render-top.ts");

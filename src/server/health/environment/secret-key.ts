@@ -39,11 +39,8 @@ async function checkFit({ ctx, config, command }: CheckSubject, source: string, 
     if (!(error instanceof AppError)) throw error;
     const isMissing = config.secret === undefined && !existsSync(path);
     const isOther = error.kind === "wrongState";
-    const reason = isMissing
-      ? `${path} is missing.`
-      : isOther
-        ? `${source} is not the secret key of this database.`
-        : error.message;
+    const fault = isOther ? `${source} is not the secret key of this database.` : error.message;
+    const reason = isMissing ? `${path} is missing.` : fault;
     const message = `${reason} Two-factor secrets, queued mail, webhooks and notifications cannot be decrypted without it.`;
     const remedy = `Put the right key back. If it is lost, stop the server and run: ${command("db rekey")}`;
     return [finding("error", source, message, remedy)];

@@ -1,7 +1,7 @@
 import { isServerRunning } from "../../db/local/server-lock.ts";
 import { AppError } from "../../errors.ts";
 import { askServer } from "../../monitoring/control-socket.ts";
-import type { ProcessStatus } from "../../monitoring/server-status.ts";
+import type { ProcessStatus, ServerStatus } from "../../monitoring/server-status.ts";
 import { readCertificate } from "../../tls/certificate.ts";
 import { checkCertificate } from "../../tls/check-certificate.ts";
 import { type EnvironmentCheck, type Finding, finding } from "../finding.ts";
@@ -24,23 +24,13 @@ export const server = {
     }
     const { version, pid } = status;
     const message = `The server (process ${pid}) is version ${version}, and this program is version ${own}.`;
-    return [
-      ...(await findHanging(dataDir, timeoutMs, status)).map(describeHanging),
-      ...(version === own
-        ? []
-        : [finding("warning", dataDir, message, "Restart the server to run the installed version.")]),
-    ];
+    const old = finding("warning", dataDir, message, "Restart the server to run the installed version.");
+    return [...(await findHanging(dataDir, timeoutMs, status)), ...(version === own ? [] : [old])];
   },
 } satisfies EnvironmentCheck;
 
-type Process = Pick<ProcessStatus, "name" | "pid" | "answers">;
-
 /** The part of a `ServerStatus` that all versions have. */
-interface Status {
-  version: string;
-  pid: number;
-  processes?: Process[];
-}
+type Status = Pick<ServerStatus, "version" | "pid"> & { processes?: Pick<ProcessStatus, "name" | "pid" | "answers">[] };
 
 async function readStatus(dataDir: string, timeoutMs: number): Promise<Status | null> {
   const reply = await askServer(dataDir, "/status", AbortSignal.timeout(timeoutMs));
@@ -48,17 +38,16 @@ async function readStatus(dataDir: string, timeoutMs: number): Promise<Status | 
 }
 
 /** Workers that do not answer twice in a row; one that is only busy answers in between. */
-async function findHanging(dataDir: string, timeoutMs: number, first: Status): Promise<Process[]> {
+async function findHanging(dataDir: string, timeoutMs: number, first: Status): Promise<Finding[]> {
   const silent = (first.processes ?? []).filter(({ answers }) => !answers);
   if (silent.length === 0) return [];
   await Bun.sleep(retryMs);
   const second = (await readStatus(dataDir, timeoutMs))?.processes ?? [];
-  return silent.filter(({ pid }) => second.some((one) => one.pid === pid && !one.answers));
-}
-
-function describeHanging({ name, pid }: Process): Finding {
-  const message = `Worker ${name} of the server (process ${pid}) hangs, and its requests get no answer. The server replaces it when it ends.`;
-  return finding("error", `worker ${name}`, message, `kill -KILL ${pid}`);
+  const hanging = silent.filter(({ pid }) => second.some((one) => one.pid === pid && !one.answers));
+  return hanging.map(({ name, pid }) => {
+    const message = `Worker ${name} of the server (process ${pid}) hangs, and its requests get no answer. The server replaces it when it ends.`;
+    return finding("error", `worker ${name}`, message, `kill -KILL ${pid}`);
+  });
 }
 
 /** The certificate of the server matches its key and its name, is valid for long enough, and its key is private. */

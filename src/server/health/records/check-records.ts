@@ -29,13 +29,6 @@ const dayMs = 86_400_000;
 
 const selectTenants = statement<{ tenant: string }>(sql`select ${tenantForWork} as tenant from ${tenants} t`);
 
-interface RecordOptions {
-  /** Checks only this store. */
-  namespace?: string | undefined;
-  /** Fixes what can be fixed, and records it in the audit log. */
-  fix?: boolean;
-}
-
 /** The stores of a run. */
 interface Scope {
   one: Tenant | null;
@@ -45,11 +38,12 @@ interface Scope {
 
 /**
  * Recomputes stored values: stock, totals, balances, counts, the search index. A server may be running.
+ * @param options `namespace` checks only this store; `fix` fixes what can be fixed, and records it in the audit log.
  * @throws notFound when the store does not exist.
  */
 export async function checkRecords(
   ctx: SystemCtx,
-  { namespace, fix = false }: RecordOptions = {},
+  { namespace, fix = false }: { namespace?: string | undefined; fix?: boolean } = {},
 ): Promise<{ checked: string[]; findings: ReportedFinding[] }> {
   const one = namespace === undefined ? null : await requireTenant(ctx, namespace);
   const stores = one ? [one] : (await all(ctx.db, selectTenants)).map(({ tenant }) => JSON.parse(tenant) as Tenant);
