@@ -24,7 +24,7 @@ const email = "ada@example.com";
 const keyFile = "demo-key.json";
 
 /**
- * Fills an empty data directory with a sample store: a tenant, some twenty products, a customer and a published key. On
+ * Fills an empty data directory with a sample store: a tenant, about twenty products, a customer and a published key. On
  * later starts the data stays, and a missing key is replaced. The key's secret and the customer's password are kept in
  * `demo-key.json`, readable by its owner only, because each start prints working requests.
  * @returns the store, with the credentials of its key and its customer, the id of a product, and whether it is new.

@@ -52,7 +52,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 const maxDropped = 16 * 1024 * 1024;
 /** Maximum nesting of arrays and objects. */
 const deepest = 64;
-/** Maximum number of values; the largest product has some 8,500. */
+/** Maximum number of values; the largest product has about 8,500. */
 const maxValues = 10_000;
 const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}');
 const none: Body = {};

@@ -7,9 +7,9 @@ import type { BackupStorage, BackupUpload } from "./storage.ts";
 
 type S3Location = Extract<BackupLocation, { kind: "s3" }>;
 
-/** S3 allows ten thousand parts an object, so this allows for 160 GB. */
+/** S3 allows 10,000 parts per object, so an archive can have 156 GiB. */
 const partBytes = 16 * 1024 * 1024;
-/** Bun aborts a multipart upload by itself and tells nobody when that is done; this is the time it is given. */
+/** Bun aborts a multipart upload in the background and does not report when it has finished, so we wait this long. */
 const abortMs = 1000;
 /**
  * Opens the storage of a location.

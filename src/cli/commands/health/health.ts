@@ -72,7 +72,7 @@ async function probeHealth(base: string, timeoutMs: number, isOwn: boolean): Pro
 
 /**
  * Requests `/health/ready` without following redirects, because a login page is no healthy server.
- * @returns also `isCut`: the port is open but closed the connection, like a TLS port does.
+ * @returns also `isCut`: the server accepted the connection and closed it, as a TLS port does for plain HTTP.
  */
 async function askReady(base: string, timeoutMs: number, isOwn: boolean): Promise<{ isCut: boolean; health: Health }> {
   const url = `${base.replace(/\/+$/, "")}/health/ready`;

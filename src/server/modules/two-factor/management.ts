@@ -28,7 +28,7 @@ export async function disableTwoFactor(ctx: Ctx, given: PasswordAndCode): Promis
 }
 
 /**
- * Replaces the calling user's recovery codes by ten new ones.
+ * Replaces the calling user's recovery codes with ten new ones.
  * @throws wrongState when the second factor is not enabled; invalidLogin, tooManyAttempts, tokenExpired.
  */
 export async function renewRecoveryCodes(ctx: Ctx, given: PasswordAndCode): Promise<string[]> {

@@ -16,7 +16,7 @@ export interface RenderedUser {
   json: string;
 }
 
-/** The user of such a row. */
+/** The user in a row that was selected with `userJson`. */
 export function toUser({ json }: RenderedUser): User {
   return JSON.parse(json) as User;
 }

@@ -85,7 +85,7 @@ function parseAppleToken(token: string): string {
   return token.toLowerCase();
 }
 
-/** FCM tokens are the id of an installation, a colon, and some hundred characters. */
+/** FCM tokens are the id of an installation, a colon, and more than a hundred characters. */
 function parseGoogleToken(token: string): string {
   if (token.length < 100 || token.length > 4096 || !/^[\w-]{8,64}:[\w:-]+$/.test(token)) {
     throw invalidField("token", "must be a registration token of FCM, such as c1Zb…:APA91b…");

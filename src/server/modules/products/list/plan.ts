@@ -16,7 +16,7 @@ type Values = Record<string, unknown> & { limit: number };
 
 /**
  * Finds a page in the cheapest way: few matches of a filter are read by its index and sorted, else rows are scanned in
- * sort order, batch by batch. No statement scans more than some thousand rows.
+ * sort order, batch by batch. No statement scans more than a few thousand rows.
  */
 export async function findPage(ctx: Ctx, shape: ListShape, values: Values): Promise<PageRow | undefined> {
   const page = (source: Source) => get(ctx.db, pageStatement(shape, source), values);
