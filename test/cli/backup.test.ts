@@ -156,7 +156,7 @@ test("a backup that cannot be made is an error and leaves nothing behind", async
   writeFileSync(file, "");
   for (const [args, code, words] of [
     [["--to", file], 2, "--to must be a directory"],
-    [["--to", `${file}/below`], 4, "not a folder"],
+    [["--to", `${file}/below`], 4, "not a directory"],
     [["--to", "s3://x"], 2, "s3://bucket"],
     [["--to", "s3://bucket/shop"], 2, "BODEGA_S3_ACCESS_KEY_ID"],
     [["--to", `${file}.tar.gz`, "--keep", "3"], 2, "--keep"],

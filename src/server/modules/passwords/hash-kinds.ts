@@ -18,12 +18,12 @@ const argon2Tail = "ibTDQ9/6n/EHTgtHOcDCpCsqwKUOMtc++jLGLnBezp4$1Nj6HImSadN9bf0j
  * @returns hashes that no password is known for; null for the decoy of our own kind.
  */
 export function hashesToVerify(kinds: readonly string[], verified: readonly (string | null)[]): (string | null)[] {
-  const mostExpensive = kinds
+  const costliest = kinds
     .filter((kind) => isUsableHash(decoyOf(kind)))
     .toSorted((a, b) => costOf(b) - costOf(a))
     .slice(0, maxImported);
   const done = new Set(verified.map(kindOf));
-  return [null, ...mostExpensive].filter((kind) => !done.has(kind)).map((kind) => kind && decoyOf(kind));
+  return [null, ...costliest].filter((kind) => !done.has(kind)).map((kind) => kind && decoyOf(kind));
 }
 
 /** Null for our own kind, whose decoy also stands in for a hash that cannot be used. */
