@@ -123,3 +123,15 @@ describe("completion prints no errors, asks nothing and creates nothing", () => 
 test.each(["zsh", "fish"])("the %s script asks the program", async (shell) => {
   expect((await run(["completion", shell])).stdout).toContain(" __complete ");
 });
+
+// Only where fish is installed.
+if (Bun.which("fish")) {
+  test("fish offers candidates, also before a word is begun", async () => {
+    const fish = join(dir, "bodega.fish");
+    writeFileSync(fish, (await run(["completion", "fish"])).stdout);
+    const env = { ...environment(), PATH: `${dir}:${process.env.PATH}` };
+    const offer = (line: string) => Bun.$`fish -c ${`source ${fish}; complete -C '${line}'`}`.env(env).text();
+    expect(await offer("bodega completion ")).toBe("bash\nfish\nzsh\n");
+    expect(await offer("bodega tenant show de")).toBe("demo\tdemo\ndev\tdev\n");
+  });
+}

@@ -1,7 +1,7 @@
 # fish completion for bodega
 function __bodega_complete
     set -l line (commandline -opc)
-    set -l current (commandline -ct | string collect --allow-empty)
+    set -l current (commandline -ct)
     for candidate in (command $line[1] __complete "$current" $line[2..-1] 2>/dev/null)
         switch $candidate
             case ':file*'

@@ -4,74 +4,50 @@ import { internalError, validationFailed } from "../../server/errors.ts";
 import { formatBytes } from "../../server/values/bytes.ts";
 
 /** Streams, environment and signals of the process. Commands use nothing else of it. */
-export interface Terminal {
-  env: Record<string, string | undefined>;
-  stdinIsTerminal: boolean;
-  stdoutIsTerminal: boolean;
-  stderrIsTerminal: boolean;
-  /** Columns of the terminal that standard output goes to; undefined when it goes elsewhere. */
-  columns: number | undefined;
-  /**
-   * Writes the answer to standard output, and waits until it is taken. A reader that has gone (`| head`) is no error.
-   * @throws internalError when it cannot be written, for instance to a full disk.
-   */
-  write(text: string): Promise<void>;
-  /** Whether standard output still has a reader, as far as writes have shown. Long output stops without one. */
-  hasReader(): boolean;
-  /** Whether standard output is /dev/null, or was closed from the start. */
-  leadsNowhere(): boolean;
-  /** Writes to standard error: notes, questions, errors. Never throws. */
-  writeError(text: string): Promise<void>;
-  /**
-   * Reads standard input to its end.
-   * @throws validationFailed when it is longer than `maxBytes` or not UTF-8.
-   */
-  readInput(maxBytes: number): Promise<string>;
-  /** Standard input in pieces as they come, until its end or until `signal`, which ends it with an error. */
-  streamInput(signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** Standard error where it is a terminal, to draw on. */
-  screen: NodeJS.WriteStream | undefined;
-  /** Has the next SIGINT call `act` instead of ending the process; the one after that ends it. */
-  onInterrupt(act: () => void): void;
-  /**
-   * From now on SIGINT, SIGTERM and SIGHUP do not end the process, for the moment in which it must not be stopped.
-   * @returns a function that ends this, and returns the first signal that came.
-   */
-  holdSignals(): () => NodeJS.Signals | undefined;
-  /** Leaves SIGINT and SIGTERM to the command, for one that runs until it is stopped. */
-  releaseSignals(): void;
-}
+export type Terminal = ReturnType<typeof openTerminal>;
 
 const interruptedExitCode = 130;
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Ties a `Terminal` to the running process, and ends the process with 130 on SIGINT until signals are released. */
-export function openTerminal(host: NodeJS.Process): Terminal {
+export function openTerminal(host: NodeJS.Process) {
   const interrupt = () => host.exit(interruptedExitCode);
   host.on("SIGINT", interrupt);
   // Failures reach the callbacks of write; without a listener the same event would end the process.
   for (const stream of [host.stdout, host.stderr]) stream.on("error", () => {});
   let isRead = true;
-  let isReleased = false;
-  let held: (() => void) | undefined;
   return {
     env: host.env,
     stdinIsTerminal: host.stdin.isTTY === true,
     stdoutIsTerminal: host.stdout.isTTY === true,
     stderrIsTerminal: host.stderr.isTTY === true,
+    /** Columns of the terminal that standard output goes to; undefined when it goes elsewhere. */
     columns: host.stdout.isTTY ? host.stdout.columns : undefined,
-    async write(text) {
+    /** Standard error where it is a terminal, to draw on. */
+    screen: host.stderr.isTTY ? host.stderr : undefined,
+    /**
+     * Writes the answer to standard output, and waits until it is taken. A reader that has gone (`| head`) is no error.
+     * @throws internalError when it cannot be written, for instance to a full disk.
+     */
+    async write(text: string): Promise<void> {
       const failure = await writeTo(host.stdout, text);
       if (failure?.code === "EPIPE") isRead = false;
       if (failure === undefined || !isRead) return;
       throw internalError(`The answer could not be written to standard output (${failure.code ?? "unknown"}).`);
     },
+    /** Whether standard output still has a reader, as far as writes have shown. Long output stops without one. */
     hasReader: () => isRead,
+    /** Whether standard output is /dev/null, or was closed from the start. */
     leadsNowhere: () => isNullDevice(host.stdout.fd),
-    async writeError(text) {
+    /** Writes to standard error: notes, questions, errors. Never throws. */
+    async writeError(text: string): Promise<void> {
       await writeTo(host.stderr, text);
     },
-    async readInput(maxBytes) {
+    /**
+     * Reads standard input to its end.
+     * @throws validationFailed when it is longer than `maxBytes` or not UTF-8.
+     */
+    async readInput(maxBytes: number): Promise<string> {
       const chunks: Buffer[] = [];
       let size = 0;
       for await (const chunk of host.stdin as AsyncIterable<Buffer>) {
@@ -85,35 +61,35 @@ export function openTerminal(host: NodeJS.Process): Terminal {
         throw validationFailed("Standard input is not UTF-8 text.", { cause });
       }
     },
-    streamInput: (signal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,
-    screen: host.stderr.isTTY ? host.stderr : undefined,
-    onInterrupt(act) {
+    /** Standard input in pieces as they come, until its end or until `signal`, which ends it with an error. */
+    streamInput: (signal: AbortSignal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,
+    /** Has the next SIGINT call `act` instead of ending the process; the one after that ends it. */
+    onInterrupt(act: () => void): void {
       host.off("SIGINT", interrupt);
-      held = () => {
+      host.once("SIGINT", () => {
         host.on("SIGINT", interrupt);
         act();
-      };
-      host.once("SIGINT", held);
+      });
     },
-    holdSignals() {
+    /**
+     * From now on SIGINT, SIGTERM and SIGHUP do not end the process.
+     * @returns a function that ends this, and returns the first signal that came.
+     */
+    holdSignals(): () => NodeJS.Signals | undefined {
       let first: NodeJS.Signals | undefined;
       const note = (signal: NodeJS.Signals) => {
         first ??= signal;
       };
-      const isSilenced = host.listeners("SIGINT").includes(interrupt);
       host.off("SIGINT", interrupt);
       for (const signal of endings) host.on(signal, note);
       return () => {
         for (const signal of endings) host.off(signal, note);
-        if (isSilenced && !isReleased) host.on("SIGINT", interrupt);
+        host.on("SIGINT", interrupt);
         return first;
       };
     },
-    releaseSignals() {
-      isReleased = true;
-      host.off("SIGINT", interrupt);
-      if (held !== undefined) host.off("SIGINT", held);
-    },
+    /** Leaves SIGINT and SIGTERM to the command, for one that runs until it is stopped. */
+    releaseSignals: () => void host.off("SIGINT", interrupt),
   };
 }
 
