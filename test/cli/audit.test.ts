@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { accountName } from "../../src/cli/context/account-name.ts";
+import { accountName } from "../../src/cli/context/context.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { makeDir, openCli } from "./run-bodega.ts";
 

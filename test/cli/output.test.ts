@@ -86,6 +86,7 @@ describe("a table", () => {
 
   test("shows times relative to now, and JSON shows them whole", async () => {
     expect((await run(["tenant", "list"])).stdout).toMatch(/ (now|\d+ seconds? ago)\n/);
+    expect((await run(["tenant", "show", "demo"])).stdout).toMatch(/\nCreated at +(now|\d+ seconds? ago) \(2\S+Z\)\n/);
     expect((await run(["tenant", "list", "--json"])).stdout).toMatch(/"created_at":"\d{4}-\d\d-\d\dT[\d:.]+Z"/);
   });
 

@@ -132,11 +132,12 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s leaves nothing of an export that i
   const folder = makeDir();
   const script = `
     const { openTerminal } = await import("${join(import.meta.dir, "../../src/cli/terminal/terminal.ts")}");
-    const { openExport } = await import("${join(import.meta.dir, "../../src/cli/terminal/export-file.ts")}");
-    const target = await openExport(openTerminal(process), "half.csv");
-    await target.write("id\\n");
-    console.log("begun");
-    setInterval(() => {}, 1000);`;
+    const { writeExport } = await import("${join(import.meta.dir, "../../src/cli/terminal/export-file.ts")}");
+    async function* pages() {
+      console.log("begun");
+      await Bun.sleep(60_000);
+    }
+    await writeExport(openTerminal(process), { output: "half.csv", header: "id\\n", noun: "products", pages: pages() });`;
   const child = Bun.spawn([process.execPath, "-e", script], { cwd: folder, stdout: "pipe", stderr: "inherit" });
   const { value } = await child.stdout.getReader().read();
   expect([new TextDecoder().decode(value), readdirSync(folder).length]).toEqual(["begun\n", 1]);

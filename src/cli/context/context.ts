@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { DatabaseConfig } from "../../server/config/config.ts";
 import { databaseFile } from "../../server/config/data-dir.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
@@ -7,7 +7,6 @@ import type { Database } from "../../server/db/session.ts";
 import { notFound, wrongState } from "../../server/errors.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
-import { accountName } from "./account-name.ts";
 import { type DatabaseFlags, readDatabaseFlags } from "./read-config.ts";
 
 /**
@@ -31,7 +30,13 @@ export function beginContext<T>(
   work: (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>,
 ): Promise<T> {
   return withDatabase(flags, console, async (db, config) => {
-    const applied = await prepareSchema(db);
+    const { migrate, migrationStatus } = await import("../../server/db/migrate.ts");
+    const migrations = await migrationStatus(db);
+    const waiting = migrations.filter(({ appliedAt }) => appliedAt === null).length;
+    if (waiting > 0 && waiting < migrations.length) {
+      throw wrongState("The database is older than this program. Bring it up to date with: bodega db migrate");
+    }
+    const { applied } = await migrate(db);
     if (applied.length > 0) await info(console, `Created a new database: ${formatPlace(config)}`);
     const ctx = await makeContext(db, config);
     await recordMigration(ctx, applied);
@@ -105,21 +110,23 @@ export async function recordMigration(ctx: SystemCtx, applied: string[]): Promis
   await recordAudit(ctx, { event: "database.migrated", details: { applied } });
 }
 
-/**
- * Migrates a new database. An existing one is migrated only by `bodega db migrate` and `bodega serve`.
- * @returns the migrations applied; none when the database was not new.
- */
-async function prepareSchema(db: Database): Promise<string[]> {
-  const { migrate, migrationStatus } = await import("../../server/db/migrate.ts");
-  const migrations = await migrationStatus(db);
-  const waiting = migrations.filter(({ appliedAt }) => appliedAt === null).length;
-  if (waiting > 0 && waiting < migrations.length) {
-    throw wrongState("The database is older than this program. Bring it up to date with: bodega db migrate");
-  }
-  return (await migrate(db)).applied;
-}
-
 /** The data directory, or the host of a server: its address may hold a secret. */
 function formatPlace({ databaseUrl, dataDir }: DatabaseConfig): string {
   return databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).host : dataDir;
+}
+
+/**
+ * The account that a command runs under, for the audit log: its name where the system's list has one, else its number.
+ * Bun's own `userInfo` takes the name from `USER`, which anyone can set.
+ */
+export function accountName(accountsFile = "/etc/passwd"): string {
+  const uid = String(process.getuid?.() ?? "unknown");
+  let accounts = "";
+  try {
+    accounts = readFileSync(accountsFile, "utf8");
+  } catch {
+    // A container may have no such file.
+  }
+  const entries = accounts.split("\n").map((line) => line.split(":"));
+  return entries.find(([name, , id]) => name && id === uid)?.[0] ?? `uid ${uid}`;
 }

@@ -2,7 +2,7 @@ import { type Config, type DatabaseConfig, readConfig, readDatabaseConfig } from
 import { type ConfigFlags, type Options, openOptions } from "../../server/config/options.ts";
 import type { SharedValues } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
-import { UsageError } from "../terminal/usage-error.ts";
+import { invalidFlag } from "../terminal/usage-error.ts";
 
 /** The flags that name the database. */
 export type DatabaseFlags = Pick<SharedValues, "data-dir" | "database-url">;
@@ -27,11 +27,8 @@ export function readDatabaseFlags(flags: DatabaseFlags, console: Console): Datab
 
 function toConfigFlags(flags: DatabaseFlags): ConfigFlags {
   const databaseUrl = flags["database-url"];
-  if (databaseUrl !== undefined) {
-    const hint =
-      "Set the token in BODEGA_DATABASE_AUTH_TOKEN, or in a file that BODEGA_DATABASE_AUTH_TOKEN_FILE names.";
-    refuseSecret("--database-url", databaseUrl, hint);
-  }
+  const hint = "Set the token in BODEGA_DATABASE_AUTH_TOKEN, or in a file that BODEGA_DATABASE_AUTH_TOKEN_FILE names.";
+  refuseSecret("--database-url", databaseUrl ?? "", hint);
   return flags as ConfigFlags;
 }
 
@@ -40,13 +37,9 @@ function toConfigFlags(flags: DatabaseFlags): ConfigFlags {
  * @throws UsageError
  */
 export function refuseSecret(flag: string, url: string, hint: string): void {
-  if (!holdsSecret(url)) return;
-  const message = "must not contain a secret, because every user of the machine can read arguments";
-  throw new UsageError(`${flag} ${message}.`, { hint, details: [{ field: flag, message }] });
-}
-
-function holdsSecret(url: string): boolean {
-  if (!URL.canParse(url)) return false;
+  if (!URL.canParse(url)) return;
   const { password, searchParams } = new URL(url);
-  return password !== "" || [...searchParams.keys()].some((name) => /token|password|secret/i.test(name));
+  const names = [...searchParams.keys()];
+  if (password === "" && !names.some((name) => /token|password|secret/i.test(name))) return;
+  throw invalidFlag(flag, "must not contain a secret, because every user of the machine can read arguments", hint);
 }

@@ -7,31 +7,28 @@ import { tokenize, unknownFlagError } from "./parse-args.ts";
 /** Bytes that are not UTF-8 are replaced with this character, which must not reach the database. */
 const broken = "\ufffd";
 
-/** A command line: help about a path of words, or the command at that path with the rest of its arguments. */
-export interface Target {
-  kind: "help" | "run";
-  path: string[];
-  rest: string[];
-}
-
 /**
  * Finds the command, which can come after flags that every command takes (`bodega --json tenant list`).
+ * @returns the words to show help about, or the command's words with the rest of its arguments.
  * @throws UsageError for an unknown word, and for a flag before the command that needs to know the command.
  */
-export function findCommand(tree: CommandTree, argv: string[]): Target {
+export function findCommand(
+  tree: CommandTree,
+  argv: string[],
+): { kind: "help" | "run"; path: string[]; rest: string[] } {
   if (argv.some((word) => word.includes(broken))) {
     throw new UsageError("An argument is not UTF-8 text.", { hint: "Set the locale of the terminal to UTF-8." });
   }
   const { words, places, help } = scanWords(tree, argv);
-  if (words[0] === "help")
+  if (words[0] === "help") {
     return { kind: "help", path: words[1] === "help" ? [] : checkPath(tree, words.slice(1)), rest: [] };
+  }
   const path = checkPath(tree, words.slice(0, 2));
-  const found = path.length === 2 || (path.length === 1 && commandsOf(tree, path[0] as string) === undefined);
+  const isFound = path[0] !== undefined && (path.length === 2 || commandsOf(tree, path[0]) === undefined);
   const taken = new Set(places.slice(0, path.length));
   const rest = argv.filter((_, index) => !taken.has(index));
-  if (found) return { kind: "run", path, rest };
-  if (!help && argv.length > path.length) throw incomplete(tree, path);
-  return { kind: "help", path, rest };
+  if (!isFound && !help && argv.length > path.length) throw incomplete(tree, path);
+  return { kind: isFound ? "run" : "help", path, rest };
 }
 
 /** The leading words and their places; scanning ends at the word that completes a command. */
@@ -56,8 +53,7 @@ function scanWords(tree: CommandTree, argv: string[]): { words: string[]; places
 }
 
 /** The words as a path into the tree; one word too many is left to the command, unless help was asked for. */
-function checkPath(tree: CommandTree, words: string[]): string[] {
-  const [first, second] = words;
+function checkPath(tree: CommandTree, [first, second]: string[]): string[] {
   if (first === undefined) return [];
   if (!Object.hasOwn(tree, first)) throw unknownCommand([first], [...Object.keys(tree), "help"]);
   const subcommands = commandsOf(tree, first);
@@ -66,23 +62,17 @@ function checkPath(tree: CommandTree, words: string[]): string[] {
   return [first, second];
 }
 
-function unknownCommand(path: string[], candidates: string[]): UsageError {
-  const meant = suggestWord(path.at(-1) as string, candidates);
-  const before = ["bodega", ...path.slice(0, -1)].join(" ");
-  return new UsageError(`Unknown command ${JSON.stringify(path.join(" "))}.`, {
-    path: path.slice(0, -1),
-    hint: meant === undefined ? `Run "${before} -h" for the commands.` : `Did you mean "${before} ${meant}"?`,
-  });
+function unknownCommand(words: string[], candidates: string[]): UsageError {
+  const path = words.slice(0, -1);
+  const meant = suggestWord(words.at(-1) as string, candidates);
+  const before = ["bodega", ...path].join(" ");
+  const hint = meant === undefined ? `Run "${before} -h" for the commands.` : `Did you mean "${before} ${meant}"?`;
+  return new UsageError(`Unknown command ${JSON.stringify(words.join(" "))}.`, { path, hint });
 }
 
 function incomplete(tree: CommandTree, path: string[]): UsageError {
   const commands = commandsOf(tree, path[0] ?? "");
-  const choices = commands ? Object.keys(commands) : Object.keys(tree);
-  return new UsageError(
-    `Incomplete command "${["bodega", ...path].join(" ")} <${commands ? "subcommand" : "command"}>".`,
-    {
-      path: commands ? path : [],
-      hint: `Choose one of ${choices.join(", ")}.`,
-    },
-  );
+  const line = ["bodega", ...path, commands ? "<subcommand>" : "<command>"].join(" ");
+  const hint = `Choose one of ${Object.keys(commands ?? tree).join(", ")}.`;
+  return new UsageError(`Incomplete command "${line}".`, { path: commands ? path : [], hint });
 }

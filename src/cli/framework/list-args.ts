@@ -1,7 +1,11 @@
+import type { ListPage } from "../../server/pagination/list-page.ts";
 import type { Console } from "../terminal/console.ts";
 import { info } from "../terminal/output.ts";
 import { type FlagArg, namespaceArg } from "./args.ts";
-import { parsePastTime } from "./parse-values.ts";
+import { parseTime } from "./parse-values.ts";
+
+// The maximum of the services.
+const maxPageSize = 100;
 
 /** `-n` of a command that needs it. */
 export const requiredNamespaceArg = { ...namespaceArg, required: true } as const satisfies FlagArg;
@@ -43,10 +47,29 @@ export function limitArg<const D extends string>(defaultLimit: D, max?: number) 
 export function readPastTime(flag: string, text: string | undefined, now: number): string | undefined {
   if (text === undefined) return undefined;
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  return parsePastTime(flag, isDay ? `${text}T00:00:00Z` : text, now);
+  return parseTime(flag, isDay ? `${text}T00:00:00Z` : text, now, -1);
 }
 
 /** Notes below a list that was cut at its limit. */
 export function noteLimit(console: Console, limit: number): Promise<void> {
   return info(console, `Only the first ${limit} rows are listed. To list more, use a higher --limit.`);
+}
+
+/**
+ * Reads pages until there are `limit` records or no more.
+ * @returns also whether there are more records.
+ */
+export async function collectPages<T>(
+  limit: number,
+  readPage: (query: { limit: number; cursor?: string }) => Promise<ListPage>,
+): Promise<{ records: T[]; hasMore: boolean }> {
+  const records: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const size = Math.min(maxPageSize, limit - records.length);
+    const { json, page } = await readPage({ limit: size, ...(cursor !== undefined && { cursor }) });
+    records.push(...(JSON.parse(json) as T[]));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined && records.length < limit);
+  return { records, hasMore: cursor !== undefined };
 }

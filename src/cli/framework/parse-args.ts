@@ -1,33 +1,20 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { suggestWord } from "../../server/values/closest-match.ts";
-import { UsageError } from "../terminal/usage-error.ts";
+import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 import { type Arg, type CommandArgs, type FlagArg, flagsOf, formatArg, formatFlag, positionalsOf } from "./args.ts";
 
 /** The given values by argument name. A switch that is on by default is false when turned off. */
 export type GivenValues = Record<string, string | boolean | string[]>;
 
-interface OptionToken {
-  kind: "option";
-  index: number;
-  name: string;
-  /** As it was typed: `-n`, `--name`. */
-  rawName: string;
-  value?: string;
-  /** The value is in the same word: `--name=x`, `-nx`. */
-  inlineValue?: boolean;
-}
-
-/** A piece of a command line, as node:util cuts it. */
-type Token =
-  | OptionToken
-  | { kind: "positional"; index: number; value: string }
-  | { kind: "option-terminator"; index: number };
+/** A piece of a command line. `rawName` is the flag as it was typed, `inlineValue` whether its value is in the same word. */
+type Token = ReturnType<typeof tokenize>["tokens"][number];
+type OptionToken = Extract<Token, { kind: "option" }>;
 
 /**
  * Splits a command line into flags and words without checking it. `typed` maps what a person types (`json`, `no-input`)
  * to the definition's name.
  */
-export function tokenize(argv: string[], args: CommandArgs): { tokens: Token[]; typed: Map<string, string> } {
+export function tokenize(argv: string[], args: CommandArgs) {
   const options: NonNullable<ParseArgsConfig["options"]> = {};
   const typed = new Map<string, string>();
   for (const [name, arg] of flagsOf(args)) {
@@ -40,7 +27,7 @@ export function tokenize(argv: string[], args: CommandArgs): { tokens: Token[]; 
     options[long] = { type: arg.type === "boolean" ? "boolean" : "string", ...(arg.alias && { short: arg.alias }) };
   }
   const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
-  return { tokens: tokens as Token[], typed };
+  return { tokens, typed };
 }
 
 /** Whether `-h` or `--help` is among the flags; it takes precedence over every error. */
@@ -60,17 +47,22 @@ export function parseCommandArgs(
 ): GivenValues {
   const { tokens, typed } = tokenize(argv, args);
   const values: GivenValues = {};
-  const words: string[] = [];
-  for (const token of tokens) {
-    if (token.kind === "positional") words.push(token.value);
-    if (token.kind === "option") readOption(token, args, typed, values);
-  }
+  for (const token of tokens) if (token.kind === "option") readOption(token, args, typed, values);
+  const words = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
   readWords(words, args, values);
-  refuseTwoNames(args, values);
+  const positionals = positionalsOf(args);
+  for (const [name, arg] of positionals) {
+    const fallback = values[arg.fallback ?? ""];
+    if (fallback === undefined || values[name] === undefined || fallback === values[name]) continue;
+    throw invalidFlag(`--${arg.fallback}`, `differs from the argument ${formatArg(name, arg)}`);
+  }
   for (const [name, arg] of flagsOf(args)) {
     if (values[name] === undefined && arg.env && env[arg.env]) values[name] = env[arg.env] as string;
   }
-  applyFallbacks(args, values);
+  for (const [name, arg] of positionals) {
+    const fallback = values[arg.fallback ?? ""];
+    if (fallback !== undefined) values[name] ??= fallback;
+  }
   return values;
 }
 
@@ -79,19 +71,8 @@ export function findMissing(args: CommandArgs, values: GivenValues): [string, Ar
   return Object.entries(args).filter(([name, arg]) => arg.required === true && values[name] === undefined);
 }
 
-/** One error that names every argument that is missing. */
-export function missingError(missing: [string, Arg][]): UsageError {
-  const names = missing.map(([name, arg]) => formatArg(name, arg));
-  return new UsageError(`Missing ${names.join(", ")}.`, {
-    details: missing.map(([name, arg]) => ({
-      field: formatArg(name, arg),
-      message: `is required: ${arg.description}`,
-    })),
-  });
-}
-
 /** The values that a command's `run` receives: with defaults, false for a switch that is off, and empty lists. */
-export function completeValues(args: CommandArgs, given: GivenValues): Record<string, string | boolean | string[]> {
+export function completeValues(args: CommandArgs, given: GivenValues): GivenValues {
   const values = { ...given };
   for (const [name, arg] of Object.entries(args)) {
     const value = given[name] ?? defaultOf(arg);
@@ -100,7 +81,7 @@ export function completeValues(args: CommandArgs, given: GivenValues): Record<st
   return values;
 }
 
-function defaultOf(arg: Arg): string | boolean | string[] | undefined {
+function defaultOf(arg: Arg): GivenValues[string] | undefined {
   if (arg.type === "positional") return arg.variadic ? [] : undefined;
   if (arg.type === "boolean") return arg.negatable ? undefined : (arg.default ?? false);
   return arg.multiple ? [] : arg.default;
@@ -108,30 +89,28 @@ function defaultOf(arg: Arg): string | boolean | string[] | undefined {
 
 function readOption(token: OptionToken, args: CommandArgs, typed: Map<string, string>, values: GivenValues): void {
   const name = typed.get(token.name);
-  const arg = name === undefined ? undefined : (args[name] as FlagArg);
-  if (name === undefined || arg === undefined) throw unknownFlagError(token.rawName, typed.keys());
+  if (name === undefined) throw unknownFlagError(token.rawName, typed.keys());
+  const arg = args[name] as FlagArg;
   const flag = formatFlag(name, arg);
-  if (values[name] !== undefined && !arg.multiple) throw fault(flag, "was given more than once");
+  if (values[name] !== undefined && !arg.multiple) throw invalidFlag(flag, "was given more than once");
   if (arg.type === "boolean") {
-    if (token.value !== undefined) throw fault(flag, "takes no value");
+    if (token.value !== undefined) throw invalidFlag(flag, "takes no value");
     values[name] = arg.negatable ? token.name === name : arg.default !== true;
     return;
   }
   const value = readFlagValue(token, flag, arg);
-  const before = values[name] as string[] | undefined;
-  values[name] = arg.multiple ? [...(before ?? []), value] : value;
+  values[name] = arg.multiple ? [...((values[name] as string[] | undefined) ?? []), value] : value;
 }
 
-function readFlagValue(token: OptionToken, flag: string, arg: FlagArg): string {
-  const { value } = token;
-  if (value === undefined) throw fault(flag, "needs a value");
-  if (!token.inlineValue && value.startsWith("-") && value !== "-") {
-    throw fault(flag, "needs a value", `To pass a value that begins with a hyphen, write ${flag}=${value}`);
+function readFlagValue({ value, inlineValue, rawName }: OptionToken, flag: string, arg: FlagArg): string {
+  if (value === undefined) throw invalidFlag(flag, "needs a value");
+  if (!inlineValue && value.startsWith("-") && value !== "-") {
+    throw invalidFlag(flag, "needs a value", `To pass a value that begins with a hyphen, write ${flag}=${value}`);
   }
-  if (token.inlineValue && !token.rawName.startsWith("--") && value.startsWith("=")) {
-    throw fault(token.rawName, "takes its value without =", `Write ${token.rawName} ${value.slice(1)}`);
+  if (inlineValue && !rawName.startsWith("--") && value.startsWith("=")) {
+    throw invalidFlag(rawName, "takes its value without =", `Write ${rawName} ${value.slice(1)}`);
   }
-  if (value === "" && !arg.allowEmpty) throw fault(flag, "must not be empty");
+  if (value === "" && !arg.allowEmpty) throw invalidFlag(flag, "must not be empty");
   checkOption(flag, value, arg.options);
   return value;
 }
@@ -139,57 +118,30 @@ function readFlagValue(token: OptionToken, flag: string, arg: FlagArg): string {
 function checkOption(field: string, value: string, options: readonly string[] | undefined): void {
   if (options === undefined || options.includes(value)) return;
   const meant = suggestWord(value, options);
-  throw fault(
-    field,
-    `must be one of ${options.join(", ")}`,
-    meant === undefined ? undefined : `Did you mean ${meant}?`,
-  );
+  throw invalidFlag(field, `must be one of ${options.join(", ")}`, meant && `Did you mean ${meant}?`);
 }
 
 function readWords(words: string[], args: CommandArgs, values: GivenValues): void {
-  const left = [...words];
   for (const [name, arg] of positionalsOf(args)) {
-    if (left.length === 0) break;
-    const taken = left.splice(0, arg.variadic ? left.length : 1);
-    if (taken.includes("")) throw fault(formatArg(name, arg), "must not be empty");
+    if (words.length === 0) break;
+    const taken = words.splice(0, arg.variadic ? words.length : 1);
+    if (taken.includes("")) throw invalidFlag(formatArg(name, arg), "must not be empty");
     for (const word of taken) checkOption(formatArg(name, arg), word, arg.options);
     values[name] = arg.variadic ? taken : (taken[0] as string);
   }
-  if (left[0] !== undefined) throw unexpectedWord(left[0], args);
-}
-
-/** The error about an extra word. If the command has a secret, the word may be one, so it is not repeated. */
-function unexpectedWord(word: string, args: CommandArgs): UsageError {
-  const secret = Object.keys(args).find((name) => /secret|password/.test(name));
-  if (secret === undefined) return new UsageError(`Unexpected argument ${JSON.stringify(word)}.`);
-  return new UsageError("Too many arguments.", {
+  if (words.length === 0) return;
+  // If the command has a secret, the word may be one, so it is not repeated.
+  if (!Object.keys(args).some((name) => /secret|password/.test(name))) {
+    throw new UsageError(`Unexpected argument ${JSON.stringify(words[0])}.`);
+  }
+  throw new UsageError("Too many arguments.", {
     hint: "Secrets are never arguments: other users of the machine and the shell history could read them.",
   });
 }
 
-/** A flag that replaces a positional must have the same value if both are given. */
-function refuseTwoNames(args: CommandArgs, values: GivenValues): void {
-  for (const [name, arg] of positionalsOf(args)) {
-    const fallback = arg.fallback === undefined ? undefined : values[arg.fallback];
-    if (fallback === undefined || values[name] === undefined || fallback === values[name]) continue;
-    throw fault(`--${arg.fallback}`, `differs from the argument ${formatArg(name, arg)}`);
-  }
-}
-
-function applyFallbacks(args: CommandArgs, values: GivenValues): void {
-  for (const [name, arg] of positionalsOf(args)) {
-    const fallback = arg.fallback === undefined ? undefined : values[arg.fallback];
-    if (fallback !== undefined) values[name] ??= fallback;
-  }
-}
-
 /** The error about an unknown flag, with the most similar known one. */
-export function unknownFlagError(flag: string, known: Iterable<string>, fallbackHint?: string): UsageError {
+export function unknownFlagError(flag: string, known: Iterable<string>, hint?: string): UsageError {
   const meant = flag.startsWith("--") ? suggestWord(flag.slice(2), known) : undefined;
-  const hint = meant === undefined ? fallbackHint : `Did you mean --${meant}?`;
-  return new UsageError(`Unknown flag ${flag}.`, { hint, details: [{ field: flag, message: "is unknown" }] });
-}
-
-function fault(field: string, message: string, hint?: string): UsageError {
-  return new UsageError(`${field} ${message}.`, { hint, details: [{ field, message }] });
+  const details = [{ field: flag, message: "is unknown" }];
+  return new UsageError(`Unknown flag ${flag}.`, { hint: meant ? `Did you mean --${meant}?` : hint, details });
 }

@@ -1,5 +1,5 @@
 import { parseDuration as readDuration } from "../../server/values/duration.ts";
-import { UsageError } from "../terminal/usage-error.ts";
+import { invalidFlag } from "../terminal/usage-error.ts";
 
 const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
@@ -10,33 +10,19 @@ const timeForm = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]
 export function parseDuration(flag: string, text: string): number {
   const ms = text === "0" ? 0 : readDuration(text);
   if (ms !== undefined) return ms;
-  const message = "must be a number with s, m, h, d or w, such as 24h";
-  throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
+  throw invalidFlag(flag, "must be a number with s, m, h, d or w, such as 24h");
 }
 
 /**
- * A point in time given as RFC 3339 or as a duration from now, as RFC 3339 in UTC.
+ * A point in time given as RFC 3339 or as a duration from now (`direction` 1) or before now (-1), as RFC 3339 in UTC.
  * @throws UsageError naming the flag.
  */
-export function parseTime(flag: string, text: string, now: number): string {
-  return parseFrom(flag, text, now, 1);
-}
-
-/**
- * The same for the past: a duration is counted back from now.
- * @throws UsageError naming the flag.
- */
-export function parsePastTime(flag: string, text: string, now: number): string {
-  return parseFrom(flag, text, now, -1);
-}
-
-function parseFrom(flag: string, text: string, now: number, direction: 1 | -1): string {
+export function parseTime(flag: string, text: string, now: number, direction: 1 | -1 = 1): string {
   const ms = readDuration(text);
   const at = ms === undefined ? parseRfc3339(text) : now + direction * ms;
   // RFC 3339 ends with the year 9999.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
-  const message = "must be a duration such as 90d, or a time such as 2030-01-31T00:00:00Z";
-  throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
+  throw invalidFlag(flag, "must be a duration such as 90d, or a time such as 2030-01-31T00:00:00Z");
 }
 
 function parseRfc3339(text: string): number | undefined {
@@ -53,6 +39,5 @@ function parseRfc3339(text: string): number | undefined {
  */
 export function parseCount(flag: string, text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  const message = "must be a whole number from 1 on";
-  throw new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
+  throw invalidFlag(flag, "must be a whole number from 1 on");
 }

@@ -2,9 +2,10 @@ import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
 import { ask, chooseOption, streams } from "../terminal/prompt.ts";
 import { truncateText } from "../terminal/table.ts";
+import { UsageError } from "../terminal/usage-error.ts";
 import { type Arg, formatArg } from "./args.ts";
 import type { Command } from "./command.ts";
-import { findMissing, type GivenValues, missingError } from "./parse-args.ts";
+import { findMissing, type GivenValues } from "./parse-args.ts";
 
 /** Lists at most this many names before prompting for one. */
 const maxListed = 10;
@@ -38,6 +39,14 @@ export async function promptMissing(
   const arg = args[chosen] as Arg;
   if (arg.type === "boolean") values[chosen] = true;
   else await fillIn(chosen, arg);
+}
+
+/** One error that names every argument that is missing. */
+function missingError(missing: [string, Arg][]): UsageError {
+  const details = missing.map(([name, arg]) => {
+    return { field: formatArg(name, arg), message: `is required: ${arg.description}` };
+  });
+  return new UsageError(`Missing ${details.map(({ field }) => field).join(", ")}.`, { details });
 }
 
 function isGiven(value: GivenValues[string] | undefined): boolean {

@@ -10,16 +10,15 @@ import type { GivenValues } from "./parse-args.ts";
 /** A failed command line, as far as it was parsed. */
 export interface Failure {
   json: boolean;
-  /** Words of the command, as far as they were found. */
+  /** Words of the command. */
   path: readonly string[];
   args: CommandArgs;
-  /** The given values, as far as they were parsed. */
   values?: GivenValues;
 }
 
 interface Problem {
   exit: number;
-  kind: ErrorKind | undefined;
+  kind?: ErrorKind;
   message: string;
   remedy?: string | undefined;
   details?: (ArgumentFault & { flag?: string | undefined })[] | undefined;
@@ -27,60 +26,51 @@ interface Problem {
 
 const cancelledExitCode = 130;
 const maxCharacters = 1000;
-// Their remedies speak of parts of an HTTP reply, of waiting, which helps against few of the faults behind unavailable, or of a
-// record, though a command's wrongState may be about none and says itself what to do.
+// The general remedies of these kinds do not help at a terminal.
 const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
 
 /** Prints an error on standard error, as text or as one JSON object. Returns the exit code. */
 export async function reportError(error: unknown, terminal: Terminal, failure: Failure): Promise<number> {
-  const described = describeProblem(error, failure.args);
+  const { exit, kind, message: whole, remedy, details } = describeProblem(error, failure.args);
+  // Typed text in a message can be very long.
+  const message = whole.length <= maxCharacters ? whole : `${whole.slice(0, maxCharacters)}…`;
   const command = commandLine(failure.values ?? {});
-  const problem = { ...described, message: shortenText(described.message) };
   if (failure.json) {
     const complete = (text: string | undefined) => text && completeCommand(text, command);
-    const { kind, details } = problem;
-    const code = kind && codeOf(kind);
-    const body = { code, message: complete(problem.message), remedy: complete(problem.remedy), details };
+    const body = { code: kind && codeOf(kind), message: complete(message), remedy: complete(remedy), details };
     await terminal.writeError(`${escapeJson(JSON.stringify({ error: body }))}\n`);
-    return problem.exit;
+    return exit;
   }
-  const fit = (text: string) => fitSentence(onScreen({ screen: terminal.screen, command }), text);
-  const lines = [fit(`${problem.exit === cancelledExitCode ? "" : "error: "}${problem.message}`)];
+  const lines = [`${exit === cancelledExitCode ? "" : "error: "}${message}`];
   // The message already names a single field; several are listed.
-  if (problem.details && problem.details.length > 1) {
-    lines.push(...problem.details.map(({ field, flag, message }) => fit(`  ${flag ?? field} ${message}`)));
+  if (details && details.length > 1) {
+    lines.push(...details.map((detail) => `  ${detail.flag ?? detail.field} ${detail.message}`));
   }
-  if (problem.remedy !== undefined) lines.push(fit(`  ${problem.remedy}`));
-  if (error instanceof UsageError)
-    lines.push(`  Help: ${programName()} ${[...(error.path ?? failure.path), "-h"].join(" ")}`);
-  await terminal.writeError(`${lines.join("\n")}\n`);
-  return problem.exit;
-}
-
-/** Typed text in a message can be very long. */
-function shortenText(text: string): string {
-  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters)}…`;
+  if (remedy !== undefined) lines.push(`  ${remedy}`);
+  const reader = onScreen({ screen: terminal.screen, command });
+  const fitted = lines.map((line) => fitSentence(reader, line));
+  if (error instanceof UsageError) {
+    fitted.push(`  Help: ${programName()} ${[...(error.options.path ?? failure.path), "-h"].join(" ")}`);
+  }
+  await terminal.writeError(`${fitted.join("\n")}\n`);
+  return exit;
 }
 
 function describeProblem(error: unknown, args: CommandArgs): Problem {
-  if (error instanceof CancelledError) return { exit: cancelledExitCode, kind: undefined, message: error.message };
+  if (error instanceof CancelledError) return { exit: cancelledExitCode, message: error.message };
   if (error instanceof UsageError) {
-    return { exit: 2, kind: "malformedRequest", message: error.message, remedy: error.hint, details: error.details };
+    const { hint, details } = error.options;
+    return { exit: 2, kind: "malformedRequest", message: error.message, remedy: hint, details };
   }
-  if (error instanceof AppError) return describeAppError(error, args);
-  return { exit: 1, kind: "internalError", message: `Internal error: ${findReason(error)}` };
-}
-
-function describeAppError(error: AppError, args: CommandArgs): Problem {
+  if (!(error instanceof AppError)) {
+    return { exit: 1, kind: "internalError", message: `Internal error: ${findReason(error)}` };
+  }
+  const { exit, kind } = error;
   const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, args) }));
   const only = details?.length === 1 ? details[0] : undefined;
-  return {
-    exit: error.exit,
-    kind: error.kind,
-    message: only?.flag === undefined ? error.message : `${only.flag} ${only.message}`,
-    remedy: error.remedy ?? (withoutRemedy.has(error.kind) ? undefined : remedyOf(error.kind)),
-    details,
-  };
+  const message = only?.flag === undefined ? error.message : `${only.flag} ${only.message}`;
+  const remedy = error.remedy ?? (withoutRemedy.has(kind) ? undefined : remedyOf(kind));
+  return { exit, kind, message, remedy, details };
 }
 
 /** The flag or positional that carries a service's field: `currency_sign` is `--currency-sign`, `origins.1` is `<origin...>`. */
@@ -98,10 +88,11 @@ export function findReason(error: unknown): string {
   let innermost = error;
   while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
   if (!(innermost instanceof Error)) return "unknown";
-  const code = (innermost as { code?: unknown }).code;
+  const { code } = innermost as NodeJS.ErrnoException;
   const name = typeof code === "string" ? code : innermost.name;
   const line = innermost.message.split("\n")[0] ?? "";
-  const telling = line !== "" && !/\b(select|insert|update|delete|create|alter|drop|pragma|begin|query)\b/i.test(line);
-  if (!telling || /(file:|\/)\S*(\$bunfs|~BUN|node_modules|\.[cm]?[jt]s\b|bodega\b)/.test(line)) return name;
+  const hasSql = /\b(select|insert|update|delete|create|alter|drop|pragma|begin|query)\b/i.test(line);
+  const hasPath = /(file:|\/)\S*(\$bunfs|~BUN|node_modules|\.[cm]?[jt]s\b|bodega\b)/.test(line);
+  if (line === "" || hasSql || hasPath) return name;
   return line.startsWith(name) ? line : `${name}: ${line}`;
 }

@@ -1,15 +1,11 @@
-import { AppError, internalError } from "../../server/errors.ts";
+import { accessSync, constants, lstatSync } from "node:fs";
+import { open, rm } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { AppError, conflict, internalError } from "../../server/errors.ts";
 import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
 import { info, printRecord, warn } from "../terminal/output.ts";
-import { UsageError } from "../terminal/usage-error.ts";
-import { planSecretFile } from "./secret-file.ts";
-
-/** A flag that sends a secret into a file, and the path that it was given. */
-interface FileFlag {
-  flag: "--secret-file" | "--password-file";
-  path: string | undefined;
-}
+import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
 /** How the record of a new secret is printed. */
 interface SecretRecord<T> {
@@ -29,45 +25,32 @@ interface SecretRecord<T> {
  */
 export async function deliverSecret<T extends object>(
   console: Console,
-  { flag, path }: FileFlag,
-  shape: SecretRecord<T>,
+  { flag, path }: { flag: "--secret-file" | "--password-file"; path: string | undefined },
+  { idField, secretField, separator, renew }: SecretRecord<T>,
   make: () => Promise<T>,
 ): Promise<T> {
   const file = path === undefined ? undefined : planSecretFile(path, flag);
   if (file === undefined) requireReader(console, flag);
   const made = await make();
-  const { idField, secretField, separator } = shape;
   const { [secretField]: secret, ...rest } = made;
-  const command = shape.renew(made);
+  const notDelivered = (error: unknown) => {
+    if (!(error instanceof AppError)) throw error;
+    const message = `${error.message} The new secret is valid, but was not delivered.`;
+    throw internalError(message, { remedy: `Make another one: bodega ${renew(made)}`, cause: error });
+  };
   if (file === undefined) {
     const line = escapeControls(`${made[idField]}${separator}${secret}`);
     const isLine = console.quiet && !console.json;
-    await printOrExplain(console, command, () =>
-      isLine ? console.write(`${line}\n`) : printRecord(console, made, idField),
-    );
+    await (isLine ? console.write(`${line}\n`) : printRecord(console, made, idField)).catch(notDelivered);
+    if (!console.hasReader()) notDelivered(internalError("Standard output was closed."));
     if (!console.json) await warn(console, "Save this secret now. It won't be shown again.");
     return made;
   }
-  await file.save(String(secret)).catch((error: unknown) => {
-    throw notDelivered(error, command);
-  });
+  await file.save(String(secret)).catch(notDelivered);
   const fileField = flag.slice(2).replaceAll("-", "_");
   await printRecord(console, console.json ? { ...rest, [fileField]: file.path } : rest, idField);
   await info(console, `The ${fileField.replace("_file", "")} is in ${file.path}`);
   return made;
-}
-
-async function printOrExplain(console: Console, command: string, print: () => Promise<void>): Promise<void> {
-  await print().catch((error: unknown) => {
-    throw notDelivered(error, command);
-  });
-  if (!console.hasReader()) throw notDelivered(internalError("Standard output was closed."), command);
-}
-
-function notDelivered(error: unknown, command: string): unknown {
-  if (!(error instanceof AppError)) return error;
-  const message = `${error.message} The new secret is valid, but was not delivered.`;
-  return internalError(message, { remedy: `Make another one: bodega ${command}`, cause: error });
 }
 
 /**
@@ -81,4 +64,45 @@ export function requireReader(console: Console, flag: string): void {
     hint: `Write it to a file with ${flag} <path>.`,
     details: [{ field: flag, message: "is required when standard output is closed or /dev/null" }],
   });
+}
+
+/** A new file for a secret, readable by its owner only. It does not exist before `save`. */
+export type SecretFile = ReturnType<typeof planSecretFile>;
+
+/**
+ * Checks that a file can be created, before there is a secret for it. `save` writes the secret and a line break, and
+ * throws conflict when the file was created meanwhile, internalError when it cannot be written.
+ * @throws conflict when it exists, UsageError when it cannot be created.
+ */
+export function planSecretFile(given: string, flag = "--secret-file") {
+  const path = resolve(given);
+  const alreadyExists = conflict(`The file ${path} already exists.`, { remedy: "Name another file." });
+  let exists: boolean;
+  try {
+    exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    if (!exists) accessSync(dirname(path), constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw invalidFlag(flag, `cannot be created (${(error as NodeJS.ErrnoException).code}): ${path}`);
+  }
+  if (exists) throw alreadyExists;
+  const notWritten = (cause: NodeJS.ErrnoException) => {
+    if (cause.code === "EEXIST") throw alreadyExists;
+    throw internalError(`The secret could not be written to ${path} (${cause.code}).`, { cause });
+  };
+  return {
+    /** Absolute. */
+    path,
+    async save(secret: string): Promise<void> {
+      const file = await open(path, "wx", 0o600).catch(notWritten);
+      try {
+        await file.writeFile(`${secret}\n`);
+        await file.sync();
+      } catch (error) {
+        await rm(path, { force: true });
+        notWritten(error as NodeJS.ErrnoException);
+      } finally {
+        await file.close();
+      }
+    },
+  };
 }

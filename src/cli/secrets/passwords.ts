@@ -1,9 +1,14 @@
+import { randomInt } from "node:crypto";
 import { AppError } from "../../server/errors.ts";
-import type { CommandArgs, FlagArg } from "../framework/args.ts";
+import type { ArgValues, CommandArgs, FlagArg } from "../framework/args.ts";
 import type { Console } from "../terminal/console.ts";
-import { UsageError } from "../terminal/usage-error.ts";
+import { invalidFlag, UsageError } from "../terminal/usage-error.ts";
 
 const maxBytes = 4096;
+// Without characters that look alike: 0 O o, 1 l I.
+const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+const groups = 5;
+const groupLength = 5;
 
 /** The flags for a new password; a terminal asks for it when none is given. */
 export const passwordFlags = {
@@ -21,11 +26,7 @@ export const passwordFlags = {
   } as const satisfies FlagArg,
 } as const satisfies CommandArgs;
 
-interface PasswordChoice {
-  "password-stdin": boolean;
-  "random-password": boolean;
-  "password-file": string | undefined;
-}
+type PasswordChoice = ArgValues<typeof passwordFlags>;
 
 /**
  * Reads, generates or asks for a new password.
@@ -37,10 +38,8 @@ export async function takePassword(
   console: Console,
   others: readonly string[] = [],
 ): Promise<{ password: string; isRandom: boolean }> {
-  if (args["random-password"] || args["password-file"] !== undefined) {
-    const { makePassword } = await import("./random-password.ts");
+  if (args["random-password"] || args["password-file"] !== undefined)
     return { password: makePassword(), isRandom: true };
-  }
   if (args["password-stdin"]) return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
   if (console.canAsk) {
     const { askNewPassword } = await import("../terminal/prompt.ts");
@@ -71,18 +70,14 @@ export function checkPasswordFlags(args: PasswordChoice, given: Record<string, b
  */
 export async function readSecretLine(console: Console, flag: string): Promise<string> {
   if (console.stdinIsTerminal) {
-    if (!console.canAsk) throw inputError(flag, "needs a pipe or a file on standard input");
+    if (!console.canAsk) throw invalidFlag(flag, "needs a pipe or a file on standard input");
     const { askHidden } = await import("../terminal/prompt.ts");
     return askHidden(flag.includes("hash") ? "Password hash" : "Password");
   }
   const line = (await console.readInput(maxBytes)).replace(/\r?\n$/, "");
-  if (line === "") throw inputError(flag, "needs a line on standard input, which is empty");
-  if (/[\r\n]/.test(line)) throw inputError(flag, "reads one line of standard input, which has more");
+  if (line === "") throw invalidFlag(flag, "needs a line on standard input, which is empty");
+  if (/[\r\n]/.test(line)) throw invalidFlag(flag, "reads one line of standard input, which has more");
   return line;
-}
-
-function inputError(flag: string, message: string): UsageError {
-  return new UsageError(`${flag} ${message}.`, { details: [{ field: flag, message }] });
 }
 
 /** The password policy for a prompt: returns true, or why the password is refused. */
@@ -97,4 +92,16 @@ export async function loadCheck(): Promise<(password: string) => true | string> 
       return `The password ${error.details?.[0]?.message ?? "is too weak"}.`;
     }
   };
+}
+
+/** A password that satisfies the policy (specification, section 8): 145 random bits, in groups that can be read. */
+export function makePassword(): string {
+  for (;;) {
+    const password = Array.from({ length: groups }, makeGroup).join("-");
+    if (/[a-z]/.test(password) && /[A-Z]/.test(password) && /\d/.test(password)) return password;
+  }
+}
+
+function makeGroup(): string {
+  return Array.from({ length: groupLength }, () => letters[randomInt(letters.length)]).join("");
 }

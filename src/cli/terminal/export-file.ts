@@ -1,12 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { internalError } from "../../server/errors.ts";
 import type { Console } from "./console.ts";
 import { escapeJson } from "./escape.ts";
+import { startProgress } from "./progress.ts";
 import { confirmAction } from "./prompt.ts";
-import { UsageError } from "./usage-error.ts";
+import { invalidFlag } from "./usage-error.ts";
+
+const terminatedExitCode = 143;
+const endings = { csv: "csv", tsv: "csv", txt: "csv", ndjson: "ndjson", jsonl: "ndjson" } as const;
 
 /** `--output` of a command that exports. */
 export const outputArg = {
@@ -18,101 +22,105 @@ export const outputArg = {
   description: "File to write; - is standard output",
 } as const;
 
-const terminatedExitCode = 143;
+/** `--format` of a command that reads or writes a file. */
+export const fileFormatArg = {
+  type: "enum",
+  options: ["csv", "ndjson"],
+  description: "Format of the file (default: from its name: .csv, .tsv, .ndjson or .jsonl)",
+} as const;
 
-/** The destination of an export: a file, or standard output. */
-export interface ExportTarget {
-  /** The file, absolute; undefined for standard output. */
-  path: string | undefined;
-  /** Whether the export appears on the terminal, where no progress line should be drawn. */
-  isOnScreen: boolean;
-  /** @throws internalError when it cannot be written, for instance to a full disk. */
-  write(text: string): Promise<void>;
-  /** Whether nobody reads any more. */
-  isAbandoned(): boolean;
-  /** Puts the whole file in its place. */
-  finish(): Promise<void>;
-  /** Removes what was written; a file that stood there before still does. */
-  discard(): Promise<void>;
+/** The format by a file's name; undefined for `-` and other endings. */
+export function formatOf(path: string): "csv" | "ndjson" | undefined {
+  const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
+  return Object.hasOwn(endings, ending) ? endings[ending as keyof typeof endings] : undefined;
+}
+
+interface Export {
+  /** The value of `--output`. */
+  output: string;
+  /** Permissions of a new file; a file that is replaced keeps its own. */
+  mode?: number;
+  /** Written before the first page; empty for none. */
+  header: string;
+  /** Plural noun of the exported records, for the progress bar. */
+  noun: string;
+  /** Their number, where that is known. */
+  total?: number | undefined;
+  pages: AsyncIterable<{ text: string; count: number }>;
 }
 
 /**
- * Opens what `--output` names; `-` is standard output. A file is written beside its place and moved there once it is
- * whole; pipes and devices are written as they are.
- * @param mode who may read a file that is new; one that is replaced keeps its own.
- * @throws UsageError when it cannot be made, or would replace a file and nobody can be asked; CancelledError for a no.
+ * Writes pages to the output with a progress bar. A file is written beside its place and moved there once it is
+ * complete; pipes and devices are written directly.
+ * @returns how many things were written, and the file's absolute path (undefined for standard output).
+ * @throws UsageError when the file cannot be created, or exists and nobody can be asked; CancelledError for a no;
+ * internalError when it cannot be written; the errors of the pages.
  */
-export function openExport(console: Console, given: string, { mode = 0o666 } = {}): Promise<ExportTarget> {
-  return given === "-" ? Promise.resolve(standardOutput(console)) : openFile(console, given, mode);
+export async function writeExport(
+  console: Console,
+  { output, mode = 0o666, header, noun, total, pages }: Export,
+): Promise<{ count: number; path: string | undefined }> {
+  const isStandard = output === "-";
+  const target = isStandard ? standardOutput(console) : await openFile(console, output, mode);
+  const progress = startProgress(
+    isStandard && console.stdoutIsTerminal ? { ...console, screen: undefined } : console,
+    total,
+  );
+  let count = 0;
+  try {
+    if (header !== "") await target.write(header);
+    for await (const page of pages) {
+      await target.write(page.text);
+      count += page.count;
+      progress.show(count, `${count} ${noun}`);
+      if (isStandard && !console.hasReader()) break;
+    }
+    await target.finish();
+  } catch (error) {
+    await target.discard();
+    throw error;
+  } finally {
+    progress.end();
+  }
+  return { count, path: target.path };
 }
 
-function standardOutput(console: Console): ExportTarget {
-  const nothing = async () => {};
-  return {
-    path: undefined,
-    isOnScreen: console.stdoutIsTerminal,
-    // Nobody's text can act on the terminal.
-    write: (text) => console.write(console.stdoutIsTerminal ? escapeJson(text) : text),
-    isAbandoned: () => !console.hasReader(),
-    finish: nothing,
-    discard: nothing,
-  };
+function standardOutput(console: Console) {
+  const write = (text: string) => console.write(console.stdoutIsTerminal ? escapeJson(text) : text);
+  return { path: undefined, write, finish: async () => {}, discard: async () => {} };
 }
 
-async function openFile(console: Console, given: string, mode: number): Promise<ExportTarget> {
+async function openFile(console: Console, given: string, mode: number) {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);
-  if (found?.isDirectory()) throw unusable("is a directory", path);
+  if (found?.isDirectory()) throw invalidFlag("--output", `is a directory: ${path}`);
   if (found?.isFile()) await confirmAction(console, `Replace the file ${path}?`);
   const isPlain = found === undefined || found.isFile();
   const place = isPlain ? join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.part`) : path;
-  const file = await openForWriting(place, path, isPlain ? "wx" : "w", found?.isFile() ? found.mode & 0o777 : mode);
+  const file = await open(place, isPlain ? "wx" : "w", found?.isFile() ? found.mode & 0o777 : mode).catch((error) => {
+    throw invalidFlag("--output", `cannot be created (${error.code}): ${path}`);
+  });
   const removePart = () => rmSync(place, { force: true });
   // Without a listener, SIGTERM ends the process without its exit handlers.
   const terminate = () => process.exit(terminatedExitCode);
   if (isPlain) process.once("exit", removePart).once("SIGTERM", terminate);
   const forget = () => void process.off("exit", removePart).off("SIGTERM", terminate);
-  const attempt = async (work: () => Promise<unknown>) => {
-    try {
-      await work();
-    } catch (cause) {
-      throw internalError(`${path} could not be written (${codeOf(cause)}).`, { cause });
-    }
+  const failed = (cause: NodeJS.ErrnoException) => {
+    throw internalError(`${path} could not be written (${cause.code}).`, { cause });
+  };
+  const publish = async () => {
+    if (isPlain) await file.sync();
+    await file.close();
+    if (isPlain) await rename(place, path);
   };
   return {
     path,
-    isOnScreen: false,
-    isAbandoned: () => false,
-    write: (text) => attempt(() => file.writeFile(text)),
-    async finish() {
-      await attempt(async () => {
-        if (isPlain) await file.sync();
-        await file.close();
-        if (isPlain) await rename(place, path);
-      });
-      forget();
-    },
+    write: (text: string) => file.writeFile(text).catch(failed),
+    finish: () => publish().then(forget, failed),
     async discard() {
       await file.close().catch(() => {});
       if (isPlain) await rm(place, { force: true });
       forget();
     },
   };
-}
-
-async function openForWriting(place: string, path: string, flags: "w" | "wx", mode: number): Promise<FileHandle> {
-  try {
-    return await open(place, flags, mode);
-  } catch (error) {
-    throw unusable(`cannot be created (${codeOf(error)})`, path);
-  }
-}
-
-function unusable(why: string, path: string): UsageError {
-  const message = `${why}: ${path}`;
-  return new UsageError(`--output ${message}.`, { details: [{ field: "--output", message }] });
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? "unknown";
 }

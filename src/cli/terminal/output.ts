@@ -1,10 +1,8 @@
 import { splitCommand } from "./command-line.ts";
 import type { Console } from "./console.ts";
 import { escapeControls, escapeJson } from "./escape.ts";
-import { renderFields } from "./fields.ts";
-import { formatRelativeTime } from "./relative-time.ts";
-import { colorState } from "./style.ts";
-import { type Column, layOutTable } from "./table.ts";
+import { formatRelativeTime, formatTime } from "./relative-time.ts";
+import { type Column, colorState, layOutTable, renderFields } from "./table.ts";
 import { wrapCommand, wrapWords } from "./wrap.ts";
 
 /** How a list is shown to people. */
@@ -39,17 +37,19 @@ export async function printList<Row>(console: Console, rows: readonly Row[], vie
 }
 
 /**
- * Prints one record: a JSON object, its id only, or a line for each field.
+ * Prints one record: a JSON object, its id only, or a line for each field with times relative to now.
  * @param idField which field `-q` prints.
  */
 export async function printRecord(console: Console, record: object, idField: string): Promise<void> {
   if (console.json) return printJson(console, record);
   const entries = Object.entries(record);
   if (console.quiet) return console.write(`${formatValue(entries.find(([name]) => name === idField)?.[1])}\n`);
+  const now = Date.now();
   const fields = entries.map(([name, value]) => {
-    const text = formatValue(value);
+    const text = formatValue(value).replace(timestamp, (at) => formatTime(at, now));
     const isState = console.color && (name === "status" || name === "state");
-    return [formatLabel(name), isState ? colorState(text) : text] as const;
+    const words = name.replaceAll("_", " ");
+    return [words.charAt(0).toUpperCase() + words.slice(1), isState ? colorState(text) : text] as const;
   });
   await console.write(renderFields(fields, { width: console.columns, color: console.color }));
 }
@@ -102,10 +102,4 @@ export function formatValue(value: unknown): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(formatValue).join(", ");
   return escapeControls(typeof value === "object" ? JSON.stringify(value) : String(value));
-}
-
-/** `currency_sign` as `Currency sign`. */
-function formatLabel(field: string): string {
-  const words = field.replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

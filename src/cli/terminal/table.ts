@@ -1,6 +1,5 @@
 import { escapeControls } from "./escape.ts";
-import { renderFields } from "./fields.ts";
-import { bold, colorState } from "./style.ts";
+import { wrapWords } from "./wrap.ts";
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -14,22 +13,57 @@ export interface Column<Row> {
   priority?: number;
 }
 
-interface TableOptions {
+interface Layout {
   /** Columns of the terminal; undefined for a file or pipe, where nothing is cut. */
   width: number | undefined;
   color: boolean;
 }
 
 const gap = 2;
-const narrowest = 8;
+const narrowestColumn = 8;
+const narrowestField = 16;
+const indent = "  ";
 
 /** A column with the escaped texts of its cells. */
-interface Cells {
-  header: string;
-  whole: boolean;
-  state: boolean;
-  priority: number;
-  texts: string[];
+type Cells = ReturnType<typeof readCells>;
+
+const colors: [code: number, states: string][] = [
+  [32, "active published paid completed sent delivered ok applied"],
+  [33, "inactive unpublished disabled suspended pending queued waiting unpaid refunded"],
+  [31, "revoked expired failed cancelled dropped blocked gone"],
+];
+const stateColors = new Map(colors.flatMap(([code, states]) => states.split(" ").map((state) => [state, code])));
+
+/** A state in its colour: green works, yellow waits or is off, red has ended; other words stay as they are. */
+export function colorState(state: string): string {
+  const color = stateColors.get(state);
+  return color === undefined ? state : `\u001b[${color}m${state}\u001b[39m`;
+}
+
+/** The text in bold. */
+export function bold(text: string): string {
+  return `\u001b[1m${text}\u001b[22m`;
+}
+
+/**
+ * A line for each field, its value beside its label. Where the terminal is too narrow the value goes on below, cut
+ * between words only: a word that no line can hold, such as a secret, stays whole, so that it can be copied.
+ */
+export function renderFields(fields: readonly (readonly [label: string, value: string])[], { width, color }: Layout) {
+  const labelWidth = Math.max(...fields.map(([label]) => Bun.stringWidth(label))) + gap;
+  const style = color ? bold : (label: string) => label;
+  const lines = fields.flatMap(([label, value]) => {
+    const padded = style(label + " ".repeat(labelWidth - Bun.stringWidth(label)));
+    if (width === undefined || labelWidth + Bun.stringWidth(value) <= width) return [padded + value];
+    const room = width - labelWidth;
+    const beside = wrapWords(value, room);
+    if (room >= narrowestField && beside.every((line) => Bun.stringWidth(line) <= room)) {
+      return beside.map((line, index) => (index === 0 ? padded : " ".repeat(labelWidth)) + line);
+    }
+    const below = wrapWords(value, width - indent.length);
+    return [style(label), ...below.map((line) => (Bun.stringWidth(indent + line) <= width ? indent : "") + line)];
+  });
+  return `${lines.join("\n")}\n`;
 }
 
 /**
@@ -40,18 +74,27 @@ interface Cells {
 export function layOutTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { width, color }: TableOptions,
+  { width, color }: Layout,
 ): { text: string; hidden: string[] } {
-  const all = columns.map(({ header, state = false, whole = state, priority = 0, value }): Cells => {
-    return { header, whole, state, priority, texts: rows.map((row) => escapeControls(value(row))) };
-  });
+  const all = columns.map((column) => readCells(rows, column));
   const shown = width === undefined ? all : fitColumns(all, width);
   if (shown === undefined) {
     const blocks = rows.map((_, row) => all.map(({ header, texts }) => [header, texts[row] ?? ""] as const));
     return { text: blocks.map((fields) => renderFields(fields, { width, color })).join("\n"), hidden: [] };
   }
   const hidden = all.filter((column) => !shown.includes(column)).map(({ header }) => header);
-  return { text: drawTable(shown, fitWidths(shown, width), color), hidden };
+  const widths = fitWidths(shown, width);
+  const lines = [-1, ...rows.keys()].map((row) => {
+    const cells = shown.map(({ header, state, texts }, index) => {
+      const room = widths[index] ?? 0;
+      const text = truncateText(row === -1 ? header : (texts[row] ?? ""), room);
+      const padding = " ".repeat(index === shown.length - 1 ? 0 : room + gap - Bun.stringWidth(text));
+      if (!color || text === "") return text + padding;
+      return (row === -1 ? bold(text) : state ? colorState(text) : text) + padding;
+    });
+    return `${cells.join("").trimEnd()}\n`;
+  });
+  return { text: lines.join(""), hidden };
 }
 
 /** The same without the headers of the hidden columns. */
@@ -72,64 +115,38 @@ export function truncateText(text: string, width: number): string {
   return width < 1 ? "" : `${kept}…`;
 }
 
-function drawTable(columns: readonly Cells[], widths: readonly number[], color: boolean): string {
-  const drawLine = (cells: string[], paint: (text: string, column: Cells) => string) => {
-    const padded = columns.map((column, index) => {
-      const room = widths[index] ?? 0;
-      const text = truncateText(cells[index] ?? "", room);
-      const padding = " ".repeat(index === columns.length - 1 ? 0 : room + gap - Bun.stringWidth(text));
-      return (color && text !== "" ? paint(text, column) : text) + padding;
-    });
-    return `${padded.join("").trimEnd()}\n`;
-  };
-  const rows = (columns[0]?.texts ?? []).map((_, row) =>
-    drawLine(
-      columns.map(({ texts }) => texts[row] ?? ""),
-      (text, { state }) => (state ? colorState(text) : text),
-    ),
-  );
-  return (
-    drawLine(
-      columns.map(({ header }) => header),
-      bold,
-    ) + rows.join("")
-  );
+function readCells<Row>(rows: readonly Row[], { header, value, priority = 0, ...column }: Column<Row>) {
+  const { state = false, whole = state } = column;
+  const texts = rows.map((row) => escapeControls(value(row)));
+  const width = Math.max(...[header, ...texts].map((text) => Bun.stringWidth(text)));
+  return { header, state, whole, priority, texts, width, least: whole ? width : Math.min(width, narrowestColumn) };
 }
 
 /** The columns that fit when texts are cut; undefined when half would be hidden. */
 function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] | undefined {
   const shown = [...columns];
   const isEmpty = ({ texts }: Cells) => texts.every((text) => text === "-" || text === "");
-  while (sum(shown.map(leastWidth)) + gap * (shown.length - 1) > width) {
+  while (sum(shown.map(({ least }) => least)) + gap * (shown.length - 1) > width) {
     const candidates = shown.filter(({ whole }) => !whole);
-    const empty = candidates.findLast(isEmpty);
     const lowest = Math.min(...candidates.map(({ priority }) => priority));
-    const next = empty ?? candidates.findLast(({ priority }) => priority === lowest);
+    const next = candidates.findLast(isEmpty) ?? candidates.findLast(({ priority }) => priority === lowest);
     if (next === undefined || 2 * (columns.length - shown.length + 1) >= columns.length) return undefined;
     shown.splice(shown.indexOf(next), 1);
   }
   return shown;
 }
 
-function widthOf({ header, texts }: Cells): number {
-  return Math.max(Bun.stringWidth(header), ...texts.map((text) => Bun.stringWidth(text)));
-}
-
-function leastWidth(column: Cells): number {
-  return column.whole ? widthOf(column) : Math.min(widthOf(column), narrowest);
-}
-
 /** Widths that fit: the widest column that may be cut is cut first. */
-function fitWidths(columns: readonly Cells[], width: number | undefined): number[] {
-  const widths = columns.map(widthOf);
-  if (width === undefined) return widths;
-  const least = columns.map(leastWidth);
-  const room = width - gap * (columns.length - 1);
+function fitWidths(columns: readonly Cells[], total: number | undefined): number[] {
+  const widths = columns.map(({ width }) => width);
+  if (total === undefined) return widths;
+  const room = total - gap * (columns.length - 1);
   while (sum(widths) > room) {
-    const widest = Math.max(...widths.filter((one, index) => one > (least[index] as number)));
-    const index = widths.findIndex((one, at) => one === widest && one > (least[at] as number));
-    if (index === -1) break;
-    widths[index] = widest - 1;
+    const open = columns.flatMap(({ least }, index) => ((widths[index] ?? 0) > least ? [index] : []));
+    const [first, ...rest] = open;
+    if (first === undefined) break;
+    const widest = rest.reduce((best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best), first);
+    widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;
 }

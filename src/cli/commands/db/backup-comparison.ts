@@ -19,7 +19,7 @@ export async function renderComparison(
       here: present === null ? "-" : formatValue(present[name]),
     })),
   ];
-  const { renderTable } = await import("../../terminal/table.ts");
+  const { renderFields, renderTable } = await import("../../terminal/table.ts");
   const table = renderTable(
     rows,
     [
@@ -30,7 +30,6 @@ export async function renderComparison(
     { width: undefined, color },
   );
   if (columns === undefined || table.split("\n").every((line) => Bun.stringWidth(line) <= columns)) return table;
-  const { renderFields } = await import("../../terminal/fields.ts");
   const section = (title: string, fields: [string, string][]) =>
     `${title}\n${renderFields(fields, { width: columns, color })}`;
   const here = rows.flatMap(({ what, here }): [string, string][] => (here === undefined ? [] : [[what, here]]));

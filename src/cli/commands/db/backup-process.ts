@@ -1,6 +1,6 @@
 import type { BackupJob, BackupMessage } from "../../../server/backup/job.ts";
 import type { Config } from "../../../server/config/config.ts";
-import { accountName } from "../../context/account-name.ts";
+import { accountName } from "../../context/context.ts";
 import { findReason } from "../../framework/report-error.ts";
 import { buildInfo } from "../../terminal/build-info.ts";
 

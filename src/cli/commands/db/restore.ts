@@ -2,7 +2,7 @@ import type { BackupLocation } from "../../../server/backup/location.ts";
 import type { FetchStep } from "../../../server/backup/restore/fetch-backup.ts";
 import type { RestorePlan } from "../../../server/backup/restore/restore.ts";
 import type { Config } from "../../../server/config/config.ts";
-import { accountName } from "../../context/account-name.ts";
+import { accountName } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
 import type { Console } from "../../terminal/console.ts";

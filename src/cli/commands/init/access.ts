@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { slugFrom } from "../../../server/modules/products/slug.ts";
-import { loadCheck, readSecretLine } from "../../secrets/passwords.ts";
-import { makePassword } from "../../secrets/random-password.ts";
-import { planSecretFile } from "../../secrets/secret-file.ts";
+import { planSecretFile } from "../../secrets/deliver.ts";
+import { loadCheck, makePassword, readSecretLine } from "../../secrets/passwords.ts";
 import type { Console } from "../../terminal/console.ts";
 import { askNewPassword } from "../../terminal/prompt.ts";
 import { checks, type InitArgs, wantsRandomPassword } from "./flags.ts";

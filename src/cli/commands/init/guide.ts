@@ -3,7 +3,7 @@ import { defaultDataDir } from "../../../server/config/options.ts";
 import { currencyDigits } from "../../../server/modules/tenants/currency.ts";
 import { programName, quoteWords } from "../../terminal/command-line.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { renderFields } from "../../terminal/fields.ts";
+import { renderFields } from "../../terminal/table.ts";
 import { wrapWords } from "../../terminal/wrap.ts";
 import type { Outcome } from "./create.ts";
 import { startCommands } from "./unit.ts";

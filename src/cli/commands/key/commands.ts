@@ -46,12 +46,12 @@ const list = defineCommand({
         : `No app keys found. Issue one: bodega key issue -n ${namespace} --name <text>`,
       columns: [
         { header: "APP ID", value: (key) => key.app_id, whole: true },
-        { header: "NAME", value: (key) => key.name },
+        { header: "NAME", value: (key) => key.name, priority: 2 },
         { header: "STATE", value: (key) => keyState(key, now), state: true },
         { header: "SCOPES", value: (key) => formatValue(key.scopes) },
         { header: "ORIGINS", value: (key) => (key.enforce_origins ? formatValue(key.origins) : "any") },
         { header: "LAST USED", value: (key) => formatRelativeTime(key.last_used_at, now) },
-        { header: "EXPIRES", value: (key) => formatRelativeTime(key.expires_at, now) },
+        { header: "EXPIRES", value: (key) => formatRelativeTime(key.expires_at, now), priority: 1 },
       ],
     });
     await warnOfKeys(console, keys, now);

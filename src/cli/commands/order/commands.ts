@@ -15,11 +15,9 @@ import {
   userFilterArg,
 } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { outputArg } from "../../terminal/export-file.ts";
-import { formatFlag, formatOf } from "../../terminal/file-format.ts";
+import { fileFormatArg, formatOf, outputArg, writeExport } from "../../terminal/export-file.ts";
 import { info, printJson, printList } from "../../terminal/output.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { writeExport } from "../../terminal/write-export.ts";
 import { formatAmount, formatCustomer, printOrder, toOrderRecord } from "./print.ts";
 
 /** Flags that filter orders by status, customer and age. */
@@ -88,9 +86,9 @@ const list = defineCommand({
         { header: "STATUS", value: ({ order }) => order.status, state: true },
         { header: "PAYMENT", value: ({ order }) => order.payment_status, state: true },
         { header: "TOTAL", value: (view) => formatAmount(view.order.total_minor, view), whole: true },
-        { header: "CUSTOMER", value: formatCustomer },
+        { header: "CUSTOMER", value: formatCustomer, priority: 2 },
         { header: "ITEMS", value: ({ order }) => String(order.items.reduce((sum, item) => sum + item.quantity, 0)) },
-        { header: "CREATED", value: ({ order }) => order.created_at },
+        { header: "CREATED", value: ({ order }) => order.created_at, priority: 1 },
       ],
     });
     if (hasMore) await noteLimit(console, limit);
@@ -123,7 +121,7 @@ const exportOrder = defineCommand({
   description: "Export the orders of a store as CSV or NDJSON, oldest first",
   args: {
     namespace: requiredNamespaceArg,
-    format: { ...formatFlag, description: "Format of the export (default: from the file name, else csv)" },
+    format: { ...fileFormatArg, description: "Format of the export (default: from the file name, else csv)" },
     output: outputArg,
     ...orderFilterFlags,
   },

@@ -1,6 +1,6 @@
 import type { OrderDocument, OrderView } from "../../../server/modules/orders/views.ts";
+import { formatMinor } from "../../../server/values/money.ts";
 import type { Console } from "../../terminal/console.ts";
-import { formatMoney } from "../../terminal/format-money.ts";
 import { formatValue, printJson, printList, printRecord } from "../../terminal/output.ts";
 
 /** An order in JSON: the API's record with the id and the customer's email. */
@@ -13,7 +13,7 @@ export function toOrderRecord({ order, customerEmail }: OrderView): OrderRecord 
 
 /** An amount in the order's currency: `19.90 EUR`. */
 export function formatAmount(minor: number, { order, digits }: OrderView): string {
-  return formatMoney(minor, { digits, currency: order.currency });
+  return `${formatMinor(minor, digits)} ${order.currency}`;
 }
 
 /** The customer's email, the id of a deleted user, or `guest`. */

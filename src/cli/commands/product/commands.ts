@@ -1,16 +1,20 @@
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import { withTenant } from "../../context/context.ts";
 import type { FlagArg, PositionalArg } from "../../framework/args.ts";
-import { collectPages } from "../../framework/collect-pages.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, noteLimit, readPastTime, requiredNamespaceArg, sinceArg } from "../../framework/list-args.ts";
+import {
+  collectPages,
+  limitArg,
+  noteLimit,
+  readPastTime,
+  requiredNamespaceArg,
+  sinceArg,
+} from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
-import { outputArg } from "../../terminal/export-file.ts";
-import { formatFlag, formatOf } from "../../terminal/file-format.ts";
+import { fileFormatArg, formatOf, outputArg, writeExport } from "../../terminal/export-file.ts";
 import { formatValue, info, printJson, printList } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { UsageError } from "../../terminal/usage-error.ts";
-import { writeExport } from "../../terminal/write-export.ts";
 import { formatPrice, formatStock, printImport, printProduct, toProductRecord } from "./print.ts";
 import { openSource } from "./product-file.ts";
 
@@ -71,10 +75,10 @@ const list = defineCommand({
         : `No products found. Import some: bodega product import -n ${args.namespace} <file>`,
       columns: [
         { header: "PRODUCT ID", value: (product) => product.product_id, whole: true },
-        { header: "TITLE", value: (product) => product.title },
+        { header: "TITLE", value: (product) => product.title, priority: 2 },
         { header: "STATUS", value: (product) => product.status, state: true },
         { header: "PRICE", value: (product) => formatPrice(product.price_minor, product.currency), whole: true },
-        { header: "STOCK", value: (product) => formatStock(product) },
+        { header: "STOCK", value: (product) => formatStock(product), priority: 1 },
         { header: "SKU", value: (product) => formatValue(product.sku) },
         { header: "VARIANTS", value: (product) => String(product.variants.length) },
       ],
@@ -115,7 +119,7 @@ const importProduct = defineCommand({
       description: "File to import; - for standard input",
     },
     namespace: requiredNamespaceArg,
-    format: formatFlag,
+    format: fileFormatArg,
     delimiter: {
       type: "enum",
       options: ["comma", "semicolon", "tab"],
@@ -195,7 +199,7 @@ const exportProduct = defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     output: outputArg,
-    format: { ...formatFlag, description: "Format of the export (default: from the file name, else csv)" },
+    format: { ...fileFormatArg, description: "Format of the export (default: from the file name, else csv)" },
     status: productStatusArg,
   },
   examples: [

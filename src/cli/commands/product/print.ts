@@ -1,9 +1,9 @@
 import type { ProductDocument } from "../../../server/modules/products/list/list.ts";
 import type { ImportResult } from "../../../server/modules/products/transfer/import.ts";
 import { currencyDigits } from "../../../server/modules/tenants/currency.ts";
+import { formatMinor } from "../../../server/values/money.ts";
 import type { Console } from "../../terminal/console.ts";
 import { escapeControls } from "../../terminal/escape.ts";
-import { formatMoney } from "../../terminal/format-money.ts";
 import { formatValue, info, printJson, printList, printRecord, warn } from "../../terminal/output.ts";
 
 /** A product in JSON: the API's record with `product_id` as its id. */
@@ -15,7 +15,7 @@ export function toProductRecord({ id, ...rest }: ProductDocument): ProductRecord
 
 /** `19.90 EUR`. */
 export function formatPrice(minor: number, currency: string): string {
-  return formatMoney(minor, { digits: currencyDigits(currency), currency });
+  return `${formatMinor(minor, currencyDigits(currency))} ${currency}`;
 }
 
 /** The stock for sale: `7`, `7 of 9` where orders reserve some, `not counted`. */

@@ -142,10 +142,10 @@ const list = defineCommand({
       empty: (status ?? q) ? "No stores found." : "No stores found. Create one: bodega tenant create <namespace>",
       columns: [
         { header: "NAMESPACE", value: (tenant) => tenant.namespace, whole: true },
-        { header: "TITLE", value: (tenant) => tenant.title },
+        { header: "TITLE", value: (tenant) => tenant.title, priority: 2 },
         { header: "STATUS", value: (tenant) => tenant.status, state: true },
         { header: "CURRENCY", value: (tenant) => tenant.currency, whole: true },
-        { header: "DOMAIN", value: (tenant) => formatValue(tenant.domain) },
+        { header: "DOMAIN", value: (tenant) => formatValue(tenant.domain), priority: 1 },
         { header: "CREATED", value: (tenant) => tenant.created_at },
       ],
     });

@@ -1,7 +1,6 @@
 import { withTenant } from "../../context/context.ts";
-import { collectPages } from "../../framework/collect-pages.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
+import { collectPages, limitArg, noteLimit, requiredNamespaceArg } from "../../framework/list-args.ts";
 import { parseCount } from "../../framework/parse-values.ts";
 import { checkPasswordFlags, passwordFlags, readSecretLine, takePassword } from "../../secrets/passwords.ts";
 import { formatValue, info, printList } from "../../terminal/output.ts";
@@ -80,8 +79,8 @@ const list = defineCommand({
       empty: `No users found. Create one: bodega user create -n ${args.namespace} --email <address>`,
       columns: [
         { header: "USER ID", value: (user) => user.user_id, whole: true },
-        { header: "EMAIL", value: (user) => user.email },
-        { header: "NAME", value: (user) => formatValue(user.name) },
+        { header: "EMAIL", value: (user) => user.email, priority: 2 },
+        { header: "NAME", value: (user) => formatValue(user.name), priority: 1 },
         { header: "ROLE", value: (user) => user.role, whole: true },
         { header: "STATUS", value: (user) => user.status, state: true },
         { header: "TWO-FACTOR", value: (user) => formatValue(user.two_factor_enabled) },
