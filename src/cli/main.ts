@@ -1,11 +1,13 @@
-import { reportCrash, runCli } from "./run.ts";
+import { reportError } from "./framework/report-error.ts";
+import { runCli } from "./run.ts";
 import { openTerminal } from "./terminal/terminal.ts";
 
 const terminal = openTerminal(process);
 const end = (code: number) => process.exit(code);
+const crash = (error: unknown) => void reportError(error, terminal, { json: false, path: [], args: {} }).then(end);
 
 // If the event loop ends before the command has, that is a failure.
 process.exitCode = 1;
-process.on("uncaughtException", (error) => void reportCrash(error, terminal).then(end));
-process.on("unhandledRejection", (error) => void reportCrash(error, terminal).then(end));
+process.on("uncaughtException", crash);
+process.on("unhandledRejection", crash);
 void runCli(process.argv.slice(2), terminal).then(end);

@@ -1,12 +1,11 @@
 import { commandTree } from "./commands/command-tree.ts";
-import type { CommandArgs } from "./framework/args.ts";
-import { type Command, runCommand } from "./framework/command.ts";
+import { runCommand } from "./framework/command.ts";
 import { loadCommand } from "./framework/command-tree.ts";
 import { findCommand } from "./framework/find-command.ts";
 import { asksForHelp, type GivenValues, parseCommandArgs } from "./framework/parse-args.ts";
-import { type FindNames, promptMissing } from "./framework/prompt-missing.ts";
+import { promptMissing } from "./framework/prompt-missing.ts";
 import { type Failure, reportError } from "./framework/report-error.ts";
-import { createConsole } from "./terminal/console.ts";
+import { type Console, createConsole } from "./terminal/console.ts";
 import { printJson } from "./terminal/output.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -31,16 +30,13 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     }
     failure.args = command.args;
     failure.values = parseCommandArgs(target.rest, command.args, terminal.env);
-    return await promptAndRun(command, failure.values, terminal);
+    const console = createConsole(terminal, failure.values);
+    await promptMissing(command, failure.values, console, findNames);
+    if (command.longRunning) terminal.releaseSignals();
+    return await runCommand(command, failure.values, console);
   } catch (error) {
     return reportError(error, terminal, failure);
   }
-}
-
-/** Reports an error that no command caught, without a stack trace; returns the exit code. */
-export function reportCrash(error: unknown, terminal: Terminal): Promise<number> {
-  const args: CommandArgs = {};
-  return reportError(error, terminal, { json: false, path: [], args });
 }
 
 async function printHelp(path: readonly string[], json: boolean, terminal: Terminal): Promise<void> {
@@ -51,19 +47,11 @@ async function printHelp(path: readonly string[], json: boolean, terminal: Termi
   await (json ? printJson(console, { help }) : console.write(help));
 }
 
-async function promptAndRun(command: Command, values: GivenValues, terminal: Terminal): Promise<number> {
-  const console = createConsole(terminal, values);
-  await promptMissing(command, values, console, findNames);
-  if (command.longRunning) terminal.releaseSignals();
-  return runCommand(command, values, console);
-}
-
-const findNames: FindNames = async (kind, values, console) => {
+async function findNames(kind: string, values: GivenValues, console: Console) {
   const { findNames: find } = await import("./completion/complete.ts");
-  const text = (name: string) => values[name] as string | undefined;
-  const flags = { "data-dir": text("data-dir"), "database-url": text("database-url") };
-  return find(flags, console, { kind, prefix: "", namespace: text("namespace") });
-};
+  const { namespace, ...flags } = values as Record<"data-dir" | "database-url" | "namespace", string | undefined>;
+  return find(flags, console, { kind, prefix: "", namespace });
+}
 
 /** `--json` counts even when the rest of the line cannot be parsed, so that its error is JSON too. */
 function asksForJson(argv: string[]): boolean {

@@ -15,7 +15,7 @@ function fromModule(loadAll: LoadAll, names: string): Record<string, Load> {
 export const commandTree: CommandTree = {
   serve: () => import("./serve/serve.ts"),
   init: () => import("./init/init.ts"),
-  demo: () => import("./demo/demo.ts"),
+  demo: () => import("./demo.ts"),
   health: () => import("./health/health.ts"),
   doctor: () => import("./doctor/doctor.ts"),
   top: () => import("./top/top.ts"),

@@ -63,7 +63,7 @@ interface Line {
   /** How many positionals are given. */
   given: number;
   /** The flag whose value is being typed. */
-  open: Arg | undefined;
+  open?: Arg | undefined;
 }
 
 async function complete(line: Line, tree: CommandTree, current: string, find: FindByPrefix): Promise<OfferedName[]> {
@@ -84,7 +84,7 @@ async function complete(line: Line, tree: CommandTree, current: string, find: Fi
 }
 
 async function readLine(tree: CommandTree, words: string[]): Promise<Line> {
-  const line: Line = { path: [], isHelp: false, args: leadingArgs, isCommand: false, given: 0, open: undefined };
+  const line: Line = { path: [], isHelp: false, args: leadingArgs, isCommand: false, given: 0 };
   for (const word of words) {
     if (line.open !== undefined) line.open = undefined;
     else if (word.startsWith("-")) line.open = findValueFlag(line.args, word);
@@ -106,12 +106,11 @@ function findValueFlag(args: CommandArgs, word: string): Arg | undefined {
 }
 
 async function listWords(tree: CommandTree, { path, isHelp }: Line): Promise<OfferedName[]> {
-  const names = path.length === 0 ? Object.keys(tree) : Object.keys(commandsOf(tree, path[0] as string) ?? {});
+  const entries: CommandTree = path[0] === undefined ? tree : (commandsOf(tree, path[0]) ?? {});
   const words = await Promise.all(
-    names.map(async (value) => {
-      const group = path.length === 0 ? tree[value] : undefined;
-      if (typeof group === "object") return { value, description: group.description };
-      return { value, description: (await loadCommand(tree, [...path, value]))?.meta.description ?? "" };
+    Object.entries(entries).map(async ([value, entry]) => {
+      const { description } = typeof entry === "object" ? entry : (await entry()).default.meta;
+      return { value, description };
     }),
   );
   const help = { value: "help", description: "Show help about a command" };
@@ -128,11 +127,12 @@ function listFlags(args: CommandArgs): OfferedName[] {
 }
 
 async function offerValues(arg: Arg | undefined, prefix: string, find: FindByPrefix): Promise<OfferedName[]> {
-  if (arg?.options !== undefined) {
-    const options = arg.options.map((value) => ({ value, description: "" }));
-    return startingWith(options, prefix);
-  }
-  const kind = arg?.completes;
+  const { options, completes: kind } = arg ?? {};
+  if (options)
+    return startingWith(
+      options.map((value) => ({ value, description: "" })),
+      prefix,
+    );
   if (kind === undefined) return [];
   return kind === "file" || kind === "directory" ? [{ value: `:${kind}`, description: "" }] : find(kind, prefix);
 }

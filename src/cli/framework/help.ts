@@ -1,10 +1,13 @@
 import type { Console } from "../terminal/console.ts";
-import { breakWords, wrapWords } from "../terminal/wrap.ts";
+import { bold } from "../terminal/table.ts";
+import { wrapCommand, wrapWords } from "../terminal/wrap.ts";
 import { type Arg, type CommandArgs, flagsOf, formatArg, positionalsOf, sharedArgs } from "./args.ts";
 import type { Command } from "./command.ts";
-import { type CommandTree, commandsOf, loadCommand } from "./command-tree.ts";
+import { type CommandTree, loadCommand } from "./command-tree.ts";
 
 type Entry = [label: string, text: string];
+/** A paragraph, or a titled list of lines or of labels with their texts. */
+type Block = string | { title: string; lines: readonly string[] } | { title: string; entries: Entry[] };
 
 const widest = 100;
 /** Minimum width of a text beside its label. */
@@ -23,54 +26,63 @@ export const exitCodes: readonly [number, string][] = [
 
 /** Help about the program, a group or a command, wrapped to the terminal; ends with a line break. */
 export async function renderHelp(tree: CommandTree, path: readonly string[], console: Console): Promise<string> {
-  const page: Page = { blocks: [], width: Math.min(console.columns ?? widest, widest), color: console.color };
-  if (path.length === 0) await writeRoot(page, tree);
-  else if (path.length === 1 && commandsOf(tree, path[0] as string)) await writeGroup(page, tree, path[0] as string);
-  else await writeCommand(page, tree, path);
-  return `${page.blocks.join("\n\n")}\n`;
+  const width = Math.min(console.columns ?? widest, widest);
+  const blocks = await listBlocks(tree, path);
+  const texts = blocks.map((block) => {
+    if (typeof block === "string") return wrapWords(block, width).join("\n");
+    const lines = "lines" in block ? block.lines : layOutEntries(block.entries, width - indent.length);
+    const fitted = lines.map((line) => {
+      const isCommand = "lines" in block && line.length > width - indent.length;
+      return indent + (isCommand ? wrapCommand(line, width - indent.length, indent.repeat(2)) : line);
+    });
+    return [console.color ? bold(block.title) : block.title, ...fitted].join("\n");
+  });
+  return `${texts.join("\n\n")}\n`;
 }
 
-async function writeRoot(page: Page, tree: CommandTree): Promise<void> {
-  addParagraph(page, "Bodega: a store-and-content back end in one executable.");
-  addSection(page, "Usage", ["bodega <command> [flags]", "bodega <command> <subcommand> [flags]"]);
-  const entries: Entry[] = [];
-  for (const [name, entry] of Object.entries(tree)) {
-    const description =
-      typeof entry === "object" ? entry.description : (await loadCommand(tree, [name]))?.meta.description;
-    entries.push([name, description ?? ""]);
-    if (typeof entry === "object") entries.push(["", Object.keys(entry.commands).join(", ")]);
+async function listBlocks(tree: CommandTree, path: readonly string[]): Promise<Block[]> {
+  const [group = ""] = path;
+  const sharedFlags = { title: "Flags of every command", entries: describeArgs(Object.entries(sharedArgs)) };
+  const describe = async (...words: string[]) => (await loadCommand(tree, words))?.meta.description ?? "";
+  if (path.length === 0) {
+    const entries: Entry[] = [];
+    for (const [name, entry] of Object.entries(tree)) {
+      if (typeof entry === "function") entries.push([name, await describe(name)]);
+      else entries.push([name, entry.description], ["", Object.keys(entry.commands).join(", ")]);
+    }
+    entries.push(["help", "Show help about a command, such as: bodega help key issue"]);
+    return [
+      "Bodega: a store-and-content back end in one executable.",
+      { title: "Usage", lines: ["bodega <command> [flags]", "bodega <command> <subcommand> [flags]"] },
+      { title: "Commands", entries },
+      sharedFlags,
+      { title: "Exit codes", entries: exitCodes.map(([code, meaning]): Entry => [String(code), meaning]) },
+    ];
   }
-  addList(page, "Commands", [...entries, ["help", "Show help about a command, such as: bodega help key issue"]]);
-  addList(page, "Flags of every command", describeArgs(Object.entries(sharedArgs)));
-  addList(
-    page,
-    "Exit codes",
-    exitCodes.map(([code, meaning]): Entry => [String(code), meaning]),
-  );
-}
-
-async function writeGroup(page: Page, tree: CommandTree, group: string): Promise<void> {
   const entry = tree[group];
-  addParagraph(page, typeof entry === "object" ? `${entry.description}.` : "");
-  addSection(page, "Usage", [`bodega ${group} <subcommand> [flags]`]);
-  const entries: Entry[] = [];
-  for (const name of Object.keys(commandsOf(tree, group) ?? {})) {
-    entries.push([name, (await loadCommand(tree, [group, name]))?.meta.description ?? ""]);
+  if (path.length === 1 && typeof entry === "object") {
+    const names = Object.keys(entry.commands);
+    const entries = await Promise.all(names.map(async (name): Promise<Entry> => [name, await describe(group, name)]));
+    return [
+      `${entry.description}.`,
+      { title: "Usage", lines: [`bodega ${group} <subcommand> [flags]`] },
+      { title: "Subcommands", entries },
+      `More about a subcommand: bodega help ${group} <subcommand>`,
+    ];
   }
-  addList(page, "Subcommands", entries);
-  addParagraph(page, `More about a subcommand: bodega help ${group} <subcommand>`);
-}
-
-async function writeCommand(page: Page, tree: CommandTree, path: readonly string[]): Promise<void> {
-  const command = await loadCommand(tree, path);
-  if (command === undefined) return;
-  addParagraph(page, `${command.meta.description}.`);
-  addCommands(page, "Usage", [describeUsage(path, command)], "");
-  addList(page, "Arguments", describeArgs(positionalsOf(command.args)));
-  addList(page, "Flags", describeArgs(ownFlags(command.args)));
-  addList(page, "Flags of every command", describeArgs(Object.entries(sharedArgs)));
-  for (const note of command.notes) addParagraph(page, note);
-  addCommands(page, "Examples", command.examples, " \\");
+  const command = (await loadCommand(tree, path)) as Command;
+  const lists = [
+    { title: "Arguments", entries: describeArgs(positionalsOf(command.args)) },
+    { title: "Flags", entries: describeArgs(ownFlags(command.args)) },
+  ];
+  return [
+    `${command.meta.description}.`,
+    { title: "Usage", lines: [describeUsage(path, command)] },
+    ...lists.filter(({ entries }) => entries.length > 0),
+    sharedFlags,
+    ...command.notes,
+    { title: "Examples", lines: command.examples },
+  ];
 }
 
 function describeArgs(args: [string, Arg][]): Entry[] {
@@ -81,47 +93,17 @@ function describeArgs(args: [string, Arg][]): Entry[] {
   });
 }
 
-/** Blocks of text, set apart by empty lines, and how they are laid out. */
-interface Page {
-  blocks: string[];
-  width: number;
-  color: boolean;
-}
-
-function addParagraph(page: Page, text: string): void {
-  page.blocks.push(wrapWords(text, page.width).join("\n"));
-}
-
-function addSection(page: Page, title: string, lines: readonly string[]): void {
-  const heading = page.color ? `\u001b[1m${title}\u001b[22m` : title;
-  page.blocks.push([heading, ...lines.map((line) => indent + line)].join("\n"));
-}
-
-/** Command lines, broken between their words; `mark` ends a line that continues, as the shell needs it. */
-function addCommands(page: Page, title: string, lines: readonly string[], mark: string): void {
-  const width = page.width - indent.length;
-  const broken = lines.flatMap((line) => {
-    if (line.length <= width) return [line];
-    const words = line.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? [];
-    const pieces = breakWords(words, width - indent.length - mark.length);
-    return pieces.map((piece, at) => (at === 0 ? "" : indent) + piece + (at === pieces.length - 1 ? "" : mark));
-  });
-  addSection(page, title, broken);
-}
-
-function addList(page: Page, title: string, entries: Entry[]): void {
-  if (entries.length === 0) return;
+/** Lines of texts beside their labels, or below them in a narrow terminal. */
+function layOutEntries(entries: Entry[], width: number): string[] {
   const labelWidth = Math.max(...entries.map(([label]) => label.length)) + 2;
-  const room = page.width - indent.length;
-  const beside = room - labelWidth;
-  const lines = entries.flatMap(([label, text]) => {
+  const beside = width - labelWidth;
+  return entries.flatMap(([label, text]) => {
     if (beside >= narrowest) {
       return wrapWords(text, beside).map((line, index) => `${(index === 0 ? label : "").padEnd(labelWidth)}${line}`);
     }
-    const above = label === "" ? [] : wrapWords(label.trim(), room);
-    return [...above, ...wrapWords(text, room - indent.length).map((line) => indent + line)];
+    const above = label === "" ? [] : wrapWords(label.trim(), width);
+    return [...above, ...wrapWords(text, width - indent.length).map((line) => indent + line)];
   });
-  addSection(page, title, lines);
 }
 
 /** The argument with its short form and value: `-n, --namespace <namespace>`, `<app_id>`. */

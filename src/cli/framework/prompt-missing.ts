@@ -1,6 +1,6 @@
 import type { Console } from "../terminal/console.ts";
 import { escapeControls } from "../terminal/escape.ts";
-import { ask, chooseOption, streams } from "../terminal/prompt.ts";
+import { ask, streams } from "../terminal/prompt.ts";
 import { truncateText } from "../terminal/table.ts";
 import { UsageError } from "../terminal/usage-error.ts";
 import { type Arg, formatArg } from "./args.ts";
@@ -11,7 +11,7 @@ import { findMissing, type GivenValues } from "./parse-args.ts";
 const maxListed = 10;
 
 /** Names of a kind in the database that the flags name, for people to choose from. */
-export type FindNames = (
+type FindNames = (
   kind: string,
   values: GivenValues,
   console: Console,
@@ -28,25 +28,27 @@ export async function promptMissing(
   findNames: FindNames,
 ): Promise<void> {
   const missing = findMissing(args, values);
-  if (missing.length > 0 && !console.canAsk) throw missingError(missing);
+  if (missing.length > 0 && !console.canAsk) {
+    const details = missing.map(([name, arg]) => {
+      return { field: formatArg(name, arg), message: `is required: ${arg.description}` };
+    });
+    throw new UsageError(`Missing ${details.map(({ field }) => field).join(", ")}.`, { details });
+  }
   const fillIn = async (name: string, arg: Arg) => {
-    await listNames(arg, values, console, findNames);
+    const kind = arg.completes;
+    if (kind !== undefined && kind !== "file" && kind !== "directory" && !console.quiet) {
+      // Errors are left to the command itself.
+      await listNames(console, await findNames(kind, values, console).catch(() => []));
+    }
     values[name] = await askForArg(name, arg);
   };
   for (const [name, arg] of sortQuestions(missing)) await fillIn(name, arg);
   if (oneOf === undefined || !console.canAsk || Object.keys(oneOf.ways).some((name) => isGiven(values[name]))) return;
-  const chosen = await chooseOption(oneOf.question, oneOf.ways);
+  const choices = Object.entries(oneOf.ways).map(([value, name]) => ({ value, name }));
+  const chosen = await ask(({ select }) => select({ message: oneOf.question, choices }, streams));
   const arg = args[chosen] as Arg;
   if (arg.type === "boolean") values[chosen] = true;
   else await fillIn(chosen, arg);
-}
-
-/** One error that names every argument that is missing. */
-function missingError(missing: [string, Arg][]): UsageError {
-  const details = missing.map(([name, arg]) => {
-    return { field: formatArg(name, arg), message: `is required: ${arg.description}` };
-  });
-  return new UsageError(`Missing ${details.map(({ field }) => field).join(", ")}.`, { details });
 }
 
 function isGiven(value: GivenValues[string] | undefined): boolean {
@@ -55,8 +57,7 @@ function isGiven(value: GivenValues[string] | undefined): boolean {
 
 /** The store comes first: other arguments are names in it. */
 export function sortQuestions(missing: [string, Arg][]): [string, Arg][] {
-  const isStore = ([name]: [string, Arg]) => name === "namespace";
-  return [...missing.filter(isStore), ...missing.filter((entry) => !isStore(entry))];
+  return missing.toSorted(([a], [b]) => Number(b === "namespace") - Number(a === "namespace"));
 }
 
 /** Asks for the value of one argument: a choice where it has options, otherwise a line of text. */
@@ -72,15 +73,8 @@ async function askForArg(name: string, arg: Arg): Promise<string | string[]> {
   return isList ? text.split(/\s+/) : text;
 }
 
-/** Lists the names to choose from, where they are few. Errors are left to the command itself. */
-async function listNames(
-  { completes: kind }: Arg,
-  values: GivenValues,
-  console: Console,
-  findNames: FindNames,
-): Promise<void> {
-  if (kind === undefined || kind === "file" || kind === "directory" || console.quiet) return;
-  const names = await findNames(kind, values, console).catch(() => []);
+/** Lists the names to choose from, where they are few. */
+async function listNames(console: Console, names: { value: string; description: string }[]): Promise<void> {
   if (names.length === 0 || names.length > maxListed) return;
   const width = Math.max(...names.map(({ value }) => Bun.stringWidth(value)));
   const lines = names.map(({ value, description }) => {

@@ -15,7 +15,5 @@ export const buildInfo = {
 /** Whether this is the built executable, not the source run by Bun. */
 export const isExecutable = typeof BODEGA_COMMIT === "string";
 
-/** How this program is started again, without arguments. */
-export function buildCommand(): string[] {
-  return isExecutable ? [process.execPath] : [process.execPath, Bun.main];
-}
+/** The words that start this program again, without arguments. */
+export const ownCommand = isExecutable ? [process.execPath] : [process.execPath, Bun.main];

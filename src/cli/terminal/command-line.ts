@@ -42,15 +42,8 @@ export function quoteWords(...words: readonly string[]): string {
   return words.map(quoteWord).join(" ");
 }
 
-let known: string | undefined;
-
 /** How this program is called in the current directory, so that printed commands can be pasted. */
 export function programName(): string {
-  known ??= findName();
-  return known;
-}
-
-function findName(): string {
   if (!isExecutable || Bun.which("bodega") === process.execPath) return "bodega";
   const below = relative(process.cwd(), process.execPath);
   return quoteWord(dirname(below) === "." ? `./${below}` : process.execPath);

@@ -6,19 +6,13 @@ const showCursor = "\u001b[?25h";
 // Questions go to standard error, so that standard output carries the answer only.
 export const streams = { input: process.stdin, output: process.stderr };
 
-/** Asks for one of several choices, given as texts by name. Returns the name. */
-export function chooseOption(question: string, ways: Readonly<Record<string, string>>): Promise<string> {
-  const choices = Object.entries(ways).map(([value, name]) => ({ value, name }));
-  return ask(({ select }) => select({ message: question, choices }, streams));
-}
-
 /**
  * Asks before a dangerous command acts. `--yes` answers it.
  * @throws CancelledError for a no, UsageError naming `--yes` where nobody can be asked.
  */
 export async function confirmAction(console: Console, question: string): Promise<void> {
+  requireAnswer(console, question);
   if (console.assumeYes) return;
-  if (!console.canAsk) throw needsFlag("--yes", question);
   const agreed = await ask(({ confirm }) => confirm({ message: escapeControls(question), default: false }, streams));
   if (!agreed) throw new CancelledError();
 }
@@ -41,18 +35,17 @@ export async function confirmName(
   name: string,
   given: string | undefined,
 ): Promise<void> {
-  if (given === undefined && !console.canAsk) throw needsFlag(`--confirm ${name}`, warning);
-  const typed = given ?? (await askName(console, warning, name));
+  let typed = given;
+  if (typed === undefined) {
+    if (!console.canAsk) throw needsFlag(`--confirm ${name}`, warning);
+    await console.writeError(`${escapeControls(warning)}\n`);
+    const message = `Type ${escapeControls(name)} to continue:`;
+    typed = (await ask(({ input }) => input({ message }, streams))).trim();
+  }
   if (typed === name) return;
   throw new UsageError(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`, {
     details: [{ field: "--confirm", message: `must be ${name}` }],
   });
-}
-
-async function askName(console: Console, warning: string, name: string): Promise<string> {
-  await console.writeError(`${escapeControls(warning)}\n`);
-  const message = `Type ${escapeControls(name)} to continue:`;
-  return (await ask(({ input }) => input({ message }, streams))).trim();
 }
 
 /**

@@ -3,7 +3,7 @@ import { formatBytes } from "../../../server/values/bytes.ts";
 import { requireDatabase } from "../../context/context.ts";
 import { readCliConfig } from "../../context/read-config.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { buildCommand } from "../../terminal/build-info.ts";
+import { ownCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 import { info, printRecord, warn } from "../../terminal/output.ts";
 import { startProgress } from "../../terminal/progress.ts";
@@ -69,7 +69,7 @@ export default defineCommand({
     const { runBackup } = await import("../../../server/backup/run-backup.ts");
     const work = { config, location, keep, includeKey: args["include-key"], by: "terminal" as const };
     const report = await showProgress(console, (onStep, signal) =>
-      runBackup({ ...work, command: buildCommand(), env: console.env, onStep, signal }),
+      runBackup({ ...work, command: ownCommand, env: console.env, onStep, signal }),
     );
     await printReport(console, report, isStdout);
   },

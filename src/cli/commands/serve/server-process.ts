@@ -1,6 +1,6 @@
 import { logLevels } from "../../../server/config/server-config.ts";
 import type { CommandArgs } from "../../framework/args.ts";
-import { buildInfo, isExecutable } from "../../terminal/build-info.ts";
+import { buildInfo, ownCommand } from "../../terminal/build-info.ts";
 import type { Console } from "../../terminal/console.ts";
 
 /** The flags of every command that starts a server. */
@@ -67,7 +67,7 @@ export function describeServerProcess(console: Console) {
   return {
     version: buildInfo.version,
     env: console.env,
-    command: isExecutable ? [process.execPath] : [process.execPath, Bun.main],
+    command: ownCommand,
     print: async (text: string) => {
       if (!console.json && !console.quiet) await console.write(text);
     },
